@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from momentree.models import (
         BernoulliMixture,
         LatentDirichletAllocation,
+        MixedMixture,
         PoissonMixture,
         SingleTopicModel,
         choose_n_components,
@@ -32,6 +33,7 @@ __all__ = [
     "BernoulliMixture",
     "ClusterTree",
     "LatentDirichletAllocation",
+    "MixedMixture",
     "PoissonMixture",
     "SingleTopicModel",
     "TopicTree",
@@ -54,6 +56,7 @@ _HOMES = {
     "BernoulliMixture": "momentree.models",
     "ClusterTree": "momentree.tree",
     "LatentDirichletAllocation": "momentree.models",
+    "MixedMixture": "momentree.models",
     "PoissonMixture": "momentree.models",
     "SingleTopicModel": "momentree.models",
     "TopicTree": "momentree.tree",

@@ -3,6 +3,7 @@
 from momentree.models._base import DECOMPOSITIONS
 from momentree.models.bernoulli_mixture import BernoulliMixture
 from momentree.models.latent_dirichlet_allocation import LatentDirichletAllocation
+from momentree.models.mixed_mixture import MixedMixture
 from momentree.models.poisson_mixture import PoissonMixture
 from momentree.models.selection import (
     ComponentChoice,
@@ -18,6 +19,7 @@ __all__ = [
     "BernoulliMixture",
     "ComponentChoice",
     "LatentDirichletAllocation",
+    "MixedMixture",
     "PoissonMixture",
     "SingleTopicModel",
     "choose_n_components",

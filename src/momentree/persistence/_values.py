@@ -40,7 +40,7 @@ from momentree.objects import (
     VonMisesFisherParameters,
 )
 from momentree.persistence._container import Arrays
-from momentree.preprocessing import FeatureMap
+from momentree.preprocessing import FeatureMap, MixedColumns
 from momentree.preprocessing.leaf_mixture import LeafMixture
 
 T = TypeVar("T", bound=type[Any])
@@ -99,6 +99,7 @@ for _known in (
     IncompleteAssigner,
     FeatureMap,
     LeafMixture,
+    MixedColumns,
 ):
     storable(_known)
 

@@ -133,7 +133,8 @@ def expected_statistics(
     largest component is last: the differences that remain for a small one would be rounding errors.
     """
     k = parameters.n_components
-    if parameters.signed and (largest := int(parameters.weights.argmax())) < k - 1:
+    largest = int(parameters.weights.argmax())
+    if parameters.signed and parameters.weights[largest] > parameters.weights[-1]:
         order = np.arange(k)
         order[[largest, k - 1]] = k - 1, largest
         sums, sizes, log_likelihood = expected_statistics(

@@ -1,0 +1,270 @@
+"""Base class of mixtures of independent columns of different kinds."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Literal, Protocol, get_args
+
+import numpy as np
+import pandas as pd
+
+import momentree.decomposition as decompositions
+from momentree._choices import Refine
+from momentree._types import Floats, Ints
+from momentree._validation import check_choice, check_number, check_shape
+from momentree.backends import RowBlocks
+from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.inference import log_joint
+from momentree.messages import Message
+from momentree.models._base import DECOMPOSITIONS, WHITENING_ITER, WHITENING_TOL, Decomposer
+from momentree.models._density import DensityFit, DensityModel, log
+from momentree.models._product_starts import (
+    MOST_FEATURES,
+    ProductData,
+    from_moments,
+    from_splits,
+    most_likely,
+    smoothed,
+)
+from momentree.objects import Decomposition, Moments, ProductColumns, ProductParameters
+from momentree.whitening import whiten
+
+ProductStart = Literal["auto", "splits", "moments"]
+
+AT_FLOOR = 1.001
+"""A variance below this multiple of its floor is at the floor."""
+
+
+class EncodedSamples(Protocol):
+    """Samples as :class:`momentree.preprocessing.mixed_columns.Encoded`."""
+
+    @property
+    def X(self) -> Any: ...
+    @property
+    def missing(self) -> Any | None: ...
+    @property
+    def log_base(self) -> Floats: ...
+    @property
+    def notes(self) -> list[Message]: ...
+
+
+class ProductMixture(DensityModel):
+    """Base class of mixtures whose columns are independent within a component.
+
+    A subclass implements the abstract methods of :class:`DensityModel` that concern data, and
+    those below.
+    """
+
+    n_components: int | Literal["auto"]
+    decomposition: Decomposer
+    refine: Refine | None
+    start: ProductStart
+    reg_covar: float
+    smoothing: float
+    random_state: int | np.random.RandomState | None
+
+    _centers: Floats  # of encoded columns, (d, k)
+    _variances: Floats  # of standardized numbers, (n_numbers, k)
+
+    # --- what a subclass implements ---------------------------------------------------------------
+
+    @abstractmethod
+    def _family(self, gaps: Ints) -> ProductColumns:
+        """Return the encoded columns, with missing values in some of them."""
+
+    @property
+    @abstractmethod
+    def _units(self) -> tuple[Floats, Floats]:
+        """Shift and scale of the numbers, in the order of encoded columns."""
+
+    @property
+    @abstractmethod
+    def _groups(self) -> Ints:
+        """Group of each encoded column, whose moments with the same group are not used."""
+
+    @property
+    @abstractmethod
+    def _column_labels(self) -> list[tuple[str, str, str]]:
+        """Column, kind and level of each encoded column; level "" if there are none."""
+
+    # --- fit --------------------------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if not callable(self.decomposition):
+            check_choice("decomposition", self.decomposition, DECOMPOSITIONS)
+        check_choice("refine", self.refine, (*get_args(Refine), None))
+        check_choice("start", self.start, get_args(ProductStart))
+        check_number("reg_covar", self.reg_covar, above=0)
+        check_number("smoothing", self.smoothing, above=0)
+
+    def _fit(self, samples: EncodedSamples, weight: Floats, n_components: int) -> DensityFit:
+        columns = self._family(_gaps_of(samples.missing))
+        data, at = ProductData.prepared(columns, samples.X, samples.missing, weight)
+        parameters, diagnostics = self._started(data, n_components)
+        n_iter, converged = 1, True
+        if self.refine:
+            starts = [start for start, _ in parameters]
+            log.info("refining %d components from %d starts", n_components, len(starts))
+            options = {"smoothing": self.smoothing, "max_iter": self.max_iter, "tol": self.tol}
+            refined, best = most_likely(data, starts, **options)
+            found, n_iter, converged = refined.parameters, refined.n_iter, refined.converged
+            diagnostics = {**diagnostics, "start": parameters[best][1]}
+        else:
+            found = parameters[0][0]
+        found = found.reordered(np.argsort(-found.weights, kind="stable"))
+        joint = log_joint(data.rows, found)
+        labels = np.empty(len(at), dtype=np.intp)
+        labels[at] = joint.argmax(axis=1)
+        total = float(weight[at] @ _log_sum(joint) + weight @ samples.log_base)
+        k = found.n_components
+        shift, scale = self._units
+        a = columns.n_numbers
+        means = found.centers.copy()
+        means[:a] = shift[:, None] + scale[:, None] * means[:a]
+        attributes = {
+            "weights_": found.weights,
+            "means_": means.T.copy(),
+            "variances_": (found.variances * scale[:, None] ** 2).T.copy(),
+            "_centers": found.centers,
+            "_variances": found.variances,
+        }
+        notes = [*samples.notes, *self._variance_notes(found)]
+        free = columns.n_features + a - columns.n_categories
+        return DensityFit(
+            attributes,
+            labels,
+            total,
+            k * free + k - 1,
+            n_iter,
+            converged,
+            {**diagnostics, "log_likelihood": total, "notes": notes},
+        )
+
+    def _started(
+        self, data: ProductData, k: int
+    ) -> tuple[list[tuple[ProductParameters, str]], dict[str, Any]]:
+        """Return starts with their names, and diagnostics."""
+        found: list[tuple[ProductParameters, str]] = []
+        diagnostics: dict[str, Any] = {"start": "moments", "reason": None, "warnings": []}
+        if self.refine and self.start in ("auto", "splits"):
+            log.info("searching for %d components", k)
+            found = [(start, "splits") for start in from_splits(data, k, self.smoothing)]
+        few = data.columns.n_features + data.columns.n_numbers <= MOST_FEATURES
+        if self.start == "moments" or not self.refine or (self.start == "auto" and few and k > 1):
+            start = from_moments(data, self._groups, k, lambda moments: self._decompose(moments, k))
+            if start is None and not found:
+                raise InvalidParameterError("no_moments", found=len(np.unique(self._groups)))
+            if start is not None:
+                parameters, decomposed = start
+                if not found:
+                    diagnostics = {**decomposed.diagnostics, "start": "moments"}
+                if not found or parameters.n_components == k:
+                    use = smoothed(parameters, data.whole) if self.refine else parameters
+                    found.append((use, "moments"))
+        return found, diagnostics
+
+    def _decompose(self, moments: Moments, k: int) -> Decomposition:
+        limit = 2 * k + WHITENING_ITER
+        white = whiten(moments, k, tol=WHITENING_TOL, max_iter=limit)
+        method = self.decomposition
+        f = method if callable(method) else getattr(decompositions, method)
+        found: Decomposition = f(moments, k, random_state=self.random_state, whitening=white)
+        return found
+
+    def _variance_notes(self, found: ProductParameters) -> list[Message]:
+        """Return a note on numbers whose variance in a component is at its floor."""
+        floor = found.columns.least_variance[:, None]
+        low = (found.variances <= AT_FLOOR * floor) & (found.weights > 0)
+        if not low.any():
+            return []
+        labels = self._column_labels
+        names = [labels[i][0] for i in np.flatnonzero(low.any(axis=1))]
+        n = int(low.any(axis=0).sum())
+        return [Message("variances_at_floor", columns=names, found=n, reg_covar=self.reg_covar)]
+
+    # --- results ----------------------------------------------------------------------------------
+
+    def _parameters(self, gaps: Ints) -> ProductParameters:
+        return ProductParameters(self.weights_, self._centers, self._variances, self._family(gaps))
+
+    def _log_joint(self, samples: EncodedSamples) -> Floats:
+        parameters = self._parameters(_gaps_of(samples.missing))
+        rows = RowBlocks(parameters.columns.statistics(samples.X, samples.missing))
+        return np.asarray(log_joint(rows, parameters) + samples.log_base[:, None])
+
+    @property
+    def _profiles(self) -> Floats:
+        return self._centers.T
+
+    @property
+    def mean_names_(self) -> list[str]:
+        """Names of the columns of ``means_``; "column=value" for a level of a category."""
+        return [f"{name}={level}" if level else name for name, _, level in self._column_labels]
+
+    @property
+    def parameters_(self) -> pd.DataFrame:
+        """The parameters in long form, one row per column or level, and component."""
+        k, a = len(self.weights_), self.variances_.shape[1]
+        table = []
+        for i, (name, kind, level) in enumerate(self._column_labels):
+            for j in range(k):
+                variance = self.variances_[j, i] if i < a else np.nan
+                table.append((name, kind, level, j, self.means_[j, i], variance))
+        names = ["column", "kind", "value", "component", "estimate", "variance"]
+        return pd.DataFrame(table, columns=names)
+
+    def _drawn(self, labels: Ints, rng: np.random.RandomState) -> tuple[Floats, Ints]:
+        """Return numbers, yes/no and counts, (n, n_single), and a level of each category."""
+        c = self._family(np.empty(0, dtype=np.intp))
+        numbers, yes_no, counts, levels = c.parts
+        mu = self._centers[:, labels].T
+        out = np.empty((len(labels), c.n_single))
+        shift, scale = self._units
+        noise = rng.standard_normal((len(labels), c.n_numbers))
+        z = mu[:, numbers] + noise * np.sqrt(self._variances[:, labels].T)
+        out[:, numbers] = shift + scale * z
+        out[:, yes_no] = rng.random_sample((len(labels), c.n_yes_no)) < mu[:, yes_no]
+        out[:, counts] = rng.poisson(mu[:, counts])
+        chosen = np.empty((len(labels), c.n_categories), dtype=np.intp)
+        p = mu[:, levels]
+        for g in range(c.n_categories):
+            own = p[:, c.category_of == g].cumsum(axis=1)
+            u = rng.random_sample(len(labels))[:, None] * own[:, -1:]
+            chosen[:, g] = (u >= own).sum(axis=1).clip(0, own.shape[1] - 1)
+        return out, chosen
+
+    def _check_restored(self) -> int:
+        k = super()._check_restored()
+        c = self._family(np.empty(0, dtype=np.intp))
+        expected = {
+            "_centers": (c.n_features, k),
+            "_variances": (c.n_numbers, k),
+            "means_": (k, c.n_features),
+            "variances_": (k, c.n_numbers),
+        }
+        for name, shape in expected.items():
+            check_shape(name, getattr(self, name), shape)
+        for name in ("_variances", "variances_"):
+            if not (getattr(self, name) > 0).all():
+                raise InvalidDataError("below_zero", name=name)
+        if (self._centers[c.n_numbers :] < 0).any():
+            raise InvalidDataError("below_zero", name="_centers")
+        return k
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _gaps_of(missing: Any | None) -> Ints:
+    """Return the columns with missing values, ascending."""
+    if missing is None:
+        return np.empty(0, dtype=np.intp)
+    return np.unique(missing.indices).astype(np.intp)
+
+
+def _log_sum(joint: Floats) -> Floats:
+    top = joint.max(axis=1)
+    return np.asarray(top + np.log(np.exp(joint - top[:, None]).sum(axis=1)))

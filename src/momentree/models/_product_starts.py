@@ -1,0 +1,198 @@
+"""Data of a mixture of independent columns of different kinds, and starts for EM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from momentree._types import Floats, Ints
+from momentree.backends import RowBlocks, in_canonical_order
+from momentree.moments import ProductMoments
+from momentree.objects import Decomposition, Moments, ProductColumns, ProductParameters
+from momentree.refinement import Growing, Refined, em
+
+ProductStart = Literal["auto", "splits", "moments"]
+
+POSSIBLE = 0.05
+"""Fraction of the average sample mixed into every initial component, against extreme estimates."""
+SCALES = ((1.0, 1.0), (1.0, 0.0), (0.5, 0.5))
+"""Scales of probabilities and rates, and of squares, in the searches; see `Search`."""
+KEPT = (0.02, 0.1)
+"""Fractions of their differences from the average that components keep in further starts."""
+MOST_FEATURES = 2_000
+"""Of more statistics, moments take longer than all searches."""
+
+
+@dataclass(frozen=True)
+class ProductData:
+    """Statistics of the samples of a fit in canonical order.
+
+    Attributes
+    ----------
+    columns : ProductColumns
+        The family.
+    rows : RowBlocks of shape (n, p)
+        Statistics of the samples.
+    weight : ndarray of shape (n,)
+        Weights of the samples.
+    """
+
+    columns: ProductColumns
+    rows: RowBlocks
+    weight: Floats
+
+    @classmethod
+    def prepared(
+        cls, columns: ProductColumns, X: Any, missing: Any | None, weight: Floats
+    ) -> tuple[ProductData, Ints]:
+        """Return the data in canonical order, and the position of each of their rows in X."""
+        rows, at = in_canonical_order(RowBlocks(columns.statistics(X, missing)), weight)
+        return cls(columns, rows, weight[at]), at
+
+    @cached_property
+    def whole(self) -> ProductParameters:
+        """The parameters of one component."""
+        sums = self.rows.sum(lambda B: B.tdot(self.weight[B.at, None]))
+        c, N = self.columns, np.array([self.weight.sum()])
+        blank = ProductParameters(
+            np.ones(1), np.zeros((c.n_features, 1)), np.ones((c.n_numbers, 1)), c
+        )
+        return blank.m_step(sums, N, 1e-12)
+
+    @cached_property
+    def deviations(self) -> Floats:
+        """Standard deviation of every statistic over observed values, shape (p,); never 0."""
+        v = self.weight / self.weight.sum()
+        mean = self.rows.sum(lambda B: B.tdot(v[B.at]))
+        square = self.rows.sum(lambda B: B.with_data(B.csr[0] ** 2).tdot(v[B.at]))
+        rates = self.rates
+        variance = square / rates - (mean / rates) ** 2
+        rounding = 1e-12 * np.maximum(square / rates, 1e-300)
+        return np.sqrt(np.where(variance > rounding, variance, 1.0))
+
+    @cached_property
+    def rates(self) -> Floats:
+        """Observation rate of every statistic, shape (p,)."""
+        c, v = self.columns, self.weight / self.weight.sum()
+        sums = self.rows.sum(lambda B: B.tdot(v[B.at]))
+        rates = np.ones(len(sums))
+        d, a = c.n_features, c.n_numbers
+        rates[c.gaps] -= sums[d + a :]
+        rates[d : d + a] = rates[:a]
+        rates[c.n_single : d] = c.of_categories(sums[c.n_single : d])[c.category_of]
+        return np.maximum(rates, 1e-300)
+
+
+def from_splits(data: ProductData, k: int, smoothing: float) -> list[ProductParameters]:
+    """Search for the most likely mixture by divisions, merges and exchanges, on three scales.
+
+    The scale of columns decides along which of them components are divided: by numbers, by their
+    spread, or by categories. No scale is best for all tables.
+    """
+    c, found = data.columns, []
+    for others, squares in SCALES:
+        scale = 1.0 / data.deviations
+        scale[c.n_numbers : c.n_features] *= others
+        scale[c.n_features :][: c.n_numbers] *= squares
+        scale[c.n_features + c.n_numbers :] = 0.0
+        if not scale.any():
+            continue
+        search = Growing(data.rows, data.whole, data.weight, scale, k, smoothing)
+        found.append(search.search())
+    return found
+
+
+def from_moments(
+    data: ProductData, groups: Ints, k: int, decompose: Callable[[Moments], Decomposition]
+) -> tuple[ProductParameters, Decomposition] | None:
+    """Decompose the moments between groups of columns; None if there are fewer than three.
+
+    Numbers enter with their squares, so that variances, too, are conditional means. A constant
+    column adds the first moments.
+    """
+    c = data.columns
+    d, a = c.n_features, c.n_numbers
+    if len(np.unique(groups)) < 3:
+        return None
+    groups = np.concatenate([groups, groups[:a], [-1]]).astype(np.intp)
+    deviations = np.append(data.deviations[: d + a], 1.0)
+    ones = sp.csr_array(np.ones((data.rows.shape[0], 1)))
+    Y = sp.csr_array(sp.hstack([data.rows.matrix[:, : d + a], ones], format="csr"))
+    scale = 1.0 / (deviations * np.append(data.rates[: d + a], 1.0))
+    moments = ProductMoments(RowBlocks(Y), groups, data.weight, k, column_scale=scale)
+    found = decompose(moments)
+    if found.n_components < 1 or not found.weights.sum() > 0:
+        return None
+    means = (found.centers * deviations[:, None])[:-1]
+    return as_parameters(data, found.weights, means[:d], means[d:]), found
+
+
+def as_parameters(
+    data: ProductData, weights: Floats, centers: Floats, squares: Floats
+) -> ProductParameters:
+    """Return valid parameters near estimated means, and means of squares of numbers."""
+    c, whole = data.columns, data.whole
+    numbers, yes_no, counts, levels = c.parts
+    centers = centers.copy()
+    centers[yes_no] = np.clip(centers[yes_no], 0.0, 1.0)
+    centers[counts] = np.maximum(centers[counts], 0.0)
+    positive = np.maximum(centers[levels], 0.0) + 1e-12 * whole.centers[levels]
+    centers[levels] = positive / c.of_categories(positive)[c.category_of]
+    variances = squares - centers[numbers] ** 2
+    least = np.maximum(POSSIBLE * whole.variances, c.least_variance[:, None])
+    return ProductParameters(weights / weights.sum(), centers, np.maximum(variances, least), c)
+
+
+def smoothed(parameters: ProductParameters, whole: ProductParameters) -> ProductParameters:
+    """Return a start for EM: equal weights, and a little of the average sample in each."""
+    c = parameters.columns
+    centers = (1.0 - POSSIBLE) * parameters.centers + POSSIBLE * whole.centers
+    centers[: c.n_numbers] = parameters.centers[: c.n_numbers]
+    # Equal weights, so that EM does not starve a small component.
+    equal = np.full_like(parameters.weights, 1.0 / parameters.n_components)
+    return replace(parameters, weights=equal, centers=centers)
+
+
+def shrunk(parameters: ProductParameters, whole: ProductParameters, kept: float) -> Any:
+    """Return components whose mean statistics differ from the average by only a fraction.
+
+    EM moves away from the average along the largest differences first, and divides on. It ends at
+    other optima than from components that differ as much as those found.
+    """
+    c, a = parameters.columns, parameters.columns.n_numbers
+    centers = whole.centers + kept * (parameters.centers - whole.centers)
+    all_squares = whole.variances + whole.centers[:a] ** 2
+    squares = parameters.variances + parameters.centers[:a] ** 2
+    variances = all_squares + kept * (squares - all_squares) - centers[:a] ** 2
+    least = np.maximum(c.least_variance[:, None], POSSIBLE * whole.variances)
+    return replace(parameters, centers=centers, variances=np.maximum(variances, least))
+
+
+def most_likely(
+    data: ProductData,
+    starts: list[ProductParameters],
+    *,
+    smoothing: float,
+    max_iter: int,
+    tol: float,
+) -> tuple[Refined[ProductParameters], int]:
+    """Run EM from each start, and again from near the average in the direction of each result.
+
+    Return the most likely result and the position of its start.
+    """
+
+    def run(start: ProductParameters) -> Refined[ProductParameters]:
+        options = {"smoothing": smoothing, "max_iter": max_iter, "tol": tol}
+        return em(data.rows, start, sample_weight=data.weight, **options)
+
+    runs = [run(start) for start in starts]
+    if starts[0].n_components > 1:
+        again = [shrunk(one.parameters, data.whole, kept) for kept in KEPT for one in runs]
+        runs += [run(start) for start in again]
+    best = int(np.argmax([one.log_likelihood for one in runs]))
+    return runs[best], best % len(starts)

@@ -1,0 +1,296 @@
+"""MixedMixture: mixtures of numbers, yes/no, counts and categories, a kind for each column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data
+
+from momentree._choices import Refine
+from momentree._fit import warn_caller
+from momentree._sparse import check_structure
+from momentree._types import Floats, Ints
+from momentree._validation import check_feature_names
+from momentree.exceptions import InvalidDataError, MomentreeWarning
+from momentree.models._base import Decomposer
+from momentree.models._product_mixture import ProductMixture, ProductStart
+from momentree.objects import ProductColumns
+from momentree.preprocessing import MixedColumns
+from momentree.preprocessing.column_kinds import check_kinds
+from momentree.preprocessing.mixed_columns import Encoded
+
+
+class MixedMixture(ProductMixture):
+    """Cluster tables with columns of different kinds by a mixture of independent columns.
+
+        Y ~ Discrete(omega),   x_w | Y = j ~ P_w(theta_wj), independent
+
+    P_w is normal for a number, Bernoulli for yes/no, Poisson for a count, and discrete for a
+    category.
+
+    Parameters
+    ----------
+    n_components : int >= 1 or "auto", default=8
+        Number of components k; "auto" chooses it by BIC.
+    kinds : "auto" or mapping of column to kind, default="auto"
+        "number", "yes_no", "count", "category" or "auto" by name of column; columns of an array
+        have the names 0, 1, ... The kind of other columns is guessed, see
+        :func:`momentree.preprocessing.guess_kind`, and reported in ``kinds_``.
+    decomposition : str or callable, default="sidiwo"
+        "sidiwo", "svtd", "tensor_power_method", "als", "svd_method", "eigendecomposition",
+        "jennrich" or "random_projections" from ``momentree.decomposition``, or a function with the
+        same signature; decomposes the moments.
+    refine : {"em", None}, default="em"
+        "em" refines starts by expectation-maximization. None returns the estimates from moments.
+    start : {"auto", "splits", "moments"}, default="auto"
+        "moments" decomposes the moments between columns, which have no bias; see
+        :class:`momentree.moments.ProductMoments`. "splits" searches for the most likely mixture:
+        it divides components, merges similar ones and runs EM; see
+        :class:`momentree.refinement.Growing`. "auto" tries both, on several scales of the columns,
+        and keeps the most likely mixture; without EM it is "moments".
+    reg_covar : float > 0, default=1e-6
+        Smallest variance of a number in a component, in squared units of the column, and at most
+        this fraction of the variance of the column.
+    smoothing : float > 0, default=1e-4
+        Number of average samples added to every component, so that no probability is 0 or 1.
+        Numbers are not smoothed.
+    max_iter : int >= 1, default=1000
+        Maximum number of EM steps.
+    tol : float >= 0, default=1e-8
+        EM stops when a step raises the log-likelihood by at most this fraction.
+    random_state : int, RandomState or None, default=None
+        Seed for random decompositions. None means seed 0.
+    verbose : bool or int, default=False
+        Whether to print progress to standard error.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_components,)
+        omega, descending, sum 1.
+    means_ : ndarray of shape (n_components, n_means)
+        Mean of each number in its own unit, probability of each yes/no, mean of each count and
+        probability of each level of a category; ``mean_names_`` has the names of its columns.
+    variances_ : ndarray of shape (n_components, n_numbers)
+        Variances of the numbers, in the order of ``means_``.
+    parameters_ : DataFrame
+        The same in long form: column, kind, value, component, estimate, variance.
+    mean_names_ : list of str
+        Names of the columns of ``means_``; "column=value" for a level.
+    kinds_ : dict of str to str
+        Kind of each column; "" for one that is left out, because it has no two different values.
+    columns_ : MixedColumns
+        How columns become numbers.
+    labels_ : ndarray of int of shape (n_samples,)
+        Component of each sample.
+    n_iter_, converged_ : int, bool
+        Number of EM steps, and whether they reached `tol`; 1 and True without EM.
+    lower_bound_ : float
+        Mean log-likelihood of the samples.
+    n_parameters_ : int
+        Number of free parameters.
+    notes_ : list of Message
+        What was repaired or is doubtful; ``fit`` also issues these as warnings.
+    diagnostics_ : mapping
+        "start", and "log_likelihood" of the samples.
+    vocabulary_ : ndarray of str of shape (n_features,)
+        Column names; "0", "1", ... if there are none.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str of shape (n_features,)
+        Column names, if X was a data frame.
+
+    See Also
+    --------
+    GaussianMixture : Numbers that depend on each other within a component.
+    BernoulliMixture : Yes/no only, with editing and reports.
+
+    Notes
+    -----
+    Missing values do not affect the likelihood, which assumes that they are missing at random. At
+    prediction, values of a category that did not occur in ``fit`` count as missing, with a warning.
+    So do numbers more than a million interquartile ranges from the median.
+
+    Poisson counts have a variance equal to their mean within a component. Counts that vary more
+    need more components; for very uneven ones use the kind "category" or, after taking logarithms,
+    "number".
+
+    A number that has the same value in many rows attracts components with almost no variance,
+    whose likelihood is high; ``fit`` warns about them. Use the kind "category" for such a column,
+    or raise `reg_covar`.
+
+    Time O(nnz k) per EM step; memory O(n (d + k)) with d the number of columns including levels.
+
+    References
+    ----------
+    .. [1] Y. Zhang, J. Kileel. Moment estimation for nonparametric mixture models through implicit
+       tensor decomposition. SIAM Journal on Mathematics of Data Science 5, 2023.
+    .. [2] P. Jain, S. Oh. Learning mixtures of discrete product distributions using spectral
+       decompositions. COLT 2014.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from momentree import MixedMixture
+    >>> rng = np.random.default_rng(0)
+    >>> old = rng.random(600) < 0.4
+    >>> table = pd.DataFrame({
+    ...     "age": np.where(old, rng.normal(70, 5, 600), rng.normal(30, 5, 600)),
+    ...     "smokes": rng.random(600) < np.where(old, 0.1, 0.5),
+    ...     "visits": rng.poisson(np.where(old, 3.0, 0.2)),
+    ...     "plan": np.where(rng.random(600) < np.where(old, 0.9, 0.2), "basic", "plus"),
+    ... })
+    >>> model = MixedMixture(2).fit(table)
+    >>> model.kinds_
+    {'age': 'number', 'smokes': 'yes_no', 'visits': 'count', 'plan': 'category'}
+    >>> model.mean_names_
+    ['age', 'smokes', 'visits', 'plan=basic', 'plan=plus']
+    >>> bool(np.abs(model.means_[:, 0] - [30, 70]).max() < 1)
+    True
+    """
+
+    columns_: MixedColumns
+    means_: Floats
+    variances_: Floats
+
+    def __init__(
+        self,
+        n_components: int | Literal["auto"] = 8,
+        *,
+        kinds: Literal["auto"] | Mapping[Any, str] = "auto",
+        decomposition: Decomposer = "sidiwo",
+        refine: Refine | None = "em",
+        start: ProductStart = "auto",
+        reg_covar: float = 1e-6,
+        smoothing: float = 1e-4,
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool | int = False,
+    ) -> None:
+        self.n_components = n_components
+        self.kinds = kinds
+        self.decomposition = decomposition
+        self.refine = refine
+        self.start = start
+        self.reg_covar = reg_covar
+        self.smoothing = smoothing
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @property
+    def kinds_(self) -> dict[str, str]:
+        """Kind of each column; "" for one that is left out."""
+        return dict(zip(map(str, self.columns_.names), self.columns_.kinds, strict=True))
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_kinds(self.kinds)
+
+    def _checked(
+        self, X: Any, feature_names: Sequence[str] | NDArray[Any] | None, *, reset: bool
+    ) -> tuple[Encoded, int]:
+        table = as_table(self, X, feature_names, reset=reset)
+        if reset:
+            self.vocabulary_ = np.array(table.columns, dtype=object)
+            kinds = {} if isinstance(self.kinds, str) else self.kinds
+            given = {str(name): kind for name, kind in kinds.items()}
+            self.columns_, left_out = MixedColumns.from_table(table, given)
+            encoded = self.columns_.encode(table)
+            return replace(encoded, notes=left_out + encoded.notes), len(table)
+        encoded = self.columns_.encode(table)
+        for note in encoded.notes:
+            warn_caller(MomentreeWarning(note.code, **note.values))
+        return encoded, len(table)
+
+    def _family(self, gaps: Ints) -> ProductColumns:
+        return self.columns_.family(gaps, self.reg_covar)
+
+    @property
+    def _units(self) -> tuple[Floats, Floats]:
+        numbers = self.columns_.of_kind("number")
+        return self.columns_.shift[numbers], self.columns_.scale[numbers]
+
+    @property
+    def _groups(self) -> Ints:
+        c = self._family(np.empty(0, dtype=np.intp))
+        return np.concatenate([np.arange(c.n_single), c.n_single + c.category_of]).astype(np.intp)
+
+    @property
+    def _column_labels(self) -> list[tuple[str, str, str]]:
+        return self.columns_.labels
+
+    def _draw(self, labels: Ints, rng: np.random.RandomState) -> pd.DataFrame:
+        single, levels = self._drawn(labels, rng)
+        c = self.columns_
+        drawn: dict[int, Any] = {}
+        for at, i in enumerate(c.single):
+            values = single[:, at]
+            drawn[i] = values if c.kinds[i] == "number" else values.astype(np.int64)
+        for at, i in enumerate(c.of_kind("category")):
+            drawn[i] = c.levels[i][levels[:, at]]
+        return pd.DataFrame({str(c.names[i]): drawn[i] for i in sorted(drawn)})
+
+    def _saved_params(self) -> dict[str, Any]:
+        params = super()._saved_params()
+        if not isinstance(self.kinds, str):
+            params["kinds"] = {str(name): kind for name, kind in self.kinds.items()}
+        return params
+
+    def _check_restored(self) -> int:
+        self.columns_.check(self.n_features_in_)
+        return super()._check_restored()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+def as_table(
+    estimator: Any, X: Any, feature_names: Sequence[str] | NDArray[Any] | None, *, reset: bool
+) -> pd.DataFrame:
+    """Return samples given to an estimator as a data frame whose columns have string names."""
+    if hasattr(X, "to_pandas") and not isinstance(X, pd.DataFrame):  # Polars, PyArrow
+        X = X.to_pandas()
+    try:
+        if isinstance(X, pd.DataFrame):
+            validate_data(estimator, X, reset=reset, skip_check_array=True)
+            if not X.shape[1] or not len(X):
+                raise InvalidDataError("empty_table", n_rows=len(X), n_columns=X.shape[1])
+            table = X.copy(deep=False)
+        else:
+            check_structure(X)
+            X = validate_data(
+                estimator,
+                X,
+                reset=reset,
+                accept_sparse=True,
+                dtype=None,
+                ensure_all_finite=False,
+            )
+            table = pd.DataFrame(X.toarray() if sp.issparse(X) else X)
+    except InvalidDataError:
+        raise
+    except ValueError as error:
+        raise InvalidDataError("refused_by_sklearn", error=str(error)) from error
+    names = list(map(str, table.columns))
+    if feature_names is not None:
+        names = [str(name) for name in check_feature_names(feature_names, table.shape[1])]
+    elif not reset:
+        names = [str(name) for name in estimator.vocabulary_]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidDataError("column_name_twice", column=twice)
+    table.columns = pd.Index(names, dtype=object)
+    return table

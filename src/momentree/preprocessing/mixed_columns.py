@@ -1,0 +1,313 @@
+"""Encode the columns of a table, of different kinds, as statistics of a product family."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self, get_args
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from momentree._types import Floats, Ints
+from momentree.exceptions import InvalidDataError
+from momentree.messages import Message
+from momentree.objects.products import ProductColumns
+from momentree.preprocessing.column_kinds import ColumnKind, guess_kind, values_of
+
+FAR = 1e6
+"""Numbers this many interquartile ranges from the median are errors or codes, not measurements."""
+LOG_2_PI = float(np.log(2.0 * np.pi))
+LARGEST = 1e100
+"""Squares of larger numbers may overflow."""
+WHOLE = 2.0**53
+"""Larger whole numbers are not exact in double precision."""
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Encoded samples.
+
+    Attributes
+    ----------
+    X : csr_array of shape (n, d)
+        Standardized numbers, yes/no, counts, and one column per level; zero where missing.
+    missing : csr_array of shape (n, n_single) or None
+        1 where a number, yes/no or count is missing.
+    log_base : ndarray of shape (n,)
+        The part of log P[x] that does not depend on parameters.
+    notes : list of Message
+        What was treated as missing.
+    """
+
+    X: Any
+    missing: Any | None
+    log_base: Floats
+    notes: list[Message]
+
+
+@dataclass(frozen=True)
+class MixedColumns:
+    """How the columns of a table become numbers.
+
+    Attributes
+    ----------
+    names : ndarray of str of shape (n_columns,)
+        Names of the columns.
+    kinds : tuple of str
+        Kind of each column; "" for one that is left out, because all its values are equal or
+        missing.
+    shift, scale : ndarray of shape (n_columns,)
+        Mean and standard deviation of numbers; 0 and 1 for others.
+    low, high : ndarray of shape (n_columns,)
+        Range of the numbers that are not too far from the others.
+    levels : tuple of ndarray of str
+        Values of each column that is a category, ascending; empty for others.
+    """
+
+    names: NDArray[np.object_]
+    kinds: tuple[str, ...]
+    shift: Floats
+    scale: Floats
+    low: Floats
+    high: Floats
+    levels: tuple[NDArray[np.object_], ...]
+
+    @classmethod
+    def from_table(
+        cls, table: pd.DataFrame, kinds: Mapping[str, str] | None
+    ) -> tuple[Self, list[Message]]:
+        """Guess what is not given, and return notes on columns that are left out.
+
+        Parameters
+        ----------
+        table : DataFrame
+            The columns; names are strings.
+        kinds : mapping of str to str or None
+            Kinds of columns that are known; "auto", like a column not named, is guessed.
+
+        Returns
+        -------
+        MixedColumns, list of Message
+            The columns and the notes.
+        """
+        names = [str(name) for name in table.columns]
+        given = dict(kinds or {})
+        if unknown := [name for name in given if name not in names]:
+            raise InvalidDataError("kind_of_no_column", column=unknown[0], columns=names)
+        found: list[str] = []
+        levels: list[NDArray[np.object_]] = []
+        numbers, notes = np.zeros((4, len(names))), list[Message]()
+        numbers[1], numbers[2], numbers[3] = 1.0, -LARGEST, LARGEST
+        for i, name in enumerate(names):
+            values = values_of(table.iloc[:, i], name)
+            kind = given.get(name, "auto")
+            if kind == "auto":
+                kind = guess_kind(values, name)
+            observed = values[~_absent(values)]
+            if kind == "number":
+                observed = _numbers(observed, name)
+                if np.abs(observed).max(initial=0.0) > 0:
+                    numbers[2:, i] = _range(observed)
+                    inside = observed[(observed >= numbers[2, i]) & (observed <= numbers[3, i])]
+                    numbers[:2, i] = _mean_and_deviation(inside)
+            own = np.empty(0, dtype=object)
+            if kind == "category":
+                own = np.array(sorted(set(map(_text, observed))), dtype=object)
+            different = len(own) if kind == "category" else len(np.unique(_plain(observed)))
+            if different < 2:
+                code = "column_constant" if different else "column_empty"
+                notes.append(Message(code, column=name))
+                kind, own = "", own[:0]
+            found.append(kind)
+            levels.append(own)
+        if not any(found):
+            raise InvalidDataError("no_column_varies", found=len(names))
+        columns = np.array(names, dtype=object)
+        return cls(columns, tuple(found), *numbers, tuple(levels)), notes
+
+    def of_kind(self, kind: ColumnKind) -> list[int]:
+        """Return the positions of the columns of a kind, ascending."""
+        return [i for i, one in enumerate(self.kinds) if one == kind]
+
+    @property
+    def single(self) -> list[int]:
+        """Positions of numbers, then yes/no, then counts."""
+        return self.of_kind("number") + self.of_kind("yes_no") + self.of_kind("count")
+
+    @property
+    def labels(self) -> list[tuple[str, str, str]]:
+        """Column, kind and level of each of the d encoded columns; level "" without levels."""
+        single = [(str(self.names[i]), self.kinds[i], "") for i in self.single]
+        return single + [
+            (str(self.names[i]), "category", str(level))
+            for i in self.of_kind("category")
+            for level in self.levels[i]
+        ]
+
+    def check(self, n_columns: int) -> None:
+        """Raise an error unless the parts describe `n_columns` columns, as files may not."""
+        sizes = [len(part) for part in (self.names, self.kinds, self.levels)]
+        arrays = (self.shift, self.scale, self.low, self.high)
+        sound = all(a.shape == (n_columns,) for a in arrays) and sizes == [n_columns] * 3
+        sound = sound and all(
+            (len(own) > 1) == (kind == "category")
+            for own, kind in zip(self.levels, self.kinds, strict=True)
+        )
+        known = {"", *get_args(ColumnKind)}
+        if not sound or not known.issuperset(self.kinds) or not (self.scale > 0).all():
+            raise InvalidDataError("bad_entry", name="columns_", value=self.kinds)
+
+    def family(self, gaps: Ints, least_variance: float = 0.0) -> ProductColumns:
+        """Return the columns of the product family.
+
+        Parameters
+        ----------
+        gaps : ndarray of int
+            Columns with missing values.
+        least_variance : float
+            In squared units of the columns; at most this fraction of the variance of a column.
+
+        Returns
+        -------
+        ProductColumns
+            The columns.
+        """
+        numbers = self.of_kind("number")
+        sizes = [len(self.levels[i]) for i in self.of_kind("category")]
+        of = np.repeat(np.arange(len(sizes)), sizes).astype(np.intp)
+        least = least_variance * np.minimum(1.0, 1.0 / self.scale[numbers] ** 2)
+        n_yes_no, n_counts = len(self.of_kind("yes_no")), len(self.of_kind("count"))
+        return ProductColumns(len(numbers), n_yes_no, n_counts, of, gaps, least)
+
+    def encode(self, table: pd.DataFrame) -> Encoded:
+        """Encode samples.
+
+        Parameters
+        ----------
+        table : DataFrame
+            The columns of the fit, in the same order.
+
+        Returns
+        -------
+        Encoded
+            Values that no category has, and numbers too far from the others, count as missing.
+        """
+        n, notes = len(table), list[Message]()
+        log_base, blocks, gaps = np.zeros(n), [], []
+        for i in self.single:
+            kind, name = self.kinds[i], str(self.names[i])
+            values = values_of(table.iloc[:, i], name)
+            x = _numbers(values, name)
+            if kind == "number":
+                far = (x < self.low[i]) | (x > self.high[i])
+                if far.any():
+                    notes.append(_far(name, x, far))
+                    x = np.where(far, np.nan, x)
+                x = (x - self.shift[i]) / self.scale[i]
+            elif kind == "yes_no":
+                _require(x, (x == 0) | (x == 1), name, "not_yes_no")
+            else:
+                _require(x, (x >= 0) & (x == np.floor(x)) & (x <= WHOLE), name, "not_a_count")
+            lost = np.isnan(x)
+            x = np.where(lost, 0.0, x)
+            if kind == "number":
+                log_base -= (0.5 * LOG_2_PI + np.log(self.scale[i])) * ~lost
+            elif kind == "count":
+                log_base -= gammaln(x + 1.0)
+            blocks.append(sp.csr_array(x[:, None]))
+            gaps.append(lost)
+        for i in self.of_kind("category"):
+            block, unseen = _one_hot(
+                values_of(table.iloc[:, i], str(self.names[i])), self.levels[i]
+            )
+            blocks.append(block)
+            if unseen:
+                some = sorted(unseen)
+                notes.append(
+                    Message(
+                        "unseen_levels", column=str(self.names[i]), levels=some, found=len(some)
+                    )
+                )
+        X = sp.csr_array(sp.hstack(blocks, format="csr", dtype=np.float64))
+        lost = np.array(gaps, dtype=bool).reshape(len(gaps), n).T
+        return Encoded(X, sp.csr_array(lost.astype(float)) if lost.any() else None, log_base, notes)
+
+
+def _absent(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return where values are missing."""
+    return np.asarray(values == None if values.dtype == object else np.isnan(values))  # noqa: E711
+
+
+def _plain(values: NDArray[Any]) -> NDArray[Any]:
+    return values.astype(str) if values.dtype == object else values
+
+
+def _numbers(values: NDArray[Any], name: str) -> Floats:
+    """Return the numbers of a column, or raise an error if it contains texts."""
+    if values.dtype != object:
+        if np.nanmax(np.abs(values), initial=0.0) > LARGEST:
+            row = int(np.nanargmax(np.abs(values)))
+            raise InvalidDataError(
+                "huge_in_column", column=name, row=row, value=float(values[row]), largest=LARGEST
+            )
+        return values
+    texts = values[values != None]  # noqa: E711
+    if not len(texts):
+        return np.full(len(values), np.nan)
+    for text in texts:
+        try:
+            float(text)
+        except ValueError:
+            raise InvalidDataError("text_among_numbers", column=name, value=str(text)) from None
+    return np.array([np.nan if x is None else float(x) for x in values])
+
+
+def _text(value: Any) -> str:
+    """Return a value of a category as text; whole numbers without a decimal point."""
+    if isinstance(value, float):
+        return str(int(value)) if value == int(value) and abs(value) < WHOLE else repr(float(value))
+    return str(value)
+
+
+def _one_hot(values: NDArray[Any], levels: NDArray[np.object_]) -> tuple[Any, set[str]]:
+    """Return one column per level, and the values that are no level."""
+    known = {level: at for at, level in enumerate(levels)}
+    absent, unseen = _absent(values), set[str]()
+    at = np.full(len(values), -1, dtype=np.intp)
+    for row in np.flatnonzero(~absent):
+        text = _text(values[row])
+        at[row] = known.get(text, -1)
+        if at[row] < 0:
+            unseen.add(text)
+    rows = np.flatnonzero(at >= 0)
+    shape = (len(values), len(levels))
+    return sp.csr_array((np.ones(len(rows)), (rows, at[rows])), shape=shape), unseen
+
+
+def _require(x: Floats, good: NDArray[np.bool_], name: str, code: str) -> None:
+    bad = np.flatnonzero(~good & ~np.isnan(x))
+    if len(bad):
+        raise InvalidDataError(code, column=name, row=int(bad[0]), value=float(x[bad[0]]))
+
+
+def _range(x: Floats) -> tuple[float, float]:
+    """Return the ends of the range outside of which numbers are too far from the others."""
+    low, middle, high = np.quantile(x, [0.25, 0.5, 0.75])
+    if not high > low:
+        return -LARGEST, LARGEST
+    return float(middle - FAR * (high - low)), float(middle + FAR * (high - low))
+
+
+def _far(name: str, x: Floats, far: NDArray[np.bool_]) -> Message:
+    value = float(x[np.flatnonzero(far)[0]])
+    return Message("numbers_too_far", column=name, found=int(far.sum()), value=value)
+
+
+def _mean_and_deviation(x: Floats) -> tuple[float, float]:
+    mean = float(x.mean())
+    deviation = float(np.sqrt(np.mean((x - mean) ** 2)))
+    return mean, deviation if deviation > 1e-14 * abs(mean) and deviation > 1e-100 else 1.0
