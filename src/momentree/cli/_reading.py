@@ -12,6 +12,7 @@ from momentree import readers
 from momentree._choices import Form
 from momentree.cli._options import given
 from momentree.exceptions import InvalidParameterError
+from momentree.messages import Message
 from momentree.readers import Measurements, Records
 
 _FOR_CODES = (
@@ -57,6 +58,16 @@ def contains_measurements(
         code = "applies_to_codes" if measured else "applies_to_measurements"
         raise InvalidParameterError(code, parameter=wrong[0], path=str(source))
     return measured
+
+
+def notes_on_form(records: Records | Measurements, form: Form) -> list[Message]:
+    """Return a note if a table was guessed to contain measurements, but most may be codes."""
+    if form != "auto" or not isinstance(records, Measurements):
+        return []
+    n_yes_no = sum(kind == "yes_no" for kind in records.kinds.values())
+    if 2 * n_yes_no <= len(records.kinds):
+        return []
+    return [Message("may_be_codes", n_columns=n_yes_no)]
 
 
 def read_table(

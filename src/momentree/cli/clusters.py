@@ -65,8 +65,8 @@ def clusters(
             "-k",
             metavar="N|auto",
             parser=options.count_or_auto,
-            help="Number of groups. With auto, BIC determines it.",
-            show_default="8; auto for measurements",
+            help="Number of groups. With auto, BIC determines it; for measurements it does so if this "
+            "option is not given.",
         ),
     ] = 8,
     flat: Annotated[
@@ -313,7 +313,7 @@ def clusters(
     }
     with run.stage(f"reading {source.name or source}"):
         from momentree.cli._names import GivenNames, sort_names
-        from momentree.cli._reading import contains_measurements, read_table
+        from momentree.cli._reading import contains_measurements, notes_on_form, read_table
         from momentree.report.records import notes_shown
 
         names_of_codes, names_of_groups = sort_names(names or ())
@@ -336,7 +336,7 @@ def clusters(
             },
             measured=measured,
         )
-    for note in notes_shown(records, min_cell):
+    for note in [*notes_shown(records, min_cell), *notes_on_form(records, form)]:
         run.note(note)
     if measured:
         from momentree.cli._measurements import find_measured_groups

@@ -282,6 +282,8 @@ def test_damaged_settings_are_refused():
         ({"age": AGE, "smoker": cycle("yes", "no")}, True),
         ({"id": range(N), "a": cycle(0, 1), "b": cycle(1, 0, 0)}, False),
         ({"id": range(N), "a": cycle(0, 1), "b": [2, *cycle(1, 0, 0, n=N - 1)]}, False),
+        ({"age": AGE, "a": cycle("1", ""), "b": cycle("", "1"), "c": cycle("1", "")}, False),
+        ({"age": AGE, "a": cycle("1", "0"), "b": cycle("0", "1"), "c": cycle("1", "0")}, True),
         ({"visit_id": cycle(1, 2, 3), "icd": cycle("250.01", "401.9")}, False),
         ({"id": range(N), "codes": cycle("250.01, 401.9", "428")}, False),
         ({"customer_id": cycle(1, 2, 3), "amount": cycle(3, 4, 5, 6)}, False),

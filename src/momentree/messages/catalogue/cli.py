@@ -168,6 +168,11 @@ WORDS: dict[str, str] = {
         "{parameter} applies only to tables of measurements, but {path} contains codes; if it "
         "contains measurements, add {parameters.form:measurements}"
     ),
+    "may_be_codes": (
+        "{n_columns:~column} {n_columns:?contains/contain} yes and no; if they are codes, and the "
+        "groups should depend on them alone, pass {parameters.form:codes} and leave the other "
+        "columns out with {parameters.ignore_columns}"
+    ),
     "edits_need_a_tree": (
         "{parameter} applies only to trees; the groups of this table are a list, because trees "
         "need complete columns of numbers. Request another number with {parameters.n_components}"

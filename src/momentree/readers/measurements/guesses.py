@@ -79,8 +79,9 @@ def holds_measurements(
 ) -> bool:
     """Return whether a table contains measurements, not codes, judging by its first rows.
 
-    It does if no column is named like one of codes, and there are two or more columns of numbers,
-    categories, or yes and no, of which at least one contains numbers other than 0 and 1.
+    It does if no column is named like one of codes, most do not contain only ones, and there are
+    two or more columns of numbers, categories, or yes and no, of which at least one contains
+    numbers other than 0 and 1.
 
     Parameters
     ----------
@@ -132,6 +133,9 @@ def holds_measurements(
         return False
     free = [name for name in free if not is_id(name, head.columns[name])]
     columns = _examined(head, free)
+    ticked = [column for column in columns if _is_ticked(column)]
+    if 2 * len(ticked) > len(columns):
+        return False
     numbers = [column for column in columns if _has_numbers(column)]
     fractions = any((column.numbers % 1 > 0).any() for column in numbers)
     return bool(numbers) and (len(columns) >= _NUMBERS or fractions)
@@ -150,6 +154,12 @@ def _examined(head: Table, names: Sequence[str]) -> list[Column]:
         for name, texts in cells.items()
     ]
     return [column for column in found if not column.why_left_out]
+
+
+def _is_ticked(column: Column) -> bool:
+    """Return whether a column contains only yes and empty cells."""
+    known = column.numbers[~np.isnan(column.numbers)]
+    return column.kind == "yes_no" and bool((known == 1).all())
 
 
 def _has_numbers(column: Column) -> bool:

@@ -74,7 +74,9 @@ class Measurements:
 
     def __post_init__(self) -> None:
         n = len(self.ids)
-        check_lengths(n, "record", enough=self.enough, **self.columns, **self.outcomes)
+        check_lengths(n, "record", enough=self.enough)
+        for values in (*self.columns.values(), *self.outcomes.values()):
+            check_lengths(n, "record", values=values)
         if list(self.columns) != list(self.coder.kinds):
             raise InvalidDataError("invalid_measurement_settings", kinds=list(self.coder.kinds))
 

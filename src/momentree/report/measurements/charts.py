@@ -40,7 +40,7 @@ def ticks(low: float, high: float, most: int = _TICKS) -> list[float]:
     power = float(10.0 ** np.floor(np.log10(span / most)))
     step = float(next(power * s for s in (1, 2, 5, 10) if span / (power * s) <= most))
     first = np.ceil(low / step - 1e-9)
-    return [float(i * step) for i in np.arange(first, np.floor(high / step + 1e-9) + 1)]
+    return [float(i * step) + 0.0 for i in np.arange(first, np.floor(high / step + 1e-9) + 1)]
 
 
 def boxes(feature: Feature, k: int) -> dict[str, Any] | None:
