@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from momentree import readers
+from momentree import models, readers
 from momentree.cli._clusters import ASSIGNMENT, GROUP_NAMES
 from momentree.cli._incomplete import IncompleteAssignments, RecordAssigner
 from momentree.cli._measured_models import as_data
@@ -194,7 +194,7 @@ def assign_measurements(
         labels = np.full(len(table), -1)
         proba = np.zeros((len(table), len(names)))
         if complete.any():
-            X = as_data(table, complete)
+            X = as_data(table, complete, frame=isinstance(model, models.MixedMixture))
             labels[complete], proba[complete] = model.predict(X), model.predict_proba(X)
         reasons = np.where(complete, "", np.where(table.enough, INCOMPLETE, NO_VALUES)).tolist()
         found = assignments(

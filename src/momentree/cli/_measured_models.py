@@ -17,11 +17,16 @@ from momentree.readers import Measurements
 from momentree.tree import ClusterTree
 
 
-def as_data(table: Measurements, rows: NDArray[np.bool_]) -> Any:
+def needs_frame(table: Measurements) -> bool:
+    """Return whether a mixture of columns fits a table: kinds differ, or values are missing."""
+    return not table.only_numbers or table.n_missing > 0
+
+
+def as_data(table: Measurements, rows: NDArray[np.bool_], *, frame: bool) -> Any:
     """Return some records as the models take them: an array of numbers, or a data frame."""
-    if table.only_numbers:
-        return table.to_matrix()[rows]
-    return table.frame[rows].reset_index(drop=True)
+    if frame:
+        return table.frame[rows].reset_index(drop=True)
+    return table.to_matrix()[rows]
 
 
 def find_model(
@@ -38,13 +43,13 @@ def find_model(
     A tree splits samples by moments of all columns together, so it needs complete rows of numbers.
     """
     names = list(table.columns)
-    if not table.only_numbers or table.n_missing:
+    if needs_frame(table):
         if not flat:
             why = "list_of_mixed" if not table.only_numbers else "list_of_incomplete"
             run.note(Message(why))
         shared = {key: value for key, value in parameters.items() if key != "min_samples_leaf"}
         mixture = models.MixedMixture(
-            "auto" if n_groups is None else n_groups, kinds=_kinds(table), **shared
+            "auto" if n_groups is None else n_groups, kinds=dict(table.kinds), **shared
         )
         return _fitted(run, mixture, X, names)
     if flat:
@@ -58,12 +63,6 @@ def find_model(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return tree.fit(X, feature_names=names), remarks
-
-
-def _kinds(table: Measurements) -> dict[Any, str]:
-    if table.only_numbers:
-        return dict(enumerate(table.kinds.values()))
-    return dict(table.kinds)
 
 
 def _number(run: Run, X: Any) -> tuple[int, Message]:

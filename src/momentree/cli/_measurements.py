@@ -20,7 +20,7 @@ from momentree.cli._clusters import (
 )
 from momentree.cli._edits import Edit, apply_edits
 from momentree.cli._fewer import note_number, why_no_more
-from momentree.cli._measured_models import as_data, find_model
+from momentree.cli._measured_models import as_data, find_model, needs_frame
 from momentree.cli._names import GivenNames
 from momentree.cli._run import Result, Run, made_with
 from momentree.cli.tables import CsvTable, assignments
@@ -52,7 +52,7 @@ def find_measured_groups(
     `parameters` are those of the estimator; `shown` are a title and what the report may disclose.
     """
     check_groups(table, n_groups, int(table.enough.sum()), Disclosure(min_cell))
-    X = as_data(table, table.enough)
+    X = as_data(table, table.enough, frame=needs_frame(table))
     start = time.perf_counter()
     with run.stage("finding groups"):
         fitted, remarks = find_model(run, table, X, n_groups, parameters, flat=flat)
@@ -109,7 +109,7 @@ def find_measured_groups(
     return Result(
         summary,
         took,
-        table=lambda: _table(table, edited, names),
+        table=lambda: _table(table, edited, X, names),
         format="clusters",
         content=lambda: _content(summary, lines),
         save=lambda path: edited.save(path, vectorizer_config=config),
@@ -130,12 +130,12 @@ def _names(summary: Mapping[str, Any]) -> list[str]:
     return [names[j] for j in range(len(names))]
 
 
-def _table(table: Measurements, estimator: Any, names: Sequence[str]) -> CsvTable:
+def _table(table: Measurements, estimator: Any, X: Any, names: Sequence[str]) -> CsvTable:
     """Return the group of every record; those without any known value have none."""
     n, k = len(table), len(names)
     labels, proba = np.full(n, -1), np.zeros((n, k))
     labels[table.enough] = estimator.labels_
-    proba[table.enough] = estimator.predict_proba(as_data(table, table.enough))
+    proba[table.enough] = estimator.predict_proba(X)
     reasons = ["" if enough else NO_VALUES for enough in table.enough]
     found = assignments("group", names, labels, proba, every=False, undecided=reasons, id=table.ids)
     fitted = ["yes" if enough else "no" for enough in table.enough]

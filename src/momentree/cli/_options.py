@@ -123,7 +123,7 @@ def kinds_by_column(values: Iterable[str]) -> dict[str, str]:
         if not (equals and column and kind in get_args(ColumnKind)):
             choices = get_args(ColumnKind)
             raise InvalidParameterError(
-                "not_a_kind", parameter="kinds", value=value, choices=choices
+                "not_column_kind", parameter="kinds", value=value, choices=choices
             )
         kinds[column] = kind
     return kinds

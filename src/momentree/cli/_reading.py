@@ -11,7 +11,7 @@ import typer
 from momentree import readers
 from momentree._choices import Form
 from momentree.cli._options import given
-from momentree.exceptions import InvalidParameterError
+from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.messages import Message
 from momentree.readers import Measurements, Records
 
@@ -76,4 +76,9 @@ def read_table(
     """Read a table with options for both contents, and `more` for one of them."""
     if measured:
         return readers.read_measurements(source, **reading, **more)
-    return readers.read_records(source, **reading, **more)
+    try:
+        return readers.read_records(source, **reading, **more)
+    except ReadError as error:
+        if error.code != "no_code_columns":
+            raise
+        raise ReadError("neither_codes_nor_measurements", reason=error.message) from error

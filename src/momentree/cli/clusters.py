@@ -65,8 +65,8 @@ def clusters(
             "-k",
             metavar="N|auto",
             parser=options.count_or_auto,
-            help="Number of groups. With auto, BIC determines it; for measurements it does so if this "
-            "option is not given.",
+            help="Number of groups. With auto, BIC determines it; for measurements, it does so by "
+            "default.",
         ),
     ] = 8,
     flat: Annotated[

@@ -199,6 +199,12 @@ def test_infinite_numbers_are_not_numbers(read):
     assert np.isnan(found.columns["hb"][:2]).all()
 
 
+def test_values_far_beyond_all_others_are_noted(read):
+    found = read({"hb": ["1e12", *HB[1:]], "age": AGE})
+    assert note(found, "far_values")["columns"] == ["hb"]
+    assert "far_values" not in codes_of(read({"hb": ["120", *HB[1:]], "age": AGE}))
+
+
 def test_units_are_removed_and_several_refused(read):
     found = read({"hb": [f"{value} g/dl" for value in HB], "age": AGE})
     assert (found.units, note(found, "units_removed")["n_columns"]) == ({"hb": "g/dl"}, 1)

@@ -168,6 +168,9 @@ WORDS: dict[str, str] = {
         "{parameter} applies only to tables of measurements, but {path} contains codes; if it "
         "contains measurements, add {parameters.form:measurements}"
     ),
+    "neither_codes_nor_measurements": (
+        "{reason}; if its columns contain measurements instead, pass {parameters.form:measurements}"
+    ),
     "may_be_codes": (
         "{n_columns:~column} {n_columns:?contains/contain} yes and no; if they are codes, and the "
         "groups should depend on them alone, pass {parameters.form:codes} and leave the other "
@@ -185,7 +188,7 @@ WORDS: dict[str, str] = {
         "the groups are a list, not a tree, because the columns are of different kinds"
     ),
     "list_of_incomplete": ("the groups are a list, not a tree, because values are missing"),
-    "not_a_kind": "{parameter:=value}; expected COLUMN=KIND, with one of the kinds {choices:or}",
+    "not_column_kind": "{parameter:=value}; expected COLUMN=KIND, with one of the kinds {choices:or}",
     "no_group": (
         "{parameter:{value}}: group {group} does not exist; without this option, the groups are "
         "numbered 0 to {last}"

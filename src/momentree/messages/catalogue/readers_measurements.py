@@ -83,6 +83,11 @@ WORDS: dict[str, str] = {
         "column {column!r} contains {value} {n_entries:~time}, far from its other values; if it "
         "stands for a missing value, pass {parameter:=value}"
     ),
+    "far_values": (
+        "values far beyond all others are in {columns:quoted list}: more than 1,000 times the "
+        "width of the middle half away from it. If they are errors, correct them, or name them in "
+        "{parameters.missing}"
+    ),
     "several_units": (
         "{path}: column {column!r} contains numbers in several units, {units:quoted list}; convert "
         "them to one unit, or leave the column out with {parameters.ignore_columns}"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 
+import numpy as np
+
 from momentree.messages import Message
 from momentree.readers.measurements._columns import not_numbers
 from momentree.readers.measurements._kinds import Column
@@ -14,6 +16,8 @@ from momentree.readers.tables.table import Table, excerpt, excerpts
 _ANSWERS = frozenset({"class", "classes", "label", "labels", "target", "species", "diagnosis",
                       "outcome", "group", "cluster", "result", "y"})  # fmt: skip
 """Names of columns that often contain the answer."""
+_FAR = 1_000.0
+"""Interquartile ranges from the quartiles to a value that is hardly a measurement."""
 _KINDS = {"number": "n_numbers", "yes_no": "n_yes_no", "category": "n_categories",
           "count": "n_counts"}  # fmt: skip
 
@@ -86,6 +90,8 @@ def _on_numbers(columns: Sequence[Column]) -> list[Message]:
     guessed = [name for name, found in read if found.n_guessed]
     if guessed:
         notes.append(Message("guessed_separators", columns=excerpts(guessed)))
+    if far := [column.name for column in columns if _has_far_values(column)]:
+        notes.append(Message("far_values", columns=excerpts(far)))
     notes += [
         Message(
             "may_mean_missing",
@@ -98,6 +104,15 @@ def _on_numbers(columns: Sequence[Column]) -> list[Message]:
         if column.suspect is not None
     ]
     return notes
+
+
+def _has_far_values(column: Column) -> bool:
+    if column.kind not in ("number", "count"):
+        return False
+    known = column.numbers[~np.isnan(column.numbers)]
+    low, high = np.quantile(known, [0.25, 0.75])
+    reach = _FAR * (high - low)
+    return bool(reach > 0 and (known.max() - high > reach or low - known.min() > reach))
 
 
 def _on_missing(columns: Sequence[Column]) -> list[Message]:
