@@ -118,6 +118,38 @@ for _name, _refine in (
         )
     )
 
+for _type in ("spherical", "diag", "tied", "full"):
+    CASES[f"{_type} clusters"] = lambda one=_type: (
+        ClusterTree(3, covariance_type=one).fit(kind("real")[:, :6]),
+        kind("real")[:, :6],
+    )
+CASES |= {
+    "clusters of directions": lambda: (
+        ClusterTree(3, data="directions").fit(kind("real")),
+        kind("real"),
+    ),
+    "clusters of real data with gaps": lambda: (
+        ClusterTree(3).fit(real_with_gaps()),
+        real_with_gaps(),
+    ),
+    "clusters of data with outliers": lambda: (
+        ClusterTree(3).fit(with_outlier()),
+        with_outlier(),
+    ),
+}
+
+
+def real_with_gaps():
+    X = kind("real")[:, :6].copy()
+    X[::7, 2] = np.nan
+    return X
+
+
+def with_outlier():
+    X = kind("real")[:, :6].copy()
+    X[3, 1] = 1e12
+    return X
+
 
 @cache
 def case(name):

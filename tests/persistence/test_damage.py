@@ -18,6 +18,9 @@ TOPICS, RULES = "topics", "topics by rules"
 NESTED = "edited clusters of binary data, refine=em"
 NESTED_RULES = "edited clusters of binary data, refine=None"
 LINEAR = "edited clusters of binary data, refine=splits"
+SPHERES, DIAGONAL = "spherical clusters", "diag clusters"
+ELLIPSES, OUTLIERS = "full clusters", "clusters of data with outliers"
+DIRECTIONS = "clusters of directions"
 REAL = "edited clusters of real data, refine=em"
 FLAT, EDITED = "topic model", "Bernoulli by moments, edited"
 
@@ -157,8 +160,28 @@ DAMAGE = {
         array("BernoulliParameters", "weights", lambda x: np.array([2.0, -1, *[0] * (len(x) - 2)])),
     ),
     "a weight too many": (TOPICS, array("TopicParameters", "weights", lambda x: np.full(5, 0.2))),
-    "variances too few": (REAL, array("GaussianParameters", "variances", lambda x: x[1:])),
-    "variances below zero": (REAL, array("GaussianParameters", "variances", lambda x: -x)),
+    "variances too few": (SPHERES, array("GaussianParameters", "variances", lambda x: x[1:])),
+    "variances below zero": (SPHERES, array("GaussianParameters", "variances", lambda x: -x)),
+    "variances of too few features": (
+        DIAGONAL,
+        array("DiagonalGaussianParameters", "variances", lambda x: x[1:]),
+    ),
+    "covariances too few": (
+        ELLIPSES,
+        array("FullGaussianParameters", "covariances", lambda x: x[1:]),
+    ),
+    "covariances below zero": (
+        ELLIPSES,
+        array("FullGaussianParameters", "covariances", lambda x: -x),
+    ),
+    "another kind of covariances": (ELLIPSES, values("LeafMixture", covariance_type="diag")),
+    "columns too few": (ELLIPSES, array("LeafMixture", "columns", lambda x: x[1:])),
+    "columns beyond the last": (ELLIPSES, array("LeafMixture", "columns", lambda x: x + 1)),
+    "concentrations below zero": (
+        DIRECTIONS,
+        array("VonMisesFisherParameters", "concentrations", lambda x: -x),
+    ),
+    "bounds too few": (OUTLIERS, array("FeatureMap", "upper", lambda x: x[1:])),
     # --- rules ---
     "rules not finite": (NESTED_RULES, array("ScoreRule", "coef", full(math.inf))),
     "rules too narrow": (NESTED_RULES, array("ScoreRule", "coef", lambda x: x[1:])),

@@ -366,7 +366,7 @@ def test_gaps_as_stored_values_of_a_sparse_matrix_are_gaps():
     np.testing.assert_array_equal(other.predict(sp.csc_array(X)), found.labels_)
 
 
-@pytest.mark.parametrize("kind", ["counts", "non_negative", "real"])
+@pytest.mark.parametrize("kind", ["counts", "non_negative"])
 def test_missing_values_of_other_data(kind):
     X, _ = of_kind(kind)
     gap = X.astype(float)

@@ -1,4 +1,4 @@
-"""Trees of embeddings: cosine geometry, groups as good as k-means, names from counts."""
+"""Trees of directions, such as embeddings: cosine geometry, groups as of k-means, names from counts."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from sklearn.preprocessing import Normalizer, normalize
 
 import momentree as mt
 from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.objects.von_mises_fisher import concentration
 from momentree.readers import vectorize
 
 from ..raising import raises
@@ -39,12 +40,12 @@ def squares(E, labels):
     return sum(((E[labels == j] - E[labels == j].mean(axis=0)) ** 2).sum() for j in set(labels))
 
 
-def test_unit_rows_are_embeddings():
+def test_unit_rows_are_directions():
     E, truth = directions()
     tree = mt.ClusterTree(4).fit(E)
-    assert tree.data_ == "embeddings"
+    assert tree.data_ == "directions"
     assert normalized_mutual_info_score(truth, tree.labels_) == 1.0
-    assert mt.ClusterTree(4).fit(E.astype(np.float16).astype(np.float32)).data_ == "embeddings"
+    assert mt.ClusterTree(4).fit(E.astype(np.float16).astype(np.float32)).data_ == "directions"
     assert mt.ClusterTree(4).fit(2 * E).data_ == "real"
     # A sparse table of unit length may be tf-idf, and two columns may be an angle.
     assert mt.ClusterTree(2).fit(E[:, :2] / np.linalg.norm(E[:, :2], axis=1)[:, None]).data_ == (
@@ -52,11 +53,18 @@ def test_unit_rows_are_embeddings():
     )
 
 
+def test_embeddings_is_another_name_of_directions():
+    E, _ = directions(noise=0.3)
+    tree = mt.ClusterTree(4, data="embeddings").fit(2 * E)
+    assert tree.data_ == "directions"
+    np.testing.assert_array_equal(tree.labels_, mt.ClusterTree(4).fit(E).labels_)
+
+
 def test_lengths_have_no_influence():
     E, _ = directions(noise=0.3)
     lengths = np.random.default_rng(1).uniform(0.1, 10.0, len(E))
-    tree = mt.ClusterTree(4, data="embeddings").fit(E)
-    scaled = mt.ClusterTree(4, data="embeddings").fit(E * lengths[:, None])
+    tree = mt.ClusterTree(4, data="directions").fit(E)
+    scaled = mt.ClusterTree(4, data="directions").fit(E * lengths[:, None])
     np.testing.assert_array_equal(tree.labels_, scaled.labels_)
     np.testing.assert_array_equal(tree.predict(E * 7), tree.labels_)
 
@@ -73,11 +81,12 @@ def test_order_of_rows_has_no_influence(kind):
 def test_gains_are_nats_of_the_mixture():
     E, _ = directions()
     tree = mt.ClusterTree(4).fit(E)
-    v = squares(E, tree.labels_) / E.size
     total = sum(node.gain for node in tree.tree_.nodes())
-    one = squares(E, np.zeros(len(E)))
-    # The gains of all splits add up to that of the leaves over one group, at the variance v.
-    assert total == pytest.approx((one - squares(E, tree.labels_)) / (2 * v), rel=1e-9)
+    lengths = [np.linalg.norm(E[tree.labels_ == j].sum(axis=0)) for j in range(4)]
+    kappa = concentration(sum(lengths) / len(E), E.shape[1])
+    # The gains of all splits add up to that of the leaves over one group, at this concentration.
+    expected = kappa * (sum(lengths) - np.linalg.norm(E.sum(axis=0)))
+    assert total == pytest.approx(expected, rel=1e-9)
 
 
 def test_merging_back_finds_what_splits_missed():
@@ -125,10 +134,10 @@ def test_counts_name_the_groups():
     assert tree.fit(E).names_ == plain.names_
 
 
-def test_counts_make_real_data_embeddings():
+def test_counts_make_real_data_directions():
     E, truth = directions(k=3)
     tree = mt.ClusterTree(3).fit(3 * E, counts=counts_of(truth))
-    assert tree.data_ == "embeddings"
+    assert tree.data_ == "directions"
     assert mt.ClusterTree(3, data="real").fit(E, counts=counts_of(truth)).data_ == "real"
 
 
@@ -217,8 +226,8 @@ def test_words_choose_the_number_of_groups(leaves):
     assert normalized_mutual_info_score(truth, tree.labels_) == 1
     assert mt.ClusterTree(3).fit(E, counts=counts).choice_ is None
     with raises(InvalidParameterError, "leaves_of_embeddings"):
-        mt.ClusterTree(leaves, data="embeddings").fit(E)
-    assert mt.ClusterTree(leaves, data="embeddings", max_depth=1).fit(E).n_leaves_ == 2
+        mt.ClusterTree(leaves, data="directions").fit(E)
+    assert mt.ClusterTree(leaves, data="directions", max_depth=1).fit(E).n_leaves_ == 2
 
 
 def test_bad_input():
@@ -240,15 +249,15 @@ def test_bad_input():
         )
     E[2, 1] = np.nan
     with raises(InvalidDataError, "missing_not_binary"):
-        mt.ClusterTree(3, data="embeddings").fit(E)
+        mt.ClusterTree(3, data="directions").fit(E)
     E[2, 1] = np.inf
     with raises(InvalidDataError, "infinite_value"):
-        mt.ClusterTree(3, data="embeddings").fit(E)
+        mt.ClusterTree(3, data="directions").fit(E)
 
 
 @pytest.mark.parametrize("E", [np.eye(3, 5), np.ones((6, 4)), np.tile([1.0, 0.0, 0.0], (5, 1))])
 def test_few_and_equal_vectors(E):
-    tree = mt.ClusterTree(4, data="embeddings", min_samples_leaf=1).fit(E)
+    tree = mt.ClusterTree(4, data="directions", min_samples_leaf=1).fit(E)
     assert 1 <= tree.n_leaves_ <= len(E)
     assert np.isfinite(tree.predict_proba(E)).all()
 
@@ -257,5 +266,5 @@ def test_zero_vectors_are_assigned():
     E, _ = directions(k=3)
     E[5] = 0.0
     tree = mt.ClusterTree(3).fit(E)
-    assert tree.data_ == "embeddings"
+    assert tree.data_ == "directions"
     assert np.isfinite(tree.predict_proba(E)).all()

@@ -32,7 +32,7 @@ class LiftedRows(RowBlocks):
     """
 
     def __init__(self, X: Any, lift: Callable[[Floats], Floats], n_columns: int) -> None:
-        n, d = X.shape
+        n = X.shape[0]
         rows = max(1, BLOCK_NNZ // max(1, n_columns))
         super().__init__(X, max(1, rows * max(1, X.nnz // max(1, n))))
         self._lift = lift

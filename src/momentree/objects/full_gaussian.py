@@ -265,13 +265,14 @@ def lifted(X: Any) -> Floats:
     """
     Z: Floats = X.toarray() if hasattr(X, "toarray") else X
     n, d = Z.shape
-    out = np.empty((n, d + d * (d + 1) // 2))
-    out[:, :d] = Z
+    columns = np.ascontiguousarray(Z.T)
+    out = np.empty((d + d * (d + 1) // 2, n))  # whole columns are multiplied fastest
+    out[:d] = columns
     at = d
     for v in range(d):
-        np.multiply(Z[:, v, None], Z[:, v:], out=out[:, at : at + d - v])
+        np.multiply(columns[v], columns[v:], out=out[at : at + d - v])
         at += d - v
-    return out
+    return out.T
 
 
 def stored(Z: Floats) -> Any:

@@ -58,7 +58,7 @@ class VonMisesFisherParameters(MixtureParameters):
 
     @property
     def coefficients(self) -> Floats:
-        """Kappa m_j, shape (d, k); zero for a component without a direction."""
+        """Products kappa m_j, shape (d, k); zero for a component without a direction."""
         lengths = np.linalg.norm(self.centers, axis=0)
         return np.asarray(self.concentrations * self.centers / np.where(lengths > 0, lengths, 1.0))
 

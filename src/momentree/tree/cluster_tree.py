@@ -236,6 +236,11 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         self.random_state = random_state
         self.verbose = verbose
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
     def _check_samples(self, X: Any, feature_names: Any) -> tuple[Any, Any | None, NDArray[Any]]:
         return check_values(self, X, feature_names, reset=True)
 
@@ -386,8 +391,8 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
             smoothing=self.smoothing,
             splits=splits,
         )
-        assert isinstance(assigner, MixtureAssigner)
-        assigner = MixtureAssigner(leaves.stored(assigner.parameters), assigner.group)
+        if isinstance(assigner, MixtureAssigner):
+            assigner = MixtureAssigner(leaves.stored(assigner.parameters), assigner.group)
         return assigner, labels, n_iter, converged
 
     def _nodes(
