@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     import momentree.report as report
     from momentree.models import (
         BernoulliMixture,
+        GaussianMixture,
         LatentDirichletAllocation,
         MixedMixture,
+        MultiviewMixture,
         PoissonMixture,
         SingleTopicModel,
         choose_n_components,
@@ -32,8 +34,10 @@ if TYPE_CHECKING:
 __all__ = [
     "BernoulliMixture",
     "ClusterTree",
+    "GaussianMixture",
     "LatentDirichletAllocation",
     "MixedMixture",
+    "MultiviewMixture",
     "PoissonMixture",
     "SingleTopicModel",
     "TopicTree",
@@ -55,8 +59,10 @@ __all__ = [
 _HOMES = {
     "BernoulliMixture": "momentree.models",
     "ClusterTree": "momentree.tree",
+    "GaussianMixture": "momentree.models",
     "LatentDirichletAllocation": "momentree.models",
     "MixedMixture": "momentree.models",
+    "MultiviewMixture": "momentree.models",
     "PoissonMixture": "momentree.models",
     "SingleTopicModel": "momentree.models",
     "TopicTree": "momentree.tree",

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import eigh, eigh_tridiagonal
 
-from momentree._types import Floats
+from momentree._eigenpairs import DENSE_FEATURES, RANK_TOLERANCE, ROUNDING, top_eigenpairs
 from momentree._validation import check_integer
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 from momentree.objects import Moments, Whitening
 
-__all__ = ["whiten"]
-
-
-DENSE_FEATURES = 64
-"""Up to this d, a dense eigensolver costs no more than a few products and is exact."""
-RANK_TOLERANCE = 1e-12
-"""Eigenvalues below this fraction of the largest are rounding error."""
-ROUNDING = 1e-14
-"""Smallest residual attainable in double precision."""
-TINY = 1e-300
+__all__ = ["DENSE_FEATURES", "whiten"]
 
 
 def whiten(
@@ -77,7 +67,9 @@ def whiten(
     d = moments.m1.shape[0]
     k = min(n_components, d)
     limit = d if max_iter is None else min(d, max(max_iter, 2 * k + 4))
-    spectrum, U, residual = _top_eigenpairs(moments, k, tol, limit)
+    # This start permutes with the columns; the root limits the weight of frequent words.
+    start = np.sqrt(np.abs(moments.m1))
+    spectrum, U, residual = top_eigenpairs(moments.m2, start, k, tol, limit)
     values = spectrum[:k]
     positive = values > RANK_TOLERANCE * max(values[0], 0.0)
     rank = int(np.argmin(positive)) if not positive.all() else k
@@ -104,86 +96,3 @@ def whiten(
         residual=residual,
         converged=residual <= max(tol, ROUNDING),
     )
-
-
-def _top_eigenpairs(
-    moments: Moments, k: int, tol: float, max_iter: int
-) -> tuple[Floats, Floats, float]:
-    """Return up to k + 1 top eigenvalues, k vectors, and the largest relative residual."""
-    d = moments.m1.shape[0]
-    if d <= DENSE_FEATURES:
-        M2 = moments.m2 @ np.eye(d)
-        values, U = eigh(0.5 * (M2 + M2.T))
-        values, U, residual = values[::-1][: k + 1], U[:, ::-1][:, :k], 0.0
-    else:
-        values, U, residual = _lanczos(moments, k, tol, max_iter)
-    signs = np.sign(U[np.abs(U).argmax(axis=0), np.arange(k)])
-    return values, U * np.where(signs == 0, 1.0, signs), residual
-
-
-def _lanczos(moments: Moments, k: int, tol: float, max_iter: int) -> tuple[Floats, Floats, float]:
-    """Return the k largest Ritz pairs of M2, one more value, and the largest relative residual.
-
-    SciPy's restarted solver returns no pairs if it does not converge, which is common for groups
-    of documents on a single topic, whose spectrum is flat. This iteration, with full
-    reorthogonalization, always returns its best pairs after `max_iter` products.
-    """
-    d = moments.m1.shape[0]
-    M2 = moments.m2
-    # RandomState draws the same numbers with every version of NumPy.
-    rng = np.random.RandomState(0)
-    # This start permutes with the columns; the root limits the weight of frequent words.
-    q = np.sqrt(np.abs(moments.m1))
-    if not q.any():
-        q = np.asarray(rng.standard_normal(d))
-    Q = np.empty((d, min(max_iter, 2 * k + 8)), order="F")
-    diagonal, beside = np.zeros(max_iter), np.zeros(max_iter)
-    fresh = True
-    for j in range(max_iter):
-        if j == Q.shape[1]:
-            Q = np.concatenate([Q, np.empty((d, min(j, max_iter - j)))], axis=1)
-            Q = np.asfortranarray(Q)
-        Q[:, j] = q / np.linalg.norm(q)
-        q = M2 @ Q[:, j]
-        diagonal[j] = Q[:, j] @ q
-        q = _without(q, Q[:, : j + 1])
-        beta = float(np.linalg.norm(q))
-        size = float(max(np.abs(diagonal[: j + 1]).max(), beside[: j + 1].max()))
-        closed = beta <= RANK_TOLERANCE * size
-        last = j + 1 == max_iter or (closed and not fresh and j + 1 >= k)
-        if last or (j + 1 >= k and _due(j)):
-            values, S = _top_of_tridiagonal(diagonal[: j + 1], beside[:j], k)
-            # Do not divide by an eigenvalue that is itself rounding error.
-            sizes = np.maximum(np.abs(values[:k]), RANK_TOLERANCE * np.abs(values).max())
-            residual = float((beta * np.abs(S[-1]) / np.maximum(sizes, TINY)).max())
-            if last or (not closed and residual <= max(tol, ROUNDING)):
-                break
-        fresh = not closed
-        if closed:
-            # The span is invariant. Its complement may still contain components, for example if
-            # two are exactly balanced: try a random direction in it, and stop if that adds none.
-            q = _without(np.asarray(rng.standard_normal(d)), Q[:, : j + 1])
-            beta = 0.0
-        beside[j] = beta
-    return values, Q[:, : S.shape[0]] @ S, 0.0 if closed or j + 1 == d else residual
-
-
-def _due(j: int) -> bool:
-    """Return whether to compute Ritz pairs after product j; less often for large j (cost O(j))."""
-    return j % max(1, j // 16) == 0
-
-
-def _top_of_tridiagonal(diagonal: Floats, beside: Floats, k: int) -> tuple[Floats, Floats]:
-    """Return the k + 1 largest eigenvalues, descending, and the vectors of the first k."""
-    m = len(diagonal)
-    values, S = eigh_tridiagonal(
-        diagonal, beside, select="i", select_range=(max(0, m - k - 1), m - 1)
-    )
-    return np.asarray(values[::-1], np.float64), np.asarray(S[:, ::-1][:, :k], np.float64)
-
-
-def _without(q: Floats, Q: Floats) -> Floats:
-    """Return q minus its projection onto the columns of Q; twice is enough (Parlett)."""
-    for _ in range(2):
-        q = q - Q @ (Q.T @ q)
-    return q

@@ -1,4 +1,4 @@
-"""Rows that are functions of other rows, computed block by block and never stored."""
+"""Rows of statistics that are computed from dense rows, one block at a time."""
 
 from __future__ import annotations
 
@@ -6,42 +6,80 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from momentree._types import Floats
+from momentree._types import Floats, Ints
 from momentree.backends.block import Block
-from momentree.backends.rows import BLOCK_NNZ, RowBlocks
+from momentree.backends.rows import BLOCK_NNZ, DENSE_VALUES, RowBlocks
 
-_NONE: Any = np.zeros(0)
+NO_INDICES = np.empty(0, dtype=np.intp)
 
 
 class LiftedRows(RowBlocks):
-    """Functions of the rows of a table, for sums and products with them.
+    """Rows of statistics t(x) of dense rows x.
 
     Parameters
     ----------
-    X : csr_array of shape (n, d)
-        Rows.
+    Z : ndarray of shape (n_rows, d)
+        The rows x.
     lift : callable
-        Maps a dense array (m, d) of rows to their functions, an array (m, p).
+        Maps rows (m, d) to their statistics (m, n_columns), a new array.
     n_columns : int
-        p.
+        Number of statistics.
 
     Notes
     -----
-    Memory beyond X: one block of at most 262,144 lifted values per thread, 2 MB, or one row.
+    Up to 16 million statistics are kept (128 MB); more are computed again for each pass over the
+    data, so memory beyond Z is one block per thread.
     """
 
-    def __init__(self, X: Any, lift: Callable[[Floats], Floats], n_columns: int) -> None:
-        n = X.shape[0]
-        rows = max(1, BLOCK_NNZ // max(1, n_columns))
-        super().__init__(X, max(1, rows * max(1, X.nnz // max(1, n))))
+    def __init__(self, Z: Floats, lift: Callable[[Floats], Floats], n_columns: int) -> None:
+        self.dense = np.ascontiguousarray(Z)
         self._lift = lift
+        n = len(Z)
         self.shape = (n, n_columns)
+        step = max(1, max(BLOCK_NNZ, 4 * n_columns) // max(n_columns, 1))
+        self._cuts = np.append(np.arange(0, max(n, 1), step), n).astype(np.intp)
+        self._kept: dict[int, Block] = {}
 
-    def for_products(self, n_columns: int) -> RowBlocks:  # noqa: ARG002 - blocks are dense
-        """Return these rows."""
+    @property
+    def kept(self) -> bool:
+        """Whether statistics are kept."""
+        return self.shape[0] * self.shape[1] <= DENSE_VALUES
+
+    @property
+    def matrix(self) -> Any:
+        """All statistics as a CSR array, a copy."""
+        return sp.csr_array(self._lift(self.dense))
+
+    def lifted(self, rows: Ints) -> Floats:
+        """Return the statistics of some rows.
+
+        Parameters
+        ----------
+        rows : ndarray of intp
+            Row numbers.
+
+        Returns
+        -------
+        ndarray of shape (len(rows), n_columns)
+            The statistics.
+        """
+        return self._lift(self.dense[rows])
+
+    def for_products(self, n_columns: int) -> RowBlocks:  # noqa: ARG002
+        """Return this object: products are dense already."""
         return self
 
+    def take(self, rows: Ints) -> RowBlocks:
+        """Return some rows, in the given order."""
+        return LiftedRows(self.dense[rows], self._lift, self.shape[1])
+
     def _block(self, at: slice) -> Block:
-        values = self._lift(self._X[at].toarray().astype(np.float64, copy=False))
-        return Block(at, _NONE, _NONE, _NONE, self.shape[1], values)
+        found = self._kept.get(at.start)
+        if found is None:
+            values = self._lift(self.dense[at])
+            found = Block(at, values.ravel(), NO_INDICES, NO_INDICES, self.shape[1], values)
+            if self.kept:
+                self._kept[at.start] = found
+        return found

@@ -1,9 +1,16 @@
 """Datasets: file readers, samplers that return their true parameters, and a built-in corpus."""
 
 from momentree.datasets.docstrings import load_docstrings
+from momentree.datasets.gaussians import make_spherical_gaussians
 from momentree.datasets.mixtures import make_bernoulli_mixture, make_poisson_mixture
 from momentree.datasets.patients import make_patient_records
-from momentree.datasets.samples import LDASample, MixtureSample, PatientSample, TopicSample
+from momentree.datasets.samples import (
+    GaussianSample,
+    LDASample,
+    MixtureSample,
+    PatientSample,
+    TopicSample,
+)
 from momentree.datasets.topics import make_hierarchical_topics, make_lda, make_single_topic
 from momentree.datasets.visits import VisitSample, make_hospital_visits
 from momentree.readers import (
@@ -42,6 +49,7 @@ __all__ = [
     "Corpus",
     "Documents",
     "Embeddings",
+    "GaussianSample",
     "LDASample",
     "MeasurementCoder",
     "Measurements",
@@ -67,6 +75,7 @@ __all__ = [
     "make_patient_records",
     "make_poisson_mixture",
     "make_single_topic",
+    "make_spherical_gaussians",
     "read_corpus",
     "read_counts",
     "read_documents",

@@ -78,6 +78,31 @@ class MixtureSample:
 
 
 @dataclass(frozen=True)
+class GaussianSample:
+    """Rows drawn from a mixture of spherical Gaussians.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        The rows.
+    labels : ndarray of int64, shape (n_samples,)
+        Component of each row.
+    weights : ndarray of shape (n_components,)
+        Probability of each component; sum 1.
+    means : ndarray of shape (n_components, n_features)
+        Mean of each component.
+    variances : ndarray of shape (n_components,)
+        Variance of each feature in each component.
+    """
+
+    X: Floats
+    labels: Int64s
+    weights: Floats
+    means: Floats
+    variances: Floats
+
+
+@dataclass(frozen=True)
 class PatientSample(MixtureSample):
     """Artificial patient records, drawn from groups nested in families.
 

@@ -2,8 +2,10 @@
 
 from momentree.models._base import DECOMPOSITIONS
 from momentree.models.bernoulli_mixture import BernoulliMixture
+from momentree.models.gaussian_mixture import GaussianMixture
 from momentree.models.latent_dirichlet_allocation import LatentDirichletAllocation
 from momentree.models.mixed_mixture import MixedMixture
+from momentree.models.multiview_mixture import MultiviewMixture
 from momentree.models.poisson_mixture import PoissonMixture
 from momentree.models.selection import (
     ComponentChoice,
@@ -18,8 +20,10 @@ __all__ = [
     "DECOMPOSITIONS",
     "BernoulliMixture",
     "ComponentChoice",
+    "GaussianMixture",
     "LatentDirichletAllocation",
     "MixedMixture",
+    "MultiviewMixture",
     "PoissonMixture",
     "SingleTopicModel",
     "choose_n_components",

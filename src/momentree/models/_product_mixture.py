@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
@@ -39,13 +40,34 @@ class EncodedSamples(Protocol):
     """Samples as :class:`momentree.preprocessing.mixed_columns.Encoded`."""
 
     @property
-    def X(self) -> Any: ...
+    def X(self) -> Any: ...  # noqa: N802
     @property
     def missing(self) -> Any | None: ...
     @property
     def log_base(self) -> Floats: ...
     @property
     def notes(self) -> list[Message]: ...
+
+
+class ColumnCoder(Protocol):
+    """Columns as :class:`momentree.preprocessing.MixedColumns`."""
+
+    @property
+    def labels(self) -> list[tuple[str, str, str]]: ...
+    @property
+    def units(self) -> tuple[Floats, Floats]: ...
+    @property
+    def category_of(self) -> Ints: ...
+
+
+def family_of(coder: ColumnCoder, gaps: Ints, reg_covar: float) -> ProductColumns:
+    """Return the columns of the product family, with missing values in `gaps`."""
+    kinds = [kind for _, kind, _ in coder.labels]
+    _, scale = coder.units
+    least = reg_covar * np.minimum(1.0, 1.0 / scale**2)
+    return ProductColumns(
+        len(scale), kinds.count("yes_no"), kinds.count("count"), coder.category_of, gaps, least
+    )
 
 
 class ProductMixture(DensityModel):
@@ -63,29 +85,22 @@ class ProductMixture(DensityModel):
     smoothing: float
     random_state: int | np.random.RandomState | None
 
+    variances_: Floats
+    _all_means: Floats  # of encoded columns, numbers in their own units, (k, d)
     _centers: Floats  # of encoded columns, (d, k)
     _variances: Floats  # of standardized numbers, (n_numbers, k)
 
     # --- what a subclass implements ---------------------------------------------------------------
 
-    @abstractmethod
-    def _family(self, gaps: Ints) -> ProductColumns:
-        """Return the encoded columns, with missing values in some of them."""
-
     @property
     @abstractmethod
-    def _units(self) -> tuple[Floats, Floats]:
-        """Shift and scale of the numbers, in the order of encoded columns."""
+    def _coder(self) -> ColumnCoder:
+        """The encoded columns: numbers, yes/no, counts, levels."""
 
     @property
     @abstractmethod
     def _groups(self) -> Ints:
         """Group of each encoded column, whose moments with the same group are not used."""
-
-    @property
-    @abstractmethod
-    def _column_labels(self) -> list[tuple[str, str, str]]:
-        """Column, kind and level of each encoded column; level "" if there are none."""
 
     # --- fit --------------------------------------------------------------------------------------
 
@@ -98,6 +113,9 @@ class ProductMixture(DensityModel):
         check_number("reg_covar", self.reg_covar, above=0)
         check_number("smoothing", self.smoothing, above=0)
 
+    def _family(self, gaps: Ints) -> ProductColumns:
+        return family_of(self._coder, gaps, self.reg_covar)
+
     def _fit(self, samples: EncodedSamples, weight: Floats, n_components: int) -> DensityFit:
         columns = self._family(_gaps_of(samples.missing))
         data, at = ProductData.prepared(columns, samples.X, samples.missing, weight)
@@ -106,8 +124,9 @@ class ProductMixture(DensityModel):
         if self.refine:
             starts = [start for start, _ in parameters]
             log.info("refining %d components from %d starts", n_components, len(starts))
-            options = {"smoothing": self.smoothing, "max_iter": self.max_iter, "tol": self.tol}
-            refined, best = most_likely(data, starts, **options)
+            refined, best = most_likely(
+                data, starts, smoothing=self.smoothing, max_iter=self.max_iter, tol=self.tol
+            )
             found, n_iter, converged = refined.parameters, refined.n_iter, refined.converged
             diagnostics = {**diagnostics, "start": parameters[best][1]}
         else:
@@ -118,13 +137,13 @@ class ProductMixture(DensityModel):
         labels[at] = joint.argmax(axis=1)
         total = float(weight[at] @ _log_sum(joint) + weight @ samples.log_base)
         k = found.n_components
-        shift, scale = self._units
+        shift, scale = self._coder.units
         a = columns.n_numbers
         means = found.centers.copy()
         means[:a] = shift[:, None] + scale[:, None] * means[:a]
         attributes = {
             "weights_": found.weights,
-            "means_": means.T.copy(),
+            "_all_means": means.T.copy(),
             "variances_": (found.variances * scale[:, None] ** 2).T.copy(),
             "_centers": found.centers,
             "_variances": found.variances,
@@ -152,7 +171,13 @@ class ProductMixture(DensityModel):
             found = [(start, "splits") for start in from_splits(data, k, self.smoothing)]
         few = data.columns.n_features + data.columns.n_numbers <= MOST_FEATURES
         if self.start == "moments" or not self.refine or (self.start == "auto" and few and k > 1):
-            start = from_moments(data, self._groups, k, lambda moments: self._decompose(moments, k))
+            start = from_moments(
+                data,
+                self._for_moments(data),
+                self._groups,
+                k,
+                lambda moments: self._decompose(moments, k),
+            )
             if start is None and not found:
                 raise InvalidParameterError("no_moments", found=len(np.unique(self._groups)))
             if start is not None:
@@ -163,6 +188,10 @@ class ProductMixture(DensityModel):
                     use = smoothed(parameters, data.whole) if self.refine else parameters
                     found.append((use, "moments"))
         return found, diagnostics
+
+    def _for_moments(self, data: ProductData) -> Any:
+        """Return encoded columns (n, d) whose means within components are the parameters."""
+        return data.rows.matrix[:, : data.columns.n_features]
 
     def _decompose(self, moments: Moments, k: int) -> Decomposition:
         limit = 2 * k + WHITENING_ITER
@@ -178,7 +207,7 @@ class ProductMixture(DensityModel):
         low = (found.variances <= AT_FLOOR * floor) & (found.weights > 0)
         if not low.any():
             return []
-        labels = self._column_labels
+        labels = self._coder.labels
         names = [labels[i][0] for i in np.flatnonzero(low.any(axis=1))]
         n = int(low.any(axis=0).sum())
         return [Message("variances_at_floor", columns=names, found=n, reg_covar=self.reg_covar)]
@@ -200,39 +229,41 @@ class ProductMixture(DensityModel):
     @property
     def mean_names_(self) -> list[str]:
         """Names of the columns of ``means_``; "column=value" for a level of a category."""
-        return [f"{name}={level}" if level else name for name, _, level in self._column_labels]
+        return [f"{name}={level}" if level else name for name, _, level in self._coder.labels]
 
     @property
     def parameters_(self) -> pd.DataFrame:
         """The parameters in long form, one row per column or level, and component."""
         k, a = len(self.weights_), self.variances_.shape[1]
         table = []
-        for i, (name, kind, level) in enumerate(self._column_labels):
+        for i, (name, kind, level) in enumerate(self._coder.labels):
             for j in range(k):
                 variance = self.variances_[j, i] if i < a else np.nan
-                table.append((name, kind, level, j, self.means_[j, i], variance))
+                table.append((name, kind, level, j, self._all_means[j, i], variance))
         names = ["column", "kind", "value", "component", "estimate", "variance"]
         return pd.DataFrame(table, columns=names)
 
-    def _drawn(self, labels: Ints, rng: np.random.RandomState) -> tuple[Floats, Ints]:
-        """Return numbers, yes/no and counts, (n, n_single), and a level of each category."""
+    def _drawn(
+        self, labels: Ints, rng: np.random.RandomState, totals: Sequence[int] | int
+    ) -> Floats:
+        """Return encoded samples (n, d), numbers in their own units; `totals` of categories."""
         c = self._family(np.empty(0, dtype=np.intp))
         numbers, yes_no, counts, levels = c.parts
-        mu = self._centers[:, labels].T
-        out = np.empty((len(labels), c.n_single))
-        shift, scale = self._units
+        mu, (shift, scale) = self._centers[:, labels].T, self._coder.units
+        out = np.zeros((len(labels), c.n_features))
         noise = rng.standard_normal((len(labels), c.n_numbers))
         z = mu[:, numbers] + noise * np.sqrt(self._variances[:, labels].T)
         out[:, numbers] = shift + scale * z
         out[:, yes_no] = rng.random_sample((len(labels), c.n_yes_no)) < mu[:, yes_no]
         out[:, counts] = rng.poisson(mu[:, counts])
-        chosen = np.empty((len(labels), c.n_categories), dtype=np.intp)
-        p = mu[:, levels]
-        for g in range(c.n_categories):
-            own = p[:, c.category_of == g].cumsum(axis=1)
-            u = rng.random_sample(len(labels))[:, None] * own[:, -1:]
-            chosen[:, g] = (u >= own).sum(axis=1).clip(0, own.shape[1] - 1)
-        return out, chosen
+        many = np.broadcast_to(totals, c.n_categories)
+        for j in np.unique(labels):
+            here = np.flatnonzero(labels == j)
+            for g in range(c.n_categories):
+                at = levels.start + np.flatnonzero(c.category_of == g)
+                p = self._centers[at, j]
+                out[np.ix_(here, at)] = rng.multinomial(int(many[g]), p / p.sum(), size=len(here))
+        return out
 
     def _check_restored(self) -> int:
         k = super()._check_restored()
@@ -240,7 +271,7 @@ class ProductMixture(DensityModel):
         expected = {
             "_centers": (c.n_features, k),
             "_variances": (c.n_numbers, k),
-            "means_": (k, c.n_features),
+            "_all_means": (k, c.n_features),
             "variances_": (k, c.n_numbers),
         }
         for name, shape in expected.items():

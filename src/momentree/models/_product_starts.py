@@ -108,9 +108,13 @@ def from_splits(data: ProductData, k: int, smoothing: float) -> list[ProductPara
 
 
 def from_moments(
-    data: ProductData, groups: Ints, k: int, decompose: Callable[[Moments], Decomposition]
+    data: ProductData,
+    X: Any,
+    groups: Ints,
+    k: int,
+    decompose: Callable[[Moments], Decomposition],
 ) -> tuple[ProductParameters, Decomposition] | None:
-    """Decompose the moments between groups of columns; None if there are fewer than three.
+    """Decompose the moments of X between groups of columns; None if there are fewer than three.
 
     Numbers enter with their squares, so that variances, too, are conditional means. A constant
     column adds the first moments.
@@ -122,7 +126,7 @@ def from_moments(
     groups = np.concatenate([groups, groups[:a], [-1]]).astype(np.intp)
     deviations = np.append(data.deviations[: d + a], 1.0)
     ones = sp.csr_array(np.ones((data.rows.shape[0], 1)))
-    Y = sp.csr_array(sp.hstack([data.rows.matrix[:, : d + a], ones], format="csr"))
+    Y = sp.csr_array(sp.hstack([X, data.rows.matrix[:, d : d + a], ones], format="csr"))
     scale = 1.0 / (deviations * np.append(data.rates[: d + a], 1.0))
     moments = ProductMoments(RowBlocks(Y), groups, data.weight, k, column_scale=scale)
     found = decompose(moments)
@@ -158,7 +162,9 @@ def smoothed(parameters: ProductParameters, whole: ProductParameters) -> Product
     return replace(parameters, weights=equal, centers=centers)
 
 
-def shrunk(parameters: ProductParameters, whole: ProductParameters, kept: float) -> Any:
+def shrunk(
+    parameters: ProductParameters, whole: ProductParameters, kept: float
+) -> ProductParameters:
     """Return components whose mean statistics differ from the average by only a fraction.
 
     EM moves away from the average along the largest differences first, and divides on. It ends at
@@ -187,8 +193,14 @@ def most_likely(
     """
 
     def run(start: ProductParameters) -> Refined[ProductParameters]:
-        options = {"smoothing": smoothing, "max_iter": max_iter, "tol": tol}
-        return em(data.rows, start, sample_weight=data.weight, **options)
+        return em(
+            data.rows,
+            start,
+            sample_weight=data.weight,
+            smoothing=smoothing,
+            max_iter=max_iter,
+            tol=tol,
+        )
 
     runs = [run(start) for start in starts]
     if starts[0].n_components > 1:

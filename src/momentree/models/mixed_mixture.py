@@ -8,19 +8,15 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.validation import validate_data
 
 from momentree._choices import Refine
 from momentree._fit import warn_caller
-from momentree._sparse import check_structure
 from momentree._types import Floats, Ints
-from momentree._validation import check_feature_names
-from momentree.exceptions import InvalidDataError, MomentreeWarning
+from momentree.exceptions import MomentreeWarning
 from momentree.models._base import Decomposer
 from momentree.models._product_mixture import ProductMixture, ProductStart
-from momentree.objects import ProductColumns
+from momentree.models._tables import as_table
 from momentree.preprocessing import MixedColumns
 from momentree.preprocessing.column_kinds import check_kinds
 from momentree.preprocessing.mixed_columns import Encoded
@@ -156,8 +152,6 @@ class MixedMixture(ProductMixture):
     """
 
     columns_: MixedColumns
-    means_: Floats
-    variances_: Floats
 
     def __init__(
         self,
@@ -200,7 +194,6 @@ class MixedMixture(ProductMixture):
     ) -> tuple[Encoded, int]:
         table = as_table(self, X, feature_names, reset=reset)
         if reset:
-            self.vocabulary_ = np.array(table.columns, dtype=object)
             kinds = {} if isinstance(self.kinds, str) else self.kinds
             given = {str(name): kind for name, kind in kinds.items()}
             self.columns_, left_out = MixedColumns.from_table(table, given)
@@ -211,33 +204,22 @@ class MixedMixture(ProductMixture):
             warn_caller(MomentreeWarning(note.code, **note.values))
         return encoded, len(table)
 
-    def _family(self, gaps: Ints) -> ProductColumns:
-        return self.columns_.family(gaps, self.reg_covar)
-
     @property
-    def _units(self) -> tuple[Floats, Floats]:
-        numbers = self.columns_.of_kind("number")
-        return self.columns_.shift[numbers], self.columns_.scale[numbers]
+    def _coder(self) -> MixedColumns:
+        return self.columns_
 
     @property
     def _groups(self) -> Ints:
-        c = self._family(np.empty(0, dtype=np.intp))
-        return np.concatenate([np.arange(c.n_single), c.n_single + c.category_of]).astype(np.intp)
+        n = len(self.columns_.single)
+        return np.concatenate([np.arange(n), n + self.columns_.category_of]).astype(np.intp)
 
     @property
-    def _column_labels(self) -> list[tuple[str, str, str]]:
-        return self.columns_.labels
+    def means_(self) -> Floats:
+        """Means and probabilities of the components."""
+        return self._all_means
 
     def _draw(self, labels: Ints, rng: np.random.RandomState) -> pd.DataFrame:
-        single, levels = self._drawn(labels, rng)
-        c = self.columns_
-        drawn: dict[int, Any] = {}
-        for at, i in enumerate(c.single):
-            values = single[:, at]
-            drawn[i] = values if c.kinds[i] == "number" else values.astype(np.int64)
-        for at, i in enumerate(c.of_kind("category")):
-            drawn[i] = c.levels[i][levels[:, at]]
-        return pd.DataFrame({str(c.names[i]): drawn[i] for i in sorted(drawn)})
+        return self.columns_.decode(self._drawn(labels, rng, 1))
 
     def _saved_params(self) -> dict[str, Any]:
         params = super()._saved_params()
@@ -255,42 +237,3 @@ class MixedMixture(ProductMixture):
         tags.input_tags.string = True
         tags.input_tags.sparse = True
         return tags
-
-
-def as_table(
-    estimator: Any, X: Any, feature_names: Sequence[str] | NDArray[Any] | None, *, reset: bool
-) -> pd.DataFrame:
-    """Return samples given to an estimator as a data frame whose columns have string names."""
-    if hasattr(X, "to_pandas") and not isinstance(X, pd.DataFrame):  # Polars, PyArrow
-        X = X.to_pandas()
-    try:
-        if isinstance(X, pd.DataFrame):
-            validate_data(estimator, X, reset=reset, skip_check_array=True)
-            if not X.shape[1] or not len(X):
-                raise InvalidDataError("empty_table", n_rows=len(X), n_columns=X.shape[1])
-            table = X.copy(deep=False)
-        else:
-            check_structure(X)
-            X = validate_data(
-                estimator,
-                X,
-                reset=reset,
-                accept_sparse=True,
-                dtype=None,
-                ensure_all_finite=False,
-            )
-            table = pd.DataFrame(X.toarray() if sp.issparse(X) else X)
-    except InvalidDataError:
-        raise
-    except ValueError as error:
-        raise InvalidDataError("refused_by_sklearn", error=str(error)) from error
-    names = list(map(str, table.columns))
-    if feature_names is not None:
-        names = [str(name) for name in check_feature_names(feature_names, table.shape[1])]
-    elif not reset:
-        names = [str(name) for name in estimator.vocabulary_]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InvalidDataError("column_name_twice", column=twice)
-    table.columns = pd.Index(names, dtype=object)
-    return table

@@ -17,6 +17,10 @@ from momentree.moments.population import PopulationMoments
 from momentree.moments.product import ProductMoments
 from momentree.moments.raw import RawMoments
 from momentree.moments.single_topic import SingleTopicMoments
+from momentree.moments.spherical_gaussian import (
+    PopulationSphericalGaussianMoments,
+    SphericalGaussianMoments,
+)
 from momentree.moments.split_views import split_views
 
 __all__ = [
@@ -29,9 +33,11 @@ __all__ = [
     "MultiviewMoments",
     "PoissonMoments",
     "PopulationMoments",
+    "PopulationSphericalGaussianMoments",
     "ProductMoments",
     "RawMoments",
     "SingleTopicMoments",
+    "SphericalGaussianMoments",
     "bernoulli_bias",
     "bernoulli_bias_bounds",
     "moment_error_bound",

@@ -13,7 +13,16 @@ RCOND = 1e-12
 """Directions of smaller singular values, relative to the largest, are rounding errors."""
 POWERS = 20
 """Products of the start with the known entries."""
-CG_TOL, CG_ITER = 1e-13, 400
+ALTERNATIONS, SAME = 3000, 1e-14
+"""Most steps of alternating minimization, and the change of a subspace that is rounding error."""
+DESCENTS = {False: 200, True: 3000}
+TOLERANCES = {False: (1e-9, 1e-7), True: (1e-15, 1e-12)}
+"""Relative decrease and gradient at which the descent stops, of estimated and exact moments."""
+RESIDUALS = {False: 1e-6, True: 1e-14}
+"""Relative residual at which conjugate gradients stop, of estimated and exact moments."""
+CG_ITER = 400
+GROUPS_AT_ONCE = 64
+"""Groups whose k x k x k terms are computed together."""
 
 
 class Groups:
@@ -65,7 +74,7 @@ class Groups:
 
 
 def complete_matrix(
-    off_diagonal: Callable[[Floats], Floats], groups: Groups, k: int, tol: float, max_iter: int
+    off_diagonal: Callable[[Floats], Floats], groups: Groups, k: int, *, exact: bool
 ) -> tuple[Floats, Floats, int]:
     """Return Q, S and the number of steps: Q S Q^T of rank k fits the known entries of a matrix.
 
@@ -77,16 +86,16 @@ def complete_matrix(
         The unknown entries.
     k : int
         Rank.
-    tol, max_iter : float, int
-        Stop when a step changes the column space by at most this, or after so many steps.
+    exact : bool
+        Whether a matrix of rank k has the known entries. Alternating minimization, which converges
+        to rounding error then, follows the descent; of other matrices it has another limit.
     """
-    V = _descended(off_diagonal, groups, _start(off_diagonal, groups.d, k), max_iter)
-    n_iter = 0
-    for n_iter in range(1, max_iter + 1):  # noqa: B007
+    V, n_iter = _descended(off_diagonal, groups, _start(off_diagonal, groups.d, k), exact=exact)
+    for _ in range(ALTERNATIONS if exact else 0):
         U = np.linalg.qr(groups.solved(off_diagonal(V), V))[0]
         moved = float(np.linalg.norm(U - V @ (V.T @ U)))
-        V = U
-        if moved <= tol:
+        V, n_iter = U, n_iter + 1
+        if moved <= SAME:
             break
     grams = groups.grams(V)
     pairs = np.einsum("gab,gcd->acbd", grams, grams).reshape(k * k, k * k)
@@ -108,8 +117,8 @@ def _start(off_diagonal: Callable[[Floats], Floats], d: int, k: int) -> Floats:
 
 
 def _descended(
-    off_diagonal: Callable[[Floats], Floats], groups: Groups, U: Floats, max_iter: int
-) -> Floats:
+    off_diagonal: Callable[[Floats], Floats], groups: Groups, U: Floats, *, exact: bool
+) -> tuple[Floats, int]:
     """Return an orthonormal basis of the U whose U U^T fits the known entries, by L-BFGS."""
     size = max(float(np.linalg.norm(U) ** 2), 1e-300)
 
@@ -122,17 +131,18 @@ def _descended(
         value = 0.25 * float((G**2).sum() - (grams**2).sum()) - 0.5 * float((V * target).sum())
         return value, (inner - target).ravel()
 
+    most, (ftol, gtol) = DESCENTS[exact], TOLERANCES[exact]
     found = minimize(
         squares,
         (U / np.sqrt(size)).ravel(),
         jac=True,
         method="L-BFGS-B",
-        options={"maxiter": max_iter, "ftol": 1e-15, "gtol": 1e-12, "maxfun": 2 * max_iter},
+        options={"maxiter": most, "maxfun": 2 * most, "ftol": ftol, "gtol": gtol},
     )
-    return np.linalg.qr(found.x.reshape(U.shape))[0]
+    return np.linalg.qr(found.x.reshape(U.shape))[0], int(found.nit)
 
 
-def complete_tensor(known: Floats, Q: Floats, groups: Groups) -> Floats:
+def complete_tensor(known: Floats, Q: Floats, groups: Groups, *, exact: bool) -> Floats:
     """Return C such that C(Q, Q, Q) fits the known entries of a symmetric tensor.
 
     Parameters
@@ -143,6 +153,8 @@ def complete_tensor(known: Floats, Q: Floats, groups: Groups) -> Floats:
         Orthonormal columns.
     groups : Groups
         Entries with two columns of a group are unknown.
+    exact : bool
+        Whether the known entries have no error.
 
     Notes
     -----
@@ -157,14 +169,17 @@ def complete_tensor(known: Floats, Q: Floats, groups: Groups) -> Floats:
         two = (pairs @ C.reshape(k * k, k)).reshape(k, k, k)
         two = two + two.transpose(0, 2, 1) + two.transpose(2, 0, 1)
         three = np.zeros_like(C)
-        for G in grams:
-            three += np.einsum("abc,ai,bj,cl->ijl", C, G, G, G, optimize=_PATH)
+        for start in range(0, len(grams), GROUPS_AT_ONCE):
+            G = grams[start : start + GROUPS_AT_ONCE]
+            part = (G @ C.reshape(k, k * k)).reshape(-1, k * k, k) @ G
+            part = part.reshape(-1, k, k, k).transpose(0, 1, 3, 2).reshape(-1, k * k, k) @ G
+            three += part.reshape(-1, k, k, k).transpose(0, 1, 3, 2).sum(axis=0)
         return np.asarray(C - two + 2.0 * three)
 
     C = np.zeros_like(known)
     rest = known.copy()
     step, size = rest.copy(), float((rest**2).sum())
-    enough = CG_TOL**2 * size
+    enough = RESIDUALS[exact] ** 2 * size
     for _ in range(CG_ITER):
         if size <= enough:
             break
@@ -177,6 +192,3 @@ def complete_tensor(known: Floats, Q: Floats, groups: Groups) -> Floats:
         before, size = size, float((rest**2).sum())
         step = rest + size / before * step
     return C
-
-
-_PATH: list[str | tuple[int, ...]] = ["einsum_path", (0, 1), (0, 2), (0, 1)]

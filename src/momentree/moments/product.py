@@ -24,13 +24,8 @@ from momentree.exceptions import InvalidDataError
 from momentree.moments._base import BaseMoments
 from momentree.moments._completion import Groups, complete_matrix, complete_tensor
 from momentree.moments._operators import symmetric
-from momentree.moments._views import View
+from momentree.moments._views import DENSE_FEATURES, View
 from momentree.preprocessing import observation_rates as rates_of
-
-TOL, MAX_ITER = 1e-6, 100
-"""Change of the subspace at which the completion of estimated moments stops; its own error is
-larger."""
-EXACT_TOL, EXACT_MAX_ITER = 1e-14, 3000
 
 
 class ProductMoments(BaseMoments):
@@ -59,10 +54,8 @@ class ProductMoments(BaseMoments):
         Rank k of M2.
     column_scale : ndarray of shape (d,), default=None
         Factor of each column; divide by the observation rate if values are missing.
-    tol : float >= 0, default=1e-6
-        The completion of M2 stops when a step changes its column space by at most this.
-    max_iter : int >= 1, default=100
-        Maximum number of these steps.
+    exact : bool, default=False
+        Whether the moments have no sampling error, and should be completed to rounding error.
 
     Attributes
     ----------
@@ -76,9 +69,10 @@ class ProductMoments(BaseMoments):
 
     Notes
     -----
-    The estimator of [1] from entries off the diagonal, and the completion of [2]: alternating
-    minimization for M2, least squares for M3 in its column space. The papers have one column per
-    group. A completion requires that M2 without any one group still has rank k, and means that no
+    The estimator of [1] from entries off the diagonal, and the completion of [2]: least squares for
+    M2, by L-BFGS, then for M3 in its column space, by conjugate gradients. [2] alternates between
+    two factors of M2; here that follows only for exact moments, since the two factors differ
+    otherwise. The papers have one column per group. A completion requires that M2 without any one group still has rank k, and means that no
     single group dominates.
 
     Missing values do not bias moments if values are missing independently of each other.
@@ -116,14 +110,13 @@ class ProductMoments(BaseMoments):
         n_components: int,
         *,
         column_scale: Floats | None = None,
-        tol: float = TOL,
-        max_iter: int = MAX_ITER,
+        exact: bool = False,
     ) -> None:
         scale = np.ones(rows.shape[1]) if column_scale is None else column_scale
         self._v = sample_weight / sample_weight.sum()
         self._rows, self._scale = rows, scale
         self._view = View(rows, 1.0 / scale)
-        self._groups = Groups(groups)
+        self._groups, self._exact = Groups(groups), exact
         X = rows.matrix.tocsc()
         self._alone = np.ones(rows.shape[1], dtype=bool)  # only one of its group in any row
         self._parts: list[tuple[Ints, View]] = []
@@ -134,7 +127,7 @@ class ProductMoments(BaseMoments):
                 self._parts.append((columns, View(RowBlocks(part), 1.0 / scale[columns])))
         self._alone &= groups >= 0
         self._Q, self._S, self.n_iter = complete_matrix(
-            self._off_m2, self._groups, min(n_components, rows.shape[1]), tol, max_iter
+            self._off_m2, self._groups, min(n_components, rows.shape[1]), exact=exact
         )
 
     @classmethod
@@ -214,10 +207,10 @@ class ProductMoments(BaseMoments):
             raise InvalidDataError("not_finite", parameter="means")
         # Only moments between groups are used; with the means as samples, they are the same.
         rows, found = RowBlocks(csr_array(mu)), _checked(groups, mu.shape[1])
-        return cls(rows, found, w, len(w), tol=EXACT_TOL, max_iter=EXACT_MAX_ITER)
+        return cls(rows, found, w, len(w), exact=True)
 
     @cached_property
-    def m1(self) -> Floats:  # type: ignore[override]
+    def m1(self) -> Floats:
         """M1, shape (d,)."""
         return np.asarray(self._view.tdot(self._v[:, None])[:, 0])
 
@@ -243,12 +236,14 @@ class ProductMoments(BaseMoments):
 
     @cached_property
     def _within(self) -> tuple[Floats, list[tuple[Ints, Floats]]]:
-        """E[x_a^2] of columns that are alone in rows, and E[x_g x_g^T] of other groups."""
+        """E[x_a^2] of columns that are alone in rows, and E[x_g x_g^T] of other small groups."""
         squares = self._sums(2) * self._alone
-        blocks = []
-        for columns, part in self._parts:
-            x = part.dot(np.eye(part.d))
-            blocks.append((columns, np.asarray((x.T * self._v) @ x)))
+        v = self._v[:, None]
+        blocks = [
+            (columns, part.tdot(v * part.dot(np.eye(part.d))))
+            for columns, part in self._parts
+            if part.d <= DENSE_FEATURES
+        ]
         return squares, blocks
 
     def _sums(self, power: int) -> Floats:
@@ -265,12 +260,15 @@ class ProductMoments(BaseMoments):
         out = self._view.tdot(self._v[:, None] * self._view.dot(V)) - squares[:, None] * V
         for columns, block in blocks:
             out[columns] -= block @ V[columns]
+        for columns, part in self._parts:
+            if part.d > DENSE_FEATURES:
+                out[columns] -= part.tdot(self._v[:, None] * part.dot(V[columns]))
         return out
 
     @cached_property
     def _core(self) -> Floats:
         """C, shape (k, k, k)."""
-        return complete_tensor(self._off_m3(self._Q), self._Q, self._groups)
+        return complete_tensor(self._off_m3(self._Q), self._Q, self._groups, exact=self._exact)
 
     def _off_m3(self, Q: Floats) -> Floats:
         """Return M3(Q, Q, Q) without entries of two columns of a group, by inclusion-exclusion.

@@ -9,6 +9,7 @@ from momentree.objects.decomposed import Decomposition, Moments, Whitening
 from momentree.objects.diagonal_gaussian import (
     DiagonalGaussianParameters,
     IncompleteDiagonalGaussianParameters,
+    IncompleteSphericalGaussianParameters,
 )
 from momentree.objects.full_gaussian import FullGaussianParameters, SharedGaussianParameters
 from momentree.objects.gaussian import GaussianParameters, TiedGaussianParameters
@@ -29,6 +30,7 @@ __all__ = [
     "IncompleteBernoulliParameters",
     "IncompleteDiagonalGaussianParameters",
     "IncompleteGaussianParameters",
+    "IncompleteSphericalGaussianParameters",
     "LDAParameters",
     "MixtureParameters",
     "Moments",

@@ -172,6 +172,39 @@ class IncompleteDiagonalGaussianParameters(DiagonalGaussianParameters):
         return values, squares, np.maximum(sizes - missing, 0.0)
 
 
+class IncompleteSphericalGaussianParameters(IncompleteDiagonalGaussianParameters):
+    """Spherical Gaussians for samples in which values are missing at random.
+
+    Diagonal Gaussians whose variances are the same for all features.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (k,)
+        omega_j = P[component j], sum 1.
+    centers : ndarray of shape (d, k)
+        mu_j = E[x | component j] in columns.
+    variances : ndarray of shape (d, k)
+        v_j > 0, in every row.
+    """
+
+    @classmethod
+    def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
+        """Return the means, and v_j = (sum_w V_wj + s v) / (sum_w N_wj + s) + mean(floor).
+
+        N_wj is the number of observed values of feature w, s = d smoothing, and v the pooled
+        variance of all features.
+        """
+        values, squares, N = cls._values(sums, sizes)
+        centers, within, _ = _around_means(values, squares, N)
+        pooled = within.sum() / max(float(N.sum()), TINY)
+        observed = N.sum(axis=0) + len(values) * smoothing
+        spread = within.sum(axis=0) + len(values) * smoothing * pooled
+        v = np.where(observed > 0, spread / np.maximum(observed, TINY), pooled)
+        least = _least_variance(values, squares, N, floored=bool(np.any(cls.floor))).max()
+        v = np.maximum(v + float(np.mean(cls.floor)), least)
+        return cls(sizes / sizes.sum(), centers, np.tile(v, (len(values), 1)))
+
+
 def _around_means(values: Floats, squares: Floats, N: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the means (d, k), sums of squared distances to them (d, k), and v_w (d, 1)."""
     total = np.maximum(N.sum(axis=1, keepdims=True), TINY)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -66,7 +67,18 @@ class ProductColumns:
         return np.searchsorted(self.category_of, np.arange(self.n_categories)).astype(np.intp)
 
     def of_categories(self, levels: Floats) -> Floats:
-        """Return the sums over the levels of each category, shape (n_categories, ...)."""
+        """Return sums over the levels of each category.
+
+        Parameters
+        ----------
+        levels : ndarray of shape (n_levels, ...)
+            Values of levels.
+
+        Returns
+        -------
+        ndarray of shape (n_categories, ...)
+            The sums.
+        """
         if not len(self.category_of):
             return levels[:0]
         return np.asarray(np.add.reduceat(levels, self.first_levels, axis=0))
@@ -75,9 +87,7 @@ class ProductColumns:
     def parts(self) -> tuple[slice, slice, slice, slice]:
         """Rows of numbers, yes/no, counts and levels, among the first d statistics."""
         ends = np.cumsum([0, self.n_numbers, self.n_yes_no, self.n_counts, len(self.category_of)])
-        one, two, three, four = (
-            slice(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True)
-        )
+        one, two, three, four = (slice(int(a), int(b)) for a, b in itertools.pairwise(ends))
         return one, two, three, four
 
     def statistics(self, X: Any, missing: Any | None = None) -> Any:

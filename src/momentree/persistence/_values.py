@@ -40,7 +40,7 @@ from momentree.objects import (
     VonMisesFisherParameters,
 )
 from momentree.persistence._container import Arrays
-from momentree.preprocessing import FeatureMap, MixedColumns
+from momentree.preprocessing import FeatureMap, MatrixColumns, MixedColumns
 from momentree.preprocessing.leaf_mixture import LeafMixture
 
 T = TypeVar("T", bound=type[Any])
@@ -99,6 +99,7 @@ for _known in (
     IncompleteAssigner,
     FeatureMap,
     LeafMixture,
+    MatrixColumns,
     MixedColumns,
 ):
     storable(_known)
@@ -177,7 +178,8 @@ def _object(cls: type[Any], content: dict[str, Any]) -> Any:
     names = [f.name for f in fields(cls) if f.name in content or f.default is MISSING]
     values = {name: _fitting(content[name], hints[name], name) for name in names}
     for name, value in values.items():
-        if isinstance(value, np.ndarray) and (cls, name) not in _UNBOUNDED:
+        numbers = isinstance(value, np.ndarray) and value.dtype != object
+        if numbers and (cls, name) not in _UNBOUNDED:
             check_finite(name, value)
     if issubclass(cls, MixtureParameters | LDAParameters):
         _check_parameters(cls, values)

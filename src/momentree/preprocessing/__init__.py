@@ -6,6 +6,7 @@ from momentree.preprocessing.feature_map import FeatureMap
 from momentree.preprocessing.log_scaling import (
     log_scale,
 )
+from momentree.preprocessing.matrix_columns import MatrixColumns
 from momentree.preprocessing.mixed_columns import MixedColumns
 from momentree.preprocessing.observation_rates import observation_rates
 from momentree.preprocessing.tfidf import tfidf
@@ -13,6 +14,7 @@ from momentree.preprocessing.tfidf import tfidf
 __all__ = [
     "ColumnKind",
     "FeatureMap",
+    "MatrixColumns",
     "MixedColumns",
     "guess_kind",
     "log_scale",

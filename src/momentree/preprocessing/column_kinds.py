@@ -87,9 +87,10 @@ def values_of(column: Any, name: str) -> NDArray[Any]:
         numbers = _as_numbers(unique, blank)
         if numbers is None:
             texts = np.array([*map(str, unique), None], dtype=object)
-            return np.where(absent, None, texts[codes])
-        numbers = np.where(absent, np.nan, np.append(numbers, np.nan)[codes])
-        found = numbers
+            found = texts[codes]
+            found[absent] = None
+            return np.asarray(found)
+        found = np.where(absent, np.nan, np.append(numbers, np.nan)[codes])
     if (infinite := np.flatnonzero(np.isinf(found))).size:
         raise InvalidDataError(
             "infinite_in_column", column=name, row=int(infinite[0]), value=float(found[infinite[0]])

@@ -101,7 +101,7 @@ class LeafMixture:
             values = sp.csr_array(values[:, self.columns])
             missing = None if missing is None else sp.csr_array(missing[:, self.columns])
         if self.covariance_type == "full":
-            return LiftedRows(values, lifted, self.n_statistics)
+            return LiftedRows(values.toarray(), lifted, self.n_statistics)
         if self.incomplete:
             return RowBlocks(self.family.statistics(values, missing))  # type: ignore[call-arg]
         return RowBlocks(self.family.statistics(values))

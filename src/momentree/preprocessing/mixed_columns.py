@@ -15,7 +15,6 @@ from scipy.special import gammaln
 from momentree._types import Floats, Ints
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
-from momentree.objects.products import ProductColumns
 from momentree.preprocessing.column_kinds import ColumnKind, guess_kind, values_of
 
 FAR = 1e6
@@ -127,10 +126,22 @@ class MixedColumns:
         if not any(found):
             raise InvalidDataError("no_column_varies", found=len(names))
         columns = np.array(names, dtype=object)
-        return cls(columns, tuple(found), *numbers, tuple(levels)), notes
+        shift, scale, low, high = numbers
+        return cls(columns, tuple(found), shift, scale, low, high, tuple(levels)), notes
 
     def of_kind(self, kind: ColumnKind) -> list[int]:
-        """Return the positions of the columns of a kind, ascending."""
+        """Return the positions of the columns of a kind.
+
+        Parameters
+        ----------
+        kind : {"number", "yes_no", "count", "category"}
+            The kind.
+
+        Returns
+        -------
+        list of int
+            Positions, ascending.
+        """
         return [i for i, one in enumerate(self.kinds) if one == kind]
 
     @property
@@ -149,7 +160,13 @@ class MixedColumns:
         ]
 
     def check(self, n_columns: int) -> None:
-        """Raise an error unless the parts describe `n_columns` columns, as files may not."""
+        """Raise an error unless the parts describe the same columns, as files may not.
+
+        Parameters
+        ----------
+        n_columns : int
+            Number of columns.
+        """
         sizes = [len(part) for part in (self.names, self.kinds, self.levels)]
         arrays = (self.shift, self.scale, self.low, self.high)
         sound = all(a.shape == (n_columns,) for a in arrays) and sizes == [n_columns] * 3
@@ -161,27 +178,17 @@ class MixedColumns:
         if not sound or not known.issuperset(self.kinds) or not (self.scale > 0).all():
             raise InvalidDataError("bad_entry", name="columns_", value=self.kinds)
 
-    def family(self, gaps: Ints, least_variance: float = 0.0) -> ProductColumns:
-        """Return the columns of the product family.
-
-        Parameters
-        ----------
-        gaps : ndarray of int
-            Columns with missing values.
-        least_variance : float
-            In squared units of the columns; at most this fraction of the variance of a column.
-
-        Returns
-        -------
-        ProductColumns
-            The columns.
-        """
+    @property
+    def units(self) -> tuple[Floats, Floats]:
+        """Shift and scale of the numbers."""
         numbers = self.of_kind("number")
+        return self.shift[numbers], self.scale[numbers]
+
+    @property
+    def category_of(self) -> Ints:
+        """Category of each level, from 0."""
         sizes = [len(self.levels[i]) for i in self.of_kind("category")]
-        of = np.repeat(np.arange(len(sizes)), sizes).astype(np.intp)
-        least = least_variance * np.minimum(1.0, 1.0 / self.scale[numbers] ** 2)
-        n_yes_no, n_counts = len(self.of_kind("yes_no")), len(self.of_kind("count"))
-        return ProductColumns(len(numbers), n_yes_no, n_counts, of, gaps, least)
+        return np.repeat(np.arange(len(sizes)), sizes).astype(np.intp)
 
     def encode(self, table: pd.DataFrame) -> Encoded:
         """Encode samples.
@@ -209,9 +216,9 @@ class MixedColumns:
                     x = np.where(far, np.nan, x)
                 x = (x - self.shift[i]) / self.scale[i]
             elif kind == "yes_no":
-                _require(x, (x == 0) | (x == 1), name, "not_yes_no")
+                _require(x, (x == 0) | (x == 1), name, "column_not_yes_no")
             else:
-                _require(x, (x >= 0) & (x == np.floor(x)) & (x <= WHOLE), name, "not_a_count")
+                _require(x, (x >= 0) & (x == np.floor(x)) & (x <= WHOLE), name, "column_not_counts")
             lost = np.isnan(x)
             x = np.where(lost, 0.0, x)
             if kind == "number":
@@ -221,20 +228,38 @@ class MixedColumns:
             blocks.append(sp.csr_array(x[:, None]))
             gaps.append(lost)
         for i in self.of_kind("category"):
-            block, unseen = _one_hot(
-                values_of(table.iloc[:, i], str(self.names[i])), self.levels[i]
-            )
+            name = str(self.names[i])
+            block, unseen = _one_hot(values_of(table.iloc[:, i], name), self.levels[i])
             blocks.append(block)
-            if unseen:
-                some = sorted(unseen)
-                notes.append(
-                    Message(
-                        "unseen_levels", column=str(self.names[i]), levels=some, found=len(some)
-                    )
-                )
+            if some := sorted(unseen):
+                notes.append(Message("unseen_levels", column=name, levels=some, found=len(some)))
         X = sp.csr_array(sp.hstack(blocks, format="csr", dtype=np.float64))
         lost = np.array(gaps, dtype=bool).reshape(len(gaps), n).T
         return Encoded(X, sp.csr_array(lost.astype(float)) if lost.any() else None, log_base, notes)
+
+    def decode(self, values: Floats) -> pd.DataFrame:
+        """Return encoded samples, with numbers in their own units, as a table.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n, d)
+            Numbers, yes/no, counts, and one column per level.
+
+        Returns
+        -------
+        DataFrame
+            The columns that are not left out.
+        """
+        drawn: dict[int, Any] = {}
+        for at, i in enumerate(self.single):
+            x = values[:, at]
+            drawn[i] = x if self.kinds[i] == "number" else x.astype(np.int64)
+        at = len(self.single)
+        for i in self.of_kind("category"):
+            own = values[:, at : at + len(self.levels[i])]
+            drawn[i] = self.levels[i][own.argmax(axis=1)]
+            at += len(self.levels[i])
+        return pd.DataFrame({str(self.names[i]): drawn[i] for i in sorted(drawn)})
 
 
 def _absent(values: NDArray[Any]) -> NDArray[np.bool_]:

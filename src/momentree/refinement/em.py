@@ -127,35 +127,26 @@ def expected_statistics(
 
     If `labels` is given, write the most likely component of each sample to it.
 
-    The computation is relative to the last component, whose sums follow from `words` = X^T v. This
+    The computation is relative to one component, whose sums follow from `words` = X^T v. This
     requires k - 1 products with the data instead of k; with two components they are products with
-    one vector, which take a third of the time of products with two. Of signed statistics, the
-    largest component is last: the differences that remain for a small one would be rounding errors.
+    one vector, which take a third of the time of products with two. Of signed statistics it is the
+    largest component: the differences that remain for a small one would be rounding errors.
     """
-    k = parameters.n_components
-    largest = int(parameters.weights.argmax())
-    if parameters.signed and parameters.weights[largest] > parameters.weights[-1]:
-        order = np.arange(k)
-        order[[largest, k - 1]] = k - 1, largest
-        sums, sizes, log_likelihood = expected_statistics(
-            rows, parameters.reordered(order), sample_weight, words, labels
-        )
-        if labels is not None:
-            labels[:] = order[labels]
-        return sums[:, order], sizes[order], log_likelihood
     # The mean of a word that never occurs may be zero.
     theta = parameters.coefficients
     if not parameters.signed:
         theta = np.maximum(theta, LOG_ZERO)
+    d, k = theta.shape
+    base = int(parameters.weights.argmax()) if parameters.signed else k - 1
+    others = np.flatnonzero(np.arange(k) != base)
     offsets = parameters.offsets[:, None]
-    d = len(theta)
-    contrasts = np.ascontiguousarray(theta[:, :-1] - theta[:, -1:])
+    contrasts = np.ascontiguousarray(theta[:, others] - theta[:, base, None])
 
     def kernel(B: Block) -> Floats:
         v = sample_weight[B.at]
         joint = np.empty((k, len(v)))  # NumPy reduces the first axis fastest
-        joint[:-1] = B.dot(contrasts).T
-        joint[-1] = 0.0
+        joint[others] = B.dot(contrasts).T
+        joint[base] = 0.0
         joint += offsets
         if labels is not None:
             labels[B.at] = joint.argmax(axis=0)
@@ -165,17 +156,17 @@ def expected_statistics(
         mass = R.sum(axis=0)
         R *= v / mass
         out = np.zeros((d + 2, k))
-        out[:d, :-1] = B.tdot(R[:-1].T)
+        out[:d, others] = B.tdot(R[others].T)
         out[d] = R.sum(axis=1)
         out[d + 1] = v @ (top + np.log(mass))
         return out
 
     total = rows.sum(kernel)
     sums, sizes = total[:d], total[d]
-    log_likelihood = float(total[d + 1, 0] + words @ theta[:, -1])
-    last = words - sums[:, :-1].sum(axis=1)
+    log_likelihood = float(total[d + 1, 0] + words @ theta[:, base])
+    last = words - sums[:, others].sum(axis=1)
     # Rounding may make counts negative.
-    sums[:, -1] = last if parameters.signed else np.maximum(last, 0.0)
+    sums[:, base] = last if parameters.signed else np.maximum(last, 0.0)
     return sums, sizes, log_likelihood
 
 

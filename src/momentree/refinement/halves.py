@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
 
 from momentree._types import Floats, Ints
-from momentree.backends import Block, RowBlocks
+from momentree.backends import Block, LiftedRows, RowBlocks
 from momentree.objects import MixtureParameters
 
 PRODUCTS = 4
@@ -104,7 +105,9 @@ def halves(
     A sample is multiplied only with the vector of its own component: time O(nnz + p k),
     and another copy of the column numbers.
     """
-    k, v, own = n_components, sample_weight, _OwnComponent(rows, labels, n_components)
+    k, v = n_components, sample_weight
+    kind = _OwnDense if isinstance(rows, LiftedRows) else _OwnComponent
+    own = kind(rows, labels, k)
     sums, sizes = own.sums(v)
     means = sums / np.maximum(sizes, TINY)
     squares = (column_scale**2)[:, None]
@@ -201,3 +204,34 @@ class _OwnComponent:
             return B.with_data(B.csr[0] ** 2).tdot(weights[B.at])
 
         return self._rows.sum(kernel).reshape(self._shape)
+
+
+class _OwnDense:
+    """The same for statistics of dense rows, which BLAS multiplies component by component."""
+
+    def __init__(self, rows: RowBlocks, labels: Ints, k: int) -> None:
+        assert isinstance(rows, LiftedRows)  # noqa: S101 - for the type checker
+        order = np.argsort(labels, kind="stable")
+        ends = np.searchsorted(labels[order], np.arange(k + 1))
+        groups = [order[a:b] for a, b in pairwise(ends)]
+        self._groups = [(at, rows.lifted(at)) for at in groups]
+        self._labels, self._shape = labels, (rows.shape[1], k)
+
+    def scores(self, vectors: Floats, offsets: Floats) -> Floats:
+        out = offsets[self._labels]
+        for j, (at, statistics) in enumerate(self._groups):
+            out[at] += statistics @ vectors[:, j]
+        return np.asarray(out)
+
+    def sums(self, weights: Floats) -> tuple[Floats, Floats]:
+        sums = np.empty(self._shape)
+        for j, (at, statistics) in enumerate(self._groups):
+            sums[:, j] = weights[at] @ statistics
+        sizes = np.bincount(self._labels, weights=weights, minlength=self._shape[1])
+        return sums, sizes.astype(np.float64)
+
+    def squares(self, weights: Floats) -> Floats:
+        out = np.empty(self._shape)
+        for j, (at, statistics) in enumerate(self._groups):
+            out[:, j] = np.einsum("i,iw,iw->w", weights[at], statistics, statistics)
+        return out

@@ -15,6 +15,22 @@ WORDS: dict[str, str] = {
         "{n_rows:~sample} {n_rows:?has/have} a positive weight, fewer than "
         "{parameters.n_components:{n_components}}; lower it or add {samples}"
     ),
+    "too_many_covariances": (
+        "the covariances of {n_features:~feature} would take {gigabytes:.1f} GB with "
+        "{parameters.covariance_type:{covariance_type}}; use {parameters.covariance_type:=instead} "
+        "or fewer features"
+    ),
+    "extreme_rows": (
+        "{n_rows:~row} {n_rows:?has/have} a value a million times farther from the median of its "
+        "column than typical values (such as {value:.6g} in column {column}), and "
+        "{n_rows:?was/were} left out of the fit and assigned afterwards; check these values"
+    ),
+    "components_of_few_samples": (
+        "{n_few:~component} {n_few:?has/have} fewer than {needed} {samples} (number "
+        "{components:and}), too few for covariances of {n_features:~feature}: a narrow component "
+        "has a high likelihood, but may be no group; use {parameters.smoothing:=n_features}, fewer "
+        "components or {parameters.covariance_type:'tied'}"
+    ),
     "too_few_views": (
         "X has {found:~feature}, but {parameters.start:=start} divides the features into three "
         "views; use {parameters.start:'auto'}"
@@ -79,6 +95,103 @@ WORDS: dict[str, str] = {
     "coherence_agrees": "Coherence agrees.",
     "coherence_is_alike": "Coherence does not distinguish {low} to {high}.",
     "coherence_highest": "Coherence is highest with {n:~topic}.",
+    # --- tables with columns of different kinds --------------------------------------------------
+    "not_kinds": (
+        "{parameter:=value}; expected 'auto', or a mapping of columns to {choices:quoted or}"
+    ),
+    "not_a_kind": "the kind of column {column} is {value!r}; expected {choices:quoted or}",
+    "kind_of_no_column": (
+        "{parameters.kinds} names column {column!r}, but the columns are {columns:all}"
+    ),
+    "cell_not_a_value": (
+        "column {column!r} contains neither numbers nor texts ({error}); convert or remove it"
+    ),
+    "infinite_in_column": (
+        "row {row} of column {column!r} is {value:g}; replace infinite values, or leave them "
+        "empty if they are missing"
+    ),
+    "huge_in_column": (
+        "row {row} of column {column!r} is {value:g}; expected numbers up to {largest:g}"
+    ),
+    "text_among_numbers": (
+        "column {column!r} is a number, a yes/no or a count, but contains the text {value!r}; "
+        "correct it, or give the column the kind 'category' in {parameters.kinds}"
+    ),
+    "column_not_yes_no": (
+        "row {row} of column {column!r} is {value:g}; expected 0 or 1 in a column of the kind "
+        "'yes_no'; give it another kind in {parameters.kinds}, or correct the value"
+    ),
+    "column_not_counts": (
+        "row {row} of column {column!r} is {value:g}; expected a whole number of 0 or more in a "
+        "column of the kind 'count'; give it the kind 'number' in {parameters.kinds}, or correct "
+        "the value"
+    ),
+    "column_of_identifiers": (
+        "column {column!r} has {found:,} different texts in {n_rows:~row}, like names, identifiers "
+        "or free text, which form no groups; remove it, or give it the kind 'category' in "
+        "{parameters.kinds}"
+    ),
+    "column_name_twice": "two columns have the name {column!r}; rename one",
+    "empty_table": (
+        "the table has {n_rows:~row} and {n_columns:~column}; expected at least 1 sample and "
+        "a minimum of 1 column"
+    ),
+    "no_column_varies": (
+        "none of the {found:~column} has two different values, so there are no groups to find"
+    ),
+    "no_moments": (
+        "moments require three columns that are independent within a component; there "
+        "{found:?is/are} {found}; use {parameters.start:'splits'} and {parameters.refine:'em'}"
+    ),
+    "column_constant": "column {column!r} has the same value in all rows and was left out",
+    "column_empty": "column {column!r} has no values and was left out",
+    "numbers_too_far": (
+        "{found:~value} of column {column!r}, such as {value:g}, {found:?is/are} more than a "
+        "million interquartile ranges from the median and {found:?was/were} treated as missing; "
+        "correct such errors or codes"
+    ),
+    "unseen_levels": (
+        "{found:~value} of column {column!r} did not occur in fit and {found:?was/were} treated "
+        "as missing: {levels:quoted list}"
+    ),
+    "variances_at_floor": (
+        "{found:~component} {found:?has/have} almost no variance in {columns:list}, where many "
+        "rows have the same value; such components may mean nothing: give these columns the kind "
+        "'category' or 'count' in {parameters.kinds}, or raise {parameters.reg_covar:=reg_covar}"
+    ),
+    "not_views": (
+        "{parameter:=value}; expected a mapping of names of views to their columns, a list of "
+        "lists of columns, or None"
+    ),
+    "two_views": (
+        "two views do not determine a mixture, because their cross moments can be divided among "
+        "components in many ways; divide one of them in two, or use MixedMixture if all columns "
+        "are independent within a component"
+    ),
+    "too_few_views_given": (
+        "expected three views or more, but found {found}, from {n_features} feature(s); give "
+        "{parameters.views} or a list of matrices"
+    ),
+    "column_in_two_views": "column {column!r} is in two views; give each column to one view",
+    "no_column_of_view": ("view {view!r} has column {column!r}, but the columns are {columns:all}"),
+    "empty_view": "view {view!r} has no columns; give it columns or remove it",
+    "other_views": ("the views have {found:and} columns; expected {expected:and}, as in fit"),
+    "kind_of_no_view": "{parameters.kinds} names view {view!r}, but the views are {views:all}",
+    "kinds_of_other_views": (
+        "{parameters.kinds} has {found:~entry/entries} for {expected:~view}; give one for each"
+    ),
+    "not_a_kind_of_view": "the kind of view {view!r} is {value!r}; expected {choices:quoted or}",
+    "view_not_yes_no": (
+        "row {row}, column {column} of a view of the kind 'yes_no' is {value:g}; expected 0 or 1"
+    ),
+    "view_not_counts": (
+        "row {row}, column {column} of a view of counts or words is {value:g}; expected a whole "
+        "number of 0 or more; give the view the kind 'number' in {parameters.kinds}"
+    ),
+    "missing_word": (
+        "row {row} of column {column!r} in a view of words is missing; replace it by 0, or use the "
+        "kind 'count' in {parameters.kinds}"
+    ),
     # --- adapters --------------------------------------------------------------------------------
     "topics_of_other_rows": (
         "topics has {found:~value} for {needed:~sample} of the tree; pass topic_model.topics_ of "

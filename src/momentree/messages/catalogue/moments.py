@@ -24,8 +24,20 @@ WORDS: dict[str, str] = {
         "0.01"
     ),
     "not_three_views": "expected three views, such as those of split_views; received {found}",
+    "too_few_groups": (
+        "the moments require at least three groups of columns; received {found}; give each column "
+        "a group of its own, or add columns"
+    ),
     "views_of_different_samples": (
         "the views have {n_rows:and} rows; all three must describe the same samples"
+    ),
+    "missing_in_moments": (
+        "row {row}, column {column} is missing; these moments require complete rows: fill missing "
+        "values, or leave out such rows"
+    ),
+    "no_eigenvalue_is_noise": (
+        "moments of {needed:~Gaussian component} require at least {needed:~feature}; the data have "
+        "{n_features}: lower {parameters.n_components}, or start from a tree"
     ),
     # --- whitening -------------------------------------------------------------------------------
     "not_moments": (

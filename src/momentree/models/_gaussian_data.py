@@ -1,0 +1,218 @@
+"""Real-valued data of a fit: canonical order, units, extreme rows, statistics of a family."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from momentree._types import Floats
+from momentree.backends import LiftedRows, RowBlocks, in_canonical_order
+from momentree.messages import Message
+from momentree.objects import (
+    DiagonalGaussianParameters,
+    FullGaussianParameters,
+    GaussianParameters,
+    IncompleteDiagonalGaussianParameters,
+    IncompleteSphericalGaussianParameters,
+    MixtureParameters,
+    SharedGaussianParameters,
+)
+from momentree.objects.full_gaussian import lifted
+
+CovarianceType = Literal["spherical", "tied", "diag", "full"]
+
+MOST_DENSE = 1 << 25
+"""Values of a dense copy, at most (256 MB), if most values are zero."""
+TYPICAL = 0.9
+"""Fraction of the values of a column that counts as typical."""
+EXTREME = 1e6
+"""A value this many typical distances from the median is extreme: beside its square, squares of
+typical distances are rounding errors."""
+
+
+@dataclass(frozen=True)
+class GaussianData:
+    """Checked real-valued data of a fit in canonical order.
+
+    Samples are z = (x - shift) / scale.
+
+    Attributes
+    ----------
+    Z : ndarray or csr_array of shape (n, d)
+        Samples, 0 if a value is missing; sparse if they are many and mostly zero.
+    missing : csr_array of shape (n, d) or None
+        1 if a value is missing.
+    weight : ndarray of shape (n,)
+        Sample weights; 0 for extreme rows.
+    shift, scale : ndarray of shape (d,)
+        The scales are equal for "spherical", whose covariances depend on units.
+    floor : ndarray of shape (d,)
+        The floor of variances, in units of Z.
+    covariance_type : {"spherical", "tied", "diag", "full"}
+        Covariances of the components.
+    notes : list of Message
+        What was left out.
+    """
+
+    Z: Any
+    missing: Any | None
+    weight: Floats
+    shift: Floats
+    scale: Floats
+    floor: Floats
+    covariance_type: CovarianceType
+    notes: list[Message]
+
+    @classmethod
+    def prepared(
+        cls,
+        X: Any,
+        missing: Any | None,
+        weight: Floats,
+        covariance_type: CovarianceType,
+        reg_covar: float,
+    ) -> GaussianData:
+        """Return the data of a fit.
+
+        Parameters
+        ----------
+        X : csr_array of shape (n, d)
+            Finite values, with zeros for missing ones.
+        missing : csr_array of shape (n, d) or None
+            1 where a value is missing.
+        weight : ndarray of shape (n,)
+            Weights >= 0, not all zero.
+        covariance_type : {"spherical", "tied", "diag", "full"}
+            Covariances of the components.
+        reg_covar : float >= 0
+            The floor of variances, in squared units of X.
+
+        Returns
+        -------
+        GaussianData
+            The data.
+        """
+        d = X.shape[1]
+        both = X if missing is None else sp.csr_array(sp.hstack([X, missing], format="csr"))
+        ordered, at = in_canonical_order(RowBlocks(both), weight)
+        matrix, weight = ordered.matrix, weight[at]
+        if missing is not None:
+            matrix, missing = matrix[:, :d], matrix[:, d:]
+        notes = list[Message]()
+        n = X.shape[0]
+        if n * d > MOST_DENSE and 2 * X.nnz < n * d and covariance_type in ("spherical", "diag"):
+            Z, shift, spread = matrix, np.zeros(d), _deviations(matrix, weight)
+        else:
+            Z = matrix.toarray().astype(np.float64, copy=False)
+            seen = None if missing is None else missing.toarray() == 0
+            weight, notes = _without_extremes(Z, seen, weight)
+            shift, spread = _mean_and_deviation(Z, seen, weight)
+        scale = np.where(spread > 0, spread, 1.0)
+        if covariance_type == "spherical":
+            rms = float(np.sqrt(np.mean(spread**2)))
+            scale = np.full(d, rms if rms > 0 else 1.0)
+        if sp.issparse(Z):
+            Z = sp.csr_array((Z.data / scale[Z.indices], Z.indices, Z.indptr), Z.shape)
+        else:
+            Z = (Z - shift) / scale
+            if seen is not None:
+                Z[~seen] = 0.0
+        floor = reg_covar / scale**2
+        return cls(Z, missing, weight, shift, scale, floor, covariance_type, notes)
+
+    def family(self) -> type[MixtureParameters]:
+        """Return the family of the components, with its floor."""
+        if self.covariance_type == "tied":
+            squares = self.Z.T @ (self.weight[:, None] * self.Z) / self.weight.sum()
+            return SharedGaussianParameters.with_squares(squares, self.floor)
+        if self.covariance_type == "full":
+            return FullGaussianParameters.with_floor(self.floor)
+        incomplete = self.missing is not None
+        if self.covariance_type == "diag":
+            diagonal = DiagonalGaussianParameters
+            kind = IncompleteDiagonalGaussianParameters if incomplete else diagonal
+            return kind.with_floor(self.floor)
+        if incomplete:
+            return IncompleteSphericalGaussianParameters.with_floor(self.floor)
+        return GaussianParameters.with_floor(float(self.floor[0]))
+
+    def rows(self) -> RowBlocks:
+        """Return the statistics of the samples for this family."""
+        d = self.Z.shape[1]
+        if self.missing is not None and self.covariance_type in ("spherical", "diag"):
+            Z = sp.csr_array(self.Z)
+            return RowBlocks(IncompleteDiagonalGaussianParameters.statistics(Z, self.missing))
+        if sp.issparse(self.Z):
+            spherical = self.covariance_type == "spherical"
+            family = GaussianParameters if spherical else DiagonalGaussianParameters
+            return RowBlocks(family.statistics(self.Z))
+        lifts: dict[str, tuple[Callable[[Floats], Floats], int]] = {
+            "spherical": (_with_length, d + 1),
+            "diag": (_with_squares, 2 * d),
+            "tied": (np.array, d),
+            "full": (lifted, d + d * (d + 1) // 2),
+        }
+        return LiftedRows(self.Z, *lifts[self.covariance_type])
+
+
+def _with_length(Z: Floats) -> Floats:
+    return np.column_stack([Z, np.einsum("iw,iw->i", Z, Z)])
+
+
+def _with_squares(Z: Floats) -> Floats:
+    return np.hstack([Z, Z * Z])
+
+
+def _deviations(X: Any, weight: Floats) -> Floats:
+    v = weight / weight.sum()
+    mean, square = X.T @ v, sp.csr_array((X.data**2, X.indices, X.indptr), X.shape).T @ v
+    return _proper(np.asarray(square - mean**2), np.asarray(square))
+
+
+def _mean_and_deviation(X: Floats, seen: Any | None, weight: Floats) -> tuple[Floats, Floats]:
+    """Return the weighted mean and standard deviation of the observed values of each column."""
+    v = weight[:, None] * (1.0 if seen is None else seen)
+    total = np.broadcast_to(v, X.shape).sum(axis=0)
+    total = np.where(total > 0, total, 1.0)
+    mean = (v * X).sum(axis=0) / total
+    variance = (v * (X - mean) ** 2).sum(axis=0) / total
+    return mean, _proper(variance, mean**2 + variance)
+
+
+def _proper(variance: Floats, square: Floats) -> Floats:
+    """Return deviations, 0 if a variance is a rounding error."""
+    return np.sqrt(np.where(variance > 1e-24 * square, np.maximum(variance, 0.0), 0.0))
+
+
+def _without_extremes(X: Floats, seen: Any | None, weight: Floats) -> tuple[Floats, list[Message]]:
+    """Return weights that are zero for rows with extreme values, and what was left out."""
+    usable = np.flatnonzero(weight > 0)
+    values = X[usable]
+    if seen is not None:
+        values = np.where(seen[usable], values, np.nan)
+    with warnings.catch_warnings(), np.errstate(invalid="ignore"):
+        warnings.simplefilter("ignore", RuntimeWarning)  # a column without values
+        distances = np.abs(values - np.nanmedian(values, axis=0))
+        typical = np.nanquantile(distances, TYPICAL, axis=0)
+        for column in np.flatnonzero(~(typical > 0)):  # most values are equal
+            others = distances[distances[:, column] > 0, column]
+            typical[column] = np.median(others) if len(others) else np.inf
+        extreme = distances > EXTREME * typical
+    bad = extreme.any(axis=1)
+    if not bad.any() or bad.all():
+        return weight, []
+    weight = weight.copy()
+    weight[usable[bad]] = 0.0
+    row, column = np.argwhere(extreme)[0]
+    note = Message(
+        "extreme_rows",
+        n_rows=int(np.count_nonzero(bad)),
+        column=int(column),
+        value=float(X[usable[row], column]),
+    )
+    return weight, [note]

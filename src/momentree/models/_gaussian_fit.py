@@ -1,0 +1,202 @@
+"""Fit a Gaussian mixture to prepared data: starts, EM, units and order of components."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from momentree._types import Floats
+from momentree.messages import Message
+from momentree.models._gaussian_data import GaussianData
+from momentree.models._gaussian_density import GaussianComponents
+from momentree.models._gaussian_starts import Start, starts_of
+from momentree.objects import (
+    Decomposition,
+    DiagonalGaussianParameters,
+    FullGaussianParameters,
+    GaussianParameters,
+    MixtureParameters,
+    Moments,
+    SharedGaussianParameters,
+)
+from momentree.refinement.em import Refined
+from momentree.refinement.incomplete_gaussian import em_with_gaps
+from momentree.refinement.several_starts import em_from_several
+
+SAME = 1e-12
+"""Rows whose products with a random vector differ by less, relative to the largest, are equal."""
+
+
+@dataclass(frozen=True)
+class GaussianFit:
+    """Fitted components in the units of the data, in descending order of weight."""
+
+    components: GaussianComponents
+    start: str
+    reason: Message | None
+    n_iter: int
+    converged: bool
+
+
+def fitted(
+    data: GaussianData,
+    n_components: int,
+    *,
+    last: GaussianComponents | None,
+    start: Start,
+    refine: bool,
+    smoothing: float,
+    max_iter: int,
+    tol: float,
+    decompose: Callable[[Moments], Decomposition],
+) -> GaussianFit:
+    """Fit a mixture to prepared data.
+
+    Parameters
+    ----------
+    data : GaussianData
+        The data.
+    n_components : int >= 1
+        k.
+    last : GaussianComponents or None
+        The only start, if given.
+    start, refine, smoothing, max_iter, tol
+        As in :class:`GaussianMixture`.
+    decompose : callable
+        Maps moments to their decomposition into k components.
+
+    Returns
+    -------
+    GaussianFit
+        The most likely mixture.
+    """
+    gaps = data.covariance_type in ("tied", "full")
+    if (
+        data.missing is not None and gaps
+    ):  # start from a diagonal mixture, and fill gaps by its expectations
+        diagonal = replace(data, covariance_type="diag")
+        name, reason, refined = _most_likely(
+            diagonal, n_components, last, start, refine, smoothing, max_iter, tol, decompose
+        )
+        complete = _filled(data, refined.parameters)
+        found = _most_likely(
+            complete, n_components, last, start, refine, smoothing, max_iter, tol, decompose
+        )
+        name, reason = found[0], found[1] or reason
+        refined = em_with_gaps(
+            data.Z,
+            data.missing.toarray() > 0,
+            found[2].parameters,
+            sample_weight=data.weight,
+            smoothing=smoothing,
+            max_iter=max_iter if refine else 0,
+            tol=tol,
+        )
+    else:
+        name, reason, refined = _most_likely(
+            data, n_components, last, start, refine, smoothing, max_iter, tol, decompose
+        )
+    components = _in_units(refined.parameters, data)
+    order = np.argsort(-np.round(components.weights, 12), kind="stable")
+    covariances = components.covariances
+    components = GaussianComponents(
+        components.weights[order],
+        components.means[order],
+        covariances if data.covariance_type == "tied" else covariances[order],
+        data.covariance_type,
+    )
+    reason = reason if len(order) < n_components else None
+    return GaussianFit(components, name, reason, refined.n_iter, refined.converged)
+
+
+def _most_likely(
+    data: GaussianData,
+    n_components: int,
+    last: GaussianComponents | None,
+    start: Start,
+    refine: bool,
+    smoothing: float,
+    max_iter: int,
+    tol: float,
+    decompose: Callable[[Moments], Decomposition],
+) -> tuple[str, Message | None, Refined[MixtureParameters]]:
+    rows, family = data.rows(), data.family()
+    reason: Message | None = None
+    if last is not None:
+        starts: dict[str, MixtureParameters] = {"last fit": _from_units(last, data, family)}
+    else:
+        k = min(n_components, _n_distinct(data))
+        starts, reason = starts_of(data, rows, family, k, start, smoothing, decompose)
+        if k < n_components:
+            reason = Message("only_equal_samples")
+    if not refine:
+        name, parameters = next(iter(starts.items()))
+        return name, reason, Refined(parameters, 0.0, 1, converged=True)
+    name, refined = em_from_several(
+        rows,
+        starts,
+        sample_weight=data.weight,
+        smoothing=smoothing,
+        max_iter=max_iter,
+        tol=tol,
+    )
+    return name, reason, refined
+
+
+def _n_distinct(data: GaussianData) -> int:
+    """Return the number of different samples of positive weight."""
+    usable = np.flatnonzero(data.weight > 0)
+    v = np.random.RandomState(0).random_sample(data.Z.shape[1])
+    products = np.sort(np.asarray(data.Z[usable] @ v).ravel())
+    gaps = np.diff(products) > SAME * np.abs(products).max(initial=1.0)
+    return 1 + int(np.count_nonzero(gaps))
+
+
+def _filled(data: GaussianData, diagonal: MixtureParameters) -> GaussianData:
+    """Return data with gaps filled by their expectations under a diagonal mixture."""
+    assert data.missing is not None  # noqa: S101 - for the type checker
+    rows = replace(data, covariance_type="diag").rows()
+    joint = rows.map(lambda B: B.dot(diagonal.coefficients) + diagonal.offsets)
+    joint = np.exp(joint - joint.max(axis=1, keepdims=True))
+    expected = (joint / joint.sum(axis=1, keepdims=True)) @ diagonal.centers.T
+    gaps = data.missing.toarray() > 0
+    return replace(data, Z=np.where(gaps, expected, data.Z), missing=None)
+
+
+def _in_units(p: MixtureParameters, data: GaussianData) -> GaussianComponents:
+    """Return parameters in the units of the data."""
+    s = data.scale
+    means = p.centers.T * s + data.shift
+    covariances: Floats
+    if isinstance(p, FullGaussianParameters):
+        covariances = p.covariances * np.outer(s, s)
+    elif isinstance(p, SharedGaussianParameters):
+        covariances = p.covariance * np.outer(s, s)
+    elif isinstance(p, DiagonalGaussianParameters):
+        covariances = p.variances.T * s**2
+        if data.covariance_type == "spherical":
+            covariances = covariances[:, 0].copy()
+    else:
+        assert isinstance(p, GaussianParameters)  # noqa: S101 - for the type checker
+        covariances = p.variances * s[0] ** 2
+    return GaussianComponents(p.weights, means, covariances, data.covariance_type)
+
+
+def _from_units(
+    components: GaussianComponents, data: GaussianData, family: type[MixtureParameters]
+) -> MixtureParameters:
+    """Return components as parameters of prepared data."""
+    s = data.scale
+    centers = ((components.means - data.shift) / s).T
+    build: Callable[[Floats, Floats, Floats], MixtureParameters] = family
+    if data.covariance_type == "tied":
+        return build(components.weights, centers, components.covariances / np.outer(s, s))
+    if data.covariance_type == "full":
+        return build(components.weights, centers, components.full() / np.outer(s, s))
+    variances = components.variances() / s**2
+    if issubclass(family, DiagonalGaussianParameters):
+        return build(components.weights, centers, variances.T)
+    return build(components.weights, centers, variances[:, 0])

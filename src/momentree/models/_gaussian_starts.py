@@ -1,0 +1,192 @@
+"""Initialize EM of a Gaussian mixture: groupings, moments, a tree, and a search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from momentree._types import Floats, Ints
+from momentree.backends import RowBlocks
+from momentree.messages import Message
+from momentree.models._gaussian_data import GaussianData
+from momentree.models._gaussian_moment_starts import MomentStart, moment_starts
+from momentree.models._groupings import (
+    farthest_first,
+    k_means,
+    nearest,
+    sphered,
+    ward_groups,
+)
+from momentree.objects import (
+    Decomposition,
+    DiagonalGaussianParameters,
+    GaussianParameters,
+    MixtureParameters,
+    Moments,
+    SharedGaussianParameters,
+)
+from momentree.preprocessing import FeatureMap
+from momentree.refinement import Growing
+from momentree.tree.dsidiwo_split import DSidiwoSplitter
+from momentree.tree.growth import Limits, grow
+
+Start = Literal["auto", "groups", "search", "tree", "moments"]
+
+SEARCHED = 1 << 18
+"""Statistics times components from which the search takes less time than ten random starts."""
+SEARCH_SMOOTHING = 1.0
+"""Average samples added to each component in the search, against components of equal samples."""
+
+Starts = dict[str, MixtureParameters]
+
+
+def starts_of(
+    data: GaussianData,
+    rows: RowBlocks,
+    family: type[MixtureParameters],
+    n_components: int,
+    start: Start,
+    smoothing: float,
+    decompose: Callable[[Moments], Decomposition],
+) -> tuple[Starts, Message | None]:
+    """Return initial parameters by the name of their start, and why there are fewer components.
+
+    Parameters
+    ----------
+    data : GaussianData
+        The data.
+    rows : RowBlocks of shape (n, p)
+        Their statistics.
+    family : type of MixtureParameters
+        Family of the components, with its floor.
+    n_components : int >= 1
+        k.
+    start : {"auto", "groups", "search", "tree", "moments"}
+        Which starts.
+    smoothing : float >= 0
+        As in ``m_step``.
+    decompose : callable
+        Maps moments to their decomposition into k components.
+
+    Returns
+    -------
+    dict of str to MixtureParameters
+        At least one start.
+    Message or None
+        A reason for starts with fewer components.
+    """
+    found: Starts = {}
+    reason = None
+    k, weight = n_components, data.weight
+
+    def grouped(name: str, labels: Ints) -> None:
+        n_groups = int(labels.max()) + 1
+        sums = rows.group_sums(labels, n_groups, weight)
+        sizes = np.bincount(labels, weights=weight, minlength=n_groups).astype(np.float64)
+        kept = sizes > 0
+        found[name] = family.m_step(sums[:, kept], sizes[kept], smoothing)
+
+    if k == 1:
+        grouped("one group", np.zeros(len(weight), dtype=np.intp))
+        return found, None
+    if start in ("auto", "groups"):
+        for name, labels in groupings(data.Z, weight, k).items():
+            grouped(name, labels)
+    if start in ("auto", "moments"):
+        starts, reason = moment_starts(_samples(data), weight, k, data.covariance_type, decompose)
+        for one in starts:
+            reason = reason or one.reason
+            if start == "moments" or len(one.weights) == k:
+                found[one.name] = _parameters(one, family)
+    if start == "tree" or (start == "moments" and not found):
+        grouped("tree", tree_groups(data.Z, weight, k))
+    if start == "search" or (start == "auto" and rows.shape[0] * rows.shape[1] * k >= SEARCHED):
+        search = Growing(
+            rows,
+            family,
+            weight,
+            np.ones(rows.shape[1]),
+            k,
+            max(smoothing, SEARCH_SMOOTHING),
+        )
+        found["search"] = search.search()
+    return found, reason
+
+
+def groupings(Z: Any, weight: Floats, n_groups: int) -> dict[str, Ints]:
+    """Return groupings of samples by their distances, as given and after sphering.
+
+    Parameters
+    ----------
+    Z : ndarray or csr_array of shape (n, d)
+        Samples in canonical order.
+    weight : ndarray of shape (n,)
+        Weights >= 0, not all zero.
+    n_groups : int >= 1
+        Number of groups.
+
+    Returns
+    -------
+    dict of str to ndarray of int of shape (n,)
+        Groups by the name of the method.
+    """
+    found = {}
+    spaces: dict[str, Any] = {"": Z}
+    if not sp.issparse(Z):
+        spaces["sphered, "] = sphered(Z, weight)
+    for space, samples in spaces.items():
+        if not samples.shape[1]:
+            continue
+        far = farthest_first(samples, weight, n_groups)
+        found[f"{space}Ward"] = ward_groups(samples, weight, n_groups)
+        found[f"{space}k-means"] = k_means(samples, weight, far)
+        found[f"{space}farthest first"] = nearest(samples, far)
+    return found
+
+
+def tree_groups(Z: Any, weight: Floats, n_groups: int) -> Ints:
+    """Return the leaves of a tree by D-SIDIWO.
+
+    Parameters
+    ----------
+    Z : ndarray or csr_array of shape (n, d)
+        Samples in canonical order.
+    weight : ndarray of shape (n,)
+        Weights >= 0, not all zero.
+    n_groups : int >= 1
+        Number of leaves, at most.
+
+    Returns
+    -------
+    ndarray of int of shape (n,)
+        The leaf of each sample.
+    """
+    X = sp.csr_array(Z)
+    feature_map = FeatureMap.from_data(X, None, weight, "real", scaled=True)
+    rows = feature_map.rows(X, None)
+    splitter = DSidiwoSplitter(min_samples_leaf=1, feature_map=feature_map, n_sides=2)
+    grown = grow(rows, weight, feature_map.row_scale(rows), splitter, Limits(n_groups))
+    return np.asarray(grown.labels, dtype=np.intp)
+
+
+def _samples(data: GaussianData) -> Any:
+    """Return samples in the form for moments."""
+    if data.covariance_type == "spherical":
+        return sp.csr_array(data.Z)
+    return data.Z.toarray() if hasattr(data.Z, "toarray") else data.Z
+
+
+def _parameters(start: MomentStart, family: type[MixtureParameters]) -> MixtureParameters:
+    """Return the parameters of a start as members of a family."""
+    make: Callable[[Floats, Floats, Floats], MixtureParameters] = family
+    covariances = start.covariances
+    if issubclass(family, GaussianParameters | SharedGaussianParameters):
+        return make(start.weights, start.means.T, covariances)
+    if issubclass(family, DiagonalGaussianParameters):
+        d = start.means.shape[1]
+        by_feature = covariances if covariances.ndim == 2 else np.tile(covariances[:, None], d)
+        return make(start.weights, start.means.T, by_feature.T)
+    return make(start.weights, start.means.T, covariances)

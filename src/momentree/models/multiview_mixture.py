@@ -1,0 +1,315 @@
+"""MultiviewMixture: a mixture of views, groups of columns that are independent of each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from momentree._choices import Refine
+from momentree._fit import warn_caller
+from momentree._sparse import as_csr
+from momentree._types import Floats, Ints
+from momentree.exceptions import InvalidDataError, InvalidParameterError, MomentreeWarning
+from momentree.models._base import Decomposer
+from momentree.models._product_mixture import ProductMixture, ProductStart
+from momentree.models._product_starts import ProductData
+from momentree.models._tables import as_table, checked_table, pandas_of, table_names
+from momentree.models._views import ViewColumns, columns_of_views, is_list_of_tables, renamed
+from momentree.preprocessing.mixed_columns import Encoded
+
+ViewKind = Literal["auto", "number", "yes_no", "count", "category", "words"]
+
+
+class MultiviewMixture(ProductMixture):
+    """Cluster samples that are described by three or more views.
+
+        Y ~ Discrete(omega),   view_v | Y = j  independent,  E[view_v | Y = j] = mu_vj
+
+    Views are measured separately, such as laboratory values, codes and words of a report. They may
+    have different sizes and kinds.
+
+    Parameters
+    ----------
+    n_components : int >= 1 or "auto", default=8
+        Number of components k; "auto" chooses it by BIC.
+    views : mapping, sequence or None, default=None
+        Columns of each view of one table: names, positions or a slice, by the name of the view or
+        in a list. Other columns are not used. None makes each column a view. It has no effect if
+        X is a list of matrices.
+    kinds : "auto", mapping or sequence, default="auto"
+        "number", "yes_no", "count", "category", "words" or "auto" for each view, by its name or in
+        a list. "words" are counts whose total is given, as in topic models. "auto" guesses: columns
+        of a data frame each have their own kind, as in :class:`MixedMixture`; a matrix is "yes_no"
+        if it contains only 0 and 1, "count" if its values are whole and mostly 0 ("words" from 20
+        columns on), else "number".
+    decomposition : str or callable, default="sidiwo"
+        Decomposes the moments, as in :class:`MixedMixture`.
+    refine : {"em", None}, default="em"
+        "em" refines by expectation-maximization, with columns that are independent within a
+        component. None returns the conditional means from moments, which assume only that the
+        views are independent.
+    start : {"auto", "splits", "moments"}, default="auto"
+        As in :class:`MixedMixture`; moments are those between views, see
+        :class:`momentree.moments.ProductMoments`.
+    reg_covar : float > 0, default=1e-6
+        Smallest variance of a number in a component, as in :class:`MixedMixture`.
+    smoothing : float > 0, default=1e-4
+        Number of average samples added to every component, so that no probability is 0 or 1.
+    max_iter : int >= 1, default=1000
+        Maximum number of EM steps.
+    tol : float >= 0, default=1e-8
+        EM stops when a step raises the log-likelihood by at most this fraction.
+    random_state : int, RandomState or None, default=None
+        Seed for random decompositions. None means seed 0.
+    verbose : bool or int, default=False
+        Whether to print progress to standard error.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_components,)
+        omega, descending, sum 1.
+    means_ : list of ndarray of shape (n_components, d_v)
+        Conditional means of each view: of numbers in their own units, probabilities, means of
+        counts; a category of a data frame has a column per level.
+    view_names_ : ndarray of str
+        Names of the views.
+    mean_names_ : list of list of str
+        Names of the columns of ``means_``.
+    parameters_ : DataFrame
+        All parameters in long form.
+    labels_ : ndarray of int of shape (n_samples,)
+        Component of each sample.
+    n_iter_, converged_ : int, bool
+        Number of EM steps, and whether they reached `tol`; 1 and True without EM.
+    lower_bound_ : float
+        Mean log-likelihood of the samples.
+    n_parameters_ : int
+        Number of free parameters.
+    notes_ : list of Message
+        What was repaired or is doubtful; ``fit`` also issues these as warnings.
+    diagnostics_ : mapping
+        "start", and "log_likelihood" of the samples.
+    vocabulary_ : ndarray of str of shape (n_features,)
+        Names of all columns; those of a list of matrices begin with the number of the view.
+    n_features_in_ : int
+        Number of columns of the table, or of all matrices.
+    feature_names_in_ : ndarray of str of shape (n_features,)
+        Column names, if X was a data frame.
+
+    See Also
+    --------
+    MixedMixture : Each column is a view.
+    momentree.moments.MultiviewMoments : Cross moments of exactly three views.
+
+    Notes
+    -----
+    Two views do not determine a mixture: the matrix of their cross moments has many factorizations.
+    Divide one of them in two, if its columns are independent within a component.
+
+    All pairs and triples of views enter the moments symmetrically, for any number of views, and no
+    view is the reference of the others. The number of columns outside any one view must be at least
+    k. The number of columns of a single view may be smaller, which three-view methods do not allow.
+
+    References
+    ----------
+    .. [1] A. Anandkumar, R. Ge, D. Hsu, S. Kakade, M. Telgarsky. Tensor decompositions for
+       learning latent variable models. Journal of Machine Learning Research 15, 2014. Theorem 3.6.
+    .. [2] Y. Zhang, J. Kileel. Moment estimation for nonparametric mixture models through implicit
+       tensor decomposition. SIAM Journal on Mathematics of Data Science 5, 2023.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from momentree import MultiviewMixture
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.choice(2, size=2000, p=[0.7, 0.3])
+    >>> lab = rng.normal(y[:, None] * [2.0, -1.0], 1.0)
+    >>> codes = rng.random((2000, 3)) < np.array([[0.1, 0.2, 0.5], [0.6, 0.1, 0.1]])[y]
+    >>> visits = rng.poisson(np.array([[1.0, 3.0], [4.0, 0.5]])[y])
+    >>> model = MultiviewMixture(2).fit([lab, codes, visits])
+    >>> [means.shape for means in model.means_]
+    [(2, 2), (2, 3), (2, 2)]
+    >>> bool(np.abs(model.means_[0] - [[0, 0], [2, -1]]).max() < 0.2)
+    True
+    """
+
+    views_: ViewColumns
+    view_names_: NDArray[np.object_]
+    _positions: list[Ints]  # of the columns of each view
+
+    def __init__(
+        self,
+        n_components: int | Literal["auto"] = 8,
+        *,
+        views: Mapping[str, Any] | Sequence[Any] | None = None,
+        kinds: str | Mapping[str, Any] | Sequence[Any] = "auto",
+        decomposition: Decomposer = "sidiwo",
+        refine: Refine | None = "em",
+        start: ProductStart = "auto",
+        reg_covar: float = 1e-6,
+        smoothing: float = 1e-4,
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool | int = False,
+    ) -> None:
+        self.n_components = n_components
+        self.views = views
+        self.kinds = kinds
+        self.decomposition = decomposition
+        self.refine = refine
+        self.start = start
+        self.reg_covar = reg_covar
+        self.smoothing = smoothing
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # --- data -------------------------------------------------------------------------------------
+
+    def _checked(
+        self, X: Any, feature_names: Sequence[str] | NDArray[Any] | None, *, reset: bool
+    ) -> tuple[Encoded, int]:
+        parts = self._parts(X, feature_names, reset=reset)
+        rows = [int(part.shape[0]) for part in parts]
+        if len(set(rows)) > 1:
+            raise InvalidDataError("views_of_different_samples", n_rows=rows)
+        if reset:
+            self.views_, notes = ViewColumns.from_parts(parts, self._kinds())
+            return renamed(self.views_.encode(parts), notes), rows[0]
+        encoded = self.views_.encode(parts)
+        for note in encoded.notes:
+            warn_caller(MomentreeWarning(note.code, **note.values))
+        return encoded, rows[0]
+
+    def _parts(
+        self, X: Any, feature_names: Sequence[str] | NDArray[Any] | None, *, reset: bool
+    ) -> list[Any]:
+        """Return the views as data frames or matrices; with `reset`, name their columns."""
+        if is_list_of_tables(X):
+            parts = [_framed(part) for part in X]
+            if reset:
+                ends = np.cumsum([part.shape[1] for part in parts])
+                self._positions = [
+                    np.arange(end - part.shape[1], end, dtype=np.intp)
+                    for part, end in zip(parts, ends, strict=True)
+                ]
+                self.n_features_in_ = int(ends[-1])
+                self.__dict__.pop("feature_names_in_", None)
+                self.view_names_ = np.arange(len(parts)).astype(str).astype(object)
+                names = [
+                    f"{i}.{name}"
+                    for i, part in enumerate(parts)
+                    for name in getattr(part, "columns", range(part.shape[1]))
+                ]
+                self.vocabulary_ = np.array(names, dtype=object)
+            if [part.shape[1] for part in parts] != [len(at) for at in self._positions]:
+                raise InvalidDataError(
+                    "other_views",
+                    found=[int(part.shape[1]) for part in parts],
+                    expected=[len(at) for at in self._positions],
+                )
+        else:
+            X = pandas_of(X)
+            framed = isinstance(X, pd.DataFrame)
+            if framed:
+                table: Any = as_table(self, X, feature_names, reset=reset)
+            else:
+                table = checked_table(self, X, reset=reset)
+                table = as_csr(table) if sp.issparse(table) else table
+                table_names(self, table, feature_names, reset=reset)
+            if reset:
+                self._positions, labels = columns_of_views(self.views, list(self.vocabulary_))
+                self.view_names_ = np.array(labels, dtype=object)
+            parts = [table.iloc[:, at] if framed else table[:, at] for at in self._positions]
+        if reset and len(parts) < 3:
+            code = "two_views" if len(parts) == 2 else "too_few_views_given"
+            raise InvalidDataError(code, found=len(parts), n_features=self.n_features_in_)
+        return parts
+
+    def _kinds(self) -> list[Any]:
+        """Return the kind of each view."""
+        names = [str(name) for name in self.view_names_]
+        kinds = self.kinds
+        if isinstance(kinds, str):
+            found = [kinds] * len(names)
+        elif isinstance(kinds, Mapping):
+            given = {str(name): kind for name, kind in kinds.items()}
+            if unknown := [name for name in given if name not in names]:
+                raise InvalidParameterError("kind_of_no_view", view=unknown[0], views=names)
+            found = [given.get(name, "auto") for name in names]
+        else:
+            found = list(kinds)
+            if len(found) != len(names):
+                raise InvalidParameterError(
+                    "kinds_of_other_views", found=len(found), expected=len(names)
+                )
+        for name, kind in zip(names, found, strict=True):
+            if kind not in get_args(ViewKind):
+                raise InvalidParameterError(
+                    "not_a_kind_of_view", view=name, value=str(kind), choices=get_args(ViewKind)
+                )
+        return found
+
+    @property
+    def _coder(self) -> ViewColumns:
+        return self.views_
+
+    @property
+    def _groups(self) -> Ints:
+        return self.views_.view_of[self.views_.order]
+
+    def _for_moments(self, data: ProductData) -> Any:
+        X = data.rows.matrix
+        return self.views_.proportions(X[:, : data.columns.n_features], data.columns)
+
+    def _draw(self, labels: Ints, rng: np.random.RandomState) -> list[Any]:
+        totals = self.views_.totals
+        parts = self.views_.of_views(self._drawn(labels, rng, totals))
+        return [coder.decode(part) for coder, part in zip(self.views_.coders, parts, strict=True)]
+
+    def _check_restored(self) -> int:
+        self.views_.check([len(at) for at in self._positions])
+        every = np.concatenate(self._positions)
+        if ((every < 0) | (every >= self.n_features_in_)).any():
+            raise InvalidDataError("bad_entry", name="_positions", value=len(every))
+        return super()._check_restored()
+
+    def _saved_params(self) -> dict[str, Any]:
+        params = super()._saved_params()
+        params["views"] = None  # the columns of the views are attributes
+        if isinstance(self.kinds, Mapping):
+            params["kinds"] = {str(name): kind for name, kind in self.kinds.items()}
+        elif not isinstance(self.kinds, str):
+            params["kinds"] = list(self.kinds)
+        return params
+
+    @property
+    def means_(self) -> list[Floats]:
+        """Conditional means of each view."""
+        return self.views_.of_views(self._all_means)
+
+    @property
+    def mean_names_(self) -> list[list[str]]:  # type: ignore[override]
+        """Names of the columns of ``means_``."""
+        names = [
+            f"{name}={level}" if name and level else name or level
+            for coder in self.views_.coders
+            for name, _, level in coder.labels
+        ]
+        ends = np.cumsum([len(coder.labels) for coder in self.views_.coders])
+        return [names[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+
+
+def _framed(part: Any) -> Any:
+    """Return a view as a data frame of pandas with string names, or as a matrix."""
+    part = pandas_of(part)
+    if isinstance(part, pd.DataFrame):
+        return part.set_axis(list(map(str, part.columns)), axis=1)
+    return part if sp.issparse(part) else np.asarray(part)
