@@ -187,15 +187,18 @@ def assign_measurements(
     for note in table.notes:
         run.note(note)
     with run.stage("assigning"):
-        missing = np.isnan(table.to_matrix())
         complete = np.asarray(table.enough)
-        if hasattr(model, "tree_"):  # splits compare all columns
-            complete = np.asarray(~missing.any(axis=1))
+        try:
+            known, probabilities = _predicted(model, table, complete)
+        except InvalidDataError as error:
+            if error.code != "missing_not_assigned":
+                raise
+            complete = np.asarray(~np.isnan(table.to_matrix()).any(axis=1))
+            known, probabilities = _predicted(model, table, complete)
         labels = np.full(len(table), -1)
         proba = np.zeros((len(table), len(names)))
         if complete.any():
-            X = as_data(table, complete, frame=isinstance(model, models.MixedMixture))
-            labels[complete], proba[complete] = model.predict(X), model.predict_proba(X)
+            labels[complete], proba[complete] = known, probabilities
         reasons = np.where(complete, "", np.where(table.enough, INCOMPLETE, NO_VALUES)).tolist()
         found = assignments(
             "group", names, labels, proba, every=True, undecided=reasons, id=table.ids
@@ -213,6 +216,13 @@ def assign_measurements(
     return replace(found, rows=rows), Message(
         "assigned_to_groups", n_records=assigned, n_groups=len(names)
     )
+
+
+def _predicted(model: Any, table: readers.Measurements, rows: Any) -> tuple[Any, Any]:
+    if not rows.any():
+        return [], []
+    X = as_data(table, rows, frame=isinstance(model, models.MixedMixture))
+    return model.predict(X), model.predict_proba(X)
 
 
 def _extras(model: Any, config: dict[str, Any]) -> tuple[list[str], dict[str, Any] | None]:

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from momentree import models
 from momentree.cli._run import Run
-from momentree.exceptions import ConvergenceWarning, MomentreeWarning
+from momentree.exceptions import MomentreeWarning
 from momentree.messages import Message
 from momentree.readers import Measurements
 from momentree.tree import ClusterTree
 
-
-def needs_frame(table: Measurements) -> bool:
-    """Return whether a mixture of columns fits a table: kinds differ, or values are missing."""
-    return not table.only_numbers or table.n_missing > 0
+_REPORTED = ("fewer_components", "fewer_clusters", "not_converged")
+_FLOOR = 1e-6
+"""Smallest variance in a group, as a share of the smallest variance of a column."""
+_MOST_ROWS = 5_000
 
 
 def as_data(table: Measurements, rows: NDArray[np.bool_], *, frame: bool) -> Any:
@@ -38,56 +38,74 @@ def find_model(
     *,
     flat: bool,
 ) -> tuple[Any, list[Message]]:
-    """Fit a tree to complete numbers, or else a mixture; also return remarks.
+    """Fit a tree to numbers, or else a mixture; also return remarks.
 
-    A tree splits samples by moments of all columns together, so it needs complete rows of numbers.
+    A tree splits samples by moments of all columns together, so it needs columns of one kind.
     """
     names = list(table.columns)
-    if needs_frame(table):
+    if not table.only_numbers:
         if not flat:
-            why = "list_of_mixed" if not table.only_numbers else "list_of_incomplete"
-            run.note(Message(why))
+            run.note(Message("list_of_mixed"))
         shared = {key: value for key, value in parameters.items() if key != "min_samples_leaf"}
         mixture = models.MixedMixture(
             "auto" if n_groups is None else n_groups, kinds=dict(table.kinds), **shared
         )
-        return _fitted(run, mixture, X, names)
+        fitted = _fitted(run, mixture, X)
+        return fitted, [_chosen(fitted)] if n_groups is None else []
     if flat:
-        mixture = models.GaussianMixture("auto" if n_groups is None else n_groups, **parameters)
-        return _fitted(run, mixture, X, names)
-    remarks = []
+        return _mixture(run, X, n_groups, names, **parameters)
+    remarks = list[Message]()
     if n_groups is None:
-        n_groups, remark = _number(run, X)
-        remarks.append(remark)
+        found, remarks = _mixture(run, _sampled(X), None, names)
+        n_groups = len(found.weights_)
     tree = ClusterTree(n_groups, data="real", **parameters)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return tree.fit(X, feature_names=names), remarks
+    return _fitted(run, tree, X, feature_names=names), remarks
 
 
-def _number(run: Run, X: Any) -> tuple[int, Message]:
-    """Choose the number of leaves: that of the mixture of Gaussians of lowest BIC."""
-    run.update("finding groups: choosing their number")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        mixture = models.GaussianMixture("auto").fit(X)
-    return len(mixture.weights_), _chosen(mixture)
+def _mixture(
+    run: Run, X: Any, n_groups: int | None, names: list[str], **parameters: Any
+) -> tuple[Any, list[Message]]:
+    """Fit the mixture of Gaussians with the covariances, and number of groups, of lowest BIC.
+
+    Smoothing by as many samples as columns keeps groups of a few equal records from being the most
+    likely ones; "tied" would describe one group of unequal spread by many.
+    """
+    scale = float(np.min(np.nanvar(X, axis=0), initial=1.0))
+    found: list[Any] = []
+    for covariance_type in ("full", "diag"):
+        run.update(f"finding groups: {covariance_type} covariances")
+        mixture = models.GaussianMixture(
+            "auto" if n_groups is None else n_groups,
+            covariance_type=covariance_type,
+            smoothing=float(X.shape[1]),
+            reg_covar=_FLOOR * scale,
+            **parameters,
+        )
+        found.append(_fitted(run, mixture, X, feature_names=names))
+    best = min(found, key=lambda mixture: mixture.bic(X))
+    return best, [_chosen(best)] if n_groups is None else []
+
+
+def _sampled(X: Any) -> Any:
+    """Return at most 5,000 rows, enough to choose a number of groups, in any order the same."""
+    if len(X) <= _MOST_ROWS:
+        return X
+    order = np.lexsort(np.nan_to_num(X.T[::-1]))
+    return X[np.sort(order[:: len(X) // _MOST_ROWS + 1])]
 
 
 def _chosen(mixture: Any) -> Message:
     return Message("n_groups_chosen", most=len(mixture.diagnostics_.get("bic", ())))
 
 
-def _fitted(run: Run, mixture: Any, X: Any, names: list[str]) -> tuple[Any, list[Message]]:
-    """Fit a mixture; its warnings become notes."""
+def _fitted(run: Run, model: Any, X: Any, **given: Any) -> Any:
+    """Fit a model; its warnings become notes, each once."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        given = {} if hasattr(X, "columns") else {"feature_names": names}
-        fitted = mixture.fit(X, **given)
+        fitted = model.fit(X, **given)
     for warning in caught:
         problem = warning.message
         # A note already reports if there are fewer groups.
-        if isinstance(problem, MomentreeWarning) and problem.code != "fewer_components":
+        if isinstance(problem, MomentreeWarning) and problem.code not in _REPORTED:
             run.note(problem.message)
-    chosen = mixture.n_components == "auto"
-    return fitted, [_chosen(fitted)] if chosen else []
+    return fitted

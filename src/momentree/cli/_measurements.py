@@ -20,7 +20,7 @@ from momentree.cli._clusters import (
 )
 from momentree.cli._edits import Edit, apply_edits
 from momentree.cli._fewer import note_number, why_no_more
-from momentree.cli._measured_models import as_data, find_model, needs_frame
+from momentree.cli._measured_models import as_data, find_model
 from momentree.cli._names import GivenNames
 from momentree.cli._run import Result, Run, made_with
 from momentree.cli.tables import CsvTable, assignments
@@ -52,7 +52,7 @@ def find_measured_groups(
     `parameters` are those of the estimator; `shown` are a title and what the report may disclose.
     """
     check_groups(table, n_groups, int(table.enough.sum()), Disclosure(min_cell))
-    X = as_data(table, table.enough, frame=needs_frame(table))
+    X = as_data(table, table.enough, frame=not table.only_numbers)
     start = time.perf_counter()
     with run.stage("finding groups"):
         fitted, remarks = find_model(run, table, X, n_groups, parameters, flat=flat)

@@ -178,7 +178,7 @@ WORDS: dict[str, str] = {
     ),
     "edits_need_a_tree": (
         "{parameter} applies only to trees; the groups of this table are a list, because trees "
-        "need complete columns of numbers. Request another number with {parameters.n_components}"
+        "need columns of numbers. Request another number with {parameters.n_components}"
     ),
     "fits_need_flat": (
         "{parameter} compares mixtures of measurements; add {parameters.flat}, because a tree of "
@@ -187,7 +187,6 @@ WORDS: dict[str, str] = {
     "list_of_mixed": (
         "the groups are a list, not a tree, because the columns are of different kinds"
     ),
-    "list_of_incomplete": ("the groups are a list, not a tree, because values are missing"),
     "not_column_kind": "{parameter:=value}; expected COLUMN=KIND, with one of the kinds {choices:or}",
     "no_group": (
         "{parameter:{value}}: group {group} does not exist; without this option, the groups are "
