@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from momentree import models
 from momentree.cli._run import Run
@@ -20,6 +21,9 @@ _REPORTED = ("fewer_components", "fewer_clusters", "not_converged")
 _FLOOR = 1e-6
 """Smallest variance in a group, as a share of the smallest variance of a column."""
 _MOST_ROWS = 5_000
+_MOST_GROUPS = 20
+_PATIENCE = 3
+_FEWEST = 5
 
 
 def as_data(table: Measurements, rows: NDArray[np.bool_], *, frame: bool) -> Any:
@@ -47,11 +51,11 @@ def find_model(
         if not flat:
             run.note(Message("list_of_mixed"))
         shared = {key: value for key, value in parameters.items() if key != "min_samples_leaf"}
-        mixture = models.MixedMixture(
-            "auto" if n_groups is None else n_groups, kinds=dict(table.kinds), **shared
-        )
-        fitted = _fitted(run, mixture, X)
-        return fitted, [_chosen(fitted)] if n_groups is None else []
+        mixture = models.MixedMixture(n_groups or 1, kinds=dict(table.kinds), **shared)
+        if n_groups is not None:
+            return _fitted(run, mixture, X), []
+        fitted, n_tried = _lowest_bic(run, mixture, X)
+        return fitted, [Message("n_groups_chosen", most=n_tried)]
     if flat:
         return _mixture(run, X, n_groups, names, **parameters)
     remarks = list[Message]()
@@ -72,18 +76,44 @@ def _mixture(
     """
     scale = float(np.min(np.nanvar(X, axis=0), initial=1.0))
     found: list[Any] = []
+    n_tried = 0
     for covariance_type in ("full", "diag"):
-        run.update(f"finding groups: {covariance_type} covariances")
         mixture = models.GaussianMixture(
-            "auto" if n_groups is None else n_groups,
+            n_groups or 1,
             covariance_type=covariance_type,
             smoothing=float(X.shape[1]),
             reg_covar=_FLOOR * scale,
             **parameters,
         )
-        found.append(_fitted(run, mixture, X, feature_names=names))
+        if n_groups is None:
+            fitted, n = _lowest_bic(run, mixture, X, feature_names=names)
+            n_tried = max(n_tried, n)
+        else:
+            fitted = _fitted(run, mixture, X, feature_names=names)
+        found.append(fitted)
     best = min(found, key=lambda mixture: mixture.bic(X))
-    return best, [_chosen(best)] if n_groups is None else []
+    return best, [Message("n_groups_chosen", most=n_tried)] if n_groups is None else []
+
+
+def _lowest_bic(run: Run, mixture: Any, X: Any, **given: Any) -> tuple[Any, int]:
+    """Fit 1, 2, ... groups; return the fit of lowest BIC, and the number of fits.
+
+    Fits with groups of fewer than five records do not count: a few almost equal records may be very
+    likely, but describe nothing else. Stops after three numbers without a lower BIC.
+    """
+    best, lowest, k = None, np.inf, 0
+    last = 0
+    while k < min(_MOST_GROUPS, len(X)) and k <= last + _PATIENCE:
+        k += 1
+        run.update(f"finding groups: trying {k}")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fitted = clone(mixture).set_params(n_components=k).fit(X, **given)
+        smallest = int(np.bincount(fitted.labels_, minlength=len(fitted.weights_)).min())
+        bic = float(fitted.bic(X))
+        if best is None or (bic < lowest and smallest >= _FEWEST):
+            best, lowest, last = fitted, bic, k
+    return best, k
 
 
 def _sampled(X: Any) -> Any:
@@ -92,10 +122,6 @@ def _sampled(X: Any) -> Any:
         return X
     order = np.lexsort(np.nan_to_num(X.T[::-1]))
     return X[np.sort(order[:: len(X) // _MOST_ROWS + 1])]
-
-
-def _chosen(mixture: Any) -> Message:
-    return Message("n_groups_chosen", most=len(mixture.diagnostics_.get("bic", ())))
 
 
 def _fitted(run: Run, model: Any, X: Any, **given: Any) -> Any:

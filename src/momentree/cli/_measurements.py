@@ -52,24 +52,24 @@ def find_measured_groups(
     `parameters` are those of the estimator; `shown` are a title and what the report may disclose.
     """
     check_groups(table, n_groups, int(table.enough.sum()), Disclosure(min_cell))
+    is_tree = table.only_numbers and not flat
+    if edits and not is_tree:
+        raise InvalidParameterError("edits_need_a_tree", parameter=edits[0].option)
+    if candidates is not None and is_tree:
+        raise InvalidParameterError("fits_need_flat", parameter="fits")
     X = as_data(table, table.enough, frame=not table.only_numbers)
     start = time.perf_counter()
     with run.stage("finding groups"):
         fitted, remarks = find_model(run, table, X, n_groups, parameters, flat=flat)
         note_number(run, fitted, n_groups, "groups")
-        if edits and not hasattr(fitted, "merge_groups"):
-            raise InvalidParameterError("edits_need_a_tree", parameter=edits[0].option)
         edited = given.apply(apply_edits(run, fitted, X, edits, min_cell))
     took = time.perf_counter() - start
-    is_tree = hasattr(fitted, "tree_")
     quality: dict[str, Any] = {}
     if stability:
         with run.stage("measuring stability"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             quality["stability"] = metrics.stability_score(clone(fitted), X)
     if candidates is not None:
-        if is_tree:
-            raise InvalidParameterError("fits_need_flat", parameter="fits")
         with run.stage("comparing numbers of groups"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             quality["fits"] = models.compare_fits(

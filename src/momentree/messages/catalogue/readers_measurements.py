@@ -92,6 +92,9 @@ WORDS: dict[str, str] = {
         "{path}: column {column!r} contains numbers in several units, {units:quoted list}; convert "
         "them to one unit, or leave the column out with {parameters.ignore_columns}"
     ),
+    "kind_of_other_column": (
+        "column {column!r} contains ids or outcomes, so {parameter} cannot give it a kind"
+    ),
     "not_of_kind": (
         "{path}, {origin}, column {column!r}, contains {value!r}, which is not of the kind "
         "{kind!r} that {parameter} gives to the column"

@@ -39,6 +39,9 @@ def choose_columns(
     `kinds` are those that the caller chose, by name or pattern.
     """
     matching(table, "kinds", list(kinds))  # each must match a column
+    for name in kinds:
+        if name in table.columns and name not in names:
+            raise ReadError("kind_of_other_column", column=excerpt(name), parameter="kinds")
     style, missing = _style(table, names), frozenset(rules.missing)
     found: list[Column] = []
     left_out: dict[str, str] = {}
