@@ -139,15 +139,16 @@ def test_python_of_the_embeddings_page_runs(tmp_path, monkeypatch):
 def test_python_of_the_measurements_page_runs(tmp_path, monkeypatch):
     text = (REPOSITORY / "docs" / "measurements.md").read_text(encoding="utf-8")
     header, *_ = re.search(r"^    (id,.*)$", text, re.MULTILINE).groups()
+    wards = ["renal", "cardiac"]
     rows = [
-        f"p{i},{30 + i % 50},{9 + i % 7}.{i % 10} g/dl,{1 + i % 3}.{i % 9},{'yes' if i % 2 else 'no'},"
-        f"{'renal' if i % 50 > 25 else 'cardiac'},no"
+        f"p{i},{30 + i % 50},{9 + i % 7}.{i % 10} g/dl,{1 + i % 3}.{i % 9},{['yes', 'no'][i % 2]},"
+        f"{wards[i % 50 > 25]},no"
         for i in range(80)
     ]
     (tmp_path / "patients.csv").write_text("\n".join([header, *rows]) + "\n")
     monkeypatch.chdir(tmp_path)
     for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-        exec(compile(block, "measurements.md", "exec"), {})
+        exec(compile(block, "measurements.md", "exec"), {"__name__": "page"})
     assert "What sets this group apart" in (tmp_path / "patients.html").read_text()
 
 

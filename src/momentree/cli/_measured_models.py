@@ -77,7 +77,10 @@ def _mixture(
     scale = float(np.min(np.nanvar(X, axis=0), initial=1.0))
     found: list[Any] = []
     n_tried = 0
-    for covariance_type in ("full", "diag"):
+    n, d = X.shape
+    # Otherwise a single full covariance has more parameters than there are records.
+    types = ("full", "diag") if d * (d + 3) // 2 <= n else ("diag",)
+    for covariance_type in types:
         mixture = models.GaussianMixture(
             n_groups or 1,
             covariance_type=covariance_type,

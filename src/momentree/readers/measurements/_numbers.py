@@ -69,6 +69,10 @@ def find_style(columns: Iterable[Sequence[str]]) -> Style:
     commas = dots = grouped = 0
     for cells in columns:
         for text in set(cells):
+            if "," not in text and _is_plain(text):
+                dots += "." in text and not _DOT_GROUPS.fullmatch(text)
+                grouped += _DOT_GROUPS.fullmatch(text) is not None
+                continue
             if ("," not in text and "." not in text) or (found := _match(text)) is None:
                 continue
             number = found["number"].translate(_BLANKS)
