@@ -141,9 +141,9 @@ def test_python_of_the_measurements_page_runs(tmp_path, monkeypatch):
     header, *_ = re.search(r"^    (id,.*)$", text, re.MULTILINE).groups()
     wards = ["renal", "cardiac"]
     rows = [
-        f"p{i},{30 + i % 50},{9 + i % 7}.{i % 10} g/dl,{1 + i % 3}.{i % 9},{['yes', 'no'][i % 2]},"
+        f"p{i},{30 + i % 50},{9 + i % 7}.{i} g/dl,{1 + i % 3}.{i},{['yes', 'no'][i % 2]},"
         f"{wards[i % 50 > 25]},no"
-        for i in range(80)
+        for i in range(200)
     ]
     (tmp_path / "patients.csv").write_text("\n".join([header, *rows]) + "\n")
     monkeypatch.chdir(tmp_path)

@@ -81,7 +81,7 @@ def read_column(
     found = read_numbers(cells, missing, style)
     if kind is not None:
         return Column(name, kind, found.numbers, read=found)
-    if found.mostly and not (_are_dates(known) and found.units.total()):
+    if found.mostly and not (found.units and _are_dates(known)):
         return _number(name, found)
     return _category(name, clean, known)
 
@@ -97,7 +97,9 @@ def _number(name: str, found: Numbers) -> Column:
         return Column(name, why_left_out="columns_of_ids")
     few = whole and len(distinct) <= FEW_NUMBERS and not found.units
     kind: ColumnKind = "category" if few and len(distinct) == 2 else "number"
-    column = Column(name, kind, values, _texts_of(values), found, few_valued=few)
+    # Only few numbers can become categories.
+    texts = _texts_of(values) if few else np.empty(0, dtype=object)
+    column = Column(name, kind, values, texts, found, few_valued=few)
     if kind == "number" and (suspect := _suspect(distinct, counts)) is not None:
         return Column(name, kind, values, column.texts, found, "", few, suspect)
     return column

@@ -70,8 +70,9 @@ def find_style(columns: Iterable[Sequence[str]]) -> Style:
     for cells in columns:
         for text in set(cells):
             if "," not in text and _is_plain(text):
-                dots += "." in text and not _DOT_GROUPS.fullmatch(text)
-                grouped += _DOT_GROUPS.fullmatch(text) is not None
+                is_grouped = _DOT_GROUPS.fullmatch(text) is not None
+                dots += "." in text and not is_grouped
+                grouped += is_grouped
                 continue
             if ("," not in text and "." not in text) or (found := _match(text)) is None:
                 continue
