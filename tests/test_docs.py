@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 
+import numpy as np
 import pytest
 import typer.main
 
@@ -103,7 +105,9 @@ def small_corpus(docstrings, monkeypatch):
 
 
 @pytest.mark.usefixtures("small_corpus")
-@pytest.mark.parametrize(("page", "made"), [("models", "found"), ("inputs", "named")])
+@pytest.mark.parametrize(
+    ("page", "made"), [("models", "found"), ("inputs", "named"), ("sequences", "page")]
+)
 def test_python_of_the_pages_runs(page, made):
     text = (REPOSITORY / "docs" / f"{page}.md").read_text(encoding="utf-8")
     names: dict[str, object] = {}
@@ -140,16 +144,28 @@ def test_python_of_the_measurements_page_runs(tmp_path, monkeypatch):
     text = (REPOSITORY / "docs" / "measurements.md").read_text(encoding="utf-8")
     header, *_ = re.search(r"^    (id,.*)$", text, re.MULTILINE).groups()
     wards = ["renal", "cardiac"]
+    drawn = np.random.default_rng(0).normal([60, 12, 2], [9, 1, 0.3], (200, 3))
     rows = [
-        f"p{i},{30 + i % 50},{9 + i % 7}.{i} g/dl,{1 + i % 3}.{i},{['yes', 'no'][i % 2]},"
-        f"{wards[i % 50 > 25]},no"
-        for i in range(200)
+        f"p{i},{age:.2f},{hb:.3f} g/dl,{creatinine:.3f},{['yes', 'no'][i % 2]},{wards[i % 3 > 1]},no"
+        for i, (age, hb, creatinine) in enumerate(drawn)
     ]
     (tmp_path / "patients.csv").write_text("\n".join([header, *rows]) + "\n")
     monkeypatch.chdir(tmp_path)
     for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
         exec(compile(block, "measurements.md", "exec"), {"__name__": "page"})
     assert "What sets this group apart" in (tmp_path / "patients.html").read_text()
+
+
+@pytest.mark.usefixtures("small_corpus")
+def test_the_tutorial_prints_what_it_says_and_draws_its_pictures(tmp_path, capsys):
+    script = REPOSITORY / "docs" / "tutorial_pictures.py"
+    tutorial = runpy.run_path(str(script))
+    names, failures = tutorial["run"]()
+    assert failures == 0, capsys.readouterr().out
+    tutorial["draw"](names, tmp_path)
+    text = (REPOSITORY / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    pictures = {file.name for file in tmp_path.iterdir()}
+    assert pictures == set(re.findall(r"\(images/(.*?)\)", text))
 
 
 def test_make_targets_of_the_pages_exist():

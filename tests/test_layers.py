@@ -16,6 +16,7 @@ ROOMS = (
     "readers",
     "datasets",
     "preprocessing",
+    "distributions",
     "moments",
     "whitening",
     "decomposition",

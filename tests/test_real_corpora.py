@@ -22,7 +22,6 @@ from .conftest import REPOSITORY
 TABLE = {"text_column": "text", "label_column": "label"}
 CORPORA = {
     # options of the reader, classes, NMI of the tree, NMI of flat topics
-    "20newsgroups/X.npz": ({}, 20, 0.649, None),
     "bbc_news/docs.jsonl.gz": (TABLE, 5, 0.856, 0.845),
     "reuters_r8/docs.jsonl.gz": (TABLE, 8, 0.633, 0.634),
 }
@@ -62,7 +61,6 @@ def test_leaves_agree_with_the_labels(corpus, tree):
     assert_agrees(read.labels, tree.labels_, measured)
 
 
-@pytest.mark.parametrize("corpus", [*CORPORA][1:], indirect=True)  # the first takes ten seconds
 def test_topics_agree_with_the_labels(corpus):
     """A guard against regression."""
     read, classes, _, measured = corpus
@@ -86,7 +84,7 @@ def test_one_start_from_moments_is_likelier_than_the_best_of_ten_random_ones(
 ):
     monkeypatch.syspath_prepend(REPOSITORY / "benchmarks")
     random_runs = importlib.import_module("random_starts").random_runs
-    X = vectorize(docstrings).X[::3]
+    X = vectorize(docstrings).X[::5]
     X = X[:, X.sum(axis=0) >= 5]
-    best = max(run.value for run in random_runs(X, 15, "log1p", 10))
-    assert SingleTopicModel(15).fit(X).diagnostics_["log_likelihood"] >= best
+    best = max(run.value for run in random_runs(X, 8, "log1p", 10))
+    assert SingleTopicModel(8).fit(X).diagnostics_["log_likelihood"] >= best

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import momentree.adapters as adapters
     import momentree.datasets as datasets
     import momentree.decomposition as decomposition
+    import momentree.distributions as distributions
     import momentree.exceptions as exceptions
     import momentree.metrics as metrics
     import momentree.moments as moments
@@ -20,9 +21,13 @@ if TYPE_CHECKING:
     import momentree.report as report
     from momentree.models import (
         BernoulliMixture,
+        CategoricalHMM,
+        GaussianHMM,
         GaussianMixture,
+        IndependentComponents,
         LatentDirichletAllocation,
         MixedMixture,
+        MixtureOfRegressions,
         MultiviewMixture,
         PoissonMixture,
         SingleTopicModel,
@@ -33,10 +38,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BernoulliMixture",
+    "CategoricalHMM",
     "ClusterTree",
+    "GaussianHMM",
     "GaussianMixture",
+    "IndependentComponents",
     "LatentDirichletAllocation",
     "MixedMixture",
+    "MixtureOfRegressions",
     "MultiviewMixture",
     "PoissonMixture",
     "SingleTopicModel",
@@ -47,6 +56,7 @@ __all__ = [
     "choose_n_components",
     "datasets",
     "decomposition",
+    "distributions",
     "exceptions",
     "load",
     "metrics",
@@ -58,10 +68,14 @@ __all__ = [
 
 _HOMES = {
     "BernoulliMixture": "momentree.models",
+    "CategoricalHMM": "momentree.models",
     "ClusterTree": "momentree.tree",
     "GaussianMixture": "momentree.models",
+    "IndependentComponents": "momentree.models",
+    "GaussianHMM": "momentree.models",
     "LatentDirichletAllocation": "momentree.models",
     "MixedMixture": "momentree.models",
+    "MixtureOfRegressions": "momentree.models",
     "MultiviewMixture": "momentree.models",
     "PoissonMixture": "momentree.models",
     "SingleTopicModel": "momentree.models",

@@ -6,9 +6,10 @@ import csv
 import io
 import zipfile
 
+import numpy as np
 import pytest
 
-from momentree import TopicTree, load
+from momentree import IndependentComponents, MixtureOfRegressions, TopicTree, load
 
 from .conftest import THEMES, make_documents, words, write_csv
 
@@ -138,3 +139,14 @@ def test_documents_in_another_language_are_noted(run, model, tmp_path):
     result = run("assign", model, path)
     assert result.exit_code == 2  # no word is known
     assert "the new documents are in French (100%)" in result.stderr
+
+
+def test_models_without_groups_are_refused(run, new_table, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.exponential(size=(100, 2))
+    IndependentComponents().fit(X).save(tmp_path / "ica.mt")
+    MixtureOfRegressions().fit(X, rng.normal(size=100)).save(tmp_path / "regressions.mt")
+    for name in ("ica.mt", "regressions.mt"):
+        result = run("assign", tmp_path / name, new_table)
+        assert result.exit_code == 2
+        assert "momentree.load" in result.output.replace("\n", " ")

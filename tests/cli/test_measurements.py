@@ -110,7 +110,7 @@ def test_new_records_get_the_groups_of_the_old(folder, tmp_path, kind):
     assert (some["group"] == "") is (kind == "numbers")
     refused = invoke("assign", folder / f"{kind}.mt", one, "--complete")
     assert refused.exit_code == 2
-    assert "--complete applies only to codes" in refused.stderr
+    assert "--complete applies only to records" in refused.stderr
 
 
 def test_any_order_of_rows_gives_the_same_groups(folder, tmp_path):

@@ -5,7 +5,13 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from momentree import decomposition
-from momentree.moments import BernoulliMoments, LDAMoments, PoissonMoments, SingleTopicMoments
+from momentree.moments import (
+    BernoulliMoments,
+    LDAMoments,
+    PoissonMoments,
+    SingleTopicMoments,
+    SphericalGaussianMoments,
+)
 
 METHODS = [
     "als", "eigendecomposition", "jennrich", "random_projections", "sidiwo", "svd_method", "svtd",
@@ -34,9 +40,14 @@ def poisson(rng, k, d):
     return PoissonMoments.from_parameters(w, mu), w, mu
 
 
+def spherical_gaussian(rng, k, d):
+    w, mu = rng.dirichlet(np.full(k, 20.0)), rng.normal(size=(k, d))
+    return SphericalGaussianMoments.from_parameters(w, mu, rng.uniform(0.5, 2, size=k)), w, mu
+
+
 @pytest.mark.parametrize("k", [1, 5])
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("model", [equal_weights, lda, bernoulli, poisson])
+@pytest.mark.parametrize("model", [equal_weights, lda, bernoulli, poisson, spherical_gaussian])
 def test_exact_moments_give_the_parameters_back(model, method, k):
     moments, w, mu = model(np.random.default_rng(k), k, 90)
     found = getattr(decomposition, method)(moments, k, random_state=0)

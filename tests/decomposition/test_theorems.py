@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from momentree.decomposition.two_components import two_component_rotation
+
 D, K = 7, 4
 
 
@@ -88,3 +90,58 @@ def test_the_objective_is_a_supremum_over_weighted_centers(model):
     alpha = rng.normal(size=(1000, D))
     alpha /= np.linalg.norm(alpha, axis=1, keepdims=True)
     assert (alpha @ M @ products).max() <= reached
+
+
+@pytest.mark.parametrize("length", [2, 3])
+def test_the_objective_is_the_supremum_form(model, length):
+    """H Theorem 3.2, literally: for each pair, maximize over alpha by ascent on the ball."""
+    M, omega = model
+    M3 = tensor(M, omega)
+    rng = np.random.default_rng(5)
+    rows = np.linalg.pinv(whitening(M, omega, length) @ rotation(rng, length))
+    total = 0.0
+    for i in range(length):
+        for j in range(length):
+            if i == j:
+                continue
+
+            def inner(alpha, i=i, j=j):
+                v = alpha @ M  # a point of V_M
+                return sum(
+                    (rows[i] @ M[:, h]) * (rows[j] @ M[:, h]) * omega[h] * v[h] for h in range(K)
+                )
+
+            slope = np.array([inner(e) for e in np.eye(D)])  # the supremand is linear in alpha
+            alpha = rng.normal(size=D)
+            for _ in range(60):  # projected ascent, which needs no formula of the maximum
+                alpha = alpha + 10.0 * slope / np.linalg.norm(slope)
+                alpha /= max(1.0, np.linalg.norm(alpha))
+            total += inner(alpha)
+    assert total == pytest.approx(objective(rows, M3), rel=1e-6)
+
+
+def test_the_coefficients_of_theorem_3_3_give_the_objective_of_each_angle(model):
+    """H Theorem 3.3 (T Theorem 5.3.3): c_1 to c_5, and the minimum that the closed form finds."""
+    M, omega = model
+    M3 = tensor(M, omega)
+    inverse = np.linalg.pinv(whitening(M, omega, 2))
+    H = np.einsum("ia,rab,jb->rij", inverse, M3, inverse)
+    h, f = H[:, 0, 1], H[:, 0, 0] - H[:, 1, 1]
+    c1, c2, c3, c4, c5 = (
+        np.sum(c) for c in (4 * h**2 - f**2, -4 * f * h, 2 * f * h, f**2 - 4 * h**2, h**2)
+    )
+
+    def F(a):
+        root = np.sqrt(1 - a**2)
+        return c1 * a**4 + c2 * a**3 * root + c3 * a * root + c4 * a**2 + c5
+
+    def directly(a):
+        root = np.sqrt(1 - a**2)
+        turn = np.array([[root, a], [-a, root]])
+        return sum((turn.T @ H_r @ turn)[0, 1] ** 2 for H_r in H)
+
+    grid = np.linspace(-1, 1, 2001)
+    np.testing.assert_allclose(F(grid[::100]), [directly(a) for a in grid[::100]], rtol=1e-10)
+    _, value = two_component_rotation(H)
+    assert value == pytest.approx(2 * np.sqrt(F(grid).min()), rel=1e-4)
+    assert value <= 2 * np.sqrt(F(grid).min()) + 1e-12

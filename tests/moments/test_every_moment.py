@@ -17,6 +17,7 @@ from momentree.moments import (
     PoissonMoments,
     RawMoments,
     SingleTopicMoments,
+    SphericalGaussianMoments,
 )
 from tests.raising import raises
 
@@ -47,6 +48,12 @@ def corrected(X, **weight):
     )
 
 
+def spherical_gaussians(X, **parameters):
+    """Moments of D - 1 features and a constant."""
+    parameters = {"centered": True, "n_components": 2, **parameters}
+    return SphericalGaussianMoments.from_data(X[:, 1:], **parameters)
+
+
 MAKERS = {
     "single topic": SingleTopicMoments.from_data,
     "uniform": lambda X, **kw: SingleTopicMoments.from_data(X, weighting="uniform", **kw),
@@ -57,6 +64,11 @@ MAKERS = {
     "binary": lambda X, **kw: BernoulliMoments.from_data(X > 1, **kw),
     "binary with gaps": lambda X: BernoulliMoments.from_data(with_gaps(X)),
     "corrected": corrected,
+    "spherical Gaussians": SphericalGaussianMoments.from_data,
+    "spherical Gaussians, own variances": lambda X, **kw: spherical_gaussians(
+        X, variances="own", **kw
+    ),
+    "spherical Gaussians, centered": spherical_gaussians,
     "three views": lambda X, **kw: MultiviewMoments.from_data(
         [X[:, :3], X[:, 2:], X], n_components=2, **kw
     ),

@@ -54,7 +54,7 @@ def slow(X, labels, leaves):
     return order
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=10)
 @given(st.integers(0, 10_000))
 def test_words_are_those_of_the_formula(seed):
     rng = np.random.default_rng(seed)

@@ -25,7 +25,12 @@ def parameters(k=3, seed=0, gaps=NO_GAPS):
     rng = np.random.default_rng(seed)
     levels = np.vstack([rng.dirichlet(np.ones(3), k).T, rng.dirichlet(np.ones(2), k).T])
     centers = np.vstack(
-        [rng.normal(size=(2, k)), rng.uniform(0.1, 0.9, (2, k)), rng.gamma(2.0, size=(1, k)), levels]
+        [
+            rng.normal(size=(2, k)),
+            rng.uniform(0.1, 0.9, (2, k)),
+            rng.gamma(2.0, size=(1, k)),
+            levels,
+        ]
     )
     w, v = rng.dirichlet(np.full(k, 5.0)), rng.uniform(0.3, 2.0, (2, k))
     return ProductParameters(w, centers, v, columns(gaps))

@@ -35,7 +35,7 @@ def log_likelihood(tree, X):
 @pytest.mark.parametrize("model", [TopicTree, SingleTopicModel])
 def test_uneven_topics_are_found_better(model):
     scores = {"none": [], "starts": []}
-    for seed in (1, 2, 3, 4):  # in these, every topic occurs
+    for seed in (1, 3):  # in these, every topic occurs
         X, labels = uneven(seed)
         for search, found in scores.items():
             found.append(adjusted_rand_score(labels, model(8, search=search).fit(X).labels_))
@@ -83,7 +83,7 @@ def test_trees_over_the_leaves_are_consistent():
     ],
 )
 def test_where_the_search_does_not_apply(options):
-    X, _ = uneven(0, n=200)
+    X, _ = uneven(0, n=120)
     options = {"max_leaf_nodes": 8, **options}
     a, b = (TopicTree(**options, search=search).fit(X) for search in ("starts", "none"))
     np.testing.assert_array_equal(a.labels_, b.labels_)

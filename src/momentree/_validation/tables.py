@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from momentree._sparse import NamedColumns, as_csr, check_numbers, check_structure
 from momentree._types import Floats
-from momentree._validation.arrays import MAX_COUNT, MIN_COUNT
+from momentree._validation.arrays import MAX_COUNT, MIN_COUNT, as_floats
 from momentree._validation.texts import texts_of
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
 
@@ -60,6 +60,64 @@ def check_values(
     return *_without_missing(X), names
 
 
+def check_real(X: Any) -> Floats:
+    """Return X as a dense array of finite numbers (n, d), with absolute values up to 1e30.
+
+    The error codes are ``sparse_not_supported``, ``missing_count`` and ``huge_value``, with the
+    first bad row and column, and those of :func:`check_table`.
+    """
+    _refuse_sparse(X)
+    return _finite_reals(check_table(X))
+
+
+def check_real_features(
+    estimator: Any, X: Any, *, reset: bool, y: Any = None
+) -> tuple[Floats, Floats]:
+    """Return X as from :func:`check_real`, and y (n,), given to an estimator.
+
+    With `reset`, as in ``fit``, set ``n_features_in_`` and ``feature_names_in_``; otherwise check
+    X against them. y is checked like X; None gives an empty array.
+    """
+    _refuse_sparse(X)
+    _check_received(X)
+    checks: dict[str, Any] = {"dtype": "numeric", "ensure_all_finite": False}
+    if reset:
+        checks["ensure_min_samples"] = 2
+    with _as_invalid_data():
+        if y is None:
+            X = validate_data(estimator, X, reset=reset, **checks)
+        else:
+            X, y = validate_data(estimator, X, y, reset=reset, y_numeric=True, **checks)
+    check_numbers(X)
+    X = _finite_reals(X)
+    target = as_floats("y", [] if y is None else y)
+    huge = ~(np.abs(target) <= MAX_COUNT)
+    if huge.any():
+        at = int(np.argmax(huge))
+        raise InvalidDataError("huge_target", row=at, value=float(target[at]), largest=MAX_COUNT)
+    return X, target
+
+
+def _refuse_sparse(X: Any) -> None:
+    sparse: bool = sp.issparse(X)
+    if sparse:
+        raise InvalidDataError("sparse_not_supported")
+
+
+def _finite_reals(X: Any) -> Floats:
+    values = as_floats("X", X)
+    with np.errstate(invalid="ignore"):
+        good = np.abs(values) <= MAX_COUNT
+    if not good.all():
+        row, column = (int(at) for at in np.argwhere(~good)[0])
+        value = float(values[row, column])
+        cell = {"row": row, "column": column, "value": value}
+        if np.isfinite(value):
+            raise InvalidDataError("huge_value", largest=MAX_COUNT, **cell)
+        raise InvalidDataError("missing_count", **cell)
+    return values
+
+
 def _named(
     estimator: Any, X: Any, feature_names: Sequence[str] | NDArray[Any] | None, *, reset: bool
 ) -> tuple[Any, NDArray[Any]]:
@@ -98,11 +156,11 @@ def check_table(X: Any) -> Any:
 def _check_received(X: Any) -> None:
     """Reject texts, objects that hold a table, columns of dates, and damaged sparse matrices."""
     try:
-        texts: Any = texts_of(X)
+        texts = bool(texts_of(X))
     except InvalidDataError as error:
         if error.code == "not_listed":
             raise
-        texts = X
+        texts = True
     if texts:
         raise InvalidDataError("texts_not_counts")
     if hasattr(X, "X") and not hasattr(X, "shape"):

@@ -9,7 +9,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from momentree.cli._group_tables import in_lines
+from momentree.cli._group_tables import fill_lines
 from momentree.cli._nodes import cut
 from momentree.messages import Message
 from momentree.report.measurements.profile import share_text
@@ -32,7 +32,7 @@ def draw_features(summary: Mapping[str, Any], console: Console) -> list[Renderab
     width = len(str(summary["n_leaves"] - 1)) + 2
     for node in leaves:
         items = [described(features, entry) for entry in node["differences"][:_SHOWN]]
-        found = in_lines(items or ["(no differences can be shown)"], console.width - width)
+        found = fill_lines(items or ["(no differences can be shown)"], console.width - width)
         table.add_row(str(node["leaf"]), Text("\n".join(found), no_wrap=True))
     return [*map(Text, lines), "", table]
 

@@ -21,6 +21,7 @@ def in_panel(name: str) -> Any:
 reading_option = in_panel("Reading the input")
 text_option = in_panel("Reading documents")
 records_option = in_panel("Reading records")
+sequences_option = in_panel("Reading sequences")
 output_option = in_panel("Output (existing files are replaced)")
 fitting_option = in_panel("Fitting")
 
@@ -86,6 +87,15 @@ def words_of_passage(text: str) -> int | str | None:
 def count_or_auto(text: str) -> int | None:
     """Parse an integer of at least 1, or ``auto``, which is None."""
     return None if text == "auto" else count(text, code="not_a_count_or_auto")
+
+
+def states_or_auto(text: str) -> int | None:
+    """Parse an integer of at least 2, or ``auto``, which is None."""
+    if text == "auto":
+        return None
+    if not str(text).isdecimal() or int(text) < 2:
+        raise _refused("not_states_or_auto", value=text)
+    return int(text)
 
 
 def whole_number_or_all(text: str) -> int | Literal["all"]:
@@ -225,6 +235,20 @@ Missing = Annotated[
         metavar="VALUE",
         help="A value of measurements that stands for a missing one, such as 999, besides empty "
         "cells, NA, ? and -. Repeatable.",
+    ),
+]
+TimeColumn = Annotated[
+    str | None,
+    sequences_option(
+        metavar="NAME|none",
+        help="Column that orders the steps: numbers or dates; none is the order of the rows.",
+        show_default="detected",
+    ),
+]
+TimeFormat = Annotated[
+    str | None,
+    sequences_option(
+        metavar="FORMAT", help="Format of the times, such as %d/%m/%Y.", show_default="detected"
     ),
 ]
 Raw = Annotated[

@@ -55,7 +55,7 @@ def contains_measurements(
         )
     wrong = of_codes if measured else of_measurements
     if wrong:
-        code = "applies_to_codes" if measured else "applies_to_measurements"
+        code = "applies_to_tables_of_codes" if measured else "applies_to_measurements"
         raise InvalidParameterError(code, parameter=wrong[0], path=str(source))
     return measured
 

@@ -2,6 +2,7 @@
 
 from momentree.datasets.docstrings import load_docstrings
 from momentree.datasets.gaussians import make_spherical_gaussians
+from momentree.datasets.hidden_markov import HMMSample, make_hmm
 from momentree.datasets.mixtures import make_bernoulli_mixture, make_poisson_mixture
 from momentree.datasets.patients import make_patient_records
 from momentree.datasets.samples import (
@@ -24,6 +25,8 @@ from momentree.readers import (
     Passages,
     RecordCoder,
     Records,
+    SequenceCoder,
+    Sequences,
     TextVectorizer,
     align_columns,
     code_titles,
@@ -38,6 +41,7 @@ from momentree.readers import (
     read_like,
     read_measurements,
     read_records,
+    read_sequences,
     roll_up,
     stop_words,
     vectorize,
@@ -50,6 +54,7 @@ __all__ = [
     "Documents",
     "Embeddings",
     "GaussianSample",
+    "HMMSample",
     "LDASample",
     "MeasurementCoder",
     "Measurements",
@@ -58,6 +63,8 @@ __all__ = [
     "PatientSample",
     "RecordCoder",
     "Records",
+    "SequenceCoder",
+    "Sequences",
     "TextVectorizer",
     "TopicSample",
     "VisitSample",
@@ -70,6 +77,7 @@ __all__ = [
     "load_docstrings",
     "make_bernoulli_mixture",
     "make_hierarchical_topics",
+    "make_hmm",
     "make_hospital_visits",
     "make_lda",
     "make_patient_records",
@@ -83,6 +91,7 @@ __all__ = [
     "read_like",
     "read_measurements",
     "read_records",
+    "read_sequences",
     "roll_up",
     "stop_words",
     "vectorize",

@@ -13,7 +13,9 @@ If M2 supports fewer components than requested, fewer are returned. The ``diagno
 - "reason": a message that explains why there are fewer components than requested, or None;
 - "warnings": a list of messages.
 
-Most algorithms add further diagnostics. Only :func:`asvtd` starts from data.
+Most algorithms add further diagnostics. Only :func:`asvtd` starts from data. :func:`jade` accepts
+:class:`momentree.moments.ICAMoments` only and returns a rotation. :func:`identifiability` and
+:func:`orthogonal_defect` check conditions of all of them.
 """
 
 from momentree.decomposition.als import als
@@ -21,7 +23,10 @@ from momentree.decomposition.asvtd import asvtd
 from momentree.decomposition.concentration import Concentration, estimate_alpha0
 from momentree.decomposition.discriminators import discriminators
 from momentree.decomposition.eigendecomposition import eigendecomposition
+from momentree.decomposition.identifiability import Identifiability, identifiability
+from momentree.decomposition.jade import jade
 from momentree.decomposition.jennrich import jennrich
+from momentree.decomposition.orthogonality import orthogonal_defect
 from momentree.decomposition.perturbation import PerturbationBound, svtd_perturbation_bound
 from momentree.decomposition.random_projections import random_projections
 from momentree.decomposition.sidiwo import sidiwo
@@ -32,13 +37,17 @@ from momentree.decomposition.three_views import three_view_mom, three_view_tpm
 
 __all__ = [
     "Concentration",
+    "Identifiability",
     "PerturbationBound",
     "als",
     "asvtd",
     "discriminators",
     "eigendecomposition",
     "estimate_alpha0",
+    "identifiability",
+    "jade",
     "jennrich",
+    "orthogonal_defect",
     "random_projections",
     "sidiwo",
     "svd_method",

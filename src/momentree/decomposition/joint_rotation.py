@@ -53,9 +53,10 @@ def objective(A: Floats) -> float:
     return float(norms.sum() - np.trace(norms))
 
 
-def jacobi(A: Floats, max_sweeps: int) -> tuple[Floats, Floats, int]:
+def jacobi(A: Floats, max_sweeps: int, slow: float = SLOW) -> tuple[Floats, Floats, int]:
     """Minimize the sum of squares of the off-diagonal entries by rotations of planes.
 
+    Stops when a sweep decreases it by less than the fraction `slow`.
     Returns the rotated entry vectors, the rotation and the number of sweeps. The angles of disjoint
     planes do not interact, so all planes in a round of a tournament are rotated at once; k - 1
     rounds form a sweep (Cardoso & Souloumiac 1996, real case).
@@ -78,7 +79,7 @@ def jacobi(A: Floats, max_sweeps: int) -> tuple[Floats, Floats, int]:
             _rotate(A, i, j, c[:, None, None], s[:, None, None])
             _rotate(A.transpose(1, 0, 2), i, j, c[:, None, None], s[:, None, None])
         off = _off_diagonal(A)
-        if largest < SMALL_ANGLE or before - off < SLOW * before:
+        if largest < SMALL_ANGLE or before - off <= slow * before:
             break
     return A, Rt.T.copy(), n_sweeps
 

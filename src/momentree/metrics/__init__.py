@@ -14,6 +14,7 @@ from momentree.metrics.prediction import (
     predictive_accuracy,
 )
 from momentree.metrics.recovery import match_components, recovery_error
+from momentree.metrics.separation import amari_distance
 from momentree.metrics.stability import stability_score
 from momentree.metrics.words import npmi_coherence, relevance, umass_coherence
 
@@ -26,6 +27,7 @@ __all__ = [
     "GroupStability",
     "OutcomeRates",
     "PredictivePower",
+    "amari_distance",
     "bootstrap_groups",
     "classification_table",
     "corrected_covariates",

@@ -2,15 +2,21 @@
 
 from momentree.models._base import DECOMPOSITIONS
 from momentree.models.bernoulli_mixture import BernoulliMixture
+from momentree.models.categorical_hmm import CategoricalHMM
+from momentree.models.gaussian_hmm import GaussianHMM
 from momentree.models.gaussian_mixture import GaussianMixture
+from momentree.models.independent_components import IndependentComponents
 from momentree.models.latent_dirichlet_allocation import LatentDirichletAllocation
 from momentree.models.mixed_mixture import MixedMixture
+from momentree.models.mixture_of_regressions import MixtureOfRegressions
 from momentree.models.multiview_mixture import MultiviewMixture
 from momentree.models.poisson_mixture import PoissonMixture
 from momentree.models.selection import (
     ComponentChoice,
+    StatesFit,
     choose_n_components,
     compare_fits,
+    compare_states,
     lowest_bic,
 )
 from momentree.models.single_topic_model import SingleTopicModel
@@ -19,15 +25,21 @@ from momentree.persistence import load
 __all__ = [
     "DECOMPOSITIONS",
     "BernoulliMixture",
+    "CategoricalHMM",
     "ComponentChoice",
+    "GaussianHMM",
     "GaussianMixture",
+    "IndependentComponents",
     "LatentDirichletAllocation",
     "MixedMixture",
+    "MixtureOfRegressions",
     "MultiviewMixture",
     "PoissonMixture",
     "SingleTopicModel",
+    "StatesFit",
     "choose_n_components",
     "compare_fits",
+    "compare_states",
     "load",
     "lowest_bic",
 ]

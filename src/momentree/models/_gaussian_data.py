@@ -116,7 +116,7 @@ class GaussianData:
         if covariance_type == "spherical":
             rms = float(np.sqrt(np.mean(spread**2)))
             scale = np.full(d, rms if rms > 0 else 1.0)
-        if sp.issparse(Z):
+        if hasattr(Z, "indptr"):
             Z = sp.csr_array((Z.data / scale[Z.indices], Z.indices, Z.indptr), Z.shape)
         else:
             Z = (Z - shift) / scale

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 
 from momentree._types import Floats
+from momentree.backends import RowBlocks
 from momentree.messages import Message
-from momentree.moments import SphericalGaussianMoments
-from momentree.objects import Decomposition, GaussianParameters, Moments
+from momentree.models._lifted_groups import groups_by_products, groups_by_squares
+from momentree.moments import ProductMoments, SphericalGaussianMoments
+from momentree.objects import Decomposition, Moments
 from momentree.parameters import spherical_gaussian_parameters
 
 CovarianceType = Literal["spherical", "tied", "diag", "full"]
 Decompose = Callable[[Moments], Decomposition]
 
+PRODUCT_FEATURES = range(3, 513)
+"""Numbers of features for which moments across features are used: three are needed, and the
+moments of many take long."""
 LEAST = 1e-6
 """Smallest variance of a feature in a component, relative to its variance in all samples."""
+LEAST_SHARE = 0.01
+"""The same for a variance that noise may make negative."""
+LEAST_WEIGHT = 0.1
+"""Smallest weight relative to equal weights, so that EM does not starve a small component."""
 TINY = 1e-300
 
 
@@ -79,20 +88,64 @@ def moment_starts(
         Why there is no start, such as k > d.
     """
     d = X.shape[1]
-    if n_components > d:
-        return [], Message("no_eigenvalue_is_noise", n_features=d, needed=n_components)
     if covariance_type == "spherical":
+        if n_components > d:
+            return [], Message("no_eigenvalue_is_noise", n_features=d, needed=n_components)
         starts = [
             _spherical(X, weight, n_components, variances, decompose)
-            for variances in ("shared", "own")
+            for variances in ("own", "shared")
         ]
         return starts, None
     mean = weight @ X / weight.sum()
     spread = np.sqrt(weight @ np.square(X - mean) / weight.sum())
-    Z = (X - mean) / np.where(spread > 0, spread, 1.0)
-    one = _spherical(Z, weight, n_components, "own", decompose)
-    R = posteriors(Z, one)
-    return [_grouped(X, weight, R, covariance_type, "moments", one.reason)], None
+    scale = np.where(spread > 0, spread, 1.0)
+    Z = (X - mean) / scale
+    starts = []
+    if d in PRODUCT_FEATURES and n_components < 2 * d:
+        found = _diagonal(Z, weight, n_components, decompose)
+        if covariance_type == "diag":
+            means, variances = mean + scale * found.means, scale**2 * found.covariances
+            starts.append(replace(found, means=means, covariances=variances))
+        else:
+            R = posteriors(Z, found)
+            starts.append(_grouped(X, weight, R, covariance_type, found.name, found.reason))
+    groups = {"lifted_moments": groups_by_squares}
+    if covariance_type == "full":
+        groups["lifted_moments_sphered"] = groups_by_products
+    for name, group in groups.items():
+        R = group(Z, weight, n_components)
+        starts.append(_grouped(X, weight, R, covariance_type, name, None))
+    return starts, None
+
+
+def _diagonal(Z: Floats, weight: Floats, n_components: int, decompose: Decompose) -> MomentStart:
+    """Return means and variances of independent features, from moments across features.
+
+    The means of z and of z^2 in the components are means of a product mixture, whose groups of
+    columns are the features: only moments of different features are used, so no variance needs to
+    be known. They differ in the components even if the means of z are all the same.
+    """
+    n, d = Z.shape
+    T = np.hstack([Z, (np.square(Z) - 1.0) / np.sqrt(2.0)])
+    # The constant is in the subspace of the means only if its eigenvalue is among the largest.
+    constant = float(np.sqrt(np.linalg.eigvalsh((T.T * weight) @ T / weight.sum())[-1]))
+    T = np.hstack([np.full((n, 1), constant), T])
+    groups = np.concatenate([[-1], np.arange(d), np.arange(d)])
+    found = decompose(ProductMoments(RowBlocks(sp.csr_array(T)), groups, weight, n_components))
+    # A center whose constant is far from this one is mostly noise: scaling would blow it up.
+    scale = found.centers[0] / constant
+    scale = np.where(scale > 0.5, scale, 1.0)
+    C = (found.centers / scale).T
+    means = C[:, 1 : d + 1]
+    variances = np.sqrt(2.0) * C[:, d + 1 :] + 1.0 - np.square(means)
+    w = np.maximum(found.weights * scale, LEAST_WEIGHT / max(found.n_components, 1))
+    return MomentStart(
+        "product_moments",
+        w / w.sum(),
+        means,
+        np.maximum(variances, LEAST_SHARE),
+        found.diagnostics["reason"],
+    )
 
 
 def _spherical(
@@ -108,7 +161,7 @@ def _spherical(
     found = decompose(moments)
     p = spherical_gaussian_parameters(moments, found)
     least = LEAST * max(_total_variance(moments), TINY)
-    name = f"moments, {variances} variances"
+    name = f"moments_{variances}"
     return MomentStart(
         name, p.weights, p.centers.T, np.maximum(p.variances, least), found.diagnostics["reason"]
     )
@@ -118,10 +171,11 @@ def _total_variance(moments: SphericalGaussianMoments) -> float:
     return moments.variance + (moments.constant or 0.0) ** 2
 
 
-def posteriors(X: Any, start: MomentStart) -> Floats:
-    """Return P[component j | x] under spherical components, shape (n, k)."""
-    p = GaussianParameters(start.weights, start.means.T, start.covariances)
-    joint = p.statistics(sp.csr_array(X)) @ p.coefficients + p.offsets
+def posteriors(Z: Floats, start: MomentStart) -> Floats:
+    """Return P[component j | z] for diagonal covariances (k, d), shape (n, k)."""
+    v = start.covariances
+    joint = -0.5 * (np.square(Z) @ (1.0 / v).T - 2.0 * (Z @ (start.means / v).T))
+    joint += np.log(start.weights) - 0.5 * (np.square(start.means) / v + np.log(v)).sum(axis=1)
     joint = np.exp(joint - joint.max(axis=1, keepdims=True))
     return np.asarray(joint / joint.sum(axis=1, keepdims=True))
 

@@ -11,14 +11,17 @@ import scipy.sparse as sp
 from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks
 from momentree.messages import Message
-from momentree.models._gaussian_data import GaussianData
+from momentree.models._gaussian_data import CovarianceType, GaussianData
 from momentree.models._gaussian_moment_starts import MomentStart, moment_starts
 from momentree.models._groupings import (
+    column_groups,
     farthest_first,
+    group_means,
     k_means,
+    linked_groups,
+    n_distinct,
     nearest,
     sphered,
-    ward_groups,
 )
 from momentree.objects import (
     Decomposition,
@@ -35,8 +38,8 @@ from momentree.tree.growth import Limits, grow
 
 Start = Literal["auto", "groups", "search", "tree", "moments"]
 
-SEARCHED = 1 << 18
-"""Statistics times components from which the search takes less time than ten random starts."""
+FEW = 8
+"""Components up to which "auto" decomposes moments: later, other starts find more in less time."""
 SEARCH_SMOOTHING = 1.0
 """Average samples added to each component in the search, against components of equal samples."""
 
@@ -93,9 +96,9 @@ def starts_of(
         grouped("one group", np.zeros(len(weight), dtype=np.intp))
         return found, None
     if start in ("auto", "groups"):
-        for name, labels in groupings(data.Z, weight, k).items():
+        for name, labels in groupings(data.Z, weight, k, data.covariance_type).items():
             grouped(name, labels)
-    if start in ("auto", "moments"):
+    if start == "moments" or (start == "auto" and k <= FEW):
         starts, reason = moment_starts(_samples(data), weight, k, data.covariance_type, decompose)
         for one in starts:
             reason = reason or one.reason
@@ -103,7 +106,7 @@ def starts_of(
                 found[one.name] = _parameters(one, family)
     if start == "tree" or (start == "moments" and not found):
         grouped("tree", tree_groups(data.Z, weight, k))
-    if start == "search" or (start == "auto" and rows.shape[0] * rows.shape[1] * k >= SEARCHED):
+    if start == "search" or (start == "auto" and data.covariance_type == "tied"):
         search = Growing(
             rows,
             family,
@@ -116,7 +119,9 @@ def starts_of(
     return found, reason
 
 
-def groupings(Z: Any, weight: Floats, n_groups: int) -> dict[str, Ints]:
+def groupings(
+    Z: Any, weight: Floats, n_groups: int, covariance_type: CovarianceType
+) -> dict[str, Ints]:
     """Return groupings of samples by their distances, as given and after sphering.
 
     Parameters
@@ -127,23 +132,49 @@ def groupings(Z: Any, weight: Floats, n_groups: int) -> dict[str, Ints]:
         Weights >= 0, not all zero.
     n_groups : int >= 1
         Number of groups.
+    covariance_type : {"spherical", "tied", "diag", "full"}
+        Spherical components depend on distances as given. Shared covariances have many optima with
+        small groups far from the others, so they have the most starts. With their own covariances,
+        such groups gain likelihood only because they are narrow.
 
     Returns
     -------
     dict of str to ndarray of int of shape (n,)
         Groups by the name of the method.
     """
-    found = {}
-    spaces: dict[str, Any] = {"": Z}
-    if not sp.issparse(Z):
-        spaces["sphered, "] = sphered(Z, weight)
-    for space, samples in spaces.items():
-        if not samples.shape[1]:
-            continue
-        far = farthest_first(samples, weight, n_groups)
-        found[f"{space}Ward"] = ward_groups(samples, weight, n_groups)
-        found[f"{space}k-means"] = k_means(samples, weight, far)
-        found[f"{space}farthest first"] = nearest(samples, far)
+
+    def linked(samples: Any, method: Literal["ward", "average", "complete"]) -> Ints:
+        return linked_groups(samples, weight, n_groups, method)
+
+    far = farthest_first(Z, weight, n_groups)
+    found = {
+        "Ward": linked(Z, "ward"),
+        "k-means": k_means(Z, weight, far),
+        "farthest first": nearest(Z, far),
+    }
+    if covariance_type == "spherical":
+        centers = group_means(Z, weight, found["Ward"])
+        found["Ward, then k-means"] = k_means(Z, weight, centers)
+    if sp.issparse(Z):
+        return found
+    if covariance_type in ("spherical", "tied"):
+        found["columns"] = column_groups(Z, weight, n_groups)
+    if covariance_type == "spherical":
+        return found
+    if covariance_type != "tied":
+        found["tree"] = tree_groups(Z, weight, n_groups)
+    S = sphered(Z, weight)
+    if not S.shape[1] or 2 * S.shape[1] > n_distinct(Z, weight):  # equal distances everywhere
+        return found
+    found["sphered, Ward"] = linked(S, "ward")
+    if covariance_type == "tied":
+        far = farthest_first(S, weight, n_groups)
+        found["sphered, k-means"] = k_means(S, weight, far)
+        found["sphered, farthest first"] = nearest(S, far)
+        found["sphered, columns"] = column_groups(S, weight, n_groups)
+        for method in ("average", "complete"):
+            found[f"{method} linkage"] = linked(Z, method)
+            found[f"sphered, {method} linkage"] = linked(S, method)
     return found
 
 
@@ -167,7 +198,9 @@ def tree_groups(Z: Any, weight: Floats, n_groups: int) -> Ints:
     X = sp.csr_array(Z)
     feature_map = FeatureMap.from_data(X, None, weight, "real", scaled=True)
     rows = feature_map.rows(X, None)
-    splitter = DSidiwoSplitter(min_samples_leaf=1, feature_map=feature_map, n_sides=2)
+    splitter = DSidiwoSplitter(
+        min_samples_leaf=2, feature_map=feature_map, n_sides=2, refine_iter=0
+    )
     grown = grow(rows, weight, feature_map.row_scale(rows), splitter, Limits(n_groups))
     return np.asarray(grown.labels, dtype=np.intp)
 

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from momentree._types import Floats, Ints
 
-MOST_LINKED = 2000
-"""Samples that Ward's method links, at most: its time and memory grow with their square."""
+MOST_LINKED, SAMPLED = 2000, 1000
+"""Time and memory of hierarchical clustering grow with the square of the number of samples: more
+than the first number are represented by the second."""
+SAME = 1e-12
+"""Products of equal samples differ by less, relative to the largest."""
 LLOYD_STEPS = 10
 """Most steps of k-means."""
 
 
-def ward_groups(Z: Any, weight: Floats, n_groups: int) -> Ints:
-    """Group samples by Ward's method.
+def linked_groups(
+    Z: Any, weight: Floats, n_groups: int, method: Literal["ward", "average", "complete"]
+) -> Ints:
+    """Group samples by hierarchical clustering.
 
     Parameters
     ----------
@@ -27,24 +31,27 @@ def ward_groups(Z: Any, weight: Floats, n_groups: int) -> Ints:
         Weights >= 0, not all zero.
     n_groups : int >= 1
         Number of groups.
+    method : {"ward", "average", "complete"}
+        The distance of groups. Ward's method gives groups of similar spread; the other ones
+        separate outliers.
 
     Returns
     -------
     ndarray of int of shape (n,)
-        The groups. With more than 2,000 samples, or other weights than 1, a systematic sample of up
-        to 2,000 is grouped, and all others join the nearest mean.
+        The groups. More than 2,000 samples are represented by a systematic sample of 1,000, and
+        samples of unequal weights by copies; all others join the nearest mean.
     """
     at = representatives(weight)
     some = _dense(Z[at])
-    tree = linkage(some, "ward") if len(at) > 1 else None
-    labels = (
-        np.zeros(1, dtype=np.intp) if tree is None else fcluster(tree, n_groups, "maxclust") - 1
-    )
-    if len(at) == len(weight):
-        out = np.empty(len(at), dtype=np.intp)
-        out[at] = labels
-        return out
-    return nearest(Z, group_means(some, np.ones(len(at)), labels, int(labels.max()) + 1))
+    tree = linkage(some, method) if len(at) > 1 else None
+    labels: Ints = np.zeros(1, dtype=np.intp)
+    if tree is not None:
+        labels = np.asarray(fcluster(tree, n_groups, "maxclust") - 1, dtype=np.intp)
+    out = np.empty(len(weight), dtype=np.intp)
+    if len(np.unique(at)) < len(weight):
+        out = nearest(Z, group_means(some, np.ones(len(at)), labels))
+    out[at] = labels
+    return out
 
 
 def representatives(weight: Floats) -> Ints:
@@ -59,14 +66,78 @@ def representatives(weight: Floats) -> Ints:
     -------
     ndarray of intp
         Row numbers in ascending order: each row as often as its weight, relative to the smallest
-        one, if these are up to 2,000 in total; otherwise 2,000, evenly spread over the rows.
+        one, if these are up to 2,000 in total; otherwise 1,000, evenly spread over the rows.
     """
     positive = weight[weight > 0]
     total = float(positive.sum() / positive.min())
-    n = int(min(max(round(total), 1), MOST_LINKED))
+    n = max(round(total), 1) if total <= MOST_LINKED else SAMPLED
     ends = np.cumsum(weight) / weight.sum()
     at = np.searchsorted(ends, (np.arange(n) + 0.5) / n)
     return np.minimum(at, len(weight) - 1).astype(np.intp)
+
+
+def column_groups(Z: Floats, weight: Floats, n_groups: int) -> Ints:
+    """Group samples by cuts of single columns.
+
+    Each cut divides one group at a value of one column. It is the cut that reduces the sum of
+    squares within groups of its column by the largest fraction of what is left in all groups.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, d)
+        Samples in canonical order.
+    weight : ndarray of shape (n,)
+        Weights >= 0, not all zero.
+    n_groups : int >= 1
+        Number of groups.
+
+    Returns
+    -------
+    ndarray of int of shape (n,)
+        The groups, fewer if samples are equal. Time O(n d log n) per cut.
+    """
+    labels = np.zeros(len(weight), dtype=np.intp)
+    v = weight / weight.sum()
+    within = v @ (Z - v @ Z) ** 2
+    cuts = [_best_cuts(Z, v)]
+    for new in range(1, n_groups):
+        share = np.stack([gain for gain, _ in cuts]) / np.maximum(within, 1e-300)
+        share[:, within <= 1e-12] = 0.0
+        group, column = np.unravel_index(int(share.argmax()), share.shape)
+        gain, at = cuts[group]
+        if not share[group, column] > 1e-9:
+            break
+        within[column] -= gain[column]
+        inside = np.flatnonzero(labels == group)
+        above = inside[Z[inside, column] > at[column]]
+        labels[above] = new
+        for other in (group, new):
+            part = np.flatnonzero(labels == other)
+            found = _best_cuts(Z[part], v[part])
+            if other == new:
+                cuts.append(found)
+            else:
+                cuts[group] = found
+    return labels
+
+
+def _best_cuts(Z: Floats, v: Floats) -> tuple[Floats, Floats]:
+    """Return the sum of squares that the best cut of each column takes away, and its value."""
+    order = np.argsort(Z, axis=0, kind="stable")
+    values = np.take_along_axis(Z, order, axis=0)
+    mass = np.cumsum(v[order], axis=0)
+    sums = np.cumsum(v[order] * values, axis=0)
+    total, mean = mass[-1], sums[-1] / np.maximum(mass[-1], 1e-300)
+    left = mass[:-1]
+    between = (sums[:-1] - left * mean) ** 2 * total
+    scale = left * (total - left)
+    proper = (np.diff(values, axis=0) > 0) & (scale > 0)
+    gain = np.where(proper, between / np.where(proper, scale, 1.0), 0.0)
+    if not len(gain):
+        return np.zeros(Z.shape[1]), np.zeros(Z.shape[1])
+    at = gain.argmax(axis=0)
+    columns = np.arange(Z.shape[1])
+    return gain[at, columns], values[at, columns]
 
 
 def farthest_first(Z: Any, weight: Floats, n_groups: int) -> Floats:
@@ -124,7 +195,7 @@ def k_means(Z: Any, weight: Floats, centers: Floats) -> Ints:
     """
     labels = nearest(Z, centers)
     for _ in range(LLOYD_STEPS):
-        centers = group_means(Z, weight, labels, len(centers), centers)
+        centers = group_means(Z, weight, labels, centers)
         before, labels = labels, nearest(Z, centers)
         if np.array_equal(before, labels):
             break
@@ -150,9 +221,7 @@ def nearest(Z: Any, centers: Floats) -> Ints:
     return np.asarray(((centers**2).sum(axis=1) - 2.0 * products).argmin(axis=1), dtype=np.intp)
 
 
-def group_means(
-    Z: Any, weight: Floats, labels: Ints, n_groups: int, empty: Floats | None = None
-) -> Floats:
+def group_means(Z: Any, weight: Floats, labels: Ints, empty: Floats | None = None) -> Floats:
     """Return the weighted means of groups.
 
     Parameters
@@ -163,22 +232,40 @@ def group_means(
         Weights >= 0.
     labels : ndarray of int of shape (n,)
         Groups.
-    n_groups : int
-        k.
     empty : ndarray of shape (k, d), default=None
-        Means of groups without weight; None means 0.
+        Means of groups without weight; None means that there are none.
 
     Returns
     -------
     ndarray of shape (k, d)
         The means.
     """
-    n = len(labels)
-    members = sp.csr_array((weight, (labels, np.arange(n))), shape=(n_groups, n))
-    sizes = np.bincount(labels, weights=weight, minlength=n_groups)[:, None]
-    sums = members @ Z
-    means = _dense(sums) / np.where(sizes > 0, sizes, 1.0)
+    k = int(labels.max()) + 1 if empty is None else len(empty)
+    members = np.where(labels[:, None] == np.arange(k), weight[:, None], 0.0)
+    sizes = members.sum(axis=0)[:, None]
+    means = np.asarray(Z.T @ members).T / np.where(sizes > 0, sizes, 1.0)
     return means if empty is None else np.where(sizes > 0, means, empty)
+
+
+def n_distinct(Z: Any, weight: Floats) -> int:
+    """Return the number of different samples of positive weight.
+
+    Parameters
+    ----------
+    Z : ndarray or csr_array of shape (n, d)
+        Samples.
+    weight : ndarray of shape (n,)
+        Weights >= 0, not all zero.
+
+    Returns
+    -------
+    int
+        Samples whose products with a fixed random vector differ by less than rounding are equal.
+    """
+    # RandomState draws the same numbers with every version of NumPy.
+    v = np.random.RandomState(0).random_sample(Z.shape[1])
+    products = np.sort(np.asarray(Z @ v).ravel()[weight > 0])
+    return 1 + int(np.count_nonzero(np.diff(products) > SAME * np.abs(products).max(initial=1.0)))
 
 
 def sphered(Z: Floats, weight: Floats) -> Floats:
@@ -204,9 +291,9 @@ def sphered(Z: Floats, weight: Floats) -> Floats:
 
 
 def _squares(Z: Any) -> Floats:
-    squared = Z.multiply(Z) if sp.issparse(Z) else Z * Z
+    squared = Z.multiply(Z) if hasattr(Z, "multiply") else Z * Z
     return np.asarray(squared.sum(axis=1)).ravel()
 
 
 def _dense(rows: Any) -> Floats:
-    return np.asarray(rows.toarray() if sp.issparse(rows) else rows)
+    return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)

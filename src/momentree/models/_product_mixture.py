@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
@@ -28,6 +29,7 @@ from momentree.models._product_starts import (
     smoothed,
 )
 from momentree.objects import Decomposition, Moments, ProductColumns, ProductParameters
+from momentree.preprocessing.mixed_columns import Encoded
 from momentree.whitening import whiten
 
 ProductStart = Literal["auto", "splits", "moments"]
@@ -36,17 +38,12 @@ AT_FLOOR = 1.001
 """A variance below this multiple of its floor is at the floor."""
 
 
-class EncodedSamples(Protocol):
-    """Samples as :class:`momentree.preprocessing.mixed_columns.Encoded`."""
+@dataclass
+class Unencoded:
+    """Samples of a fit, whose columns are not known yet."""
 
-    @property
-    def X(self) -> Any: ...  # noqa: N802
-    @property
-    def missing(self) -> Any | None: ...
-    @property
-    def log_base(self) -> Floats: ...
-    @property
-    def notes(self) -> list[Message]: ...
+    parts: Any
+    encoded: Encoded | None = None
 
 
 class ColumnCoder(Protocol):
@@ -97,6 +94,10 @@ class ProductMixture(DensityModel):
     def _coder(self) -> ColumnCoder:
         """The encoded columns: numbers, yes/no, counts, levels."""
 
+    @abstractmethod
+    def _learned(self, parts: Any, weight: Floats) -> Encoded:
+        """Learn the columns from checked samples of a fit, and return encoded samples."""
+
     @property
     @abstractmethod
     def _groups(self) -> Ints:
@@ -116,7 +117,12 @@ class ProductMixture(DensityModel):
     def _family(self, gaps: Ints) -> ProductColumns:
         return family_of(self._coder, gaps, self.reg_covar)
 
-    def _fit(self, samples: EncodedSamples, weight: Floats, n_components: int) -> DensityFit:
+    def _fit(self, samples: Unencoded, weight: Floats, n_components: int) -> DensityFit:
+        if samples.encoded is None:
+            samples.encoded = self._learned(samples.parts, weight)
+        return self._fitted(samples.encoded, weight, n_components)
+
+    def _fitted(self, samples: Encoded, weight: Floats, n_components: int) -> DensityFit:
         columns = self._family(_gaps_of(samples.missing))
         data, at = ProductData.prepared(columns, samples.X, samples.missing, weight)
         parameters, diagnostics = self._started(data, n_components)
@@ -217,7 +223,7 @@ class ProductMixture(DensityModel):
     def _parameters(self, gaps: Ints) -> ProductParameters:
         return ProductParameters(self.weights_, self._centers, self._variances, self._family(gaps))
 
-    def _log_joint(self, samples: EncodedSamples) -> Floats:
+    def _log_joint(self, samples: Encoded) -> Floats:
         parameters = self._parameters(_gaps_of(samples.missing))
         rows = RowBlocks(parameters.columns.statistics(samples.X, samples.missing))
         return np.asarray(log_joint(rows, parameters) + samples.log_base[:, None])

@@ -85,7 +85,7 @@ class ProductData:
         rates[c.gaps] -= sums[d + a :]
         rates[d : d + a] = rates[:a]
         rates[c.n_single : d] = c.of_categories(sums[c.n_single : d])[c.category_of]
-        return np.maximum(rates, 1e-300)
+        return np.clip(rates, 1e-300, 1.0)  # a row may have several words
 
 
 def from_splits(data: ProductData, k: int, smoothing: float) -> list[ProductParameters]:
@@ -124,10 +124,12 @@ def from_moments(
     if len(np.unique(groups)) < 3:
         return None
     groups = np.concatenate([groups, groups[:a], [-1]]).astype(np.intp)
-    deviations = np.append(data.deviations[: d + a], 1.0)
+    others = data.rows.matrix[:, d:]
+    as_given = replace(data, rows=RowBlocks(sp.csr_array(sp.hstack([X, others], format="csr"))))
+    deviations = np.append(as_given.deviations[: d + a], 1.0)
     ones = sp.csr_array(np.ones((data.rows.shape[0], 1)))
-    Y = sp.csr_array(sp.hstack([X, data.rows.matrix[:, d : d + a], ones], format="csr"))
-    scale = 1.0 / (deviations * np.append(data.rates[: d + a], 1.0))
+    Y = sp.csr_array(sp.hstack([X, others[:, :a], ones], format="csr"))
+    scale = 1.0 / (deviations * np.append(as_given.rates[: d + a], 1.0))
     moments = ProductMoments(RowBlocks(Y), groups, data.weight, k, column_scale=scale)
     found = decompose(moments)
     if found.n_components < 1 or not found.weights.sum() > 0:

@@ -18,6 +18,29 @@ from momentree.tree.names import NamedGroups
 from momentree.tree.node import check_columns
 
 
+def with_named_decomposition(params: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters with the name of the decomposition, which must be one of the package."""
+    method = params.get("decomposition")
+    if not callable(method):
+        return params
+    name = getattr(method, "__name__", "")
+    if getattr(methods, name, None) is not method:
+        raise InvalidParameterError("own_decomposition", parameter="decomposition")
+    return {**params, "decomposition": name}
+
+
+def check_stored_diagnostics(found: Any) -> None:
+    """Check the diagnostics of a model that was read from a file."""
+    sound = (
+        isinstance(found, dict)
+        and isinstance(found.get("reason", ""), str | Message | None)
+        and isinstance(found.get("warnings", []), list)
+        and isinstance(found.get("start", ""), str)
+    )
+    if not sound:
+        raise InvalidDataError("bad_entry", name="diagnostics_", value=found)
+
+
 class StoredModel(NamedGroups, SavedEstimator):
     """A flat model that can be saved to a file."""
 
@@ -26,12 +49,7 @@ class StoredModel(NamedGroups, SavedEstimator):
 
     def _saved_params(self) -> dict[str, Any]:
         params = super()._saved_params()
-        method = params.get("decomposition")
-        if callable(method):
-            params["decomposition"] = getattr(method, "__name__", "")
-            if getattr(methods, params["decomposition"], None) is not method:
-                raise InvalidParameterError("own_decomposition", parameter="decomposition")
-        return params
+        return with_named_decomposition(params)
 
     def _state(self) -> dict[str, Any]:
         state = super()._state()
@@ -54,14 +72,7 @@ class StoredModel(NamedGroups, SavedEstimator):
         found: Any = getattr(self, "diagnostics_", {})
         if type(mean_count) not in (int, float) or not np.isfinite(mean_count):
             raise InvalidDataError("bad_entry", name="mean_count_", value=mean_count)
-        sound = (
-            isinstance(found, dict)
-            and isinstance(found.get("reason", ""), str | Message | None)
-            and isinstance(found.get("warnings", []), list)
-            and isinstance(found.get("start", ""), str)
-        )
-        if not sound:
-            raise InvalidDataError("bad_entry", name="diagnostics_", value=found)
+        check_stored_diagnostics(found)
         if "_words" in vars(self):
             check_columns(vars(self)["_words"], k, d)
         names: Any = vars(self).get("_names", [""] * k)

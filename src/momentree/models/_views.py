@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from momentree._sparse import as_csr
 from momentree._types import Floats, Ints
 from momentree._validation import check_missing
 from momentree.exceptions import InvalidDataError, InvalidParameterError
@@ -17,7 +18,7 @@ from momentree.messages import Message
 from momentree.objects import ProductColumns
 from momentree.persistence import storable
 from momentree.preprocessing.matrix_columns import MatrixColumns
-from momentree.preprocessing.mixed_columns import Encoded, MixedColumns
+from momentree.preprocessing.mixed_columns import Encoded, MixedColumns, numbers_of
 
 BLOCKS = ("number", "yes_no", "count")
 """Order of the kinds of encoded columns; levels of categories and words come last."""
@@ -38,7 +39,7 @@ class ViewColumns:
 
     @classmethod
     def from_parts(
-        cls, parts: Sequence[Any], kinds: Sequence[Any]
+        cls, parts: Sequence[Any], kinds: Sequence[Any], weight: Floats
     ) -> tuple[ViewColumns, list[Message]]:
         """Return the columns of the views of a fit, and notes."""
         coders: list[MixedColumns | MatrixColumns] = []
@@ -47,10 +48,10 @@ class ViewColumns:
             found: tuple[MixedColumns | MatrixColumns, list[Message]]
             if isinstance(part, pd.DataFrame) and kind != "words":
                 given = kind if isinstance(kind, Mapping) else dict.fromkeys(part.columns, kind)
-                found = MixedColumns.from_table(part, given)
+                found = MixedColumns.from_table(part, given, weight)
             else:
                 X, missing, names = _matrix(part)
-                found = MatrixColumns.from_matrix(X, missing, names, str(kind))
+                found = MatrixColumns.from_matrix(X, missing, names, str(kind), weight)
             coders.append(found[0])
             notes += found[1]
         return cls(tuple(coders)), notes
@@ -111,7 +112,7 @@ class ViewColumns:
     def encode(self, parts: Sequence[Any]) -> Encoded:
         """Return encoded samples, columns ordered by kind."""
         found = [
-            coder.encode(part)
+            coder.encode(_table(part, coder))
             if isinstance(coder, MixedColumns)
             else coder.encode(*_matrix(part)[:2])
             for coder, part in zip(self.coders, parts, strict=True)
@@ -211,11 +212,16 @@ def _positions(group: Any, names: Sequence[str], label: str) -> Ints:
 
 def _matrix(part: Any) -> tuple[Any, Any | None, Any]:
     """Return a view as a CSR array, its missing cells, and names of its columns."""
-    names = getattr(part, "columns", None)
+    if isinstance(part, pd.DataFrame):
+        columns = [numbers_of(part.iloc[:, i], str(part.columns[i])) for i in range(part.shape[1])]
+        return *check_missing(np.stack(columns, axis=1)), np.array(part.columns)
     X, missing = check_missing(part)
-    return X, missing, np.arange(X.shape[1]).astype(str) if names is None else np.array(names)
+    return X, missing, np.arange(X.shape[1]).astype(str)
 
 
-def renamed(encoded: Encoded, notes: list[Message]) -> Encoded:
-    """Return encoded samples with notes in front of their own."""
-    return replace(encoded, notes=notes + encoded.notes)
+def _table(part: Any, coder: MixedColumns) -> pd.DataFrame:
+    """Return a view whose columns may have several kinds as a data frame."""
+    if isinstance(part, pd.DataFrame):
+        return part
+    dense: Any = as_csr(part).toarray() if sp.issparse(part) else part
+    return pd.DataFrame(dense, columns=coder.names)

@@ -15,7 +15,7 @@ from momentree._fit import warn_caller
 from momentree._types import Floats, Ints
 from momentree.exceptions import MomentreeWarning
 from momentree.models._base import Decomposer
-from momentree.models._product_mixture import ProductMixture, ProductStart
+from momentree.models._product_mixture import ProductMixture, ProductStart, Unencoded
 from momentree.models._tables import as_table
 from momentree.preprocessing import MixedColumns
 from momentree.preprocessing.column_kinds import check_kinds
@@ -191,18 +191,21 @@ class MixedMixture(ProductMixture):
 
     def _checked(
         self, X: Any, feature_names: Sequence[str] | NDArray[Any] | None, *, reset: bool
-    ) -> tuple[Encoded, int]:
+    ) -> tuple[Unencoded | Encoded, int]:
         table = as_table(self, X, feature_names, reset=reset)
         if reset:
-            kinds = {} if isinstance(self.kinds, str) else self.kinds
-            given = {str(name): kind for name, kind in kinds.items()}
-            self.columns_, left_out = MixedColumns.from_table(table, given)
-            encoded = self.columns_.encode(table)
-            return replace(encoded, notes=left_out + encoded.notes), len(table)
+            return Unencoded(table), len(table)
         encoded = self.columns_.encode(table)
         for note in encoded.notes:
             warn_caller(MomentreeWarning(note.code, **note.values))
         return encoded, len(table)
+
+    def _learned(self, parts: pd.DataFrame, weight: Floats) -> Encoded:
+        kinds = {} if isinstance(self.kinds, str) else self.kinds
+        given = {str(name): kind for name, kind in kinds.items()}
+        self.columns_, notes = MixedColumns.from_table(parts, given, weight)
+        encoded = self.columns_.encode(parts)
+        return replace(encoded, notes=notes + encoded.notes)
 
     @property
     def _coder(self) -> MixedColumns:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -16,10 +17,10 @@ from momentree._sparse import as_csr
 from momentree._types import Floats, Ints
 from momentree.exceptions import InvalidDataError, InvalidParameterError, MomentreeWarning
 from momentree.models._base import Decomposer
-from momentree.models._product_mixture import ProductMixture, ProductStart
+from momentree.models._product_mixture import ProductMixture, ProductStart, Unencoded
 from momentree.models._product_starts import ProductData
 from momentree.models._tables import as_table, checked_table, pandas_of, table_names
-from momentree.models._views import ViewColumns, columns_of_views, is_list_of_tables, renamed
+from momentree.models._views import ViewColumns, columns_of_views, is_list_of_tables
 from momentree.preprocessing.mixed_columns import Encoded
 
 ViewKind = Literal["auto", "number", "yes_no", "count", "category", "words"]
@@ -45,8 +46,8 @@ class MultiviewMixture(ProductMixture):
         "number", "yes_no", "count", "category", "words" or "auto" for each view, by its name or in
         a list. "words" are counts whose total is given, as in topic models. "auto" guesses: columns
         of a data frame each have their own kind, as in :class:`MixedMixture`; a matrix is "yes_no"
-        if it contains only 0 and 1, "count" if its values are whole and mostly 0 ("words" from 20
-        columns on), else "number".
+        if it contains only 0 and 1, "count" if it contains whole numbers from 0 and 0 most often
+        ("words" from 20 columns on), else "number".
     decomposition : str or callable, default="sidiwo"
         Decomposes the moments, as in :class:`MixedMixture`.
     refine : {"em", None}, default="em"
@@ -175,18 +176,22 @@ class MultiviewMixture(ProductMixture):
 
     def _checked(
         self, X: Any, feature_names: Sequence[str] | NDArray[Any] | None, *, reset: bool
-    ) -> tuple[Encoded, int]:
+    ) -> tuple[Unencoded | Encoded, int]:
         parts = self._parts(X, feature_names, reset=reset)
         rows = [int(part.shape[0]) for part in parts]
         if len(set(rows)) > 1:
             raise InvalidDataError("views_of_different_samples", n_rows=rows)
         if reset:
-            self.views_, notes = ViewColumns.from_parts(parts, self._kinds())
-            return renamed(self.views_.encode(parts), notes), rows[0]
+            return Unencoded(parts), rows[0]
         encoded = self.views_.encode(parts)
         for note in encoded.notes:
             warn_caller(MomentreeWarning(note.code, **note.values))
         return encoded, rows[0]
+
+    def _learned(self, parts: list[Any], weight: Floats) -> Encoded:
+        self.views_, notes = ViewColumns.from_parts(parts, self._kinds(), weight)
+        encoded = self.views_.encode(parts)
+        return replace(encoded, notes=notes + encoded.notes)
 
     def _parts(
         self, X: Any, feature_names: Sequence[str] | NDArray[Any] | None, *, reset: bool
@@ -283,12 +288,25 @@ class MultiviewMixture(ProductMixture):
 
     def _saved_params(self) -> dict[str, Any]:
         params = super()._saved_params()
-        params["views"] = None  # the columns of the views are attributes
+        if self.views is not None:
+            groups = [
+                _plain(group, at)
+                for group, at in zip(_groups(self.views), self._positions, strict=True)
+            ]
+            named = isinstance(self.views, Mapping)
+            params["views"] = (
+                dict(zip(map(str, self.views), groups, strict=True)) if named else groups
+            )
         if isinstance(self.kinds, Mapping):
             params["kinds"] = {str(name): kind for name, kind in self.kinds.items()}
         elif not isinstance(self.kinds, str):
             params["kinds"] = list(self.kinds)
         return params
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     @property
     def means_(self) -> list[Floats]:
@@ -305,6 +323,18 @@ class MultiviewMixture(ProductMixture):
         ]
         ends = np.cumsum([len(coder.labels) for coder in self.views_.coders])
         return [names[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+
+
+def _groups(views: Mapping[str, Any] | Sequence[Any]) -> list[Any]:
+    return list(views.values() if isinstance(views, Mapping) else views)
+
+
+def _plain(group: Any, at: Ints) -> list[Any]:
+    """Return the columns of a view, as given or else as positions, in a form for files."""
+    given = [group] if isinstance(group, str | int) else group
+    if isinstance(given, list | tuple) and all(isinstance(one, str | int) for one in given):
+        return list(given)
+    return [int(i) for i in at]
 
 
 def _framed(part: Any) -> Any:

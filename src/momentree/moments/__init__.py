@@ -9,6 +9,8 @@ from momentree.moments.bernoulli_bias import (
 )
 from momentree.moments.bernoulli_correction import CorrectedMoments
 from momentree.moments.factorial import FactorialMoments
+from momentree.moments.hmm import HMMMoments
+from momentree.moments.ica import ICAMoments
 from momentree.moments.lda import LDAMoments
 from momentree.moments.moment_error_bounds import moment_error_bound, required_samples
 from momentree.moments.multiview import MultiviewMoments
@@ -16,6 +18,7 @@ from momentree.moments.poisson import PoissonMoments
 from momentree.moments.population import PopulationMoments
 from momentree.moments.product import ProductMoments
 from momentree.moments.raw import RawMoments
+from momentree.moments.regressions import RegressionMoments
 from momentree.moments.single_topic import SingleTopicMoments
 from momentree.moments.spherical_gaussian import (
     PopulationSphericalGaussianMoments,
@@ -29,6 +32,8 @@ __all__ = [
     "BernoulliMoments",
     "CorrectedMoments",
     "FactorialMoments",
+    "HMMMoments",
+    "ICAMoments",
     "LDAMoments",
     "MultiviewMoments",
     "PoissonMoments",
@@ -36,6 +41,7 @@ __all__ = [
     "PopulationSphericalGaussianMoments",
     "ProductMoments",
     "RawMoments",
+    "RegressionMoments",
     "SingleTopicMoments",
     "SphericalGaussianMoments",
     "bernoulli_bias",

@@ -72,8 +72,8 @@ class ProductMoments(BaseMoments):
     The estimator of [1] from entries off the diagonal, and the completion of [2]: least squares for
     M2, by L-BFGS, then for M3 in its column space, by conjugate gradients. [2] alternates between
     two factors of M2; here that follows only for exact moments, since the two factors differ
-    otherwise. The papers have one column per group. A completion requires that M2 without any one group still has rank k, and means that no
-    single group dominates.
+    otherwise. The papers have one column per group. A completion requires that M2 without any one
+    group still has rank k, and means that no single group dominates.
 
     Missing values do not bias moments if values are missing independently of each other.
 
@@ -126,8 +126,15 @@ class ProductMoments(BaseMoments):
                 self._alone[columns] = False
                 self._parts.append((columns, View(RowBlocks(part), 1.0 / scale[columns])))
         self._alone &= groups >= 0
+        off_diagonal = self._off_m2
+        if rows.shape[1] <= DENSE_FEATURES:  # faster than passes over the samples
+            known = self._off_m2(np.eye(rows.shape[1]))
+
+            def off_diagonal(V: Floats) -> Floats:
+                return np.asarray(known @ V)
+
         self._Q, self._S, self.n_iter = complete_matrix(
-            self._off_m2, self._groups, min(n_components, rows.shape[1]), exact=exact
+            off_diagonal, self._groups, min(n_components, rows.shape[1]), exact=exact
         )
 
     @classmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -77,19 +77,24 @@ class FullGaussianParameters(MixtureParameters):
         diagonals = np.diagonal(roots, axis1=1, axis2=2)
         return inverse.transpose(0, 2, 1) @ inverse, 2.0 * np.log(diagonals).sum(axis=1)
 
+    @cached_property
+    def _turned(self) -> Floats:
+        """P_j mu_j in rows, shape (k, d)."""
+        return np.asarray((self._precisions[0] @ self.centers.T[:, :, None])[:, :, 0])
+
     @property
     def coefficients(self) -> Floats:
         """P_j mu_j, and -P_j / 2 on the diagonal and -P_j above it, shape (p, k)."""
         P = self._precisions[0]
-        v, w = np.triu_indices(P.shape[1])
-        quadratic = -P[:, v, w] * np.where(v == w, 0.5, 1.0)
-        return np.hstack([np.einsum("jvw,wj->jv", P, self.centers), quadratic]).T
+        v, w = _triangle(P.shape[1])
+        quadratic = P[:, v, w] * np.where(v == w, -0.5, -1.0)
+        return np.hstack([self._turned, quadratic]).T
 
     @property
     def offsets(self) -> Floats:
         """b_j = log omega_j - (mu_j' P_j mu_j + log det Sigma_j) / 2, shape (k,)."""
-        P, log_determinants = self._precisions
-        distances = np.einsum("vj,jvw,wj->j", self.centers, P, self.centers)
+        log_determinants = self._precisions[1]
+        distances = (self._turned * self.centers.T).sum(axis=1)
         return np.asarray(self.log_weights - 0.5 * (distances + log_determinants))
 
     @classmethod
@@ -167,6 +172,7 @@ class SharedGaussianParameters(MixtureParameters):
     covariance: Floats
 
     signed: ClassVar[bool] = True
+    separate: ClassVar[bool] = False
     floor: ClassVar[Floats | float] = 0.0
     """Added to each variance in the M-step, one value or shape (d,)."""
     squares: ClassVar[Floats] = np.zeros(())
@@ -311,7 +317,7 @@ def square_matrices(products: Floats, d: int) -> Floats:
     ndarray of shape (d, d) or (k, d, d)
         The matrices.
     """
-    v, w = np.triu_indices(d)
+    v, w = _triangle(d)
     out = np.empty((*products.shape[1:], d, d))
     out[..., v, w] = out[..., w, v] = products.T
     return out
@@ -341,6 +347,12 @@ def positive_definite(covariances: Floats, least: Floats) -> Floats:
     d = covariances.shape[1]
     at = np.arange(d)
     covariances[:, at, at] = np.maximum(covariances[:, at, at], least)
+    try:
+        np.linalg.cholesky(covariances)
+    except np.linalg.LinAlgError:
+        pass
+    else:
+        return covariances
     for one in covariances:
         try:
             np.linalg.cholesky(one)
@@ -352,9 +364,16 @@ def positive_definite(covariances: Floats, least: Floats) -> Floats:
     return covariances
 
 
+@lru_cache(maxsize=8)
+def _triangle(d: int) -> tuple[Ints, Ints]:
+    """Return the rows and columns of an upper triangle."""
+    v, w = np.triu_indices(d)
+    return v, w
+
+
 def _diagonal(d: int) -> Ints:
     """Return the positions of the squares among the products."""
-    v, w = np.triu_indices(d)
+    v, w = _triangle(d)
     return np.flatnonzero(v == w)
 
 

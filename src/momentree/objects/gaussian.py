@@ -149,6 +149,7 @@ class TiedGaussianParameters(GaussianParameters):
         v > 0, of each feature, the same in all components.
     """
 
+    separate: ClassVar[bool] = False
     known_sides: ClassVar[bool] = True
 
     @classmethod

@@ -37,6 +37,8 @@ class MixtureParameters(ABC):
 
     signed: ClassVar[bool] = False
     """Whether statistics may be negative."""
+    separate: ClassVar[bool] = True
+    """Whether the M-step of a component depends on no other one, but for weights and the prior."""
     known_sides: ClassVar[bool] = False
     """Whether the gain of a split treats its sides as known, rather than as a mixture."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from os import PathLike
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,6 +32,9 @@ class SavedEstimator:
 
     A file contains the parameters and every attribute that ``fit`` set, as JSON and arrays.
     """
+
+    _assigns_groups: ClassVar[bool] = True
+    """Whether the estimator finds the group of any sample, and names its columns."""
 
     vectorizer_config_: dict[str, Any] | None
     n_features_in_: int
@@ -67,7 +70,7 @@ class SavedEstimator:
         OSError
             If the file cannot be written; no partial file remains.
         """
-        check_is_fitted(self, "labels_")
+        check_is_fitted(self, "labels_" if self._assigns_groups else "n_iter_")
         params = self._saved_params()
         if vectorizer_config is None:
             vectorizer_config = self._vectorizer_config()
@@ -152,6 +155,10 @@ class SavedEstimator:
         """Raise an error if a parameter is out of range."""
         raise NotImplementedError
 
+    def _trial_samples(self) -> Any:
+        """Return two samples, which a restored estimator must be able to use."""
+        return sp.csr_array(np.repeat([[0], [1]], self.n_features_in_, axis=1))
+
     def _check_restored(self) -> int:
         """Check that the attributes match each other, and return the number of groups."""
         raise NotImplementedError
@@ -230,7 +237,8 @@ def _check(estimator: Any) -> None:
             raise InvalidDataError("bad_entry", name=name, value=getattr(estimator, name))
     d = estimator.n_features_in_
     for name, size in (("vocabulary_", estimator._n_names), ("feature_names_in_", d)):
-        if name == "feature_names_in_" and not hasattr(estimator, name):
+        required = name == "vocabulary_" and estimator._assigns_groups
+        if not required and not hasattr(estimator, name):
             continue  # the data had no names
         names = getattr(estimator, name)
         check_shape(name, names, (size,))
@@ -240,6 +248,8 @@ def _check(estimator: Any) -> None:
         if isinstance(value, np.ndarray) and value.dtype != object:
             check_finite(name, value)
     k = estimator._check_restored()
+    if not estimator._assigns_groups:
+        return
     labels = estimator.labels_
     check_shape("labels_", labels, ("n_samples",))
     if labels.dtype.kind != "i" or not ((labels >= 0) & (labels < k)).all():
@@ -247,7 +257,7 @@ def _check(estimator: Any) -> None:
     # Try a sample of zeros and one of ones: valid numbers may overflow in combination.
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", UserWarning)  # samples without column names
-        samples = sp.csr_array(np.repeat([[0], [1]], d, axis=1))
+        samples = estimator._trial_samples()
         for method, shape in (("predict_proba", (2, k)), ("score_samples", (2,))):
             if hasattr(estimator, method):
                 found = np.asarray(getattr(estimator, method)(samples))

@@ -120,7 +120,7 @@ def _as_numbers(unique: Any, blank: NDArray[np.bool_]) -> Floats | None:
     return numbers
 
 
-def guess_kind(values: NDArray[Any], name: str) -> ColumnKind:
+def guess_kind(values: NDArray[Any], name: str, weight: Floats | None = None) -> ColumnKind:
     """Guess the kind of a column from its values.
 
     Parameters
@@ -129,6 +129,8 @@ def guess_kind(values: NDArray[Any], name: str) -> ColumnKind:
         Result of :func:`values_of`.
     name : str
         Name of the column, for messages.
+    weight : ndarray of shape (n,), default=None
+        Weights of the rows; a weight of 2 counts as two rows.
 
     Returns
     -------
@@ -156,13 +158,14 @@ def guess_kind(values: NDArray[Any], name: str) -> ColumnKind:
                 "column_of_identifiers", column=name, found=different, n_rows=len(texts)
             )
         return "category"
-    observed = values[~np.isnan(values)]
-    unique, times = np.unique(observed, return_counts=True)
+    here = ~np.isnan(values)
+    unique, at = np.unique(values[here], return_inverse=True)
+    times = np.bincount(at, None if weight is None else weight[here], minlength=len(unique))
     if len(unique) == 2:
         return "yes_no" if tuple(unique) == (0.0, 1.0) else "category"
     if len(unique) < 2 or (unique != np.floor(unique)).any():
         return "number"
-    if unique[0] == 0 and times.argmax() == 0 and float(observed.mean()) <= COUNT_MEAN:
+    if unique[0] == 0 and times.argmax() == 0 and unique @ times <= COUNT_MEAN * times.sum():
         return "count"
-    few = len(unique) <= FEW_VALUES and len(observed) >= ROWS_PER_VALUE * len(unique)
+    few = len(unique) <= FEW_VALUES and times.sum() >= ROWS_PER_VALUE * len(unique)
     return "category" if few else "number"

@@ -19,7 +19,7 @@ from momentree.preprocessing.mixed_columns import LARGEST, LOG_2_PI, Encoded
 MatrixKind = Literal["number", "yes_no", "count", "words"]
 
 WORDS = 20
-"""Counts of at least this many columns, mostly zero, are words."""
+"""Counts in at least this many columns are words."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class MatrixColumns:
 
     @classmethod
     def from_matrix(
-        cls, X: Any, missing: Any | None, names: NDArray[Any], kind: str
+        cls, X: Any, missing: Any | None, names: NDArray[Any], kind: str, weight: Floats
     ) -> tuple[Self, list[Message]]:
         """Guess the kind if it is "auto", and compute the scale of numbers.
 
@@ -60,28 +60,37 @@ class MatrixColumns:
             Names of the columns.
         kind : {"auto", "number", "yes_no", "count", "words"}
             Kind of the columns.
+        weight : ndarray of shape (n,)
+            Weights of the rows; those of weight zero have no effect.
 
         Returns
         -------
         MatrixColumns, list of Message
             The columns, and notes.
         """
-        kind = _guessed(X, missing) if kind == "auto" else kind
+        if not (weight > 0).all():
+            here = weight > 0
+            X, weight = X[here], weight[here]
+            missing = None if missing is None else missing[here]
+        if X.shape[0] < 2:
+            raise InvalidDataError("one_row", n_rows=X.shape[0])
+        kind = _guessed(X, missing, weight) if kind == "auto" else kind
         d, notes = X.shape[1], list[Message]()
         shift, scale = np.zeros(d), np.ones(d)
         if kind == "number":
             _check_size(X)
-            n = X.shape[0] - (0 if missing is None else np.asarray(missing.sum(axis=0)))
-            n = np.maximum(n, 1.0)
-            shift = np.asarray(X.sum(axis=0)) / n
+            n = weight.sum() - (0.0 if missing is None else missing.T @ weight)
+            n = np.maximum(n, 1e-300)
+            shift = np.asarray(X.T @ weight) / n
             # Deviations from the mean of values that are stored, and of zeros that are not.
-            stored = np.bincount(X.indices, minlength=d)
-            apart = (X.data - shift[X.indices]) ** 2
+            v = np.repeat(weight, np.diff(X.indptr))
+            stored = np.bincount(X.indices, v, minlength=d)
+            apart = v * (X.data - shift[X.indices]) ** 2
             squares = np.bincount(X.indices, apart, minlength=d) + (n - stored) * shift**2
-            deviation = np.sqrt(squares / n)
+            deviation = np.sqrt(np.maximum(squares, 0.0) / n)
             varies = deviation > 1e-14 * np.abs(shift)
             scale = np.where(varies, deviation, 1.0)
-        total = float(X.sum()) / X.shape[0]
+        total = float(weight @ X.sum(axis=1)) / float(weight.sum())
         return cls(np.asarray(names, dtype=object), kind, shift, scale, total), notes
 
     def check(self, n_columns: int) -> None:
@@ -171,12 +180,18 @@ class MatrixColumns:
         return values if self.kind == "number" else values.astype(np.int64)
 
 
-def _guessed(X: Any, missing: Any | None) -> MatrixKind:
+def _guessed(X: Any, missing: Any | None, weight: Floats) -> MatrixKind:
     data = X.data
     if ((data == 0) | (data == 1)).all():
         return "yes_no"
     whole = data.min(initial=0) >= 0 and (data == np.floor(data)).all()
-    if not whole or 2 * X.nnz > X.shape[0] * X.shape[1]:
+    v = np.repeat(weight, np.diff(X.indptr))
+    zeros = weight.sum() * X.shape[1] - v[data != 0].sum()
+    zeros -= 0.0 if missing is None else float((missing.T @ weight).sum())
+    if whole:
+        at = np.unique(data[data != 0], return_inverse=True)[1]
+        whole = zeros >= np.bincount(at, v[data != 0]).max(initial=0.0)
+    if not whole:
         return "number"
     return "words" if X.shape[1] >= WORDS and missing is None else "count"
 

@@ -77,7 +77,7 @@ class MixedColumns:
 
     @classmethod
     def from_table(
-        cls, table: pd.DataFrame, kinds: Mapping[str, str] | None
+        cls, table: pd.DataFrame, kinds: Mapping[str, str] | None, weight: Floats | None = None
     ) -> tuple[Self, list[Message]]:
         """Guess what is not given, and return notes on columns that are left out.
 
@@ -87,6 +87,8 @@ class MixedColumns:
             The columns; names are strings.
         kinds : mapping of str to str or None
             Kinds of columns that are known; "auto", like a column not named, is guessed.
+        weight : ndarray of shape (n,), default=None
+            Weights of the rows; those of weight zero have no effect.
 
         Returns
         -------
@@ -99,20 +101,25 @@ class MixedColumns:
             raise InvalidDataError("kind_of_no_column", column=unknown[0], columns=names)
         found: list[str] = []
         levels: list[NDArray[np.object_]] = []
+        v = np.ones(len(table)) if weight is None else weight
+        table, v = table.loc[v > 0], v[v > 0]
+        if len(table) < 2:
+            raise InvalidDataError("one_row", n_rows=len(table))
         numbers, notes = np.zeros((4, len(names))), list[Message]()
         numbers[1], numbers[2], numbers[3] = 1.0, -LARGEST, LARGEST
         for i, name in enumerate(names):
             values = values_of(table.iloc[:, i], name)
             kind = given.get(name, "auto")
             if kind == "auto":
-                kind = guess_kind(values, name)
-            observed = values[~_absent(values)]
+                kind = guess_kind(values, name, v)
+            here = ~_absent(values)
+            observed, times = values[here], v[here]
             if kind == "number":
                 observed = _numbers(observed, name)
                 if np.abs(observed).max(initial=0.0) > 0:
                     numbers[2:, i] = _range(observed)
-                    inside = observed[(observed >= numbers[2, i]) & (observed <= numbers[3, i])]
-                    numbers[:2, i] = _mean_and_deviation(inside)
+                    inside = (observed >= numbers[2, i]) & (observed <= numbers[3, i])
+                    numbers[:2, i] = _mean_and_deviation(observed[inside], times[inside])
             own = np.empty(0, dtype=object)
             if kind == "category":
                 own = np.array(sorted(set(map(_text, observed))), dtype=object)
@@ -267,6 +274,24 @@ def _absent(values: NDArray[Any]) -> NDArray[np.bool_]:
     return np.asarray(values == None if values.dtype == object else np.isnan(values))  # noqa: E711
 
 
+def numbers_of(column: Any, name: str) -> Floats:
+    """Return the numbers of a column of a data frame, NaN where missing, or raise an error.
+
+    Parameters
+    ----------
+    column : Series
+        The column.
+    name : str
+        Its name, for messages.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The numbers.
+    """
+    return _numbers(values_of(column, name), name)
+
+
 def _plain(values: NDArray[Any]) -> NDArray[Any]:
     return values.astype(str) if values.dtype == object else values
 
@@ -332,7 +357,8 @@ def _far(name: str, x: Floats, far: NDArray[np.bool_]) -> Message:
     return Message("numbers_too_far", column=name, found=int(far.sum()), value=value)
 
 
-def _mean_and_deviation(x: Floats) -> tuple[float, float]:
-    mean = float(x.mean())
-    deviation = float(np.sqrt(np.mean((x - mean) ** 2)))
+def _mean_and_deviation(x: Floats, weight: Floats) -> tuple[float, float]:
+    v = weight / weight.sum()
+    mean = float(v @ x)
+    deviation = float(np.sqrt(v @ (x - mean) ** 2))
     return mean, deviation if deviation > 1e-14 * abs(mean) and deviation > 1e-100 else 1.0

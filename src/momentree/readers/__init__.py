@@ -1,4 +1,4 @@
-"""Readers: turn files into texts, word counts or coded records."""
+"""Readers: turn files into texts, word counts, coded records or sequences."""
 
 from momentree.readers.corpus import read_corpus
 from momentree.readers.counts.align import align_columns
@@ -14,6 +14,9 @@ from momentree.readers.records.coder import RecordCoder
 from momentree.readers.records.codes import roll_up
 from momentree.readers.records.objects import Records
 from momentree.readers.records.records import read_records
+from momentree.readers.sequences.coder import SequenceCoder
+from momentree.readers.sequences.objects import Sequences
+from momentree.readers.sequences.sequences import read_sequences
 from momentree.readers.text.documents import read_documents
 from momentree.readers.text.objects import Corpus, Documents
 from momentree.readers.text.passages import Passages
@@ -33,6 +36,8 @@ __all__ = [
     "Passages",
     "RecordCoder",
     "Records",
+    "SequenceCoder",
+    "Sequences",
     "TextVectorizer",
     "align_columns",
     "code_titles",
@@ -47,6 +52,7 @@ __all__ = [
     "read_like",
     "read_measurements",
     "read_records",
+    "read_sequences",
     "roll_up",
     "stop_words",
     "vectorize",

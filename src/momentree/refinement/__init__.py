@@ -4,13 +4,16 @@ from momentree.refinement.em import Refined, em
 from momentree.refinement.gibbs_em import gibbs_em
 from momentree.refinement.growing import Growing
 from momentree.refinement.lda import RefinedLDA
+from momentree.refinement.sources import RefinedSources, refine_sources
 from momentree.refinement.variational_em import variational_em
 
 __all__ = [
     "Growing",
     "Refined",
     "RefinedLDA",
+    "RefinedSources",
     "em",
     "gibbs_em",
+    "refine_sources",
     "variational_em",
 ]

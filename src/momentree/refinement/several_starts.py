@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 import numpy as np
 
 from momentree._types import Floats
-from momentree.backends import RowBlocks
+from momentree.backends import Block, RowBlocks
 from momentree.objects import MixtureParameters
 from momentree.refinement.em import Refined, column_sums, expected_statistics
 
 P = TypeVar("P", bound=MixtureParameters)
 
-ROUNDS = (4, 8, 16)
+ROUNDS = (3, 6, 12)
 """Steps of EM from each remaining start, before fewer remain."""
 KEPT = 0.5
 """Fraction of the starts that remain after each round."""
+FINALISTS = 2
+"""Starts from which EM runs to convergence."""
+TOGETHER = 1 << 22
+"""Responsibilities that are computed at once: 32 MB."""
+ALIKE = 0.005
+"""Largest difference of the fractions of components, and of the mean log-likelihood in nats, of
+runs that count as one."""
+FASTEST = 0.95
+"""Largest assumed ratio of the rises of two EM steps: EM may slow down further."""
 
 
 def em_from_several(
@@ -32,21 +41,23 @@ def em_from_several(
 ) -> tuple[str, Refined[P]]:
     """Run EM from several starts, and return the most likely result.
 
-    All starts take four steps; the more likely half takes eight more, and half of those 16 more. Of
-    equal ones the earlier remains. EM then continues from the most likely one.
+    All starts take three steps; the more promising half takes six more, and half of those twelve
+    more. EM then runs to convergence from the two that remain. Promising is a high limit of the
+    log-likelihood, extrapolated from the last three values by Aitken's formula. Of equal starts the
+    earlier remains.
 
     Parameters
     ----------
     rows : RowBlocks of shape (n, p)
         Sufficient statistics of the samples.
     starts : mapping of str to MixtureParameters
-        At least one.
+        At least one. Those with fewer components than others are left out.
     sample_weight : ndarray of shape (n,)
         Weights >= 0.
     smoothing : float >= 0
         Strength of the prior in ``m_step``.
     max_iter : int >= 1
-        Maximum number of steps from the most likely start.
+        Maximum number of steps.
     tol : float >= 0
         EM stops when a step raises the mean log-likelihood by no more than this, in nats.
 
@@ -59,65 +70,158 @@ def em_from_several(
 
     Notes
     -----
-    A floor of variances, or a prior, may lower the likelihood. The best parameters count.
+    A floor of variances, or a prior, may lower the likelihood; the best parameters of the last
+    phase count. Runs are computed together, with one product with the data for all; a prior is then
+    that of all runs.
     """
-    words = column_sums(rows, sample_weight)
-    data = _Data(rows, sample_weight, words, smoothing, tol * float(sample_weight.sum()))
-    runs = [_Run(name, parameters) for name, parameters in starts.items()]
-    for steps in ROUNDS:
-        if len(runs) == 1:
-            break
-        for run in runs:
-            run.advance(data, min(steps, max_iter - run.n_iter))
-        runs.sort(key=lambda run: -run.log_likelihood)
-        runs = runs[: max(1, int(np.ceil(KEPT * len(runs))))]
-        runs = _distinct(runs)
-    for run in runs[:1]:
-        run.advance(data, max(1, max_iter - run.n_iter))
-    best = runs[0]
-    return best.name, Refined(best.best, best.log_likelihood, best.n_iter, best.converged)
+    k = max(start.n_components for start in starts.values())
+    names = [name for name, start in starts.items() if start.n_components == k]
+    runs = _Runs.of(rows, [starts[name] for name in names], sample_weight, smoothing)
+    n_iter = 1
+    for steps in ROUNDS if len(names) > 1 else ():
+        steps = min(steps, max_iter - n_iter)
+        for _ in range(steps):
+            runs.step()
+        n_iter += steps
+        order = runs.promising()[: max(FINALISTS, int(np.ceil(KEPT * len(names))))]
+        runs, names = runs.of_runs(order), [names[i] for i in order]
+    finals = [
+        _continued(rows, start, sample_weight, smoothing, n_iter, max_iter, tol)
+        for start in runs.parameters()
+    ]
+    best = max(range(len(finals)), key=lambda i: (finals[i].log_likelihood, -i))
+    return names[best], finals[best]
 
 
-@dataclass(frozen=True)
-class _Data:
+@dataclass
+class _Runs(Generic[P]):
+    """EM from several starts: after an E-step, with the log-likelihoods of the last three."""
+
     rows: RowBlocks
+    family: type[P]
     weight: Floats
-    words: Floats
     smoothing: float
-    tol: float
+    sums: Floats  # (p, m, k)
+    sizes: Floats  # (m, k)
+    last: Floats  # (3, m)
 
+    @classmethod
+    def of(cls, rows: RowBlocks, starts: list[P], weight: Floats, smoothing: float) -> _Runs[P]:
+        theta = np.stack([p.coefficients for p in starts], axis=1)
+        offsets = np.stack([p.offsets for p in starts])
+        sums, sizes, found = _expected(rows, theta, offsets, weight)
+        last = np.stack([np.full(len(starts), -np.inf)] * 2 + [found])
+        return cls(rows, type(starts[0]), weight, smoothing, sums, sizes, last)
 
-class _Run(Generic[P]):
-    """EM from one start."""
+    def of_runs(self, order: list[int]) -> _Runs[P]:
+        """Return some of the runs."""
+        return replace(
+            self, sums=self.sums[:, order], sizes=self.sizes[order], last=self.last[:, order]
+        )
 
-    def __init__(self, name: str, start: P) -> None:
-        self.name, self.best, self._next = name, start, start
-        self.log_likelihood, self.n_iter, self.converged = -np.inf, 0, False
-
-    def advance(self, data: _Data, n_steps: int) -> None:
-        """Take some steps; the likelihood is that of the parameters before the last M-step."""
-        for _ in range(n_steps):
-            if self.converged:
-                return
-            sums, sizes, found = expected_statistics(data.rows, self._next, data.weight, data.words)
-            self.n_iter += 1
-            gain = found - self.log_likelihood
-            if gain > 0 or not np.isfinite(self.log_likelihood):
-                self.best, self.log_likelihood = self._next, found
-            if gain <= data.tol:
-                self.converged = True
-                return
-            self._next = self._next.m_step(sums, sizes, data.smoothing)
-
-
-def _distinct(runs: list[_Run[P]]) -> list[_Run[P]]:
-    """Return runs without those that have converged to the likelihood of a better one."""
-    kept: list[_Run[P]] = []
-    for run in runs:
-        near = [
-            abs(run.log_likelihood - other.log_likelihood) <= 1e-7 * abs(other.log_likelihood)
-            for other in kept
+    def parameters(self) -> list[P]:
+        """Return the parameters after the next M-step."""
+        m = len(self.sizes)
+        return [
+            self.family.m_step(self.sums[:, i], self.sizes[i], self.smoothing) for i in range(m)
         ]
-        if not any(near):
-            kept.append(run)
-    return kept
+
+    def step(self) -> None:
+        """Take one M-step, and the next E-step."""
+        p, m, k = self.sums.shape
+        if self.family.separate:  # as one mixture with all components of all runs
+            joined = self.family.m_step(
+                self.sums.reshape(p, m * k), self.sizes.ravel(), self.smoothing
+            )
+            theta = joined.coefficients.reshape(p, m, k)
+            offsets = joined.offsets.reshape(m, k) + np.log(m)
+        else:
+            each = self.parameters()
+            theta = np.stack([one.coefficients for one in each], axis=1)
+            offsets = np.stack([one.offsets for one in each])
+        self.sums, self.sizes, found = _expected(self.rows, theta, offsets, self.weight)
+        self.last = np.vstack([self.last[1:], found])
+
+    def promising(self) -> list[int]:
+        """Return the runs in the order of their limits, without duplicates."""
+        limits = [_limit(*values) for values in self.last.T.tolist()]
+        kept = list[int]()
+        for i in sorted(range(len(limits)), key=lambda i: -limits[i]):
+            if not any(self._same(i, j) for j in kept):
+                kept.append(i)
+        return kept
+
+    def _same(self, i: int, j: int) -> bool:
+        """Return whether two runs are about to reach the same optimum."""
+        n = float(self.sizes[i].sum())
+        sizes = np.abs(np.sort(self.sizes[i]) - np.sort(self.sizes[j])).max()
+        likelihoods = abs(float(self.last[-1, i] - self.last[-1, j]))
+        return bool(sizes <= ALIKE * n and likelihoods <= ALIKE * n)
+
+
+def _limit(first: float, second: float, third: float) -> float:
+    """Return the limit of log-likelihoods by Aitken's formula."""
+    rise, before = third - second, second - first
+    if not np.isfinite(before) or rise <= 0 or before <= 0:
+        return third
+    ratio = min(rise / before, FASTEST)
+    return third + rise * ratio / (1.0 - ratio)
+
+
+def _expected(
+    rows: RowBlocks, theta: Floats, offsets: Floats, weight: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Return expected sums (p, m, k), sizes (m, k) and log-likelihoods (m,) of m runs."""
+    p, m, k = theta.shape
+    together = max(1, TOGETHER // max(1, k * rows.shape[0]))
+    if m > together:
+        parts = [
+            _expected(rows, theta[:, i : i + together], offsets[i : i + together], weight)
+            for i in range(0, m, together)
+        ]
+        sums, sizes, found = zip(*parts, strict=True)
+        return np.concatenate(sums, axis=1), np.concatenate(sizes), np.concatenate(found)
+    flat, flat_offsets = np.ascontiguousarray(theta.reshape(p, m * k)), offsets.reshape(-1, 1)
+
+    def kernel(B: Block) -> Floats:
+        v = weight[B.at]
+        joint = (B.dot(flat).T + flat_offsets).reshape(m, k, len(v))
+        top = joint.max(axis=1, keepdims=True)
+        joint -= top
+        R = np.exp(joint, out=joint)
+        mass = R.sum(axis=1, keepdims=True)
+        R *= v / mass
+        R = R.reshape(m * k, len(v))
+        out = np.zeros((p + 2, m * k))
+        out[:p] = B.tdot(R.T)
+        out[p] = R.sum(axis=1)
+        out[p + 1, :m] = (top + np.log(mass))[:, 0] @ v
+        return out
+
+    total = rows.sum(kernel)
+    return total[:p].reshape(p, m, k), total[p].reshape(m, k), total[p + 1, :m]
+
+
+def _continued(
+    rows: RowBlocks,
+    start: P,
+    weight: Floats,
+    smoothing: float,
+    n_iter: int,
+    max_iter: int,
+    tol: float,
+) -> Refined[P]:
+    """Run EM to convergence; return the best parameters."""
+    words, least = column_sums(rows, weight), tol * float(weight.sum())
+    best, last, parameters, converged = start, -np.inf, start, False
+    steps = max(max_iter - n_iter, 1)
+    for at in range(1, steps + 1):  # noqa: B007
+        sums, sizes, found = expected_statistics(rows, parameters, weight, words)
+        gain = found - last
+        if gain > 0:
+            best, last = parameters, found
+        if gain <= least:
+            converged = True
+            break
+        parameters = parameters.m_step(sums, sizes, smoothing)
+    return Refined(best, last, n_iter + at, converged)

@@ -15,6 +15,7 @@ from momentree.report.figures.trees import plot_icicle, plot_tree
 from momentree.report.html import render_html, write_html
 from momentree.report.measurements import summarize_measurements
 from momentree.report.records import fits_table, summarize_records, table_one
+from momentree.report.sequences import summarize_sequences
 from momentree.report.table_files import write_table
 from momentree.report.topics import summarize
 
@@ -37,6 +38,7 @@ __all__ = [
     "summarize",
     "summarize_measurements",
     "summarize_records",
+    "summarize_sequences",
     "table_one",
     "write_html",
     "write_table",

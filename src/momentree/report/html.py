@@ -17,6 +17,7 @@ from markupsafe import Markup
 
 from momentree._files import atomic_write
 from momentree.report.numbers import fixed, percent, whole_percent
+from momentree.report.sequences.diagram import state_diagram
 from momentree.report.topics.chart import stacked_areas
 from momentree.report.topics.packing import pack
 
@@ -24,6 +25,7 @@ _STYLES = {
     "topics": "base views node proportions documents print",
     "records": "base views node proportions records print",
     "measurements": "base views node proportions records measurements print",
+    "sequences": "base views node proportions records sequences print",
 }
 _SCRIPTS = {
     "topics": "core topics tree map topics_node topics_documents topics_map proportions "
@@ -32,9 +34,19 @@ _SCRIPTS = {
     "records_codes records_rule records_assign views rename export address records_start",
     "measurements": "core groups tree map groups_outcomes measurements_node views rename export "
     "address measurements_start",
+    "sequences": "core sequences tree map proportions views rename export address sequences_start",
 }
 # Parts of a summary that the page shows without scripts.
-_NOT_IN_SCRIPT = ("table_one", "fits", "certainty", "corrected", "profile", "pairs")
+_NOT_IN_SCRIPT = (
+    "table_one",
+    "fits",
+    "certainty",
+    "corrected",
+    "profile",
+    "paths",
+    "pairs",
+    "examples",
+)
 # Runs before the page is painted; parts that need scripts are hidden without scripts.
 _FIRST_SCRIPT = 'document.documentElement.classList.add("js");'
 # Without scripts, names in the icicle fit a page of this width in pixels.
@@ -48,7 +60,7 @@ def render_html(summary: Mapping[str, Any]) -> str:
     Parameters
     ----------
     summary : mapping
-        From `summarize`, `summarize_records` or `summarize_measurements`.
+        From `summarize`, `summarize_records`, `summarize_measurements` or `summarize_sequences`.
 
     Returns
     -------
@@ -87,6 +99,7 @@ def render_html(summary: Mapping[str, Any]) -> str:
         data=Markup(_script_json(_packed(summary))),  # noqa: S704  escaped by _script_json
         chart=stacked_areas(summary["areas"]) if summary.get("areas") else [],
         mixes="alpha0" in summary["made"]["parameters"],
+        diagram=state_diagram(summary) if kind == "sequences" else None,
         most_in_matrix=40,  # larger tables are hard to read; lists of pairs remain
     )
 
@@ -97,7 +110,7 @@ def write_html(summary: Mapping[str, Any], path: str | os.PathLike[str]) -> Path
     Parameters
     ----------
     summary : mapping
-        From `summarize`, `summarize_records` or `summarize_measurements`.
+        From `summarize`, `summarize_records`, `summarize_measurements` or `summarize_sequences`.
     path : str or path-like
         File to write; an existing file is replaced.
 

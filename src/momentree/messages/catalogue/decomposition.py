@@ -28,6 +28,31 @@ WORDS: dict[str, str] = {
         "{n_components:~component} became collinear; request fewer components, or use another "
         "decomposition"
     ),
+    "not_ica_moments": (
+        "moments is of type {type}; expected ICAMoments, such as ICAMoments.from_data(X)"
+    ),
+    "no_components": "{parameter} has no columns; give at least one component",
+    "not_symmetric": "{parameter} is not symmetric; average it over the orders of its axes",
+    # --- identifiability -------------------------------------------------------------------------
+    "component_without_moments": (
+        "component {component} has a weight of zero or only zeros, so moments do not depend on it"
+    ),
+    "components_parallel": (
+        "components {first} and {second} are parallel, so that moments determine only their sum"
+    ),
+    "components_independent": "the {k:~component} are linearly independent",
+    "kruskal_holds": (
+        "Kruskal's criterion holds: any {rank} of the {k} components are linearly independent, and "
+        "3 x {rank} is at least 2 x {k} + 2"
+    ),
+    "kruskal_fails": (
+        "Kruskal's criterion does not decide: only any {rank} of the {k} components are linearly "
+        "independent, and 3 x {rank} is below 2 x {k} + 2"
+    ),
+    "too_many_subsets": (
+        "undecided: any {rank} of the {k} components are linearly independent, and larger sets are "
+        "too many to examine"
+    ),
     # --- why there are fewer components than requested -------------------------------------------
     "component_without_weight": (
         "{found:~component} {found:?has/have} a weight of zero, because M1 has no projection onto "

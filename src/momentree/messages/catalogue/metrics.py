@@ -1,6 +1,11 @@
 """Wording of messages about metrics."""
 
 WORDS: dict[str, str] = {
+    # --- sources ---------------------------------------------------------------------------------
+    "sources_not_matched": (
+        "components times mixing contains a row or column of zeros; each source must have a "
+        "component"
+    ),
     # --- groups of records -----------------------------------------------------------------------
     "no_labels": "labels is empty; give one group for each record",
     "labels_not_whole": (

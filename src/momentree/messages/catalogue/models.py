@@ -25,10 +25,17 @@ WORDS: dict[str, str] = {
         "column than typical values (such as {value:.6g} in column {column}), and "
         "{n_rows:?was/were} left out of the fit and assigned afterwards; check these values"
     ),
+    "components_emptied": "EM left the others without {samples}",
+    "components_set_apart": (
+        "{n_few:~component} {n_few:?has/have} fewer than {needed} {samples} (number "
+        "{components:and}): shared covariances have the highest likelihood if outliers are set "
+        "apart from the others; if these are no groups, remove them from the data or use "
+        "{parameters.covariance_type:'full'}"
+    ),
     "components_of_few_samples": (
         "{n_few:~component} {n_few:?has/have} fewer than {needed} {samples} (number "
         "{components:and}), too few for covariances of {n_features:~feature}: a narrow component "
-        "has a high likelihood, but may be no group; use {parameters.smoothing:=n_features}, fewer "
+        "has a high likelihood, but may be no group; use {parameters.smoothing:1}, fewer "
         "components or {parameters.covariance_type:'tied'}"
     ),
     "too_few_views": (
@@ -38,6 +45,27 @@ WORDS: dict[str, str] = {
     "alpha0_contradicted": (
         "the moments contradict {parameters.alpha0:{alpha0:g}} and suggest {estimate:.3g}; use "
         "{parameters.alpha0:=instead}, or refine the topics"
+    ),
+    # Scikit-learn's checks of estimators expect the first words.
+    "no_target": "fit requires y to be passed, but the target y is None; pass the outputs as y",
+    "em_not_converged": ("EM had not converged after {n_iter:~step}; raise {parameters.max_iter}"),
+    "constant_target": "all values of y are equal, so there is nothing to explain",
+    "moments_too_few": (
+        "the moments do not support this number of regressions ({reason}); use "
+        "{parameters.refine:'em'}, or lower {parameters.n_components}"
+    ),
+    "rank_of_data": "the rank of the data, with {n_features:~feature}, is {rank}",
+    "not_separated": (
+        "the separation had not converged after {n_iter:~iteration}; raise {parameters.max_iter}"
+    ),
+    "gaussian_sources": (
+        "{found} of {of:~source} cannot be distinguished from Gaussian ones, so their directions "
+        "among each other are arbitrary: use more {samples}, lower {parameters.n_components}, or "
+        "interpret only the other sources"
+    ),
+    "source_of_one_sample": (
+        "{found:~source} {found:?consists/consist} mainly of a single extreme sample: check the "
+        "data for outliers, or transform features with heavy tails"
     ),
     # --- the number of components: parameters of choose_n_components -----------------------------
     "no_numbers_to_compare": (
@@ -136,6 +164,7 @@ WORDS: dict[str, str] = {
         "the table has {n_rows:~row} and {n_columns:~column}; expected at least 1 sample and "
         "a minimum of 1 column"
     ),
+    "one_row": "{n_rows:~sample} with positive weight; at least 2 are required to find groups",
     "no_column_varies": (
         "none of the {found:~column} has two different values, so there are no groups to find"
     ),
@@ -201,4 +230,5 @@ WORDS: dict[str, str] = {
         "the {n_topics:~topic} are not the {n_leaves:~leaf/leaves} of the tree; build the "
         "hierarchy before topics are reduced or merged"
     ),
+    "no_candidates_of_states": "{parameter} is empty; expected numbers of states, such as 2 to 10",
 }

@@ -39,6 +39,12 @@ WORDS: dict[str, str] = {
         "moments of {needed:~Gaussian component} require at least {needed:~feature}; the data have "
         "{n_features}: lower {parameters.n_components}, or start from a tree"
     ),
+    "no_spread": "all samples are equal, so that there is nothing to separate; add {samples}",
+    "too_many_sources": (
+        "fourth cumulants of {found} sources need too much memory; choose at most "
+        "{parameters.n_components:{most}}"
+    ),
+    "mixing_rank": "mixing must have {needed:~linearly independent column}",
     # --- whitening -------------------------------------------------------------------------------
     "not_moments": (
         "moments is of type {type}; expected moments, such as "

@@ -106,6 +106,59 @@ WORDS: dict[str, str] = {
         "a positive weight to a row with a nonzero value"
     ),
     "too_few_samples": "{found:~sample}; at least {needed} {needed:?is/are} required",
+    # Scikit-learn's checks of estimators expect "sparse".
+    "sparse_not_supported": ("X is a sparse matrix, which is not accepted here; pass X.toarray()"),
+    "huge_target": (
+        "y[{row}] is {value:g}; expected a number from -{largest:g} to {largest:g}: rescale y"
+    ),
+    # --- sequences -------------------------------------------------------------------------------
+    "not_sequence_lengths": (
+        "lengths must be a list of whole numbers of 1 or more that sum to {n_rows:,}, the number "
+        "of rows of X"
+    ),
+    "lengths_do_not_match": (
+        "lengths sum to {total:,}, but X has {n_rows:~row}; give the length of each sequence, in "
+        "the order of X"
+    ),
+    "not_one_column": (
+        "X has shape {shape}; expected one column of symbols, whole numbers from 0: use "
+        "GaussianHMM for several columns of numbers"
+    ),
+    "no_symbols": "X is empty; expected at least one observation",
+    "symbols_not_numbers": (
+        "X contains {value!r} in row {row}; expected symbols as whole numbers from 0: number them, "
+        "as in pandas.factorize(X)[0]"
+    ),
+    "not_a_symbol": (
+        "X contains {value} in row {row}; expected symbols as whole numbers from 0 to 9,999,999: "
+        "number them, as in pandas.factorize(X)[0], and leave out missing observations"
+    ),
+    "symbol_too_large": (
+        "X contains the symbol {value} in row {row}, but the model has {n:~symbol}, from 0; leave "
+        "out other symbols, or fit with {parameters.n_features:{remedy}}"
+    ),
+    "no_consecutive_triples": (
+        "the longest sequence has {longest:~observation}; moments require three consecutive ones: "
+        "give longer sequences, or check lengths"
+    ),
+    "only_single_observations": (
+        "all {n_sequences:~sequence} have one observation, so there are no transitions; check "
+        "lengths, or use a mixture model, which has none"
+    ),
+    "states_not_determined": "the data do not determine the states: {reason}",
+    "equal_observations": "all observations are equal",
+    "only_pairs": (
+        "no sequence has three observations, and different transitions explain pairs equally well; "
+        "give longer sequences"
+    ),
+    "no_such_start": (
+        "{parameter:=start} finds fewer than {k:~state} in these sequences; lower "
+        "{parameters.n_components}, or use {parameters.start:'auto'}"
+    ),
+    "too_few_observations": (
+        "{n_rows:~sample}, fewer than {parameters.n_components:{n_components}}; lower it or add "
+        "{samples}"
+    ),
     # --- sparse matrices -------------------------------------------------------------------------
     "values_not_numeric": "the matrix contains values of type {type}; expected real numbers",
     "sparse_not_a_matrix": (

@@ -1,0 +1,344 @@
+"""Univariate distributions as functions of their mean and variance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from momentree._types import Floats
+from momentree._validation import (
+    as_floats,
+    check_choice,
+    check_number,
+    check_sample_weight,
+    check_shape,
+)
+from momentree.distributions.fit import MomentFit
+from momentree.exceptions import InvalidDataError
+from momentree.messages import Message
+
+Distribution = Literal["normal", "binomial", "poisson", "gamma", "uniform"]
+
+LARGEST = 1e75
+"""Fourth powers of larger numbers overflow."""
+MOST_ERRORS = 4.0
+"""A dispersion this many standard errors from 1 contradicts a Poisson distribution."""
+
+
+@dataclass(frozen=True)
+class _Family:
+    """A distribution: its parameters and their derivatives by mean and variance."""
+
+    parameters: tuple[str, ...]
+    values: Callable[[float, float], tuple[float, ...]]
+    derivatives: Callable[[float, float], list[list[float]]]
+
+
+def _uniform(m: float, s2: float) -> tuple[float, ...]:
+    return m - np.sqrt(3.0 * s2), m + np.sqrt(3.0 * s2)
+
+
+_FAMILIES: dict[str, _Family] = {
+    "normal": _Family(
+        ("mean", "variance"), lambda m, s2: (m, s2), lambda _m, _s2: [[1.0, 0.0], [0.0, 1.0]]
+    ),
+    # n = m^2 / (m - s2), p = 1 - s2 / m: the lecture's formulas with m2 = s2 + m^2.
+    "binomial": _Family(
+        ("n", "p"),
+        lambda m, s2: (m**2 / (m - s2), (m - s2) / m),
+        lambda m, s2: [
+            [m * (m - 2.0 * s2) / (m - s2) ** 2, (m / (m - s2)) ** 2],
+            [s2 / m**2, -1.0 / m],
+        ],
+    ),
+    "poisson": _Family(("rate",), lambda m, _s2: (m,), lambda _m, _s2: [[1.0, 0.0]]),
+    "gamma": _Family(
+        ("shape", "scale"),
+        lambda m, s2: (m**2 / s2, s2 / m),
+        lambda m, s2: [[2.0 * m / s2, -((m / s2) ** 2)], [-s2 / m**2, 1.0 / m]],
+    ),
+    "uniform": _Family(
+        ("low", "high"),
+        _uniform,
+        lambda _m, s2: [[1.0, -np.sqrt(0.75 / s2)], [1.0, np.sqrt(0.75 / s2)]],
+    ),
+}
+
+
+def from_moments(distribution: Distribution, m1: float, m2: float) -> Mapping[str, float]:
+    """Return the parameters of a distribution with given raw moments.
+
+    Parameters
+    ----------
+    distribution : {"normal", "binomial", "poisson", "gamma", "uniform"}
+        Kind of distribution.
+    m1, m2 : float
+        E[x] and E[x^2].
+
+    Returns
+    -------
+    dict of str to float
+        Parameters by name, as of the ``fit`` functions.
+
+    Raises
+    ------
+    InvalidDataError
+        If no distribution of this kind has these moments: a negative variance, a mean that is not
+        positive, or for the binomial a variance that is not below the mean, which is the
+        denominator m1^2 + m1 - m2 of the estimate of n.
+
+    Examples
+    --------
+    >>> from momentree.distributions import from_moments
+    >>> {name: round(v, 6) for name, v in from_moments("binomial", 3.0, 11.1).items()}
+    {'n': 10.0, 'p': 0.3}
+    """
+    check_choice("distribution", distribution, get_args(Distribution))
+    check_number("m1", m1, at_least=-LARGEST, at_most=LARGEST)
+    check_number("m2", m2, at_least=0, at_most=LARGEST**2)
+    return _fitted(distribution, float(m1), float(m2) - float(m1) ** 2)
+
+
+def fit_normal(x: ArrayLike, *, sample_weight: ArrayLike | None = None) -> MomentFit:
+    """Fit a normal distribution: its mean and variance are those of the sample.
+
+    Parameters
+    ----------
+    x : array-like of shape (n_samples,)
+        Finite numbers.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights >= 0; a weight of 2 has the effect of two copies of the sample.
+
+    Returns
+    -------
+    MomentFit
+        "mean" and "variance" (divided by n, not n - 1).
+
+    Raises
+    ------
+    InvalidDataError
+        If x is empty or not finite, or all values are equal.
+
+    Examples
+    --------
+    >>> from momentree.distributions import fit_normal
+    >>> fit_normal([1.0, 2.0, 3.0, 6.0]).estimates
+    {'mean': 3.0, 'variance': 3.5}
+    """
+    return _fit("normal", x, sample_weight)
+
+
+def fit_binomial(x: ArrayLike, *, sample_weight: ArrayLike | None = None) -> MomentFit:
+    """Fit a binomial distribution whose number of trials is unknown.
+
+        n = m1^2 / (m1^2 + m1 - m2),   p = (m1^2 + m1 - m2) / m1
+
+    Parameters
+    ----------
+    x : array-like of shape (n_samples,)
+        Whole numbers >= 0.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights >= 0; a weight of 2 has the effect of two copies of the sample.
+
+    Returns
+    -------
+    MomentFit
+        "n", not rounded, and "p". A note says if n is below the largest value of the sample.
+
+    Raises
+    ------
+    InvalidDataError
+        If x contains other values, or only zeros, if all values are equal, or if the variance is
+        not below the mean (code ``not_underdispersed``): p would not be positive.
+
+    Notes
+    -----
+    n is uncertain if p is small, because mean and variance are then nearly equal: its standard
+    error is about n (1 - p) / p times sqrt(2 / N), for N samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from momentree.distributions import fit_binomial
+    >>> found = fit_binomial(np.random.default_rng(0).binomial(10, 0.6, size=5000))
+    >>> round(found.estimates["n"], 1), round(found.standard_errors["n"], 1)
+    (10.1, 0.1)
+    """
+    return _fit("binomial", x, sample_weight)
+
+
+def fit_poisson(x: ArrayLike, *, sample_weight: ArrayLike | None = None) -> MomentFit:
+    """Fit a Poisson distribution: its rate is the mean of the sample.
+
+    Parameters
+    ----------
+    x : array-like of shape (n_samples,)
+        Whole numbers >= 0.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights >= 0; a weight of 2 has the effect of two copies of the sample.
+
+    Returns
+    -------
+    MomentFit
+        "rate". A note says if the variance differs significantly from the mean. The standard error
+        does not assume that they are equal.
+
+    Raises
+    ------
+    InvalidDataError
+        If x contains other values, or only zeros.
+
+    Examples
+    --------
+    >>> from momentree.distributions import fit_poisson
+    >>> fit_poisson([0, 1, 1, 2]).estimates
+    {'rate': 1.0}
+    """
+    return _fit("poisson", x, sample_weight)
+
+
+def fit_gamma(x: ArrayLike, *, sample_weight: ArrayLike | None = None) -> MomentFit:
+    """Fit a gamma distribution: shape = mean^2 / variance, scale = variance / mean.
+
+    Parameters
+    ----------
+    x : array-like of shape (n_samples,)
+        Finite numbers > 0.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights >= 0; a weight of 2 has the effect of two copies of the sample.
+
+    Returns
+    -------
+    MomentFit
+        "shape" and "scale".
+
+    Raises
+    ------
+    InvalidDataError
+        If x contains other values, or all values are equal.
+
+    Examples
+    --------
+    >>> from momentree.distributions import fit_gamma
+    >>> fit_gamma([1.0, 2.0, 3.0, 6.0]).estimates["shape"].__round__(3)
+    2.571
+    """
+    return _fit("gamma", x, sample_weight)
+
+
+def fit_uniform(x: ArrayLike, *, sample_weight: ArrayLike | None = None) -> MomentFit:
+    """Fit a uniform distribution: mean -+ sqrt(3 variance).
+
+    Parameters
+    ----------
+    x : array-like of shape (n_samples,)
+        Finite numbers.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights >= 0; a weight of 2 has the effect of two copies of the sample.
+
+    Returns
+    -------
+    MomentFit
+        "low" and "high". A note says if samples lie outside: unlike the smallest and largest
+        values, which are the most likely limits, moments do not exclude this.
+
+    Raises
+    ------
+    InvalidDataError
+        If x is empty or not finite, or all values are equal.
+
+    Examples
+    --------
+    >>> from momentree.distributions import fit_uniform
+    >>> found = fit_uniform([0.0, 1.0, 2.0, 3.0])
+    >>> {name: round(value, 2) for name, value in found.estimates.items()}
+    {'low': -0.44, 'high': 3.44}
+    """
+    return _fit("uniform", x, sample_weight)
+
+
+def _fit(distribution: str, x: ArrayLike, sample_weight: ArrayLike | None) -> MomentFit:
+    values = as_floats("x", x)
+    check_shape("x", values, ("n_samples",))
+    if not len(values):
+        raise InvalidDataError("no_values", parameter="x")
+    if not (np.isfinite(values) & (np.abs(values) <= LARGEST)).all():
+        raise InvalidDataError("values_not_usable", parameter="x", largest=LARGEST)
+    weight = check_sample_weight(sample_weight, len(values))
+    values, weight = values[weight > 0], weight[weight > 0]
+    _check_range(distribution, values)
+    n = float(weight.sum())
+    v = weight / n
+    shift = values[0]  # sums of differences lose no digits if the mean is large
+    mean = float(v @ (values - shift))
+    terms = np.stack([values - shift - mean, (values - shift - mean) ** 2])
+    variance = float(v @ terms[1])
+    mean += float(shift)
+    if variance == 0.0 and distribution != "poisson":
+        raise InvalidDataError("all_values_equal", parameter="x")
+    estimates = _fitted(distribution, mean, variance)
+    terms[1] -= variance
+    S = (terms * v) @ terms.T
+    G = np.array(_FAMILIES[distribution].derivatives(mean, variance))
+    notes = _notes(distribution, values, estimates, variance, S, n)
+    return MomentFit(
+        distribution,
+        tuple(estimates),
+        np.array(list(estimates.values())),
+        G @ S @ G.T / n,
+        n,
+        notes,
+    )
+
+
+def _fitted(distribution: str, mean: float, variance: float) -> dict[str, float]:
+    """Return the parameters; an error if there are none."""
+    if variance < 0 or (variance == 0 and distribution in ("binomial", "gamma")):
+        raise InvalidDataError("no_variance", variance=variance)
+    if distribution in ("binomial", "poisson", "gamma") and not mean > 0:
+        raise InvalidDataError("mean_not_positive", mean=mean, distribution=distribution)
+    if distribution == "binomial" and not variance < mean:
+        raise InvalidDataError("not_underdispersed", mean=mean, variance=variance)
+    family = _FAMILIES[distribution]
+    values = (float(value) for value in family.values(mean, variance))
+    return dict(zip(family.parameters, values, strict=True))
+
+
+def _check_range(distribution: str, x: Floats) -> None:
+    bad = np.zeros(len(x), dtype=bool)
+    if distribution in ("binomial", "poisson"):
+        bad = (x < 0) | (x != np.round(x))
+    elif distribution == "gamma":
+        bad = x <= 0
+    if bad.any():
+        code = "not_positive_values" if distribution == "gamma" else "not_counts"
+        value = float(x[int(np.argmax(bad))])
+        raise InvalidDataError(code, parameter="x", value=value, distribution=distribution)
+
+
+def _notes(
+    distribution: str,
+    x: Floats,
+    estimates: Mapping[str, float],
+    variance: float,
+    S: Floats,
+    n: float,
+) -> tuple[Message, ...]:
+    if distribution == "binomial" and estimates["n"] < x.max():
+        return (Message("trials_below_largest", n=estimates["n"], largest=float(x.max())),)
+    if distribution == "uniform":
+        outside = int(np.count_nonzero((x < estimates["low"]) | (x > estimates["high"])))
+        if outside:
+            return (Message("samples_outside", n_rows=outside),)
+    if distribution == "poisson":
+        rate = estimates["rate"]
+        # Standard error of variance - mean, by the delta method.
+        g = np.array([-1.0, 1.0])
+        error = float(np.sqrt(max(g @ S @ g, 0.0) / n))
+        if abs(variance - rate) > MOST_ERRORS * error:
+            return (Message("not_poisson", dispersion=variance / rate),)
+    return ()

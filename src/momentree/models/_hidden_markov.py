@@ -1,0 +1,416 @@
+"""Base class of hidden Markov models: fit, inference and information criteria."""
+
+from __future__ import annotations
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, Self, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from momentree._choices import Refine
+from momentree._fit import all_or_nothing, warn_caller
+from momentree._logging import console_logging
+from momentree._types import Floats, Ints
+from momentree._validation import (
+    check_choice,
+    check_flag,
+    check_integer,
+    check_number,
+    check_sequence_lengths,
+    check_shape,
+    generator,
+)
+from momentree.backends import single_threaded_blas
+from momentree.backends.sequences import SequenceBlock, sequence_blocks
+from momentree.exceptions import ConvergenceWarning, InvalidDataError
+from momentree.inference.forward_backward import forward_backward
+from momentree.inference.viterbi import viterbi
+from momentree.messages import Message
+from momentree.models._hmm_starts import most_likely
+from momentree.objects.hidden_markov import HMMParameters
+from momentree.objects.mixtures import check_sums
+from momentree.persistence import SavedEstimator
+from momentree.refinement.baum_welch import BaumWelch, RefinedHMM
+
+log = logging.getLogger("momentree.models")
+package_log = logging.getLogger("momentree")
+
+
+class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[misc]
+    """Base class of hidden Markov models.
+
+    A subclass sets its parameters in ``__init__``, checks observations, and proposes starts.
+    """
+
+    n_components: int
+    decomposition: Any
+    refine: str | None
+    start: str
+    smoothing: float
+    max_iter: int
+    tol: float
+    random_state: int | np.random.RandomState | None
+    verbose: bool | int
+
+    vocabulary_: NDArray[Any]
+    startprob_: Floats
+    transmat_: Floats
+    weights_: Floats
+    labels_: Ints
+    n_iter_: int
+    converged_: bool
+    log_likelihood_: float
+    diagnostics_: dict[str, Any]
+
+    @abstractmethod
+    def _check_observations(self, X: Any, *, reset: bool) -> Any:
+        """Return checked observations, one per row."""
+
+    @abstractmethod
+    def _keys(self, X: Any, lengths: Ints) -> Floats:
+        """Return a number for each sequence that depends only on its content."""
+
+    @abstractmethod
+    def _starts(self, X: Any, lengths: Ints) -> Iterator[tuple[str, HMMParameters]]:
+        """Yield names and starts, at least one, best guess first."""
+
+    @property
+    @abstractmethod
+    def _emissions(self) -> Any:
+        """Emissions of the fitted model."""
+
+    @abstractmethod
+    def _set_emissions(self, emissions: Any) -> None:
+        """Set the attributes of the emissions."""
+
+    @property
+    def _log_volume(self) -> float:
+        """What is added to the log-likelihood of each observation."""
+        return 0.0
+
+    @property
+    @abstractmethod
+    def _n_parameters(self) -> int:
+        """Number of free parameters."""
+
+    @all_or_nothing
+    def fit(self, X: Any, lengths: ArrayLike | None = None) -> Self:
+        """Fit the model to sequences.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples,) or (n_samples, n_features)
+            All observations, one sequence after another.
+        lengths : array-like of int of shape (n_sequences,), default=None
+            Length of each sequence, sum n_samples; None means that X is one sequence.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        InvalidDataError
+            If X or `lengths` are invalid or do not match, there are fewer observations than
+            states, or no sequence has two observations.
+        InvalidParameterError
+            If a parameter is out of its range.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the data cannot determine the states: all observations are equal, or no sequence has
+            three observations.
+        """
+        self._check_parameters()
+        X = self._check_observations(X, reset=True)
+        n = check_sequence_lengths(lengths, len(X))
+        if len(X) < self.n_components:
+            raise InvalidDataError(
+                "too_few_observations", n_rows=len(X), n_components=self.n_components
+            )
+        if self.n_components > 1 and n.max() < 2:
+            raise InvalidDataError("only_single_observations", n_sequences=len(n))
+        if self.n_components > 1 and (reason := _unidentified(X, n)):
+            warn_caller(ConvergenceWarning("states_not_determined", reason=reason))
+        with console_logging(package_log, bool(self.verbose)), single_threaded_blas():
+            # In an order that depends on their content only, sequences give the same sums.
+            by_content = np.lexsort((self._keys(X, n), -n))
+            starts = (np.cumsum(n) - n)[by_content]
+            n = n[by_content]
+            rows = np.repeat(starts - np.cumsum(n) + n, n) + np.arange(len(X))
+            X = X[rows]
+            blocks = self._blocks(X, n)
+            learner = BaumWelch(blocks, X, self.smoothing)
+            found, name = self._refined(X, n, learner)
+            sizes = np.zeros(self.n_components)
+            for block in blocks:
+                sizes += forward_backward(block, X[block.at], found.parameters).gamma.sum(axis=1)
+            # Equal sizes only for equal states, whose order does not matter.
+            order = np.argsort(-sizes, kind="stable")
+            parameters = found.parameters.reordered(order)
+            self.startprob_, self.transmat_ = parameters.startprob, parameters.transmat
+            self._set_emissions(parameters.emissions)
+            self.weights_ = sizes[order] / sizes.sum()
+            self.labels_ = np.empty(len(X), dtype=np.intp)
+            self.labels_[rows] = self._decoded(blocks, X)[0]
+        self.n_iter_, self.converged_ = found.n_iter, found.converged
+        self.log_likelihood_ = found.log_likelihood + len(X) * self._log_volume
+        self.diagnostics_ = {"start": name}
+        return self
+
+    def _refined(self, X: Any, lengths: Ints, learner: BaumWelch) -> tuple[RefinedHMM, str]:
+        """Return the most likely result of all starts, and the name of its start."""
+        starts = self._starts(X, lengths)
+        if self.refine:
+            return most_likely(learner, dict(starts), self.max_iter, self.tol)
+        name, start = next(starts)
+        return RefinedHMM(start, learner.step(start)[1], 0, converged=True), name
+
+    def _check_parameters(self) -> None:
+        check_integer("n_components", self.n_components, at_least=1)
+        check_choice("refine", self.refine, (*get_args(Refine), None))
+        check_number("smoothing", self.smoothing, at_least=0)
+        check_integer("max_iter", self.max_iter, at_least=1)
+        check_number("tol", self.tol, at_least=0)
+        verbose = self.verbose
+        check_flag("verbose", bool(verbose) if isinstance(verbose, int) else verbose)
+
+    def _blocks(self, X: Any, lengths: Ints) -> list[SequenceBlock]:
+        return sequence_blocks(lengths, self._keys(X, lengths), self.n_components)
+
+    def _checked(self, X: Any, lengths: ArrayLike | None) -> tuple[Any, list[SequenceBlock]]:
+        check_is_fitted(self, "startprob_")
+        X = self._check_observations(X, reset=False)
+        return X, self._blocks(X, check_sequence_lengths(lengths, len(X)))
+
+    @property
+    def _parameters(self) -> HMMParameters:
+        return HMMParameters(self.startprob_, self.transmat_, self._emissions)
+
+    def _decoded(self, blocks: list[SequenceBlock], X: Any) -> tuple[Ints, float]:
+        states, total = np.empty(len(X), dtype=np.intp), 0.0
+        for block in blocks:
+            path, log_joint = viterbi(block, X[block.at], self._parameters)
+            states[block.at] = path
+            total += float(log_joint.sum())
+        return states, total + len(X) * self._log_volume
+
+    def decode(self, X: Any, lengths: ArrayLike | None = None) -> tuple[float, Ints]:
+        """Return the most likely states, and their joint log-probability with X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples,) or (n_samples, n_features)
+            Observations, one sequence after another.
+        lengths : array-like of int of shape (n_sequences,), default=None
+            Length of each sequence; None means one sequence.
+
+        Returns
+        -------
+        log_prob : float
+            Sum over the sequences, in nats.
+        states : ndarray of int of shape (n_samples,)
+            State of each observation.
+        """
+        X, blocks = self._checked(X, lengths)
+        states, total = self._decoded(blocks, X)
+        return total, states
+
+    def predict(self, X: Any, lengths: ArrayLike | None = None) -> Ints:
+        """Return the most likely sequences of states, by the Viterbi algorithm.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples,) or (n_samples, n_features)
+            Observations, one sequence after another.
+        lengths : array-like of int of shape (n_sequences,), default=None
+            Length of each sequence; None means one sequence.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+            State of each observation; equal to ``labels_`` for the data of ``fit``.
+        """
+        return self.decode(X, lengths)[1]
+
+    def predict_proba(self, X: Any, lengths: ArrayLike | None = None) -> Floats:
+        """Return the probability of each state, given all observations of the sequence.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples,) or (n_samples, n_features)
+            Observations, one sequence after another.
+        lengths : array-like of int of shape (n_sequences,), default=None
+            Length of each sequence; None means one sequence.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            Rows sum to 1.
+        """
+        X, blocks = self._checked(X, lengths)
+        P = np.empty((len(X), len(self.startprob_)))
+        for block in blocks:
+            P[block.at] = forward_backward(block, X[block.at], self._parameters).gamma.T
+        return P
+
+    def score_sequences(self, X: Any, lengths: ArrayLike | None = None) -> Floats:
+        """Return the log-likelihood of each sequence.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples,) or (n_samples, n_features)
+            Observations, one sequence after another.
+        lengths : array-like of int of shape (n_sequences,), default=None
+            Length of each sequence; None means one sequence.
+
+        Returns
+        -------
+        ndarray of shape (n_sequences,)
+            log P[x], in nats; longer sequences have lower values.
+        """
+        check_is_fitted(self, "startprob_")
+        X = self._check_observations(X, reset=False)
+        n = check_sequence_lengths(lengths, len(X))
+        order = np.lexsort((self._keys(X, n), -n))
+        found = [
+            forward_backward(block, X[block.at], self._parameters).log_likelihood
+            for block in self._blocks(X, n)
+        ]
+        out = np.empty(len(n))
+        out[order] = np.concatenate(found)
+        return np.asarray(out + n * self._log_volume)
+
+    def score(self, X: Any, lengths: ArrayLike | None = None) -> float:
+        """Return the total log-likelihood.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples,) or (n_samples, n_features)
+            Observations, one sequence after another.
+        lengths : array-like of int of shape (n_sequences,), default=None
+            Length of each sequence; None means one sequence.
+
+        Returns
+        -------
+        float
+            Sum of :meth:`score_sequences`, in nats; larger is better.
+        """
+        return float(self.score_sequences(X, lengths).sum())
+
+    def bic(self, X: Any, lengths: ArrayLike | None = None) -> float:
+        """Return the Bayesian information criterion.
+
+            -2 log P[X] + p log n,   p the number of free parameters, n of observations
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples,) or (n_samples, n_features)
+            Observations, one sequence after another.
+        lengths : array-like of int of shape (n_sequences,), default=None
+            Length of each sequence; None means one sequence.
+
+        Returns
+        -------
+        float
+            Smaller is better; compare only models of the same data.
+        """
+        return -2.0 * self.score(X, lengths) + self._n_parameters * float(np.log(len(X)))
+
+    def aic(self, X: Any, lengths: ArrayLike | None = None) -> float:
+        """Return the Akaike information criterion.
+
+            -2 log P[X] + 2 p,   p the number of free parameters
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples,) or (n_samples, n_features)
+            Observations, one sequence after another.
+        lengths : array-like of int of shape (n_sequences,), default=None
+            Length of each sequence; None means one sequence.
+
+        Returns
+        -------
+        float
+            Smaller is better; compare only models of the same data.
+        """
+        return -2.0 * self.score(X, lengths) + 2.0 * self._n_parameters
+
+    def sample(
+        self, n_samples: int = 1, *, random_state: int | np.random.RandomState | None = None
+    ) -> tuple[Any, Ints]:
+        """Draw one sequence from the fitted model.
+
+        Parameters
+        ----------
+        n_samples : int >= 1, default=1
+            Length of the sequence.
+        random_state : int, RandomState or None, default=None
+            Seed; None means seed 0.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            Observations.
+        states : ndarray of int of shape (n_samples,)
+            State of each observation.
+        """
+        check_is_fitted(self, "startprob_")
+        check_integer("n_samples", n_samples, at_least=1)
+        rng = generator(random_state)
+        moves = np.cumsum(self.transmat_, axis=1)
+        u = rng.random_sample(n_samples)
+        states = np.empty(n_samples, dtype=np.intp)
+        now, k = np.cumsum(self.startprob_), len(self.startprob_)
+        for t in range(n_samples):
+            states[t] = min(int(np.searchsorted(now, u[t] * now[-1], side="right")), k - 1)
+            now = moves[states[t]]
+        return self._draw(states, rng), states
+
+    @abstractmethod
+    def _draw(self, states: Ints, rng: np.random.RandomState) -> Any:
+        """Return one observation from each of the given states."""
+
+    def get_stationary_distribution(self) -> Floats:
+        """Return the stationary distribution of the states.
+
+        Returns
+        -------
+        ndarray of shape (n_components,)
+            p with p A = p, sum 1. ``weights_`` are the shares of observations in the data, which
+            differ if sequences are short.
+        """
+        check_is_fitted(self, "startprob_")
+        k = len(self.startprob_)
+        system = np.vstack([self.transmat_.T - np.eye(k), np.ones(k)])
+        p = np.linalg.lstsq(system, np.append(np.zeros(k), 1.0), rcond=None)[0]
+        return np.asarray(np.maximum(p, 0.0) / np.maximum(p, 0.0).sum())
+
+    def _trial_samples(self) -> Floats:
+        return np.zeros((2, self.n_features_in_))
+
+    def _check_restored(self) -> int:
+        k = self.n_components
+        check_shape("startprob_", self.startprob_, (k,))
+        check_shape("transmat_", self.transmat_, (k, k))
+        check_shape("weights_", self.weights_, (k,))
+        for name in ("startprob_", "transmat_", "weights_"):
+            values = getattr(self, name)
+            if (values < 0).any():
+                raise InvalidDataError("below_zero", name=name)
+            check_sums(name, values.sum(axis=-1))
+        return k
+
+
+def _unidentified(X: Any, lengths: Ints) -> Message | None:
+    """Return why the data do not determine the states, or None if they may."""
+    if (X[:1] == X).all():
+        return Message("equal_observations")
+    return Message("only_pairs") if lengths.max() < 3 else None
