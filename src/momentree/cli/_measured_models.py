@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,7 +79,9 @@ def _mixture(
     n_tried = 0
     n, d = X.shape
     # Otherwise a single full covariance has more parameters than there are records.
-    types = ("full", "diag") if d * (d + 3) // 2 <= n else ("diag",)
+    types: tuple[Literal["full", "diag"], ...] = (
+        ("full", "diag") if d * (d + 3) // 2 <= n else ("diag",)
+    )
     for covariance_type in types:
         mixture = models.GaussianMixture(
             n_groups or 1,

@@ -103,8 +103,9 @@ def assign(
     The output is a table with the columns id, leaf (or topic, group or state), name and
     probability, and one column for each topic or group. Words and codes are counted as for the
     model; unknown ones are ignored. Columns of tables default to those of the model. A record
-    whose codes do not decide between groups, or whose measurements are missing, has an empty group. For sequences, the table has one
-    row per step, in order, with its most likely state. --quiet omits notes, not the table.
+    whose codes do not decide between groups, or whose measurements are missing, has an empty
+    group. For sequences, the table has one row per step, in order, with its most likely state.
+    --quiet omits notes, not the table.
     """
     run = Run(
         context,

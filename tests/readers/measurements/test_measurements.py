@@ -136,7 +136,7 @@ def test_columns_without_information_are_left_out(read):
             "as_number": [20240100 + 1 + i % 28 for i in range(N)],
             "same": cycle("5"),
             "empty": cycle(""),
-            "rare": ["7.5"] + cycle("NA", n=N - 1),
+            "rare": ["7.5", *cycle("NA", n=N - 1)],
             "remarks": [f"text of row {i}" for i in range(N)],
             "age": AGE,
         }
