@@ -145,8 +145,9 @@ def test_python_of_the_measurements_page_runs(tmp_path, monkeypatch):
     header, *_ = re.search(r"^    (id,.*)$", text, re.MULTILINE).groups()
     wards = ["renal", "cardiac"]
     drawn = np.random.default_rng(0).normal([60, 12, 2], [9, 1, 0.3], (200, 3))
+    drawn[::2] += [15, -3, 1]
     rows = [
-        f"p{i},{age:.2f},{hb:.3f} g/dl,{creatinine:.3f},{['yes', 'no'][i % 2]},{wards[i % 3 > 1]},no"
+        f"p{i},{age:.2f},{hb:.3f} g/dl,{creatinine:.3f},{['yes', 'no'][i % 2]},{wards[i % 2]},no"
         for i, (age, hb, creatinine) in enumerate(drawn)
     ]
     (tmp_path / "patients.csv").write_text("\n".join([header, *rows]) + "\n")

@@ -192,7 +192,9 @@ WORDS: dict[str, str] = {
     "list_of_mixed": (
         "the groups are a list, not a tree, because the columns are of different kinds"
     ),
-    "not_column_kind": "{parameter:=value}; expected COLUMN=KIND, with one of the kinds {choices:or}",
+    "not_column_kind": (
+        "{parameter:=value}; expected COLUMN=KIND, with one of the kinds {choices:or}"
+    ),
     "no_group": (
         "{parameter:{value}}: group {group} does not exist; without this option, the groups are "
         "numbered 0 to {last}"
