@@ -56,7 +56,7 @@ def bertopic_linkage(
     >>> from momentree import ClusterTree
     >>> from momentree.adapters import bertopic_linkage
     >>> E = np.repeat(np.eye(3, 4), 10, axis=0) + 0.1 * np.eye(4)[3]
-    >>> tree = ClusterTree(3, data="embeddings").fit(E)
+    >>> tree = ClusterTree(3, data="directions").fit(E)
     >>> Z = bertopic_linkage(tree, tree.labels_)(None)
     >>> Z[:, 3].tolist()
     [2.0, 3.0]
@@ -100,7 +100,7 @@ class ToponymyClusterer:
     tree : ClusterTree or None, default=None
         A tree, which is cloned and fitted; None is ``ClusterTree(64)``. To cut by cosine, as is
         usual for embeddings, pass the embeddings as `clusterable_vectors`, or set
-        ``data="embeddings"``.
+        ``data="directions"``.
     min_clusters : int >= 2, default=4
         Smallest number of clusters of a layer above the lowest.
 
@@ -123,7 +123,7 @@ class ToponymyClusterer:
     >>> E = np.repeat(np.eye(8), 20, axis=0) + 0.05 * rng.standard_normal((160, 8))
     >>> def layer(labels, centroids, *, layer_id, **options):
     ...     return len(centroids)
-    >>> clusterer = ToponymyClusterer(ClusterTree(8, data="embeddings"), min_clusters=2)
+    >>> clusterer = ToponymyClusterer(ClusterTree(8, data="directions"), min_clusters=2)
     >>> layers, tree = clusterer.fit_predict(E, E, layer)
     >>> layers, sorted(tree)
     ([8, 2], [(1, 0), (1, 1), (2, 0)])

@@ -181,7 +181,7 @@ DAMAGE = {
         DIRECTIONS,
         array("VonMisesFisherParameters", "concentrations", lambda x: -x),
     ),
-    "bounds too few": (OUTLIERS, array("FeatureMap", "upper", lambda x: x[1:])),
+    "bounds too few": (OUTLIERS, array("Bounds", "upper", lambda x: x[1:])),
     # --- rules ---
     "rules not finite": (NESTED_RULES, array("ScoreRule", "coef", full(math.inf))),
     "rules too narrow": (NESTED_RULES, array("ScoreRule", "coef", lambda x: x[1:])),

@@ -1,4 +1,4 @@
-"""Trees of directions, such as embeddings: cosine geometry, groups as of k-means, names from counts."""
+"""Trees of directions, such as embeddings: cosine geometry, k-means, names from counts."""
 
 from __future__ import annotations
 

@@ -133,6 +133,8 @@ class GaussianParameters(MixtureParameters):
 class TiedGaussianParameters(GaussianParameters):
     """Parameters of a mixture of spherical Gaussians with equal weights and one variance.
 
+    Trees of embeddings in older files have them; see :class:`VonMisesFisherParameters`.
+
         log P[x, j] = x . mu_j / v - |x|^2 / (2 v) + b_j + const,   b_j = -|mu_j|^2 / (2 v) + const
 
     A sample belongs to the nearest mean, so k-means is the limit v -> 0 of EM. For directions

@@ -42,6 +42,7 @@ from momentree.objects import (
 from momentree.persistence._container import Arrays
 from momentree.preprocessing import FeatureMap, MatrixColumns, MixedColumns
 from momentree.preprocessing.leaf_mixture import LeafMixture
+from momentree.preprocessing.outliers import Bounds
 
 T = TypeVar("T", bound=type[Any])
 
@@ -50,8 +51,8 @@ LARGEST = 1e200
 
 _UNBOUNDED = {
     (FeatureMap, "scale"),  # infinite for a constant column
-    (FeatureMap, "lower"),  # infinite for a column without outliers
-    (FeatureMap, "upper"),
+    (Bounds, "lower"),  # infinite for a column without outliers
+    (Bounds, "upper"),
 }
 
 _ARRAY, _STRINGS, _MAPPING, _MESSAGE = "array", "strings", "mapping", "message"
@@ -97,6 +98,7 @@ for _known in (
     Division,
     NestedAssigner,
     IncompleteAssigner,
+    Bounds,
     FeatureMap,
     LeafMixture,
     MatrixColumns,

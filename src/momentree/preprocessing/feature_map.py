@@ -23,7 +23,7 @@ from momentree.objects import (
 from momentree.preprocessing.kinds import DIRECTIONS, Kind, check_kind, detect_kind
 from momentree.preprocessing.leaf_mixture import CovarianceType, LeafMixture
 from momentree.preprocessing.observation_rates import observation_rates
-from momentree.preprocessing.outliers import outlier_bounds
+from momentree.preprocessing.outliers import Bounds
 
 _FAMILIES: dict[Kind, type[MixtureParameters]] = {
     "binary": BernoulliParameters,
@@ -59,8 +59,8 @@ class FeatureMap:
         c, the value of the additional feature.
     scaled : bool
         Whether f scales augmented rows to unit length, unless the data are real; otherwise f = 1.
-    lower, upper : ndarray of shape (d,) or None
-        Bounds of real values, which replace values beyond them; None if there are no bounds.
+    bounds : Bounds or None
+        Ranges of real values, which replace outliers; None if there are none.
     leaves : LeafMixture or None
         Mixture over the leaves of a tree of real data; None if it is that of the splits.
     """
@@ -71,8 +71,7 @@ class FeatureMap:
     moment_scale: Floats
     constant: float
     scaled: bool
-    lower: Floats | None = None
-    upper: Floats | None = None
+    bounds: Bounds | None = None
     leaves: LeafMixture | None = None
 
     @property
@@ -127,7 +126,7 @@ class FeatureMap:
             Whether to scale rows to unit length, or real columns to unit variance, and to add the
             constant, and to bound outliers.
         few : float >= 0, default=0.0
-            So many samples, by weight, may be outliers; see :func:`outlier_bounds`.
+            So many samples, by weight, may be outliers; see :class:`Bounds`.
 
         Returns
         -------
@@ -144,12 +143,10 @@ class FeatureMap:
             missing = None if missing is None else missing[at]
         d = X.shape[1]
         shift, scale, moment_scale = np.zeros(d), np.ones(d), np.ones(d)
-        lower = upper = None
+        bounds = None
         if kind == "real" and scaled:
-            bounds = outlier_bounds(X, missing, weight, few)
-            if bounds is not None:
-                lower, upper = bounds
-                X = _bounded(X, missing, lower, upper)
+            bounds = Bounds.of(X, missing, weight, few)
+            X = X if bounds is None else bounds.applied(X, missing)
             shift, scale = _mean_and_deviation(X, missing, weight)
         rates = observation_rates(missing, weight)
         if rates is not None:
@@ -159,7 +156,7 @@ class FeatureMap:
         if rates is not None:
             moment_scale = np.append(moment_scale, np.zeros(d))
         constant = _constant(kind, X, weight) if scaled and kind not in DIRECTIONS else 0.0
-        return cls(kind, shift, scale, moment_scale, constant, scaled, lower, upper)
+        return cls(kind, shift, scale, moment_scale, constant, scaled, bounds)
 
     def with_covariances(self, covariance_type: CovarianceType, columns: Any) -> Self:
         """Return the same map with a mixture of Gaussians over the leaves.
@@ -223,12 +220,7 @@ class FeatureMap:
         if self.kind in DIRECTIONS:
             return RowBlocks(_filled(self.family.statistics(unit_rows(X))))
         if self.kind == "real":
-            if self.lower is not None:
-                X = _bounded(X, missing, self.lower, self.upper)
-            Z = (X.toarray() - self.shift) / self.scale
-            if missing is not None:
-                Z[missing.nonzero()] = 0.0
-            X = sp.csr_array(Z)
+            X = sp.csr_array(self._standardized(X, missing))
         if self.incomplete:
             family: Any = self.family
             return RowBlocks(family.statistics(X, missing))
@@ -236,6 +228,15 @@ class FeatureMap:
             # Gaussians then model the directions of samples, as the moments do.
             X = unit_rows(X)
         return RowBlocks(self.family.statistics(X))
+
+    def _standardized(self, X: Any, missing: Any | None) -> Floats:
+        """Return standardized real values without outliers, zero where a value is missing."""
+        if self.bounds is not None:
+            X = self.bounds.applied(X, missing)
+        Z = (X.toarray() - self.shift) / self.scale
+        if missing is not None:
+            Z[missing.nonzero()] = 0.0
+        return np.asarray(Z)
 
     def leaf_rows(self, rows: RowBlocks) -> RowBlocks:
         """Return the statistics of samples for the mixture over the leaves.
@@ -270,6 +271,24 @@ class FeatureMap:
         d = len(self.shift)
         values = sp.csr_array(rows.matrix[:, :d])
         return values, sp.csr_array(rows.matrix[:, d + 1 :]) if self.incomplete else None
+
+    def restored(self, sums: Floats, sizes: Floats) -> Floats:
+        """Return sums of real values, in the units of the data, from sums of their statistics.
+
+        Parameters
+        ----------
+        sums, sizes : ndarray of shape (p, k) and (k,)
+            Sums of the statistics over groups, and the total sample weight of each.
+
+        Returns
+        -------
+        ndarray of shape (d, k)
+            Sums over observed values, with outliers replaced.
+        """
+        d = len(self.shift)
+        observed = sizes - sums[d + 1 :] if self.incomplete else sizes
+        scale = np.where(np.isfinite(self.scale), self.scale, 0.0)
+        return np.asarray(scale[:, None] * sums[:d] + self.shift[:, None] * observed)
 
     def row_scale(self, rows: RowBlocks) -> Floats:
         """Return f, the factor of each row in the moments.
@@ -326,14 +345,6 @@ def _constant(kind: Kind, X: Any, weight: Floats) -> float:
     unit_length = kind == "non_negative"
     squares = float(weight.sum() if unit_length else weight @ RowBlocks(_squared(X)).row_sums)
     return float(np.sqrt(squares / max(filled, np.finfo(float).tiny)))
-
-
-def _bounded(X: Any, missing: Any | None, lower: Floats | None, upper: Floats | None) -> Any:
-    """Return real values with bounds in place of values beyond them; missing values stay zero."""
-    Z = np.clip(X.toarray(), lower, upper)
-    if missing is not None:
-        Z[missing.nonzero()] = 0.0
-    return sp.csr_array(Z)
 
 
 def _mean_and_deviation(X: Any, missing: Any | None, weight: Floats) -> tuple[Floats, Floats]:

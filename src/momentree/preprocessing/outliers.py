@@ -1,11 +1,13 @@
-"""Bounds of real values: beyond them, a value is an outlier and counts as the bound."""
+"""Outliers of real data: values far beyond the range of the others, whose ends replace them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 
 from momentree._types import Floats, Ints
 
@@ -13,54 +15,92 @@ SHARE = 0.01
 """Share of the samples that may be outliers on each side of a column."""
 MOST = 0.05
 """Share of the samples on each side, at most."""
-BEYOND = 1.0
-"""Bounds are beyond the range of the other values by this multiple of the range. The range between
-the 1 % and 99 % quantiles of a normal distribution has 4.7 standard deviations, so bounds are
-7.0 from the mean."""
+BEYOND = 0.5
+"""A value is an outlier if it is beyond the range of the other values by this fraction of it. The
+range between the 1 % and 99 % quantiles of a normal distribution has 4.7 standard deviations, so
+its outliers are 4.7 or more from the mean."""
 
 
-def outlier_bounds(
-    X: Any, missing: Any | None, sample_weight: Floats, few: float
-) -> tuple[Floats, Floats] | None:
-    """Return bounds of each column beyond which values are outliers.
+@dataclass(frozen=True)
+class Bounds:
+    """Ranges of the columns of real data, which replace outliers.
 
-    Leave out the m smallest and the m largest values of a column, where m is `few` or 1 % of the
-    samples, whichever is more, but at most 5 %. The bounds are one range of the other values below
-    and above them. So a group of more than m samples is never outside, however far away it is.
-
-    Parameters
+    Attributes
     ----------
-    X : csr_array of shape (n, d)
-        Values, with zeros for missing ones.
-    missing : csr_array of shape (n, d) or None
-        1 where a value is missing.
-    sample_weight : ndarray of shape (n,)
-        Weights >= 0, not all zero.
-    few : float >= 0
-        Total weight of samples that are too few for a group.
-
-    Returns
-    -------
-    tuple of ndarray of shape (d,), or None
-        Lower and upper bounds, infinite for a column with no value beyond them and for one with
-        equal values except for the m smallest and largest. None if no value of X is beyond them.
-
-    Notes
-    -----
-    Time O(n d), and O(n log n d) with different weights. Values beyond the bounds
-    are replaced, not dropped (winsorized), so their samples are still assigned by all columns.
+    lower, upper : ndarray of shape (d,)
+        Values beyond them are outliers; infinite for a column without outliers.
+    low, high : ndarray of shape (d,)
+        What outliers count as: the ends of the range of the other values.
     """
-    d = X.shape[1]
-    lower, upper = np.full(d, -np.inf), np.full(d, np.inf)
-    for j, x, (low, high) in _inner_ranges(X, missing, sample_weight, few):
-        room = BEYOND * (high - low)
-        if room > 0 and x.min() < low - room:
-            lower[j] = low - room
-        if room > 0 and x.max() > high + room:
-            upper[j] = high + room
-    if np.isinf(lower).all() and np.isinf(upper).all():
-        return None
-    return lower, upper
+
+    lower: Floats
+    upper: Floats
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def of(cls, X: Any, missing: Any | None, sample_weight: Floats, few: float) -> Self | None:
+        """Find the outliers of each column.
+
+        Leave out the m smallest and the m largest values of a column, where m is `few` or 1 % of
+        the samples, whichever is more, but at most 5 %. A value is an outlier if it is below or
+        above the range of the other values by more than half of it. A group of more than m samples
+        is never outside, however far away it is.
+
+        Parameters
+        ----------
+        X : csr_array of shape (n, d)
+            Values, with zeros for missing ones.
+        missing : csr_array of shape (n, d) or None
+            1 where a value is missing.
+        sample_weight : ndarray of shape (n,)
+            Weights >= 0, not all zero.
+        few : float >= 0
+            Total weight of samples that are too few for a group.
+
+        Returns
+        -------
+        Bounds or None
+            None if there are no outliers. A column with equal values except for the m smallest
+            and largest has none.
+
+        Notes
+        -----
+        Time O(n d), and O(n log n d) with different weights. Values are replaced, not dropped, so
+        samples with outliers are still assigned by all columns.
+        """
+        d = X.shape[1]
+        out = cls(np.full(d, -np.inf), np.full(d, np.inf), np.zeros(d), np.zeros(d))
+        for j, x, (low, high) in _inner_ranges(X, missing, sample_weight, few):
+            out.low[j], out.high[j] = low, high
+            room = BEYOND * (high - low)
+            if room > 0 and x.min() < low - room:
+                out.lower[j] = low - room
+            if room > 0 and x.max() > high + room:
+                out.upper[j] = high + room
+        return None if np.isinf(out.lower).all() and np.isinf(out.upper).all() else out
+
+    def applied(self, X: Any, missing: Any | None) -> Any:
+        """Return values with outliers replaced; missing values stay zero.
+
+        Parameters
+        ----------
+        X : csr_array of shape (n, d)
+            Values.
+        missing : csr_array of shape (n, d) or None
+            1 where a value is missing.
+
+        Returns
+        -------
+        csr_array of shape (n, d)
+            The values.
+        """
+        Z = X.toarray()
+        low, high = self.lower > Z, self.upper < Z
+        Z = np.where(low, self.low, np.where(high, self.high, Z))
+        if missing is not None:
+            Z[missing.nonzero()] = 0.0
+        return sp.csr_array(Z)
 
 
 def varying_columns(X: Any, missing: Any | None, sample_weight: Floats, few: float) -> Ints:
@@ -69,7 +109,7 @@ def varying_columns(X: Any, missing: Any | None, sample_weight: Floats, few: flo
     Parameters
     ----------
     X, missing, sample_weight, few
-        As in :func:`outlier_bounds`.
+        As in :meth:`Bounds.of`.
 
     Returns
     -------

@@ -96,7 +96,7 @@ class TreeEstimator(
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
             One sample per row: word counts >= 0 for :class:`TopicTree`; for :class:`ClusterTree`,
-            numbers of the kind `data`, with NaN for missing values of binary data.
+            numbers of the kind `data`, with NaN for missing values of binary and real data.
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), default=None

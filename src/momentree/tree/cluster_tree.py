@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import warnings
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Literal, Self, get_args
@@ -28,7 +29,7 @@ from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters
 from momentree.preprocessing import FeatureMap
-from momentree.preprocessing.kinds import DIRECTIONS, Kind, detect_kind
+from momentree.preprocessing.kinds import DIRECTIONS, MAX_SIZE, Kind, detect_kind
 from momentree.preprocessing.leaf_mixture import CovarianceType
 from momentree.tree.build import build_nodes
 from momentree.tree.cluster_editing import EditableClusters
@@ -36,7 +37,7 @@ from momentree.tree.cuts import Merges
 from momentree.tree.described_clusters import DescribedClusters
 from momentree.tree.dsidiwo_split import EARLY, DSidiwoSplitter
 from momentree.tree.growth import Branch, Grown, Limits, grow, log
-from momentree.tree.leaf_covariances import candidates, with_chosen_covariances
+from momentree.tree.leaf_covariances import candidates, with_covariances
 from momentree.tree.merge_back import MORE_LEAVES, merge_back
 from momentree.tree.naming import name_by_codes, name_by_difference, name_by_number
 from momentree.tree.node import TreeNode
@@ -67,7 +68,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
     ----------
     max_leaf_nodes : int >= 1, "auto" or None, default=8
         Number of leaves (clusters) at which growth stops. "auto" and None set no limit; see `stop`.
-        For embeddings the `counts` of ``fit`` determine it then, by :func:`choose_n_components`;
+        For directions the `counts` of ``fit`` determine it then, by :func:`choose_n_components`;
         without counts, ``fit`` refuses.
     max_depth : int >= 0 or None, default=None
         Largest number of splits between the root and a leaf. None sets no limit; with
@@ -87,21 +88,27 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         "splits" runs 15 steps of EM after each split; "leaves" runs EM over all leaves at the end,
         which may move samples between branches; "em" does both. None keeps the splits found from
         the moments (D-SIDIWO), and is the most stable choice.
-    data : {"auto", "binary", "counts", "non_negative", "real", "embeddings"}, default="auto"
+    data : {"auto", "binary", "counts", "non_negative", "real", "directions"}, default="auto"
         Kind of the data. "auto" uses the first of these kinds that fits, but treats non-negative
-        values that are rarely zero as real. Real data are embeddings if all rows have unit length,
-        or if ``fit`` receives `counts`. Only the directions of embeddings are used. Gains and EM
-        use a mixture: of independent Bernoulli variables for binary data, of independent Poisson
-        variables for counts, of spherical Gaussians with equal weights and one variance for
-        embeddings, whose limit is k-means, and otherwise of spherical Gaussians.
+        values that are rarely zero as real. Real data are directions, such as embeddings, if all
+        rows have unit length, or if ``fit`` receives `counts`; their lengths are not used. Gains
+        and EM use a mixture: of independent Bernoulli variables for binary data, of independent
+        Poisson variables for counts, of von Mises-Fisher distributions with equal weights and one
+        concentration for directions, and otherwise of Gaussians. "embeddings" is another name of
+        "directions".
     scaling : {"auto", None}, default="auto"
-        Scaling of samples in the moments. "auto" appends a constant feature to samples of
-        non-negative data and scales them to unit length, so that records with many and with few
-        codes have equal weight; it standardizes columns of real data and appends a constant of
-        sqrt(n_features). The constant (the size of a typical value: 1 for binary data) lets splits
-        distinguish samples by how much they contain, not only by what. Embeddings have unit length
-        and no constant. None leaves the data unscaled, like T Algorithm 5; on patient records this
-        is less stable (``docs/choices.md``).
+        Scaling of samples in the moments. "auto" appends a constant feature to samples of non-
+        negative data and scales them to unit length, so that records with many and with few codes
+        have equal weight; it standardizes columns of real data, without outliers, and appends a
+        constant of sqrt(n_features). The constant (the size of a typical value: 1 for binary data)
+        lets splits distinguish samples by how much they contain, not only by what. Directions have
+        unit length and no constant. None leaves the data unscaled, like T Algorithm 5; on patient
+        records this is less stable (``docs/choices.md``).
+    covariance_type : {"auto", "spherical", "diag", "tied", "full"}, default="auto"
+        Covariances of the Gaussians in EM over the leaves of real data: one variance for each leaf,
+        one for each feature and leaf, one covariance matrix for all leaves, or one for each. "auto"
+        chooses by BIC, but uses covariances under which EM loses a leaf only if all others do so,
+        too. Splits use spherical Gaussians in any case (``docs/choices.md``).
     smoothing : float > 0, default=1.0
         Number of average samples added to each cluster in EM.
     exact : bool, default=False
@@ -113,7 +120,8 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         Stopping rule if neither `max_leaf_nodes` nor `max_depth` is given. "bic", the Bayesian
         information criterion, accepts a split of n samples if a mixture of the two sides gains more
         than (p + 1)/2 log n nats over one group, where p is the number of features that occur.
-        Gaussians are compared along the line through the two means.
+        Gaussians are compared along the line through the two means, whatever `covariance_type` is,
+        so elongated groups side by side may not be separated.
     max_iter : int >= 1, default=100
         Maximum number of steps of EM over all leaves.
     tol : float >= 0, default=1e-5
@@ -127,8 +135,8 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
     Attributes
     ----------
     tree_ : TreeNode
-        The root; see :class:`momentree.tree.TreeNode`. Centers are means of the samples, or word
-        distributions if ``fit`` received `counts`.
+        The root; see :class:`momentree.tree.TreeNode`. Centers are means of the samples, for real
+        data without their outliers, or word distributions if ``fit`` received `counts`.
     leaves_ : list of TreeNode
         The leaves from left to right.
     n_leaves_ : int
@@ -138,6 +146,8 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         order of rows.
     data_ : str
         Kind of the data.
+    covariance_type_ : str or None
+        Covariances of the mixture over the leaves; None if there is none, or the data are not real.
     vocabulary_ : ndarray of str of shape (n_features,) or (n_words,)
         Column names of X, or of `counts`; "0", "1", ... if there are none.
     vectorizer_ : TextVectorizer
@@ -154,7 +164,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
     converged_ : bool
         Whether this EM reached its tolerance; True without EM.
     choice_ : ComponentChoice or None
-        How the number of groups of embeddings was chosen from `counts`; None if it was not, and in
+        How the number of groups of directions was chosen from `counts`; None if it was not, and in
         a loaded model.
 
     Notes
@@ -164,11 +174,17 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
     sides, and whitening stops early unless `exact`. After EM over all leaves, chains of splits that
     separate about equally become one node, except with ``growth="depth"``. Moments cannot separate
     groups arranged like the corners of a square, where no axis of the spread separates them; EM
-    can. EM ignores missing values (NaN, in binary data), and the moments correct for them by
-    inverse observation rates.
-    A tree of embeddings with `max_leaf_nodes` and EM over the leaves grows twice as many leaves,
-    and merges those that lose least likelihood, which are those of Ward (``docs/embeddings.md``).
-    A row of zeros has no direction, and belongs to the group whose center is closest to 0.
+    can. EM ignores missing values (NaN, in binary and real data), and the moments correct for them
+    by inverse observation rates; with covariances "tied" and "full" there may be none.
+
+    In real data, a value is an outlier if it is far beyond the range of the others in its column;
+    it counts as the end of this range, in ``fit`` and for new samples (see ``docs/models.md``).
+    Samples that a split separates in numbers too small for a leaf are left out, and the split is
+    computed again. Outliers remain as they are with ``scaling=None``.
+
+    A tree of directions with `max_leaf_nodes` and EM over the leaves grows twice as many leaves,
+    and merges those that lose least likelihood (``docs/embeddings.md``). A row of zeros has no
+    direction: all groups have the same probability, and it joins the first.
     Time: O(nnz) per level of the tree and O(nnz n_leaves) per step of the final EM. Memory beyond
     X: up to 12 bytes per stored value for the current group.
 
@@ -260,36 +276,56 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         self.choice_ = self._choose(feature_map.kind, weight)
         rows, at = in_canonical_order(feature_map.rows(X, missing), weight)
         ordered = weight[at]
-        grown = self._grown(feature_map, rows, ordered)
-        if self._over_leaves and feature_map.kind == "real":
-            feature_map, grown = self._with_covariances(feature_map, grown, rows, ordered)
+        fitted = self._fitted(feature_map, rows, ordered)
+        feature_map, grown, (self._assigner, labels, self.n_iter_, self.converged_) = fitted
         self._feature_map, self.data_ = feature_map, feature_map.kind
         leaves = feature_map.leaves
         self.covariance_type_ = None if leaves is None else leaves.covariance_type
-        self._assigner, labels, self.n_iter_, self.converged_ = self._refined(
-            grown, feature_map, rows, ordered
-        )
         self.labels_ = np.empty_like(labels)
         self.labels_[at] = labels
         self._warn_of_fewer(grown.root)
         return self._nodes(grown.root, labels, rows, RowBlocks(X), ordered, at)
 
+    def _fitted(
+        self, feature_map: FeatureMap, rows: RowBlocks, weight: Floats
+    ) -> tuple[FeatureMap, Grown, tuple[Assigner, Ints, int, bool]]:
+        """Grow the tree and refine it, with the covariances of lowest BIC for real data.
+
+        EM with these covariances may reduce a leaf to less than `min_samples_leaf`, which drops it:
+        a component that shrinks to few outliers or equal samples gains likelihood almost without
+        bound. Then the covariances of the next lowest BIC are used, if they keep more leaves.
+        """
+        grown = self._grown(feature_map, rows, weight)
+        options = [(feature_map, grown)]
+        if self._over_leaves and feature_map.kind == "real":
+            options = self._with_covariances(feature_map, grown, rows, weight)
+        fits: list[tuple[FeatureMap, Grown, tuple[Assigner, Ints, int, bool]]] = []
+        for found, start in options:
+            one = replace(start, root=deepcopy(start.root))
+            fits.append((found, one, self._refined(one, found, rows, weight)))
+            if len(one.root.leaves()) == len(grown.root.leaves()):
+                break
+        return max(fits, key=lambda fit: len(fit[1].root.leaves()))
+
     def _check_covariances(self, feature_map: FeatureMap) -> None:
         wanted = self.covariance_type
         if wanted != "auto" and feature_map.kind != "real":
             raise InvalidParameterError(
-                "covariances_of_real", covariance_type=wanted, kind=feature_map.kind
+                "covariances_of_real",
+                covariance_type=wanted,
+                kind=feature_map.kind,
+                wider="real",
             )
         if wanted in ("tied", "full") and feature_map.incomplete:
-            raise InvalidDataError("covariances_of_missing", covariance_type=wanted)
+            raise InvalidDataError("covariances_of_missing", covariance_type=wanted, instead="diag")
 
     def _with_covariances(
         self, feature_map: FeatureMap, grown: Grown, rows: RowBlocks, weight: Floats
-    ) -> tuple[FeatureMap, Grown]:
-        """Choose the covariances of the mixture over the leaves."""
+    ) -> list[tuple[FeatureMap, Grown]]:
+        """Return the covariances of the mixture over the leaves, those of lowest BIC first."""
         wanted, n = self.covariance_type, int(np.count_nonzero(weight))
         types = candidates(feature_map, n, len(grown.root.leaves()))
-        return with_chosen_covariances(
+        return with_covariances(
             feature_map,
             grown,
             rows,
@@ -415,8 +451,12 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         if feature_map.kind == "binary":
             gaps = sums[-d:] if feature_map.incomplete else None
             self._incomplete = IncompleteAssigner.from_sums(sums[:d], gaps, sizes)
+        self._spread = None
         if feature_map.kind in ("binary", "counts"):
             of_values = sums[:d]
+        elif feature_map.kind == "real":
+            of_values = feature_map.restored(sums, sizes)
+            self._spread = self._spread_within(rows, weight, sums, sizes)
         else:
             in_order = np.empty_like(weight)
             in_order[at] = weight
@@ -442,6 +482,19 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         self._name_by_values(tree)
         return tree
 
+    def _spread_within(
+        self, rows: RowBlocks, weight: Floats, sums: Floats, sizes: Floats
+    ) -> Floats:
+        """Return the standard deviation of each column within leaves; huge if it is constant."""
+        scale, d = self._feature_map.scale, len(self.vocabulary_)
+        squares = rows.sum(lambda B: B.with_data(B.csr[0] ** 2).tdot(weight[B.at]))[:d]
+        missing = sums[-d:] if self._feature_map.incomplete else 0.0
+        observed = np.maximum(sizes - missing, np.finfo(float).tiny) * np.ones((d, 1))
+        within = squares - (sums[:d] ** 2 / observed).sum(axis=1)
+        spread = np.sqrt(np.maximum(within, 1e-12 * squares) / observed.sum(axis=1))
+        varies = (spread > 0) & np.isfinite(scale)
+        return np.where(varies, spread * np.where(varies, scale, 1.0), MAX_SIZE)
+
     def _with_merged(self, to: Ints) -> Self:
         out = super()._with_merged(to)
         out._incomplete = None if self._incomplete is None else self._incomplete.merged(to)
@@ -455,7 +508,9 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
 
     def _name_by_values(self, root: TreeNode) -> None:
         if self._feature_map.kind == "real":
-            name_by_difference(root, self.vocabulary_, self._feature_map.scale)
+            spread = getattr(self, "_spread", None)  # not in older files
+            scale = self._feature_map.scale
+            name_by_difference(root, self.vocabulary_, scale if spread is None else spread)
         elif self._feature_map.kind in DIRECTIONS:
             name_by_number(root)
         else:
@@ -517,9 +572,11 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
             or feature_map.family.n_features(p) != d
         ):
             raise InvalidDataError("other_feature_map")
-        for name in ("lower", "upper"):
-            bound = getattr(feature_map, name)
-            if bound is not None:
+        spread = getattr(self, "_spread", None)
+        if spread is not None:
+            check_shape("_spread", spread, (d,))
+        if feature_map.bounds is not None:
+            for name, bound in vars(feature_map.bounds).items():
                 check_shape(name, bound, (d,))
         columns = None if feature_map.leaves is None else feature_map.leaves.columns
         if columns is not None and not np.array_equal(columns, np.unique(columns % d)):
@@ -543,6 +600,6 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         found = feature_map.for_missing_values()
         if found is None:
             row, column = (int(part[0]) for part in missing.nonzero())
-            raise InvalidDataError("missing_not_assigned", row=row, column=column)
+            raise InvalidDataError("missing_not_assigned", row=row, column=column, instead="diag")
         assigner = self._assigner.for_missing_values()
         return assigner, found.leaf_rows(found.rows(X, missing))

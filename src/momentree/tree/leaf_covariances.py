@@ -24,7 +24,7 @@ MOST_STATISTICS = 1 << 27
 with more, an EM step takes a second or longer."""
 
 
-def with_chosen_covariances(
+def with_covariances(
     feature_map: FeatureMap,
     grown: Grown,
     rows: RowBlocks,
@@ -35,11 +35,11 @@ def with_chosen_covariances(
     smoothing: float,
     max_iter: int,
     tol: float,
-) -> tuple[FeatureMap, Grown]:
-    """Return the feature map with a mixture over the leaves, and its parameters as a start for EM.
+) -> list[tuple[FeatureMap, Grown]]:
+    """Return the feature map with each mixture over the leaves, and a start for EM.
 
-    EM with spherical covariances runs first; its groups are the start of the others. Of several
-    types, the one of lowest BIC after a few steps of EM is chosen:
+    EM with spherical covariances runs first; its groups are the start of the others. Types are
+    sorted by their BIC after a few steps of EM, the lowest first:
 
         BIC = -2 log-likelihood + (number of parameters) log n.
 
@@ -50,7 +50,7 @@ def with_chosen_covariances(
     values, missing = feature_map.standardized(rows)
     columns = varying_columns(values, missing, weight, few)
     if not len(columns):
-        return feature_map, grown
+        return [(feature_map, grown)]
     labels, n = grown.labels, max(float(weight.sum()), 2.0)
     k = len(grown.root.leaves())
 
@@ -76,8 +76,8 @@ def with_chosen_covariances(
     others = [refined(one, SHORT_ITER) for one in types if one != "spherical"]
     if "spherical" in types:
         others.append(best)
-    best = min(others, key=lambda candidate: candidate[2])
-    return best[0], replace(grown, parameters=best[1].parameters)
+    others.sort(key=lambda candidate: candidate[2])
+    return [(found, replace(grown, parameters=result.parameters)) for found, result, _ in others]
 
 
 def candidates(feature_map: FeatureMap, n_samples: int, n_leaves: int) -> list[CovarianceType]:

@@ -30,9 +30,8 @@ def merge_back(
 ) -> Grown:
     """Run EM over the leaves of a grown tree, then merge the pair that loses least, to `n_leaves`.
 
-    An early split may cut a group in halves, which EM over the leaves cannot join. For
-    :class:`TiedGaussianParameters` the merges are those of Ward. The result is a binary tree over
-    the merged leaves, made by the remaining merges.
+    An early split may cut a group in halves, which EM over the leaves cannot join. The result is a
+    binary tree over the merged leaves, made by the remaining merges.
     """
     if len(grown.root.leaves()) <= n_leaves:
         return grown

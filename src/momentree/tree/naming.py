@@ -30,6 +30,10 @@ _CANDIDATES = 24
 """Number of codes of each node from which its name is chosen."""
 
 
+NOTABLE = 0.5
+"""A feature is named only if its mean differs by half a standard deviation within groups, unless
+there is no other."""
+
 WORD_LAMBDA = 0.7
 """Lambda of the relevance of words, for topics without documents, and beyond the words chosen."""
 
@@ -110,14 +114,24 @@ def choose_codes(
     return [[columns[key] for key in keys] for keys in choose_distinct(ranked, n_leading)]
 
 
-def name_by_difference(root: TreeNode, vocabulary: Names, scale: Floats) -> None:
-    """Name every node by the features whose means differ most from the overall means."""
-    ranked = []
+def name_by_difference(root: TreeNode, vocabulary: Names, spread: Floats) -> None:
+    """Name every node by the features that set it apart, such as "high age, low weight".
+
+    Features are ranked by how far the mean of the node is from that of all samples, and how much
+    further in the same direction than that of the node above, in units of `spread`: the standard
+    deviation within groups. Names differ for all nodes.
+    """
+    ranked, n_leading = [], []
     for node in root.nodes():
-        z = (node.center - root.center) / scale
-        top = np.argsort(-np.abs(z), kind="stable")[:_CANDIDATES]
-        ranked.append([f"{vocabulary[j]} {'high' if z[j] > 0 else 'low'}" for j in top if z[j]])
-    chosen = choose_distinct(ranked, [len(terms) for terms in ranked])
+        z = (node.center - root.center) / spread
+        above = root if node.parent is None else node.parent
+        score = np.abs(z) + np.sign(z) * (node.center - above.center) / spread
+        notable = np.abs(z) >= NOTABLE
+        top = np.lexsort((-score, ~notable))
+        top = top[z[top] != 0][:_CANDIDATES]
+        ranked.append([f"{'high' if z[j] > 0 else 'low'} {vocabulary[j]}" for j in top])
+        n_leading.append(max(1, int(notable[top].sum())))
+    chosen = choose_distinct(ranked, n_leading)
     for node, terms in zip(root.nodes(), chosen, strict=True):
         node.name = ", ".join(terms)
 

@@ -74,8 +74,8 @@ WORDS: dict[str, str] = {
     ),
     # Scikit-learn's checks of estimators expect "NaN".
     "missing_not_binary": (
-        "Input X contains NaN: row {row}, column {column} is missing. Only binary data may have "
-        "missing values, and these data are {kind}; fill missing values first"
+        "Input X contains NaN: row {row}, column {column} is missing. Only binary and real "
+        "data may have missing values, and these data are {kind}; fill missing values first"
     ),
     # --- threads ---------------------------------------------------------------------------------
     "bad_cpu_count": (

@@ -34,16 +34,16 @@ WORDS: dict[str, str] = {
     ),
     "covariances_of_real": (
         "{parameters.covariance_type:=covariance_type} applies to real data, and these data are "
-        "{kind:s}; leave it out, or set {parameters.data:='real'}"
+        "{kind:s}; leave it out, or set {parameters.data:=wider}"
     ),
     "covariances_of_missing": (
         "{parameters.covariance_type:=covariance_type} requires data without missing values; use "
-        "{parameters.covariance_type:='diag'}, or fill missing values first"
+        "{parameters.covariance_type:=instead}, or fill missing values first"
     ),
     "missing_not_assigned": (
         "Input X contains NaN: row {row}, column {column} is missing. The data used in fit had no "
         "missing values, and the groups of this tree need all values; fill missing values first, "
-        "or fit with {parameters.covariance_type:='diag'}"
+        "or fit with {parameters.covariance_type:=instead}"
     ),
     "three_words_after_log_scaling": (
         "{parameters.weighting:=weighting} draws words from whole counts; use it with "
