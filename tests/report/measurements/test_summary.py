@@ -135,7 +135,7 @@ def test_a_small_group_cannot_be_derived(case):
 
 
 def test_missing_values_are_suppressed_like_counts():
-    table, labels = make_table(sizes=(60, 40, 30))
+    table, _ = make_table(sizes=(60, 40, 30))
     hb = table.columns["hb"]
     hb[:] = np.where(np.isnan(hb), 13.0, hb)
     hb[:2] = np.nan
