@@ -186,7 +186,7 @@ def test_records_that_are_not_of_the_fit_are_refused():
 
 
 def test_a_page_is_self_contained_and_escapes_everything():
-    table, labels = make_table(sizes=(60, 40, 30))
+    table, _ = make_table(sizes=(60, 40, 30))
     rename = dict(zip(table.columns, ATTACKS, strict=False))
     columns = {rename[name]: values for name, values in table.columns.items()}
     words = {"f": ATTACKS[0], "m": "m", "": ""}
