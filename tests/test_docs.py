@@ -6,6 +6,7 @@ import re
 import runpy
 from pathlib import Path
 
+import numpy as np
 import pytest
 import typer.main
 
@@ -137,6 +138,23 @@ def test_python_of_the_embeddings_page_runs(tmp_path, monkeypatch):
         if not re.search("sentence_transformers|bertopic|toponymy", block):
             exec(compile(block, "embeddings.md", "exec"), names)
     assert {"tree", "groups"} <= set(names)
+
+
+def test_python_of_the_measurements_page_runs(tmp_path, monkeypatch):
+    text = (REPOSITORY / "docs" / "measurements.md").read_text(encoding="utf-8")
+    header, *_ = re.search(r"^    (id,.*)$", text, re.MULTILINE).groups()
+    wards = ["renal", "cardiac"]
+    drawn = np.random.default_rng(0).normal([60, 12, 2], [9, 1, 0.3], (200, 3))
+    drawn[::2] += [15, -3, 1]
+    rows = [
+        f"p{i},{age:.2f},{hb:.3f} g/dl,{creatinine:.3f},{['yes', 'no'][i % 2]},{wards[i % 2]},no"
+        for i, (age, hb, creatinine) in enumerate(drawn)
+    ]
+    (tmp_path / "patients.csv").write_text("\n".join([header, *rows]) + "\n")
+    monkeypatch.chdir(tmp_path)
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(compile(block, "measurements.md", "exec"), {"__name__": "page"})
+    assert "What sets this group apart" in (tmp_path / "patients.html").read_text()
 
 
 @pytest.mark.usefixtures("small_corpus")

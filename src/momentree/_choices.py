@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
+ColumnKind = Literal["number", "yes_no", "category", "count"]
+"""What a column of measurements contains."""
 Empty = Literal["missing", "zero"]
 """What an empty cell means in a column of 0 and 1."""
+Form = Literal["auto", "codes", "measurements"]
+"""What a table of `momentree clusters` contains."""
 Growth = Literal["best_first", "depth"]
 LogScaling = Literal["log1p"]
 AutoLogScaling = Literal["auto", "log1p"]

@@ -10,9 +10,16 @@ import pytest
 from momentree import BernoulliMixture, LatentDirichletAllocation
 from momentree.datasets import make_lda
 from momentree.models import compare_fits
-from momentree.report import summarize, summarize_records, summarize_sequences, write_html
+from momentree.report import (
+    summarize,
+    summarize_measurements,
+    summarize_records,
+    summarize_sequences,
+    write_html,
+)
 
 from .browsing import By, emulated, opened, scheme, tree_row, width_of
+from .measurements import cases as measured
 from .records.cases import flat_case, tree_case
 from .sequences.cases import clicks
 
@@ -68,6 +75,9 @@ PAGES = {
     "topics, flat": lambda case: of_lda(),
     "records, tree": lambda case: summarize_records(*tree_case(), quality=QUALITY),
     "records, flat": lambda case: without_outcomes(),
+    "measurements": lambda case: summarize_measurements(
+        *measured.flat_case(), include_records=True, quality={"fits": FITS}
+    ),
     "sequences": lambda case: of_clicks(),
 }
 

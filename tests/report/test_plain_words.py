@@ -7,8 +7,15 @@ import pytest
 
 from momentree.messages import CATALOGUE, PYTHON, Audience, Message, in_words
 from momentree.messages.catalogue.report import PLAIN
-from momentree.report import render_html, summarize, summarize_records, summarize_sequences
+from momentree.report import (
+    render_html,
+    summarize,
+    summarize_measurements,
+    summarize_records,
+    summarize_sequences,
+)
 
+from .measurements import cases as measured
 from .pages import read
 from .records.cases import flat_case, tree_case
 from .sequences.cases import clicks
@@ -71,6 +78,8 @@ def pages(make_case):
         "one": render_html(summarize(one.estimator, one.X, **one.arguments)),
         "flat groups": render_html(summarize_records(*flat_case(), quality=quality)),
         "tree of groups": render_html(summarize_records(*tree_case())),
+        "measurements, flat": render_html(summarize_measurements(*measured.flat_case())),
+        "measurements, tree": render_html(summarize_measurements(*measured.tree_case())),
         "sequences": render_html(summarize_sequences(model, sequences, fits=fits)),
     }
 

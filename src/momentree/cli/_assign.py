@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from momentree import readers
+from momentree import models, readers
 from momentree.cli._clusters import ASSIGNMENT, GROUP_NAMES
 from momentree.cli._incomplete import IncompleteAssignments, RecordAssigner
+from momentree.cli._measured_models import as_data
+from momentree.cli._measurements import INCOMPLETE, NO_VALUES
 from momentree.cli._run import Run
 from momentree.cli._tokenizer import give_tokenizer
 from momentree.cli.tables import CsvTable, assignments
@@ -21,7 +24,16 @@ from momentree.report.topics import topic_names
 
 def is_of_records(model: Any) -> bool:
     """Whether a model was fitted to records rather than documents."""
-    return (model.vectorizer_config_ or {}).get("kind") == "records"
+    return _kind(model) in ("records", "measurements")
+
+
+def is_of_measurements(model: Any) -> bool:
+    """Whether a model was fitted to a table of measurements."""
+    return _kind(model) == "measurements"
+
+
+def _kind(model: Any) -> object:
+    return (model.vectorizer_config_ or {}).get("kind")
 
 
 def assign_documents(
@@ -163,9 +175,64 @@ def assign_records(
     return table, Message("assigned_to_groups", n_records=assigned, n_groups=len(names))
 
 
+def assign_measurements(
+    run: Run, model: Any, source: Path, reading: dict[str, Any]
+) -> tuple[CsvTable, Message]:
+    """Assign records with measurements to the groups of a model."""
+    with run.stage(f"reading {source.name or source}"):
+        config = dict(model.vectorizer_config_)
+        names, _ = _extras(model, config)
+        coder = readers.MeasurementCoder.from_dict(config)
+        table = readers.read_measurements(source, coder=coder, **reading)
+    for note in table.notes:
+        run.note(note)
+    with run.stage("assigning"):
+        complete = np.asarray(table.enough)
+        try:
+            known, probabilities = _predicted(model, table, complete)
+        except InvalidDataError as error:
+            if error.code != "missing_not_assigned":
+                raise
+            complete = np.asarray(~np.isnan(table.to_matrix()).any(axis=1))
+            known, probabilities = _predicted(model, table, complete)
+        labels = np.full(len(table), -1)
+        proba = np.zeros((len(table), len(names)))
+        if complete.any():
+            labels[complete], proba[complete] = known, probabilities
+        reasons = np.where(complete, "", np.where(table.enough, INCOMPLETE, NO_VALUES)).tolist()
+        found = assignments(
+            "group", names, labels, proba, every=True, undecided=reasons, id=table.ids
+        )
+        # Probabilities are unknown, not zero.
+        empty = [""] * len(names)
+        rows = [
+            row if known else (*row[: -len(names)], *empty)
+            for row, known in zip(found.rows, complete, strict=True)
+        ]
+    undecided = int((~complete).sum())
+    if undecided:
+        run.note(Message("undecided_incomplete", n_records=undecided, n_all=len(table)))
+    assigned = len(table) - undecided
+    return replace(found, rows=rows), Message(
+        "assigned_to_groups", n_records=assigned, n_groups=len(names)
+    )
+
+
+def _predicted(model: Any, table: readers.Measurements, rows: Any) -> tuple[Any, Any]:
+    if not rows.any():
+        return [], []
+    X = as_data(table, rows, frame=isinstance(model, models.MixedMixture))
+    return model.predict(X), model.predict_proba(X)
+
+
 def _extras(model: Any, config: dict[str, Any]) -> tuple[list[str], dict[str, Any] | None]:
     """Remove and return the entries that `momentree clusters` adds to the reader settings."""
-    own = topic_names(model)
+    # A mixture of densities has its own names, and no words.
+    own = (
+        topic_names(model)
+        if hasattr(model, "components_") or hasattr(model, "tree_")
+        else [str(name) for name in model.names_]
+    )
     names, scoring = config.pop(GROUP_NAMES, own), config.pop(ASSIGNMENT, None)
     good = isinstance(names, list) and all(isinstance(name, str) for name in names)
     if not good or len(names) != len(own):

@@ -21,7 +21,7 @@ from momentree.cli.tables import CsvTable, assignments
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.metrics.outcomes import outcome_numbers
-from momentree.readers import Records
+from momentree.readers import Measurements, Records
 from momentree.report.disclosure import Disclosure
 from momentree.report.records import why_no_classes
 from momentree.tree import ClusterTree
@@ -54,7 +54,7 @@ def find_groups(
     """
     X: Any = records.X
     X = X[records.enough.nonzero()[0]]
-    _check(records, n_groups, X.shape[0], Disclosure(min_cell))
+    check_groups(records, n_groups, X.shape[0], Disclosure(min_cell))
     start = time.perf_counter()
     with run.stage("finding groups"):
         find = _fit_flat if flat else _grow_tree
@@ -78,7 +78,7 @@ def find_groups(
             )
     if records.outcomes:
         with run.stage("measuring how well groups predict outcomes"):
-            quality["predictive_power"] = _predictive_power(run, records, edited.labels_)
+            quality["predictive_power"] = predictive_power(run, records, edited.labels_)
     settings = {
         "form": records.form,
         "records joined by": records.coder.union_by,
@@ -119,7 +119,9 @@ def find_groups(
     )
 
 
-def _check(records: Records, n_groups: int | None, n_fitted: int, disclosure: Disclosure) -> None:
+def check_groups(
+    records: Records | Measurements, n_groups: int | None, n_fitted: int, disclosure: Disclosure
+) -> None:
     """Refuse too few records, and outcomes that are names, dates or ids, before the fit."""
     if not n_fitted:
         raise InvalidDataError("no_record_with_enough_codes", n_records=len(records))
@@ -161,7 +163,7 @@ def _fit_flat(
         return models.BernoulliMixture(n_groups, **parameters).fit(X, feature_names=codes), []
 
 
-def _predictive_power(run: Run, records: Records, labels: Any) -> dict[str, Any]:
+def predictive_power(run: Run, records: Records | Measurements, labels: Any) -> dict[str, Any]:
     """Measure how well groups predict each outcome."""
     powers = {}
     for name, values in records.outcomes.items():
@@ -244,13 +246,13 @@ def _content(summary: Mapping[str, Any], remarks: Sequence[str]) -> dict[str, An
         "outcomes": [
             {
                 "name": outcome["name"],
-                "missing": _known(outcome["missing"]),
+                "missing": known_counts(outcome["missing"]),
                 "numbers": outcome["numbers"],
                 "classes": [
                     {
                         "name": one["name"],
-                        "n_records": _known(one["counts"]),
-                        "n_all": _known([one["total"]])[0],
+                        "n_records": known_counts(one["counts"]),
+                        "n_all": known_counts([one["total"]])[0],
                     }
                     for one in outcome["classes"]
                 ],
@@ -262,6 +264,6 @@ def _content(summary: Mapping[str, Any], remarks: Sequence[str]) -> dict[str, An
     }
 
 
-def _known(counts: Sequence[int]) -> list[int | None]:
+def known_counts(counts: Sequence[int]) -> list[int | None]:
     """Return counts by group, with None for suppressed ones."""
     return [count if count >= 0 else None for count in counts]

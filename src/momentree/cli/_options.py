@@ -1,5 +1,6 @@
 """Options shared by several commands, and parsers for the values of options."""
 
+from collections.abc import Iterable
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import typer
 
-from momentree._choices import MOST_NGRAM
+from momentree._choices import MOST_NGRAM, ColumnKind
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 
@@ -124,6 +125,20 @@ def count_range(text: str) -> range:
     return range(int(low), int(high) + 1)
 
 
+def kinds_by_column(values: Iterable[str]) -> dict[str, str]:
+    """Parse kinds of columns: ``age=number``."""
+    kinds = {}
+    for value in values:
+        column, equals, kind = value.rpartition("=")
+        if not (equals and column and kind in get_args(ColumnKind)):
+            choices = get_args(ColumnKind)
+            raise InvalidParameterError(
+                "not_column_kind", parameter="kinds", value=value, choices=choices
+            )
+        kinds[column] = kind
+    return kinds
+
+
 def positive_or_auto(text: str) -> float | None:
     """Parse a positive number, or ``auto``, which is None."""
     if text == "auto":
@@ -203,6 +218,23 @@ CodeColumns = Annotated[
         metavar="NAME",
         help="Column with codes, or a pattern such as 'DX*'. Repeatable.",
         show_default="detected",
+    ),
+]
+Kinds = Annotated[
+    list[str] | None,
+    records_option(
+        metavar="COLUMN=KIND",
+        help="Kind of a column of measurements, by name or pattern: number, yes_no, category or "
+        "count. Repeatable.",
+        show_default="detected",
+    ),
+]
+Missing = Annotated[
+    list[str] | None,
+    records_option(
+        metavar="VALUE",
+        help="A value of measurements that stands for a missing one, such as 999, besides empty "
+        "cells, NA, ? and -. Repeatable.",
     ),
 ]
 TimeColumn = Annotated[

@@ -14,6 +14,7 @@ _OPTIONS = {
     "code_columns": ("--code-column",),
     "covariate_columns": ("--covariate",),
     "ignore_columns": ("--ignore",),
+    "kinds": ("--kind",),
     "max_depth": ("--depth",),
     "max_leaf_nodes": ("--leaves", "--groups"),
     "n_components": ("--components", "--groups", "--states"),

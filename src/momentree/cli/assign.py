@@ -41,6 +41,7 @@ _ONLY = {
 _ALLOWED = {
     "documents": ("applies_to_documents",),
     "records": ("applies_to_records", "applies_to_codes"),
+    "measurements": (),
     "sequences": ("applies_to_sequences", "applies_to_codes"),
 }
 
@@ -102,8 +103,9 @@ def assign(
     The output is a table with the columns id, leaf (or topic, group or state), name and
     probability, and one column for each topic or group. Words and codes are counted as for the
     model; unknown ones are ignored. Columns of tables default to those of the model. A record
-    whose codes do not decide between groups has an empty group. For sequences, the table has one
-    row per step, in order, with its most likely state. --quiet omits notes, not the table.
+    whose codes do not decide between groups, or whose measurements are missing, has an empty
+    group. For sequences, the table has one row per step, in order, with its most likely state.
+    --quiet omits notes, not the table.
     """
     run = Run(
         context,
@@ -118,21 +120,33 @@ def assign(
         from momentree.cli._assign import (
             assign_documents,
             assign_embeddings,
+            assign_measurements,
             assign_records,
+            is_of_measurements,
             is_of_records,
         )
         from momentree.cli._sequences import assign_steps, is_of_sequences
 
         loaded = models.load(model)
         of_records, of_sequences = is_of_records(loaded), is_of_sequences(loaded)
+        of_measurements = is_of_measurements(loaded)
         if not of_sequences and not hasattr(loaded, "vocabulary_"):
             raise InvalidDataError(
                 "no_groups_to_assign", path=str(model), kind=type(loaded).__name__
             )
-    kind = "records" if of_records else "sequences" if of_sequences else "documents"
+    kind = (
+        "measurements"
+        if of_measurements
+        else "records"
+        if of_records
+        else "sequences"
+        if of_sequences
+        else "documents"
+    )
     for code, names in _ONLY.items():
         for name in names:
-            if code not in _ALLOWED[kind] and options.given(context, name):
+            allowed = code in _ALLOWED[kind] or (of_measurements and name == "ignore")
+            if not allowed and options.given(context, name):
                 raise InvalidParameterError(code, parameter=name, path=str(model), kind=kind)
     of_embeddings = getattr(loaded, "data_", "") in ("directions", "embeddings")
     if of_embeddings and embeddings is None:
@@ -147,7 +161,10 @@ def assign(
         "skip_rows": skip_rows,
         "header": header,
     }
-    if of_sequences:
+    if of_measurements:
+        reading["ignore_columns"] = ignore or ()
+        table, result = assign_measurements(run, loaded, source, reading)
+    elif of_sequences:
         if len(code_column or ()) > 1:
             raise InvalidParameterError("one_code_column", parameter="code_column")
         reading |= {

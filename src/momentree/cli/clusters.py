@@ -1,4 +1,4 @@
-"""``momentree clusters``: find groups of coded records, as a tree or a flat list."""
+"""``momentree clusters``: find groups of records, by codes or by measurements."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 import momentree.cli._options as options
-from momentree._choices import Empty
+from momentree._choices import Empty, Form
 from momentree.cli._edits import read_edits
 from momentree.cli._run import Run, check_needed
 from momentree.exceptions import InvalidParameterError
@@ -31,6 +31,9 @@ Admissions joined by patient, as many groups as the data support, and a model fo
 Table one by group for a paper, and fits with 2 to 10 groups:\n
   momentree clusters visits.csv --covariate age --covariate sex --table-one one.xlsx --fits 2-10
 
+A table of measurements: lab values, yes or no, categories; the last column is an outcome:\n
+  momentree clusters patients.csv --outcome died -o patients.html
+
 The same groups, with group 3 split and then 2 and 5 merged:\n
   momentree clusters visits.csv --split 3 --merge 2,5 -o visits.html
 
@@ -51,8 +54,8 @@ def clusters(
             metavar="TABLE",
             parser=options.input_path,
             help="A CSV, TSV, Parquet, Excel or OpenDocument table with one row per record (codes "
-            "in one cell, in several columns, or as columns of 0 and 1) or one row per code of a "
-            "record.",
+            "in one cell, in several columns, or as columns of 0 and 1; or measurements: numbers, "
+            "yes or no, categories) or one row per code of a record.",
         ),
     ],
     groups: Annotated[
@@ -62,7 +65,8 @@ def clusters(
             "-k",
             metavar="N|auto",
             parser=options.count_or_auto,
-            help="Number of groups. With auto, BIC determines it.",
+            help="Number of groups. With auto, BIC determines it; for measurements, it does so by "
+            "default.",
         ),
     ] = 8,
     flat: Annotated[
@@ -132,6 +136,15 @@ def clusters(
     skip_rows: options.SkipRows = 0,
     header: options.Header = None,
     ignore: options.Ignore = None,
+    form: Annotated[
+        Form,
+        options.records_option(
+            **options.choice_of(Form),
+            help="Whether the table contains codes or measurements; auto judges by its columns.",
+        ),
+    ] = "auto",
+    kind: options.Kinds = None,
+    missing: options.Missing = None,
     join: Annotated[
         list[Path] | None,
         options.records_option(
@@ -216,8 +229,8 @@ def clusters(
         bool,
         options.output_option(
             "--include-records",
-            help="Show up to 2,000 individual records with their ids in the report, which "
-            "otherwise contains none.",
+            help="Show up to 2,000 individual records in the report, with their ids if they have "
+            "codes. Otherwise it contains none.",
         ),
     ] = False,
     csv: Annotated[
@@ -253,7 +266,7 @@ def clusters(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
-    """Find groups of records by their codes, and print a tree or, with --flat, a list.
+    """Find groups of records by codes or measurements; print a tree or, with --flat, a list.
 
     All files are written together at the end; after an error, none is written.
     """
@@ -281,43 +294,60 @@ def clusters(
         verbose=verbose,
         escape_formulas=escape_formulas,
     )
+    parameters: dict[str, Any] = {"refine": "em" if refine else None}
+    if not flat:
+        parameters["min_samples_leaf"] = min_samples_leaf
+    reading: dict[str, Any] = {
+        "id_column": id_column,
+        "outcome_columns": outcome or (),
+        "covariate_columns": covariate or (),
+        "ignore_columns": ignore or (),
+        "join": join or (),
+        "on": on or (),
+        "empty": empty,
+        "encoding": encoding,
+        "separator": separator,
+        "sheet": sheet,
+        "skip_rows": skip_rows,
+        "header": header,
+    }
     with run.stage(f"reading {source.name or source}"):
-        from momentree import readers
-        from momentree.cli._clusters import find_groups
         from momentree.cli._names import GivenNames, sort_names
+        from momentree.cli._reading import contains_measurements, notes_on_form, read_table
         from momentree.report.records import notes_shown
 
         names_of_codes, names_of_groups = sort_names(names or ())
         given = GivenNames.read(rename or (), names_of_groups)
-        records = readers.read_records(
+        measured = contains_measurements(context, source, form, names_of_codes, reading)
+        records = read_table(
             source,
-            id_column=id_column,
-            code_columns=code_column or None,
-            union_by=union_by,
-            outcome_columns=outcome or (),
-            covariate_columns=covariate or (),
-            ignore_columns=ignore or (),
-            join=join or (),
-            on=on or (),
-            rollup=rollup,
-            names=names_of_codes,
-            min_records=min_records,
-            cumulative_frequency=cumulative_frequency,
-            min_codes=min_codes,
-            drop_constant=not keep_constant,
-            empty=empty,
-            encoding=encoding,
-            separator=separator,
-            sheet=sheet,
-            skip_rows=skip_rows,
-            header=header,
+            reading,
+            {"kinds": options.kinds_by_column(kind or ()), "missing": missing or ()}
+            if measured
+            else {
+                "code_columns": code_column or None,
+                "union_by": union_by,
+                "rollup": rollup,
+                "names": names_of_codes,
+                "min_records": min_records,
+                "cumulative_frequency": cumulative_frequency,
+                "min_codes": min_codes,
+                "drop_constant": not keep_constant,
+            },
+            measured=measured,
         )
-    for note in notes_shown(records, min_cell):
+    for note in [*notes_shown(records, min_cell), *notes_on_form(records, form)]:
         run.note(note)
-    parameters: dict[str, Any] = {"refine": "em" if refine else None}
-    if not flat:
-        parameters["min_samples_leaf"] = min_samples_leaf
-    result = find_groups(
+    if measured:
+        from momentree.cli._measurements import find_measured_groups
+
+        find: Any = find_measured_groups
+        groups = groups if options.given(context, "groups") else None
+    else:
+        from momentree.cli._clusters import find_groups
+
+        find = find_groups
+    result = find(
         run,
         records,
         groups,

@@ -11,6 +11,7 @@ from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from momentree.cli._feature_tables import draw_features
 from momentree.cli._group_tables import (
     describe_quality,
     draw_codes,
@@ -60,7 +61,7 @@ def draw(
     if kind == "sequences":
         parts += draw_states(summary, console)
         lines = list(remarks)
-    elif kind == "records":
+    elif kind in ("records", "measurements"):
         parts += _draw_groups(summary, console)
         lines = [*describe_quality(summary), *remarks]
     else:
@@ -84,11 +85,16 @@ def _laid_out(renderable: RenderableType, console: Console) -> Text:
 
 
 def _heading(summary: Mapping[str, Any], kind: str, took: float) -> Text:
-    of = {"records": "n_records", "sequences": "n_sequences"}
+    of = {"records": "n_records", "measurements": "n_records", "sequences": "n_sequences"}
     n, leaves = summary[of.get(kind, "n_documents")], summary["n_leaves"]
     if "passages_of" in summary:
         n = Message("passages_of_documents", n_entries=n, n_rows=summary["passages_of"])
-    codes = {"tree": "tree_found", "flat": "flat_found", "sequences": "states_found"}
+    codes = {
+        "tree": "tree_found",
+        "flat": "flat_found",
+        "measurements": "groups_of_features_found",
+        "sequences": "states_found",
+    }
     code = codes.get(kind, "groups_found")
     found = Message(code, n=n, n_features=summary["n_features"], n_leaves=leaves)
     title, words = one_line(summary["title"]), str(found)
@@ -161,7 +167,7 @@ def _draw_groups(summary: Mapping[str, Any], console: Console) -> list[Renderabl
     return [
         tree,
         "",
-        *draw_codes(summary, console),
+        *(draw_features if "features" in summary else draw_codes)(summary, console),
         *draw_outcomes(summary, console),
         *draw_fits(summary),
     ]

@@ -180,7 +180,8 @@ def _scores(
         for only in (others[:n_one], others[n_one:]):
             rows = np.sort(np.concatenate([both, only]))
             given = {} if w is None else {"sample_weight": w[rows]}
-            found = fitted_labels(clone(estimator).fit(X[rows], **given), X[rows])
+            part = X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+            found = fitted_labels(clone(estimator).fit(part, **given), part)
             runs.append(found[np.searchsorted(rows, both)])
         scores[repeat] = adjusted_rand_score(*runs)
     return scores

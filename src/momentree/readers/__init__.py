@@ -5,6 +5,10 @@ from momentree.readers.counts.align import align_columns
 from momentree.readers.counts.files import holds_counts, read_counts
 from momentree.readers.counts.filter import filter_vocabulary
 from momentree.readers.embeddings import Embeddings, read_embeddings
+from momentree.readers.measurements.coder import MeasurementCoder
+from momentree.readers.measurements.guesses import holds_measurements
+from momentree.readers.measurements.measurements import read_measurements
+from momentree.readers.measurements.objects import Measurements
 from momentree.readers.records.code_titles import code_titles
 from momentree.readers.records.coder import RecordCoder
 from momentree.readers.records.codes import roll_up
@@ -27,6 +31,8 @@ __all__ = [
     "Corpus",
     "Documents",
     "Embeddings",
+    "MeasurementCoder",
+    "Measurements",
     "Passages",
     "RecordCoder",
     "Records",
@@ -38,11 +44,13 @@ __all__ = [
     "default_min_df",
     "filter_vocabulary",
     "holds_counts",
+    "holds_measurements",
     "read_corpus",
     "read_counts",
     "read_documents",
     "read_embeddings",
     "read_like",
+    "read_measurements",
     "read_records",
     "read_sequences",
     "roll_up",

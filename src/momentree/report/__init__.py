@@ -13,6 +13,7 @@ from momentree.report.figures.heat_map import plot_record_heatmap
 from momentree.report.figures.topics import plot_topic_proportions, plot_topic_words
 from momentree.report.figures.trees import plot_icicle, plot_tree
 from momentree.report.html import render_html, write_html
+from momentree.report.measurements import summarize_measurements
 from momentree.report.records import fits_table, summarize_records, table_one
 from momentree.report.sequences import summarize_sequences
 from momentree.report.table_files import write_table
@@ -35,6 +36,7 @@ __all__ = [
     "plot_tree",
     "render_html",
     "summarize",
+    "summarize_measurements",
     "summarize_records",
     "summarize_sequences",
     "table_one",

@@ -24,17 +24,29 @@ from momentree.report.topics.packing import pack
 _STYLES = {
     "topics": "base views node proportions documents print",
     "records": "base views node proportions records print",
+    "measurements": "base views node proportions records measurements print",
     "sequences": "base views node proportions records sequences print",
 }
 _SCRIPTS = {
     "topics": "core topics tree map topics_node topics_documents topics_map proportions "
     "topics_search views rename export address topics_start",
-    "records": "core records_numbers tree map records_node records_heat records_codes "
-    "records_rule records_assign views rename export address records_start",
+    "records": "core groups records_numbers tree map groups_outcomes records_node records_heat "
+    "records_codes records_rule records_assign views rename export address records_start",
+    "measurements": "core groups tree map groups_outcomes measurements_node views rename export "
+    "address measurements_start",
     "sequences": "core sequences tree map proportions views rename export address sequences_start",
 }
 # Parts of a summary that the page shows without scripts.
-_NOT_IN_SCRIPT = ("table_one", "fits", "certainty", "corrected", "paths", "pairs", "examples")
+_NOT_IN_SCRIPT = (
+    "table_one",
+    "fits",
+    "certainty",
+    "corrected",
+    "profile",
+    "paths",
+    "pairs",
+    "examples",
+)
 # Runs before the page is painted; parts that need scripts are hidden without scripts.
 _FIRST_SCRIPT = 'document.documentElement.classList.add("js");'
 # Without scripts, names in the icicle fit a page of this width in pixels.
@@ -48,7 +60,7 @@ def render_html(summary: Mapping[str, Any]) -> str:
     Parameters
     ----------
     summary : mapping
-        From `summarize`, `summarize_records` or `summarize_sequences`.
+        From `summarize`, `summarize_records`, `summarize_measurements` or `summarize_sequences`.
 
     Returns
     -------
@@ -64,7 +76,8 @@ def render_html(summary: Mapping[str, Any]) -> str:
     >>> render_html(summarize(tree, title="Logbook"))[:15]
     '<!DOCTYPE html>'
     """
-    kind = next((one for one in ("records", "sequences") if one in summary["kind"]), "topics")
+    kind = summary["kind"].partition("-")[0]
+    kind = kind if kind in _STYLES else "topics"
     styles = "".join(_read(f"{name}.css") for name in _STYLES[kind].split())
     scripts = "".join(_read(f"{name}.js") for name in _SCRIPTS[kind].split())
     script = f"(() => {{\n'use strict';\n{scripts}}})();"
@@ -97,7 +110,7 @@ def write_html(summary: Mapping[str, Any], path: str | os.PathLike[str]) -> Path
     Parameters
     ----------
     summary : mapping
-        From `summarize`, `summarize_records` or `summarize_sequences`.
+        From `summarize`, `summarize_records`, `summarize_measurements` or `summarize_sequences`.
     path : str or path-like
         File to write; an existing file is replaced.
 

@@ -129,6 +129,7 @@ WORDS: dict[str, str] = {
     # --- headings --------------------------------------------------------------------------------
     "tree_found": "{n:~document}, {n_features:~word}, {n_leaves:~leaf/leaves}",
     "flat_found": "{n:~document}, {n_features:~word}, {n_leaves:~topic}",
+    "groups_of_features_found": "{n:~record}, {n_features:~feature}, {n_leaves:~group}",
     "groups_found": "{n:~record}, {n_features:~code}, {n_leaves:~group}",
     # --- topics ----------------------------------------------------------------------------------
     "n_topics_chosen": "Number of topics chosen by cross-validation: {reason}",
@@ -160,6 +161,40 @@ WORDS: dict[str, str] = {
         "every leaf of a level; leave it out to get {requested}"
     ),
     "n_groups_chosen": "Number of groups chosen by the lowest BIC among 1 to {most} groups.",
+    "applies_to_tables_of_codes": (
+        "{parameter} applies only to tables of codes, but {path} was read as measurements; if it "
+        "contains codes, add {parameters.form:codes}"
+    ),
+    "undecided_incomplete": (
+        "{n_records:,} of {n_all:~record} {n_records:?has/have} no group, because values are "
+        "missing"
+    ),
+    "applies_to_measurements": (
+        "{parameter} applies only to tables of measurements, but {path} contains codes; if it "
+        "contains measurements, add {parameters.form:measurements}"
+    ),
+    "neither_codes_nor_measurements": (
+        "{reason}; if its columns contain measurements instead, pass {parameters.form:measurements}"
+    ),
+    "may_be_codes": (
+        "{n_columns:~column} {n_columns:?contains/contain} yes and no; if they are codes, and the "
+        "groups should depend on them alone, pass {parameters.form:codes} and leave the other "
+        "columns out with {parameters.ignore_columns}"
+    ),
+    "edits_need_a_tree": (
+        "{parameter} applies only to trees; the groups of this table are a list, because trees "
+        "need columns of numbers. Request another number with {parameters.n_components}"
+    ),
+    "fits_need_flat": (
+        "{parameter} compares mixtures of measurements; add {parameters.flat}, because a tree of "
+        "measurements has no BIC"
+    ),
+    "list_of_mixed": (
+        "the groups are a list, not a tree, because the columns are of different kinds"
+    ),
+    "not_column_kind": (
+        "{parameter:=value}; expected COLUMN=KIND, with one of the kinds {choices:or}"
+    ),
     "no_group": (
         "{parameter:{value}}: group {group} does not exist; without this option, the groups are "
         "numbered 0 to {last}"
@@ -174,6 +209,10 @@ WORDS: dict[str, str] = {
         "how well groups predict outcome {name!r} was not measured: this requires at least two "
         "classes with several records each"
     ),
+    "what_sets_apart": (
+        "What sets each group apart: mean or share of its records (of all other records)"
+    ),
+    "one_group_of_features": "There is only one group, so nothing sets it apart.",
     "estimated_rates": "≈ estimated, because counts below {min_cell} are suppressed",
     "suppressed_rates": (
         "{mark} suppressed, because a count below {min_cell} could be derived from it"

@@ -57,6 +57,10 @@ WORDS: dict[str, str] = {
         "records has {n_records:~row} with enough codes, and {n_codes:~code}; the estimator was "
         "fitted to {fitted_records:~row} and {fitted_codes:~code}. Pass the records used in fit"
     ),
+    "measurements_not_of_fit": (
+        "the table has {n_records:~record} with a known value; the estimator was fitted to "
+        "{fitted_records:~record}. Pass the records used in fit"
+    ),
     "scores_not_finite": "the scores of {method!r} are not finite numbers; pass at least one "
     "finite score for each method",
     "no_scores": "scores is empty; pass at least one finite score for each method",

@@ -37,7 +37,7 @@ def compare_fits(
 
     Parameters
     ----------
-    estimator : BernoulliMixture, GaussianMixture or ClusterTree
+    estimator : BernoulliMixture, GaussianMixture, MixedMixture or ClusterTree
         It is cloned, not fitted. For a tree, each row is the tree grown to this number of leaves,
         as with ``max_leaf_nodes``, and L that of the mixture of its leaves
         (:meth:`ClusterTree.score_samples`).

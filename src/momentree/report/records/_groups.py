@@ -20,7 +20,7 @@ _FEW_CODES = 2 / 3
 _COMMON = 0.5
 """In a residual group, records have fewer codes than this fraction of the overall mean, and no code
 occurs in half of them. Births also have few codes, but they have the same ones."""
-_SEPARATOR = "\N{NO-BREAK SPACE}· "
+SEPARATOR = "\N{NO-BREAK SPACE}· "
 """A dot, because names of codes contain commas; no line begins with it."""
 
 
@@ -103,14 +103,14 @@ def describe_groups(
                 "depth": node.depth,
                 "leaf": node.leaf_id,
                 "leaves": leaves,
-                "name": _SEPARATOR.join(short),
+                "name": SEPARATOR.join(short),
                 "name_parts": short,
                 "long_name_parts": full,
                 "n_samples": round(n),
                 "exact": exact,
                 "size": table.disclosure.size(table.sizes[leaves], n, exact=exact),
                 "share": round(n / max(len(labels), 1), _DIGITS),
-                "share_interval": _interval(leaves, labels, proba)
+                "share_interval": share_interval(leaves, labels, proba)
                 if exact and node.parent is not None
                 else None,
                 "codes_per_record": round(per_record, _DIGITS),
@@ -132,7 +132,7 @@ def _parts(node: TreeNode, codes: list[str]) -> list[str]:
     return codes or ["(no common codes)"]
 
 
-def _interval(leaves: list[int], labels: Ints, proba: Floats) -> list[float]:
+def share_interval(leaves: list[int], labels: Ints, proba: Floats) -> list[float]:
     """Return the interval of a counted share, widened if the groups of records are uncertain."""
     inside = np.clip(proba[:, leaves].sum(axis=1), 0.0, 1.0)[:, None]
     share = np.isin(labels, leaves).mean(keepdims=True)

@@ -11,10 +11,10 @@ from momentree.messages import Message
 from momentree.report.disclosure import Disclosure
 
 if TYPE_CHECKING:
-    from momentree.datasets import Records
+    from momentree.datasets import Measurements, Records
 
 
-def notes_shown(records: Records, min_cell: int) -> list[Message]:
+def notes_shown(records: Records | Measurements, min_cell: int) -> list[Message]:
     """Return the notes on reading, without those from which a small count could be derived.
 
     A reader of the notes also knows the number of records of the fit, and how many of them have no
@@ -22,8 +22,8 @@ def notes_shown(records: Records, min_cell: int) -> list[Message]:
 
     Parameters
     ----------
-    records : Records
-        Records as returned by `momentree.datasets.read_records`.
+    records : Records or Measurements
+        As returned by `momentree.datasets.read_records` or `read_measurements`.
     min_cell : int >= 1
         Smallest nonzero count that may be shown.
 

@@ -7,29 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from momentree._validation import check_integer
 from momentree.exceptions import InvalidDataError
-from momentree.messages import Message
-from momentree.metrics import classification_table, group_profiles
+from momentree.metrics import group_profiles
 from momentree.report._estimators import FittedGroups, check_fitted
 from momentree.report._provenance import provenance
 from momentree.report.disclosure import SMALL, Disclosure
 from momentree.report.records._groups import describe_groups, tree_of_groups
 from momentree.report.records._heat_map import bands, single_records
-from momentree.report.records._quality import summarize_quality
 from momentree.report.records._scoring import summarize_scoring
 from momentree.report.records._short_titles import short_titles
 from momentree.report.records._table import PublishedTable
-from momentree.report.records.corrected import (
-    correct_covariates,
-    correct_outcomes,
-    describe_certainty,
-)
-from momentree.report.records.fits import describe_fits
 from momentree.report.records.notes import notes_shown
-from momentree.report.records.outcomes import count_outcomes, rate_texts, why_no_classes
+from momentree.report.records.outcomes import rate_texts
+from momentree.report.records.relations import describe_relations, outcomes_in_order
 from momentree.report.records.statistics import code_statistics
 from momentree.report.records.table_one import describe_characteristics
 from momentree.report.text import clean_text, for_readers
@@ -163,7 +155,7 @@ def summarize_records(
     check_integer("heat_codes", heat_codes, at_least=1)
     disclosure = Disclosure(min_cell)
     X, labels, enough = _fitted_rows(estimator, records)
-    outcomes = _in_order(records, outcome, enough)
+    outcomes = outcomes_in_order(records, outcome, enough)
     vocabulary = [clean_text(code) for code in records.codes]
     tree = hasattr(estimator, "tree_")
     fitted: Any = estimator
@@ -193,49 +185,18 @@ def summarize_records(
         n_codes=max(n_codes, 10),  # for the cards
         given=getattr(estimator, "given_names_", {}),
     )
-    reasons = {name: why_no_classes(values) for name, values in outcomes.items()}
-    counted = count_outcomes(
-        {name: values for name, values in outcomes.items() if reasons[name] is None},
-        labels,
-        k,
-        min_cell,
-        records.outcome_names,
-        getattr(records, "covariates", ()),
+    relations, omitted = describe_relations(
+        records, outcomes, labels, proba, table.sizes, table.size_estimates, quality, disclosure
     )
+    counted = relations["outcomes"]
     for node in nodes:
         node["top"] = np.searchsorted(named, node["top"]).tolist()
         node["outcome_rates"] = rate_texts(
             counted, node["leaves"], table.size_estimates, disclosure
         )
 
-    def permits_accuracy(name: str) -> bool:
-        if name not in outcomes:
-            return True
-        alone = {name: outcomes[name]}
-        counts = count_outcomes(alone, labels, k, min_cell, records.outcome_names)
-        return disclosure.permits_accuracy(counts, outcomes[name].tolist())
-
-    def covariates() -> tuple[dict[str, Any], list[str]]:
-        """Return the covariates of which nothing is suppressed, and the names of the others."""
-        given = [name for name in getattr(records, "covariates", ()) if reasons.get(name) is None]
-        shown = {name: outcomes[name] for name in given if permits_relation(name)}
-        return shown, [clean_text(name) for name in given if name not in shown]
-
-    def permits_relation(name: str) -> bool:
-        found = count_outcomes({name: outcomes[name]}, labels, k, min_cell, {})
-        if not found or found[0]["numbers"] is None:
-            return permits_accuracy(name)
-        return min(found[0]["missing"]) >= 0 and not any(found[0]["numbers"]["hidden"])
-
-    certainty = classification_table(labels, proba)
-    fits = (quality or {}).get("fits")
     n_left_out = int((~enough).sum())
-    notes = notes_shown(records, min_cell)
-    notes += [
-        Message("outcome_not_shown", outcome=name, reason=reason)
-        for name, reason in reasons.items()
-        if reason is not None
-    ]
+    notes = [*notes_shown(records, min_cell), *omitted]
     n_codes_of = np.bincount(
         np.repeat(np.arange(len(labels)), np.diff(X.indptr))[X.data == 1], minlength=len(labels)
     )
@@ -265,7 +226,7 @@ def summarize_records(
         "groups": published.as_json(),
         "nodes": nodes,
         "common": common.tolist(),
-        "outcomes": counted,
+        **relations,
         "codes_per_record": code_statistics(
             n_codes_of, labels, table.sizes, means, nodes[0]["codes_per_record"]
         ),
@@ -275,18 +236,9 @@ def summarize_records(
             "records": single_records(X, labels, order, columns, ids) if include_records else None,
         },
         "scoring": summarize_scoring(published),
-        "quality": summarize_quality(quality or {}, k, disclosure, permits_accuracy),
         "notes": [for_readers(note) for note in notes],
         "given_names": dict(getattr(estimator, "given_names_", {})),
         "made": provenance(fitted, made_with),
-        "certainty": describe_certainty(certainty, table.sizes, disclosure),
-        "corrected": {
-            **correct_outcomes(counted, certainty, table.sizes, table.size_estimates, disclosure),
-            "covariates": correct_covariates(labels, proba, *covariates()),
-        }
-        if k > 1
-        else None,
-        "fits": describe_fits(fits, disclosure) if fits is not None else None,
     }
     return {**summary, "table_one": describe_characteristics(summary)}
 
@@ -306,13 +258,3 @@ def _fitted_rows(estimator: Any, records: Records) -> tuple[Any, Any, Any]:
             fitted_codes=expected[1],
         )
     return X, labels, enough
-
-
-def _in_order(records: Records, first: str | None, enough: NDArray[np.bool_]) -> dict[str, Any]:
-    names = list(records.outcomes)
-    if first not in (None, *names):
-        raise InvalidDataError("no_such_outcome", parameter="outcome", value=first, names=names)
-    return {
-        name: np.asarray(records.outcomes[name])[enough]
-        for name in sorted(names, key=lambda name: name != first)
-    }

@@ -95,11 +95,13 @@ def describe_characteristics(summary: Mapping[str, Any]) -> dict[str, Any]:
     rows = [
         ["Name", "", "All records", *(names[j] for j in range(k)), ""],
         table.records(),
-        *table.numbers("Codes per record", summary["codes_per_record"]),
     ]
-    for outcome in summary["outcomes"]:
+    if "codes" in summary:
+        rows += table.numbers("Codes per record", summary["codes_per_record"])
+    for outcome in (*summary["outcomes"], *summary.get("features", ())):
         rows += table.outcome(outcome)
-    rows += [table.code(j) for j in summary["common"][:_MOST_CODES]]
+    if "codes" in summary:
+        rows += [table.code(j) for j in summary["common"][:_MOST_CODES]]
     columns = ["Characteristic", "Value", "All", *(f"Group {j}" for j in range(k)), "SMD"]
     return {"columns": columns, "rows": rows}
 

@@ -92,7 +92,7 @@ function selfContained(element, width, height) {
     const whole = ["x", "width", "x1", "x2", "cx"].includes(name) ? width : height;
     made.setAttribute(name, value.endsWith("%") ? (parseFloat(value) * whole) / 100 : value);
   }
-  const drawn = ["rect", "path", "circle", "line", "text", "polygon", "polyline"].includes(element.localName);
+  const drawn = ["rect", "path", "circle", "ellipse", "line", "text", "polygon", "polyline"].includes(element.localName);
   if (drawn) {
     made.setAttribute("fill", plainColor(style.fill));
     const stroke = plainColor(style.stroke);
@@ -187,6 +187,8 @@ const chartTools = (what, find) => ["SVG", "PNG"].map((format) =>
 const legendOf = (colorOf) => [...leafNodes].sort((a, b) => a.leaf - b.leaf).map((node) => [colorOf(node), numbered(node)]);
 const leafLegend = (chart) => legendOf((node) => window.getComputedStyle($(`.cell[data-node="${node.id}"] rect, path[data-node="${node.id}"]`, chart)).fill);
 
+const pairLegend = (chart) => legendOf((node) => window.getComputedStyle($(`.inner[data-leaf="${node.leaf}"], .point`, chart)).fill);
+
 function setupExport() {
   const add = (name, find) => {
     const place = $(`[data-export="${name}"]`);
@@ -202,6 +204,7 @@ function setupExport() {
     height: 420, legend: leafLegend, ticks: areas.ticks.map(([column, text]) => [(column + 0.5) / areas.names.length, text]),
   }]));
   add("document-map", () => chartTools("document-map", savedPoints));
+  add("pairs", () => chartTools("pairs", () => [$("#pair-plot"), { height: CHART_WIDTH, legend: pairLegend }]));
   add("diagram", () => chartTools("states", () => [$("#diagram"), { height: 680 }]));
   add("transitions", () => tableTools($("#transition-table"), "transitions"));
   add("heat", () => chartTools("heat-map", heatChart));

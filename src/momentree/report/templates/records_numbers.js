@@ -1,24 +1,7 @@
-// The counts of groups, with small counts suppressed (-1: small, -2: hidden to protect a small
-// count). Everything that the page shows is computed from them here.
-const { groups, codes } = data;
-const nameSeparator = "\u00a0· ";
-const hides = data.min_cell > 1;
-const SMALL = `<${data.min_cell}`;
-const Z = 1.959963984540054; // of 95% intervals
-const everyone = groups.estimated.map((_, leaf) => leaf);
+// The rates of codes in groups.
+const { codes } = data;
 // A name for a node without one.
 const unnamed = (node) => node.top.slice(0, 3).map((j) => codes.short[j]).join(nameSeparator);
-const sizeOf = (node) => `${node.size} record${node.size === "1" ? "" : "s"}`;
-const sum = (values) => values.reduce((total, value) => total + value, 0);
-
-// Estimate of a suppressed count: an equal part of the remainder of its total, or half of the
-// threshold if the total is hidden too.
-function estimate(counts, total) {
-  const hidden = counts.filter((count) => count < 0).length;
-  if (total === -1) return data.min_cell / 2 / Math.max(hidden, 1);
-  if (total < 0) return data.min_cell / 2;
-  return (total - sum(counts.filter((count) => count >= 0))) / Math.max(hidden, 1);
-}
 
 function measured(table, totals, leaves, j) {
   const column = table.map((row) => row[j]);
@@ -29,12 +12,6 @@ function measured(table, totals, leaves, j) {
   return { sum: sum(leaves.map((leaf) => (column[leaf] < 0 ? value : column[leaf]))), hidden, estimated: hidden > 0 && !whole };
 }
 
-// The sum of all hidden sizes is known: the total minus the sizes shown.
-function unsureSize(leaves) {
-  const hidden = leaves.filter((leaf) => groups.sizes[leaf] < 0).length;
-  return hidden > 0 && hidden < groups.sizes.filter((size) => size < 0).length;
-}
-
 // The records of some groups that have a code, and those in which it is known.
 function counted(leaves, j) {
   const ones = measured(groups.counts, codes.total, leaves, j);
@@ -42,16 +19,6 @@ function counted(leaves, j) {
   const known = Math.max(sum(leaves.map((leaf) => groups.estimated[leaf])) - unknown.sum, 0);
   const estimated = ones.estimated || unknown.estimated || unsureSize(leaves);
   return { ones: Math.min(ones.sum, known), known, estimated, hidden: leaves.length === 1 && ones.hidden === 1 };
-}
-
-// The Wilson interval of a rate.
-function wilson(ones, n) {
-  if (n <= 0) return [NaN, NaN];
-  const share = ones / n;
-  const z2 = Z * Z;
-  const middle = (share + z2 / (2 * n)) / (1 + z2 / n);
-  const half = Math.sqrt((z2 * share * (1 - share)) / n + (z2 / (2 * n)) ** 2) / (1 + z2 / n);
-  return [share === 0 ? 0 : Math.max(0, middle - half), share === 1 ? 1 : Math.min(1, middle + half)];
 }
 
 // The ratio of two rates with its Katz interval; adds half a record to each cell if one is zero.
@@ -112,14 +79,6 @@ function relevantCodes(node, lambda, limit) {
   kept.sort((a, b) => b.score - a.score || b.p - a.p || a.base - b.base || a.j - b.j);
   return kept.slice(0, limit).map(({ j }) => j);
 }
-
-function wholePercent(share) {
-  const value = 100 * share;
-  if (!Number.isFinite(value)) return "–";
-  return value > 0 && value < 0.5 ? "< 1%" : `${Math.round(value)}%`;
-}
-
-const approximately = (text, estimated) => (estimated && hides ? `≈ ${text}` : text);
 
 function times(value) {
   if (value === Infinity) return "∞";

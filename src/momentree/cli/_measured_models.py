@@ -1,0 +1,142 @@
+"""Choose and fit the model of a table of measurements."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from momentree import models
+from momentree.cli._run import Run
+from momentree.exceptions import MomentreeWarning
+from momentree.messages import Message
+from momentree.readers import Measurements
+from momentree.tree import ClusterTree
+
+_REPORTED = ("fewer_components", "fewer_clusters", "not_converged")
+_FLOOR = 1e-6
+"""Smallest variance in a group, as a share of the smallest variance of a column."""
+_MOST_ROWS = 5_000
+_MOST_GROUPS = 20
+_PATIENCE = 3
+_FEWEST = 5
+
+
+def as_data(table: Measurements, rows: NDArray[np.bool_], *, frame: bool) -> Any:
+    """Return some records as the models take them: an array of numbers, or a data frame."""
+    if frame:
+        return table.frame[rows].reset_index(drop=True)
+    return table.to_matrix()[rows]
+
+
+def find_model(
+    run: Run,
+    table: Measurements,
+    X: Any,
+    n_groups: int | None,
+    parameters: Mapping[str, Any],
+    *,
+    flat: bool,
+) -> tuple[Any, list[Message]]:
+    """Fit a tree to numbers, or else a mixture; also return remarks.
+
+    A tree splits samples by moments of all columns together, so it needs columns of one kind.
+    """
+    names = list(table.columns)
+    if not table.only_numbers:
+        if not flat:
+            run.note(Message("list_of_mixed"))
+        shared = {key: value for key, value in parameters.items() if key != "min_samples_leaf"}
+        mixture = models.MixedMixture(n_groups or 1, kinds=dict(table.kinds), **shared)
+        if n_groups is not None:
+            return _fitted(run, mixture, X), []
+        fitted, n_tried = _lowest_bic(run, mixture, X)
+        return fitted, [Message("n_groups_chosen", most=n_tried)]
+    if flat:
+        return _mixture(run, X, n_groups, names, **parameters)
+    remarks = list[Message]()
+    if n_groups is None:
+        found, remarks = _mixture(run, _sampled(X), None, names)
+        n_groups = len(found.weights_)
+    tree = ClusterTree(n_groups, data="real", **parameters)
+    return _fitted(run, tree, X, feature_names=names), remarks
+
+
+def _mixture(
+    run: Run, X: Any, n_groups: int | None, names: list[str], **parameters: Any
+) -> tuple[Any, list[Message]]:
+    """Fit the mixture of Gaussians with the covariances, and number of groups, of lowest BIC.
+
+    Smoothing by as many samples as columns keeps groups of a few equal records from being the most
+    likely ones; "tied" would describe one group of unequal spread by many.
+    """
+    scale = float(np.min(np.nanvar(X, axis=0), initial=1.0))
+    found: list[Any] = []
+    n_tried = 0
+    n, d = X.shape
+    # Otherwise a single full covariance has more parameters than there are records.
+    types: tuple[Literal["full", "diag"], ...] = (
+        ("full", "diag") if d * (d + 3) // 2 <= n else ("diag",)
+    )
+    for covariance_type in types:
+        mixture = models.GaussianMixture(
+            n_groups or 1,
+            covariance_type=covariance_type,
+            smoothing=float(X.shape[1]),
+            reg_covar=_FLOOR * scale,
+            **parameters,
+        )
+        if n_groups is None:
+            fitted, n = _lowest_bic(run, mixture, X, feature_names=names)
+            n_tried = max(n_tried, n)
+        else:
+            fitted = _fitted(run, mixture, X, feature_names=names)
+        found.append(fitted)
+    best = min(found, key=lambda mixture: mixture.bic(X))
+    return best, [Message("n_groups_chosen", most=n_tried)] if n_groups is None else []
+
+
+def _lowest_bic(run: Run, mixture: Any, X: Any, **given: Any) -> tuple[Any, int]:
+    """Fit 1, 2, ... groups; return the fit of lowest BIC, and the number of fits.
+
+    Fits with groups of fewer than five records do not count: a few almost equal records may be very
+    likely, but describe nothing else. Stops after three numbers without a lower BIC.
+    """
+    best, lowest, k = None, np.inf, 0
+    last = 0
+    while k < min(_MOST_GROUPS, len(X)) and k <= last + _PATIENCE:
+        k += 1
+        run.update(f"finding groups: trying {k}")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fitted = clone(mixture).set_params(n_components=k).fit(X, **given)
+        smallest = int(np.bincount(fitted.labels_, minlength=len(fitted.weights_)).min())
+        bic = float(fitted.bic(X))
+        if best is None or (bic < lowest and smallest >= _FEWEST):
+            best, lowest, last = fitted, bic, k
+    return best, k
+
+
+def _sampled(X: Any) -> Any:
+    """Return at most 5,000 rows, enough to choose a number of groups, in any order the same."""
+    if len(X) <= _MOST_ROWS:
+        return X
+    order = np.lexsort(np.nan_to_num(X.T[::-1]))
+    return X[np.sort(order[:: len(X) // _MOST_ROWS + 1])]
+
+
+def _fitted(run: Run, model: Any, X: Any, **given: Any) -> Any:
+    """Fit a model; its warnings become notes, each once."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fitted = model.fit(X, **given)
+    for warning in caught:
+        problem = warning.message
+        # A note already reports if there are fewer groups.
+        if isinstance(problem, MomentreeWarning) and problem.code not in _REPORTED:
+            run.note(problem.message)
+    return fitted

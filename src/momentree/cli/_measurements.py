@@ -1,0 +1,215 @@
+"""Fit, edit, evaluate and summarize groups of measurements."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from momentree import metrics, models, report
+from momentree.cli._clusters import (
+    GROUP_NAMES,
+    check_groups,
+    known_counts,
+    predictive_power,
+)
+from momentree.cli._edits import Edit, apply_edits
+from momentree.cli._fewer import note_number, why_no_more
+from momentree.cli._measured_models import as_data, find_model
+from momentree.cli._names import GivenNames
+from momentree.cli._run import Result, Run, made_with
+from momentree.cli.tables import CsvTable, assignments
+from momentree.exceptions import InvalidParameterError
+from momentree.messages import Message
+from momentree.readers import Measurements
+from momentree.report.disclosure import Disclosure
+
+_REPEATS = 5
+"""Repeats of the measure of stability."""
+
+
+def find_measured_groups(
+    run: Run,
+    table: Measurements,
+    n_groups: int | None,
+    parameters: Mapping[str, Any],
+    *,
+    flat: bool,
+    edits: Sequence[Edit],
+    given: GivenNames,
+    stability: bool,
+    candidates: range | None = None,
+    min_cell: int,
+    **shown: Any,
+) -> Result:
+    """Find groups of measurements; if `n_groups` is None, BIC chooses their number.
+
+    `parameters` are those of the estimator; `shown` are a title and what the report may disclose.
+    """
+    check_groups(table, n_groups, int(table.enough.sum()), Disclosure(min_cell))
+    is_tree = table.only_numbers and not flat
+    if edits and not is_tree:
+        raise InvalidParameterError("edits_need_a_tree", parameter=edits[0].option)
+    if candidates is not None and is_tree:
+        raise InvalidParameterError("fits_need_flat", parameter="fits")
+    X = as_data(table, table.enough, frame=not table.only_numbers)
+    start = time.perf_counter()
+    with run.stage("finding groups"):
+        fitted, remarks = find_model(run, table, X, n_groups, parameters, flat=flat)
+        note_number(run, fitted, n_groups, "groups")
+        edited = given.apply(apply_edits(run, fitted, X, edits, min_cell))
+    took = time.perf_counter() - start
+    quality: dict[str, Any] = {}
+    if stability:
+        with run.stage("measuring stability"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            quality["stability"] = metrics.stability_score(clone(fitted), X)
+    if candidates is not None:
+        with run.stage("comparing numbers of groups"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            quality["fits"] = models.compare_fits(
+                clone(fitted),
+                X,
+                candidates,
+                stability=_REPEATS if stability else 0,
+                progress=lambda k: run.update(f"comparing numbers of groups: fitting {k}"),
+            )
+    if table.outcomes:
+        with run.stage("measuring how well groups predict outcomes"):
+            quality["predictive_power"] = predictive_power(run, table, edited.labels_)
+    kinds = table.kinds
+    settings = {
+        "columns": ", ".join(f"{name} ({kind.replace('_', '/')})" for name, kind in kinds.items()),
+        "edited by hand": ", ".join(map(str, edits)) or None,
+        "named by hand": str(given) or None,
+    }
+    with run.stage("summarizing"):
+        summary = report.summarize_measurements(
+            edited,
+            table,
+            proba=edited.predict_proba(X),
+            made_with=made_with(table.name, took, **settings),
+            quality=quality,
+            min_cell=min_cell,
+            **shown,
+        )
+    names = _names(summary)
+    config = {**table.coder.to_dict(), GROUP_NAMES: names}
+    lines = [run.words(remark) for remark in remarks]
+    undivided = []
+    if summary["n_leaves"] == 1:
+        reason = why_no_more(edited) or Message("one_group_requested")
+        if is_tree or n_groups is None:
+            undivided.append(run.words(Message("not_split", reason=reason)))
+    return Result(
+        summary,
+        took,
+        table=lambda: _table(table, edited, X, names),
+        format="clusters",
+        content=lambda: _content(summary, lines),
+        save=lambda path: edited.save(path, vectorizer_config=config),
+        tables={
+            "table_one": lambda: report.table_one(summary),
+            **({"fits_table": lambda: report.fits_table(summary)} if candidates else {}),
+        },
+        remarks=[*lines, *undivided],
+    )
+
+
+def _names(summary: Mapping[str, Any]) -> list[str]:
+    names = {
+        node["leaf"]: " · ".join(node["long_name_parts"])
+        for node in summary["nodes"]
+        if node["leaf"] is not None
+    }
+    return [names[j] for j in range(len(names))]
+
+
+def _table(table: Measurements, estimator: Any, X: Any, names: Sequence[str]) -> CsvTable:
+    """Return the group of every record; those without any known value have none."""
+    n, k = len(table), len(names)
+    labels, proba = np.full(n, -1), np.zeros((n, k))
+    labels[table.enough] = estimator.labels_
+    proba[table.enough] = estimator.predict_proba(X)
+    reasons = ["" if enough else NO_VALUES for enough in table.enough]
+    found = assignments("group", names, labels, proba, every=False, undecided=reasons, id=table.ids)
+    fitted = ["yes" if enough else "no" for enough in table.enough]
+    rows = [(*row, one) for row, one in zip(found.rows, fitted, strict=True)]
+    return replace(found, header=[*found.header, "fitted"], rows=rows)
+
+
+NO_VALUES = "no known value"
+INCOMPLETE = "missing values"
+"""Reasons why a record has no group."""
+
+
+def _content(summary: Mapping[str, Any], remarks: Sequence[str]) -> dict[str, Any]:
+    """Return the groups as plain values, without the numbers that the report suppresses."""
+    features = summary["features"]
+
+    def described(entry: Mapping[str, Any]) -> dict[str, Any]:
+        one = features[entry["feature"]]
+        place = entry["class"]
+        value = None if place is None else one["classes"][place]["name"]
+        values = {key: entry[key] for key in ("here", "here_low", "here_high", "rest", "all")}
+        return {
+            "feature": one["name"],
+            "value": one["words"][1] if one["binary"] else value,
+            **values,
+            **{key: entry[key] for key in ("d", "low", "high", "estimated")},
+        }
+
+    return {
+        "kind": "flat" if summary["kind"].endswith("flat") else "tree",
+        **{key: summary[key] for key in ("title", "n_records", "n_left_out", "n_features")},
+        "n_groups": summary["n_leaves"],
+        **{key: summary[key] for key in ("min_cell", "notes")},
+        "remarks": list(remarks),
+        **{key: summary[key] for key in ("made", "quality")},
+        "features": [
+            {
+                **{key: one[key] for key in ("name", "kind", "unit", "separation", "numbers")},
+                "missing": known_counts(one["missing"]),
+                "classes": [
+                    {"name": each["name"], "n_records": known_counts(each["counts"])}
+                    for each in one["classes"]
+                ],
+            }
+            for one in features
+        ],
+        "nodes": [
+            {
+                **{key: node[key] for key in ("id", "parent", "children")},
+                "group": node["leaf"],
+                "name": " · ".join(node["long_name_parts"]),
+                "size": node["size"],
+                "n_records": node["n_samples"] if node["exact"] else None,
+                **{key: node[key] for key in ("share", "share_interval")},
+                "differences": [described(entry) for entry in node["differences"]],
+            }
+            for node in summary["nodes"]
+        ],
+        "outcomes": [
+            {
+                "name": outcome["name"],
+                "missing": known_counts(outcome["missing"]),
+                "numbers": outcome["numbers"],
+                "classes": [
+                    {
+                        "name": one["name"],
+                        "n_records": known_counts(one["counts"]),
+                        "n_all": known_counts([one["total"]])[0],
+                    }
+                    for one in outcome["classes"]
+                ],
+            }
+            for outcome in summary["outcomes"]
+        ],
+        **{key: summary[key] for key in ("certainty", "corrected", "table_one")},
+        "fits": summary["fits"] and summary["fits"]["numbers"],
+    }

@@ -1,0 +1,135 @@
+"""Result of the reader of measurements: columns of numbers, yes or no, categories and counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from momentree._choices import ColumnKind
+from momentree._types import Floats
+from momentree._validation import check_lengths
+from momentree.exceptions import InvalidDataError
+from momentree.messages import Message
+from momentree.readers.measurements.coder import MeasurementCoder
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Measurements:
+    """Records with measurements: one value of each column per record, some of them missing.
+
+    Parameters
+    ----------
+    columns : dict of str to ndarray of shape (n,)
+        Values by column: floats of numbers, counts and yes or no (1 is yes), NaN where missing;
+        texts of categories, "" where missing.
+    coder : MeasurementCoder
+        The kind of each column; reads new records in the same way.
+    ids : list of str
+        Names of the records, not necessarily unique.
+    enough : ndarray of bool, shape (n,)
+        Whether a record has any known value; the others are not fitted.
+    units : dict of str to str, default={}
+        Unit of the columns in which numbers have one.
+    words : dict of str to (str, str), default={}
+        Words for no and yes in columns of them.
+    outcomes : dict of str to ndarray of shape (n,), default={}
+        Values of each outcome: float with NaN where missing, or str with "" where missing.
+    outcome_names : dict of str to (str, str), default={}
+        Names of 0 and 1 in outcomes of two words, such as ("No", "Yes").
+    left_out : dict of str to str, default={}
+        Columns left out, with the code of the reason.
+    name : str, default="measurements"
+        Source of the records.
+    notes : sequence of Message, default=()
+        What the reader guessed, repaired or left out.
+    covariates : sequence of str, default=()
+        Names of the outcomes that are covariates, such as age and sex.
+
+    Raises
+    ------
+    InvalidDataError
+        If lengths or columns do not match.
+    """
+
+    columns: dict[str, NDArray[Any]]
+    coder: MeasurementCoder
+    ids: list[str]
+    enough: NDArray[np.bool_]
+    units: dict[str, str] = field(default_factory=dict)
+    words: dict[str, tuple[str, str]] = field(default_factory=dict)
+    outcomes: dict[str, NDArray[Any]] = field(default_factory=dict)
+    outcome_names: dict[str, tuple[str, str]] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+    name: str = "measurements"
+    notes: Sequence[Message] = ()
+    covariates: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        n = len(self.ids)
+        check_lengths(n, "record", enough=self.enough)
+        for values in (*self.columns.values(), *self.outcomes.values()):
+            check_lengths(n, "record", values=values)
+        if list(self.columns) != list(self.coder.kinds):
+            raise InvalidDataError("invalid_measurement_settings", kinds=list(self.coder.kinds))
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        found = Counter(self.kinds.values())
+        parts = ", ".join(f"{n:,} {kind}" for kind, n in found.most_common())
+        return f"Measurements({self.name!r}, {len(self):,} records, columns: {parts})"
+
+    @property
+    def kinds(self) -> Mapping[str, ColumnKind]:
+        """Kind of each column."""
+        return self.coder.kinds
+
+    @property
+    def only_numbers(self) -> bool:
+        """Whether all columns contain numbers or counts."""
+        return set(self.kinds.values()) <= {"number", "count"}
+
+    @property
+    def n_missing(self) -> int:
+        """Number of missing cells in records with any known value."""
+        return sum(int(is_missing(values)[self.enough].sum()) for values in self.columns.values())
+
+    def to_matrix(self) -> Floats:
+        """Return the columns as floats, shape (n, d): categories by the place of their values."""
+        found = []
+        for name, values in self.columns.items():
+            if self.kinds[name] == "category":
+                place = {text: float(j) for j, text in enumerate(self.coder.categories[name])}
+                values = np.array([place.get(text, np.nan) for text in values])
+            found.append(np.asarray(values, dtype=np.float64))
+        return np.column_stack(found)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The columns as a data frame: categories are texts, and None where missing."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                name: [text or None for text in values]
+                if self.kinds[name] == "category"
+                else values
+                for name, values in self.columns.items()
+            }
+        )
+
+
+def is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which values are missing: NaN, or an empty text."""
+    if values.dtype.kind == "f":
+        return np.asarray(np.isnan(values), dtype=np.bool_)
+    return np.asarray(values == "", dtype=np.bool_)

@@ -1,0 +1,190 @@
+"""Statistics of each feature per group, with small counts suppressed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from momentree._types import Floats, Int64s, Ints
+from momentree.report.disclosure import Disclosure
+from momentree.report.records.outcomes import count_outcomes
+from momentree.report.records.statistics import number_statistics
+from momentree.report.text import clean_text
+
+if TYPE_CHECKING:
+    from momentree.datasets import Measurements
+
+Z = 1.959963984540054
+"""Quantile of the normal distribution for intervals of 95%."""
+_TAIL, _NO_TAIL = 0.05, 0.2
+"""Whiskers end at this quantile, or at one with `min_cell` records beyond it, up to a limit."""
+_DIGITS = 6
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Number, mean and sum of squared deviations of the known values in each of k groups."""
+
+    n: Floats
+    mean: Floats
+    squares: Floats
+
+    @classmethod
+    def of(cls, values: Floats, labels: Ints, k: int) -> Moments:
+        """Count the known values in each group."""
+        known = np.isfinite(values)
+        at, found = labels[known], values[known]
+        n = np.bincount(at, minlength=k).astype(np.float64)
+        mean = np.bincount(at, found, minlength=k) / np.maximum(n, 1.0)
+        squares = np.bincount(at, (found - mean[at]) ** 2, minlength=k)
+        return cls(n, mean, np.asarray(squares, dtype=np.float64))
+
+    def joined(self, groups: Sequence[int]) -> tuple[float, float, float]:
+        """Return number, mean and standard deviation of some groups together."""
+        n, mean = self.n[groups], self.mean[groups]
+        total = float(n.sum())
+        if not total:
+            return 0.0, float("nan"), float("nan")
+        center = float(n @ mean) / total
+        squares = float(self.squares[groups].sum() + n @ (mean - center) ** 2)
+        return total, center, float(np.sqrt(squares / max(total - 1.0, 1.0)))
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A feature with its published entry; `moments` are None for categories and yes or no."""
+
+    entry: dict[str, Any]
+    moments: Moments | None
+    known: Floats  # numbers of known values per group, for the width of intervals
+
+    @property
+    def hidden(self) -> set[int]:
+        """Groups whose numbers are hidden."""
+        return set(np.flatnonzero(self.entry["numbers"]["hidden"]).tolist())
+
+
+def describe_features(
+    table: Measurements,
+    labels: Ints,
+    n_groups: int,
+    sizes: Floats,
+    disclosure: Disclosure,
+) -> list[Feature]:
+    """Describe the features of fitted records, in the order of the columns.
+
+    Each entry has the form of `count_outcomes` with, besides, ``kind``, ``unit``, ``separation``
+    (the share of its variance between groups) and, in the ``numbers`` of each group, ``interval``
+    (that of the mean) and ``tails`` (two quantiles, or None). `sizes` are the estimated sizes.
+    Features of which nothing can be shown are left out.
+    """
+    found = []
+    for name, values in table.columns.items():
+        inside, kind = values[table.enough], table.kinds[name]
+        if kind in ("number", "count"):
+            feature = _numeric(inside, labels, n_groups, disclosure)
+        else:
+            # The words of a category are texts, even if they are written as numbers.
+            given = inside if kind == "yes_no" else inside.astype(object)
+            words = table.words.get(name, ("no", "yes"))
+            counted = count_outcomes(
+                {name: given}, labels, n_groups, disclosure.min_cell, {name: words}
+            )
+            if not counted:
+                continue
+            feature = _counted(counted[0], inside, labels, sizes, disclosure)
+        feature.entry.update(
+            name=clean_text(name), kind=kind, unit=clean_text(table.units.get(name, ""))
+        )
+        if kind == "yes_no":
+            feature.entry["words"] = [clean_text(word) for word in table.words[name]]
+        found.append(feature)
+    return found
+
+
+def _numeric(values: Floats, labels: Ints, k: int, disclosure: Disclosure) -> Feature:
+    moments = Moments.of(values, labels, k)
+    counts = np.column_stack([moments.n, np.bincount(labels, minlength=k) - moments.n])
+    missing = disclosure.suppress_classes(np.rint(counts).astype(np.int64)).counts[:, 1]
+    numbers = number_statistics(values, labels, k, disclosure)
+    known = _rounded(moments.n, disclosure)
+    for group, entry in enumerate(numbers["groups"]):
+        if entry is not None:
+            inside = values[(labels == group) & np.isfinite(values)]
+            _extend(entry, inside, float(known[group]), disclosure)
+    if numbers["all"] is not None:
+        _extend(numbers["all"], values[np.isfinite(values)], float(known.sum()), disclosure)
+    shown = [g for g in range(k) if numbers["groups"][g] is not None]
+    entry = {
+        "binary": False,
+        "covariate": False,
+        "missing": missing.tolist(),
+        "classes": [],
+        "numbers": numbers,
+        "separation": _variance_between(moments, shown),
+    }
+    return Feature(entry, moments, known)
+
+
+def _extend(entry: dict[str, Any], values: Floats, known: float, disclosure: Disclosure) -> None:
+    half = Z * entry["sd"] / np.sqrt(max(known, 1.0))
+    digits = entry["digits"] + 2
+    entry["interval"] = [round(entry["mean"] - half, digits), round(entry["mean"] + half, digits)]
+    tail = max(_TAIL, disclosure.min_cell / max(len(values), 1))
+    entry["tails"] = None
+    if tail <= _NO_TAIL:
+        low, high = np.quantile(values, [tail, 1.0 - tail]).tolist()
+        entry["tails"] = [round(low, entry["digits"]), round(high, entry["digits"])]
+
+
+def _counted(
+    entry: dict[str, Any], values: Any, labels: Ints, sizes: Floats, disclosure: Disclosure
+) -> Feature:
+    lacking = np.isnan(values) if values.dtype.kind == "f" else values == ""
+    k = len(sizes)
+    known = np.bincount(labels[~np.asarray(lacking, dtype=np.bool_)], minlength=k)
+    rates = np.array(
+        [
+            [disclosure.class_rate(entry, at, [group], sizes)[0] for group in range(k)]
+            for at in range(len(entry["classes"]))
+        ]
+    )
+    if entry["binary"]:
+        rates = np.vstack([1.0 - rates, rates])
+    feature = Feature(entry, None, _rounded(known.astype(np.float64), disclosure))
+    entry["separation"] = _rate_between(np.nan_to_num(rates), feature.known)
+    return feature
+
+
+def _rounded(n: Floats, disclosure: Disclosure) -> Floats:
+    """Round numbers of values, so that no small count follows from the width of an interval."""
+    m = disclosure.min_cell
+    return np.asarray(np.maximum(m * np.floor(n / m), np.where(n > 0, 1.0, 0.0)))
+
+
+def _variance_between(moments: Moments, groups: Sequence[int]) -> float:
+    """Return the share of the variance of a number that lies between some groups (eta squared)."""
+    n, mean = moments.n[groups], moments.mean[groups]
+    if not n.sum():
+        return 0.0
+    center = float(n @ mean) / float(n.sum())
+    between = float(n @ (mean - center) ** 2)
+    total = between + float(moments.squares[groups].sum())
+    return round(between / total, 4) if total > 0 else 0.0
+
+
+def _rate_between(rates: Floats, n: Floats) -> float:
+    """Return the same share for classes: Goodman and Kruskal's tau, given rates (classes, k)."""
+    weight = n / max(float(n.sum()), 1.0)
+    base = rates @ weight
+    spread = 1.0 - float(base @ base)
+    between = float((((rates - base[:, None]) ** 2) @ weight).sum())
+    return round(min(max(between / spread, 0.0), 1.0), 4) if spread > 1e-12 else 0.0
+
+
+def sizes_of(labels: Ints, k: int, disclosure: Disclosure) -> tuple[Int64s, Floats]:
+    """Return the published sizes of groups and their estimates."""
+    return disclosure.suppress_sizes(np.bincount(labels, minlength=k).astype(np.int64))

@@ -1,0 +1,11 @@
+topic.setAttribute("aria-labelledby", "topic-name");
+prepareTable();
+setupViews();
+setupTree();
+setupMap();
+setupTable();
+drawOutcomeTable();
+listeners.push(drawGroup);
+setupRename();
+setupExport();
+followAddress();
