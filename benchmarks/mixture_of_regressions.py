@@ -3,8 +3,8 @@
 Samples with random slopes, intercepts and inputs of different scales; EM from ten random
 responsibilities with the same tolerance. The table has the share of samples in which the
 log-likelihood is at least that of the best random start (less 0.001 nats a row), the mean
-difference in nats a row, the share of samples whose more likely start was the moments, and the
-seconds of processor time.
+difference in nats a row, the share of samples in which EM from the moments ends as high as from
+growth, and the seconds of processor time.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def measure(d: int, k: int, n: int, seeds: int) -> list[str]:
         gain = float(model.log_density(X, y).sum() - best) / n
         gains.append(gain)
         wins += gain >= -1e-3
-        by_moments += model.diagnostics_["start"] == "moments"
+        reached = model.diagnostics_["log_likelihoods"].get("moments", -np.inf)
+        by_moments += reached >= max(model.diagnostics_["log_likelihoods"].values()) - 1e-3 * n
     row = [f"{wins / seeds:.0%}", f"{np.mean(gains):+.3f}", f"{by_moments / seeds:.0%}"]
     return [str(d), str(k), str(n), *row, *(f"{value:.2f}" for value in seconds)]
 

@@ -103,6 +103,14 @@ def test_speed(benchmark, tiny):
     assert [row[0] for row in rows][:2] == ["one product X @ v", "without refinement"]
 
 
+def test_gaussian_mixtures(benchmark):
+    X, y = np.random.default_rng(0).standard_normal((60, 3)), np.repeat([0, 1, 2], 20)
+    X[np.arange(60), y] += 9.0
+    row = benchmark("gaussian_mixtures").measure(("groups", X, y), "diag", n_init=1)
+    assert row[0] == "groups"
+    assert float(row[5]) == 1.0
+
+
 def test_memory(benchmark, tiny, monkeypatch, capsys):
     """Both modes of measurement, in this process instead of a new one each."""
     module = benchmark("memory_tree")

@@ -104,6 +104,19 @@ def test_functions_and_tests_exist():
             assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 
+def test_functions_and_tests_of_other_models_exist():
+    text = (REPOSITORY / "docs" / "theory.md").read_text(encoding="utf-8")
+    section = text.partition("## Remarks and other models")[2].partition("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("| ") and "`" in line]
+    assert len(lines) >= 6
+    for line in lines:
+        *_, function, test = (cell.strip().strip("`") for cell in line.strip("|").split("|"))
+        assert callable(find(function))
+        file, _, name = test.partition("::")
+        tree = ast.parse((REPOSITORY / file).read_text(encoding="utf-8"))
+        assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
 def papers() -> tuple[str, ...]:
     """The references to S, H and T on the page."""
     page = (REPOSITORY / "docs" / "theory.md").read_text(encoding="utf-8")

@@ -67,11 +67,11 @@ def test_opposite_and_nearly_parallel_components():
 
 
 def test_too_many_subsets_are_not_examined():
-    M = np.random.default_rng(2).normal(size=(20, 110))
+    M = np.random.default_rng(2).normal(size=(20, 60))
     found = identifiability(M)
     assert found.unique is None
     assert found.reason.code == "too_many_subsets"
-    assert found.kruskal_rank >= 3
+    assert found.kruskal_rank == 2  # a lower limit
 
 
 def test_refuses_bad_input():

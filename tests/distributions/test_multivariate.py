@@ -8,21 +8,21 @@ from tests.raising import raises
 
 
 def test_errors_agree_with_simulation():
-    """1,000 samples of 400 rows: the simulated errors are uncertain by 2.2 %; 4 SE."""
+    """600 samples of 400 rows: the simulated errors are uncertain by 2.9 %; 4 SE."""
     rng = np.random.default_rng(0)
     A = rng.normal(size=(3, 3))
-    fits = [fit_multivariate_normal(rng.normal(size=(400, 3)) @ A.T + 5) for _ in range(1000)]
+    fits = [fit_multivariate_normal(rng.normal(size=(400, 3)) @ A.T + 5) for _ in range(600)]
     means = np.array([found.mean for found in fits])
     covariances = np.array([found.covariance for found in fits])
     np.testing.assert_allclose(means.mean(axis=0), 5, atol=0.05)
     np.testing.assert_allclose(covariances.mean(axis=0), A @ A.T, atol=0.05)
     np.testing.assert_allclose(
-        np.mean([found.mean_errors for found in fits], axis=0), means.std(axis=0), rtol=0.09
+        np.mean([found.mean_errors for found in fits], axis=0), means.std(axis=0), rtol=0.12
     )
     np.testing.assert_allclose(
         np.mean([found.covariance_errors for found in fits], axis=0),
         covariances.std(axis=0),
-        rtol=0.09,
+        rtol=0.12,
     )
 
 

@@ -33,26 +33,26 @@ def test_population_moments_give_the_parameters_back(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_standard_errors_and_intervals_agree_with_simulation(name):
-    """2,000 samples: standard errors to 5 %, coverage of 95 % intervals to 2 percentage points.
+    """1,000 samples: standard errors to 8 %, coverage of 95 % intervals to 2.2 percentage points.
 
-    The simulation errors are 1.6 % and 0.5 points; 1,000 values a sample leave about 1 point.
+    The simulation errors are 2.2 % and 0.7 points.
     """
     fit, truth, distribution = CASES[name]
-    X = distribution.rvs(size=(2000, 1000), random_state=np.random.RandomState(0))
+    X = distribution.rvs(size=(1000, 1000), random_state=np.random.RandomState(0))
     fits = [fit(x) for x in X]
     for parameter, true in truth.items():
         values = np.array([found.estimates[parameter] for found in fits])
         errors = np.array([found.standard_errors[parameter] for found in fits])
-        assert values.mean() == pytest.approx(true, abs=5 * values.std() / np.sqrt(2000) + 0.01)
-        assert errors.mean() == pytest.approx(values.std(), rel=0.07)
+        assert values.mean() == pytest.approx(true, abs=5 * values.std() / np.sqrt(1000) + 0.01)
+        assert errors.mean() == pytest.approx(values.std(), rel=0.08)
         ends = np.array([found.confidence_intervals()[parameter] for found in fits])
         covered = ((ends[:, 0] <= true) & (true <= ends[:, 1])).mean()
-        assert covered == pytest.approx(0.95, abs=0.02)
+        assert covered == pytest.approx(0.95, abs=0.022)
 
 
 def test_the_standard_error_does_not_assume_the_model():
     """Counts with twice the variance of a Poisson distribution."""
-    X = stats.nbinom(4, 0.5).rvs(size=(1000, 300), random_state=np.random.RandomState(1))
+    X = stats.nbinom(4, 0.5).rvs(size=(500, 300), random_state=np.random.RandomState(1))
     fits = [fit_poisson(x) for x in X]
     spread = np.std([found.estimates["rate"] for found in fits])
     errors = np.mean([found.standard_errors["rate"] for found in fits])

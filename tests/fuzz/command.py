@@ -60,7 +60,7 @@ class Files:
             arguments.append(str(source / self.second))
         arguments += [part.replace("@", str(source)) for part in options]
         promised = [name for name in _PROMISED if rng.random() < 0.3]
-        if {"--order", "--include-records"} & set(options):
+        if {"--order", "--include-records", "--include-sequences"} & set(options):
             promised = sorted({*promised, "--output"})
         if self.command == "assign":
             promised = [name for name in promised if name == "--csv"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import random
 import traceback
 import warnings
@@ -32,6 +33,10 @@ def _real() -> np.ndarray:
     return np.log1p(seeds.counts()) - 0.3
 
 
+def _symbols() -> np.ndarray:
+    return np.asarray(seeds.counts())[:, :1] % 4
+
+
 def _gaps() -> np.ndarray:
     X = _binary()
     return np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
@@ -56,8 +61,16 @@ def cases() -> dict[str, tuple[Callable[..., Any], dict[str, Any], Callable[[], 
         "single-topic": (mt.SingleTopicModel, {"n_components": 3}, seeds.counts),
         "poisson": (mt.PoissonMixture, {"n_components": 3}, seeds.counts),
         "bernoulli": (mt.BernoulliMixture, {"n_components": 3}, _gaps),
+        "gaussian": (mt.GaussianMixture, {"n_components": 3}, _real),
+        "gaussian-diag": (
+            mt.GaussianMixture,
+            {"n_components": 3, "covariance_type": "diag"},
+            _gaps,
+        ),
         "mixed": (mt.MixedMixture, {"n_components": 3}, _real),
         "views": (mt.MultiviewMixture, {"n_components": 2}, seeds.counts),
+        "hmm-categorical": (mt.CategoricalHMM, {"n_components": 2, "max_iter": 30}, _symbols),
+        "hmm-gaussian": (mt.GaussianHMM, {"n_components": 2, "max_iter": 30}, _real),
         "lda": (mt.LatentDirichletAllocation, {"n_components": 3}, seeds.counts),
     }
 
@@ -95,9 +108,11 @@ class Estimator:
         """Return arguments of ``fit``, at least one of them odd."""
         odd = rng.random()
         given: dict[str, Any] = {"X": odd_matrix(rng, X) if odd < 0.6 else X}
+        accepted = inspect.signature(cases()[self.name][0].fit).parameters
         if 0.5 < odd < 0.8:
-            given["sample_weight"] = odd_vector(rng, len(X))
-        if odd > 0.85:
+            vector = "sample_weight" if "sample_weight" in accepted else "lengths"
+            given[vector] = odd_vector(rng, len(X))
+        if odd > 0.85 and "feature_names" in accepted:
             given["feature_names"] = odd_names(rng, X.shape[1])
         if rng.random() < 0.15:
             given["parameters"] = self._parameters(rng)

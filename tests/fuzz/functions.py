@@ -216,6 +216,7 @@ def calls() -> dict[str, Call]:
             {"model_or_proportions": np.eye(3)[labels], "order": np.arange(n)},
         ),
     }
+    found |= _of_sources_and_regressions(X)
     exact = moments.SingleTopicMoments.from_parameters(weights, topics)
     for name in ("als", "eigendecomposition", "jennrich", "random_projections", "sidiwo"):
         arguments = {"moments": exact, "n_components": 3, "random_state": 0}
@@ -224,6 +225,62 @@ def calls() -> dict[str, Call]:
         sampled = moments.SingleTopicMoments.from_data(X)
         arguments = {"moments": sampled, "n_components": 3, "random_state": 0}
         found[name] = (getattr(mt.decomposition, name), arguments)
+    return found
+
+
+def _of_sources_and_regressions(X: np.ndarray) -> dict[str, Call]:
+    """Return functions of real-valued data, each with valid arguments."""
+    import momentree as mt
+    from momentree import decomposition, distributions, metrics, moments
+
+    n = len(X)
+    Z, y, v = np.log1p(X[:, :4]) + np.arange(4), np.cos(np.arange(n)), np.linspace(0.5, 1.5, n)
+    A, w = np.array([[1.0, 2.0], [3.0, 1.0], [0.5, -1.0]]), np.array([0.6, 0.4])
+    tensor = np.zeros((2, 2, 2))
+    tensor[0, 0, 0] = tensor[1, 1, 1] = 1.0
+
+    def separate(X: Any, sample_weight: Any, **parameters: Any) -> None:
+        model = mt.IndependentComponents(**parameters).fit(X, sample_weight=sample_weight)
+        assert np.isfinite(model.transform(X)).all()
+
+    def regress(X: Any, y: Any, sample_weight: Any, **parameters: Any) -> None:
+        model = mt.MixtureOfRegressions(**parameters).fit(X, y, sample_weight=sample_weight)
+        assert np.isfinite(model.predict(X)).all()
+        assert np.isfinite(model.log_density(X, y)).all()
+
+    many: dict[str, Any] = {"X": Z, "sample_weight": v}
+    found: dict[str, Call] = {
+        "independent_components": (separate, {**many, "n_components": 3, "tol": 1e-5}),
+        "mixture_of_regressions": (regress, {**many, "y": y, "n_components": 2, "tol": 1e-5}),
+        "ica_moments": (moments.ICAMoments.from_data, {**many, "n_components": 3}),
+        "ica_parameters": (moments.ICAMoments.from_parameters, {"mixing": A, "kurtoses": w}),
+        "regression_moments": (moments.RegressionMoments.from_data, {**many, "y": y}),
+        "regression_parameters": (
+            moments.RegressionMoments.from_parameters,
+            {"weights": w, "coefs": A.T},
+        ),
+        "jade": (
+            decomposition.jade,
+            {"moments": moments.ICAMoments.from_parameters(A, w), "max_iter": 9},
+        ),
+        "identifiability": (
+            decomposition.identifiability,
+            {"centers": A, "weights": w, "tol": 1e-9},
+        ),
+        "orthogonal_defect": (decomposition.orthogonal_defect, {"T": tensor}),
+        "amari_distance": (metrics.amari_distance, {"components": A.T, "mixing": A}),
+        "fit_multivariate_normal": (distributions.fit_multivariate_normal, many),
+        "from_moments": (
+            distributions.from_moments,
+            {"distribution": "binomial", "m1": 3.0, "m2": 11.1},
+        ),
+    }
+    x = 1.0 + np.arange(n) % 3
+    for name in ("normal", "binomial", "poisson", "gamma", "uniform"):
+        found[f"fit_{name}"] = (
+            getattr(distributions, f"fit_{name}"),
+            {"x": x, "sample_weight": v},
+        )
     return found
 
 
@@ -239,6 +296,10 @@ NAMES = (
     *("align_columns", "plot_topic_proportions", "eigendecomposition", "jennrich", "svd_method"),
     *("random_projections", "svtd", "tensor_power_method", "classification_table"),
     *("corrected_outcome", "corrected_covariates", "compare_fits"),
+    *("independent_components", "mixture_of_regressions", "ica_moments", "ica_parameters", "jade"),
+    *("regression_moments", "regression_parameters", "identifiability", "orthogonal_defect"),
+    *("amari_distance", "fit_multivariate_normal", "from_moments", "fit_normal", "fit_binomial"),
+    *("fit_poisson", "fit_gamma", "fit_uniform"),
 )
 
 

@@ -50,6 +50,12 @@ _SLOTS = (
     ("-k", "3", "--skip-rows", "1", "--encoding", "latin-1"),
 )
 
+_SEQUENCES = (
+    ("-k", "2", "--min-sequences", "1", "--min-cell", "1", "--include-sequences"),
+    ("-k", "2", "--id-column", "user", "--time-column", "none", "--code-column", "page"),
+    ("-k", "auto", "--time-format", "%Y-%m-%d %H:%M", "--skip-rows", "0"),
+)
+
 
 class Kind(Protocol):
     """A kind of inputs."""
@@ -138,4 +144,7 @@ def _all(folder: Path) -> dict[str, Kind]:
             joined = ("--join", "@/stays.csv", "--on", "visit_id", "--outcome", "late")
             options = ((*_RECORDS[0], *joined),)
         found[f"records-{form}"] = Files("clusters", files, options)
+    for form, files in seeds.sequence_files().items():
+        options = _SEQUENCES[:1] if form == "lists" else _SEQUENCES
+        found[f"sequences-{form}"] = Files("sequences", files, options)
     return found

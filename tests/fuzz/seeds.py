@@ -241,6 +241,25 @@ def record_files() -> dict[str, dict[str, bytes]]:
     }
 
 
+def sequence_files() -> dict[str, dict[str, bytes]]:
+    """Return the files of each input of ``sequences``."""
+    rng = np.random.default_rng(0)
+    rows = [["user", "time", "page"]]
+    cells = [["user", "codes"]]
+    for i in range(30):
+        states = np.repeat(rng.permutation(2), rng.integers(2, 6, 2))
+        pages = [("home", "search", "buy", "cart")[2 * j + rng.integers(2)] for j in states]
+        rows += [[f"u{i}", f"2024-03-{i % 28 + 1:02} 10:{t:02}", p] for t, p in enumerate(pages)]
+        cells.append([f"u{i}", " > ".join(pages)])
+    frame = pd.DataFrame(rows[1:], columns=rows[0])
+    return {
+        "long": {"s.csv": _table(rows)},
+        "lists": {"s.csv": _table(cells)},
+        "parquet": {"s.parquet": _bytes(frame.astype({"time": "datetime64[ns]"}).to_parquet)},
+        "xlsx": {"s.xlsx": _xlsx(rows)},
+    }
+
+
 def write(folder: Path, files: Mapping[str, bytes]) -> None:
     """Write files below a folder."""
     for name, content in files.items():

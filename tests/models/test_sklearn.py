@@ -10,9 +10,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Binarizer
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from momentree import (
     BernoulliMixture,
+    CategoricalHMM,
+    GaussianHMM,
+    GaussianMixture,
     LatentDirichletAllocation,
     MixedMixture,
     MultiviewMixture,
@@ -67,6 +71,42 @@ class OfParity(BernoulliMixture):
         return super().score_samples(binary(X))
 
 
+class OfOneSequence(GaussianHMM):
+    """GaussianHMM without lengths: most checks give a vector y as the second argument."""
+
+    def fit(self, X, y=None):
+        return super().fit(X)
+
+    def score(self, X, y=None):
+        return super().score(X)
+
+
+class OfOneColumn(CategoricalHMM):
+    """CategoricalHMM of one column of symbols, made of tables of numbers of any size."""
+
+    def symbols(self, X, reset):
+        X = validate_data(self, X, reset=reset, dtype=np.float64)
+        return np.abs(X[:, 0]).astype(int) % 3
+
+    def fit(self, X, y=None):
+        symbols, n_features = self.symbols(X, True), self.n_features_in_
+        super().fit(symbols)
+        self.n_features_in_ = n_features
+        return self
+
+    def predict(self, X):
+        check_is_fitted(self)
+        return super().predict(self.symbols(X, False))
+
+    def predict_proba(self, X):
+        check_is_fitted(self)
+        return super().predict_proba(self.symbols(X, False))
+
+    def score(self, X, y=None):
+        check_is_fitted(self)
+        return super().score(self.symbols(X, False))
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore::momentree.exceptions.MomentreeWarning")
 @parametrize_with_checks(
@@ -74,6 +114,7 @@ class OfParity(BernoulliMixture):
         SingleTopicModel(3),
         PoissonMixture(2, refine=None),
         LatentDirichletAllocation(2, max_iter=2, start="moments"),
+        GaussianMixture(2, covariance_type="diag", start="groups"),
         OfParity(3, start="tree", convergence="weights"),
         MixedMixture(2, start="splits", max_iter=5),
         MultiviewMixture(2, start="splits", max_iter=5),
@@ -84,8 +125,19 @@ def test_estimator_checks(estimator, check):
     check(estimator)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings("ignore::momentree.exceptions.ConvergenceWarning")
+@parametrize_with_checks([OfOneColumn(2, n_features=3, max_iter=5), OfOneSequence(2, max_iter=5)])
+def test_checks_of_models_of_sequences(estimator, check):
+    check(estimator)
+
+
 def test_tags():
     assert get_tags(BernoulliMixture()).input_tags.allow_nan
+    tags = get_tags(GaussianMixture()).input_tags
+    assert tags.sparse
+    assert tags.allow_nan
+    assert not tags.positive_only
     for Model in (BernoulliMixture, LatentDirichletAllocation, PoissonMixture, SingleTopicModel):
         assert get_tags(Model()).input_tags.sparse
         assert get_tags(Model()).input_tags.positive_only

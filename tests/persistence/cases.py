@@ -12,7 +12,10 @@ import pandas as pd
 
 from momentree import (
     BernoulliMixture,
+    CategoricalHMM,
     ClusterTree,
+    GaussianHMM,
+    GaussianMixture,
     LatentDirichletAllocation,
     MixedMixture,
     MultiviewMixture,
@@ -25,6 +28,7 @@ from momentree.decomposition import svtd
 
 from ..tree.cluster_data import of_kind
 
+SYMBOLS = np.arange(60) ** 2 % 7
 COUNTS = make_single_topic(150, 30, 4, length=40, exponent=0.5, random_state=0).X
 
 SHORT = make_single_topic(20, 12, 2, length=6, exponent=0.5, random_state=0).X
@@ -37,6 +41,12 @@ def binary():
 def with_gaps():
     X = binary()
     return np.where(np.random.default_rng(0).random(X.shape) < 0.15, np.nan, X)
+
+
+def measurements(gaps=0.0):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 3)) + 4.0 * np.eye(3)[rng.integers(3, size=120)]
+    return np.where(rng.random(X.shape) < gaps, np.nan, X)
 
 
 def mixed():
@@ -109,6 +119,19 @@ CASES = {
         LatentDirichletAllocation(2, refine=None, alpha0=0.5, inference="gibbs").fit(SHORT),
         SHORT,
     ),
+    **{
+        f"Gaussians, {covariances}": lambda covariances=covariances: (
+            GaussianMixture(3, covariance_type=covariances).fit(measurements()),
+            measurements(),
+        )
+        for covariances in ("spherical", "tied", "diag", "full")
+    },
+    "Gaussians with gaps, renamed": lambda: (
+        GaussianMixture(2, decomposition=svtd, start="groups")
+        .fit(measurements(0.1))
+        .rename(0, "A"),
+        measurements(0.1),
+    ),
     "mixed columns": lambda: (
         MixedMixture(2, kinds={"visits": "category"}).fit(mixed()),
         mixed(),
@@ -127,6 +150,14 @@ CASES = {
             kinds=["words", "auto", "count"],
         ).fit(COUNTS),
         COUNTS,
+    ),
+    "hidden Markov, symbols": lambda: (
+        CategoricalHMM(2, n_features=9, max_iter=20).fit(SYMBOLS, [30, 1, 29]),
+        SYMBOLS,
+    ),
+    "hidden Markov, numbers": lambda: (
+        GaussianHMM(2, covariance_type="full", refine=None).fit(kind("real")),
+        kind("real"),
     ),
     "Bernoulli": lambda: (BernoulliMixture(3).fit(binary()), binary()),
     "Bernoulli by moments, edited": lambda: (

@@ -10,10 +10,11 @@ import pytest
 from momentree import BernoulliMixture, LatentDirichletAllocation
 from momentree.datasets import make_lda
 from momentree.models import compare_fits
-from momentree.report import summarize, summarize_records, write_html
+from momentree.report import summarize, summarize_records, summarize_sequences, write_html
 
 from .browsing import By, emulated, opened, scheme, tree_row, width_of
 from .records.cases import flat_case, tree_case
+from .sequences.cases import clicks
 
 AXE = """
 const [options, done] = arguments;
@@ -55,6 +56,11 @@ def without_outcomes():
     return summarize_records(model, records, include_records=True, min_cell=1)
 
 
+def of_clicks():
+    sequences, model, fits = clicks()
+    return summarize_sequences(model, sequences, fits=fits, include_sequences=True)
+
+
 FITS = compare_fits(BernoulliMixture(), np.repeat(np.eye(3), 20, axis=0), [2, 3], stability=1)
 QUALITY = {"stability": [0.9], "recurrence": [0.9, 0.8, 0.7, np.nan], "fits": FITS}
 PAGES = {
@@ -62,6 +68,7 @@ PAGES = {
     "topics, flat": lambda case: of_lda(),
     "records, tree": lambda case: summarize_records(*tree_case(), quality=QUALITY),
     "records, flat": lambda case: without_outcomes(),
+    "sequences": lambda case: of_clicks(),
 }
 
 

@@ -7,10 +7,11 @@ import pytest
 
 from momentree.messages import CATALOGUE, PYTHON, Audience, Message, in_words
 from momentree.messages.catalogue.report import PLAIN
-from momentree.report import render_html, summarize, summarize_records
+from momentree.report import render_html, summarize, summarize_records, summarize_sequences
 
 from .pages import read
 from .records.cases import flat_case, tree_case
+from .sequences.cases import clicks
 
 VOID = {"meta", "link", "input", "br", "path", "rect"}
 
@@ -64,11 +65,13 @@ def pages(make_case):
     one.estimator.labels_ = one.estimator.labels_[:1]
     one.estimator.tree_._samples = one.estimator.tree_._samples[:1]
     quality = {"stability": [0.9], "recurrence": [0.9, 0.8, 0.7, 0.5]}
+    sequences, model, fits = clicks()
     return {
         "tree": render_html(summarize(case.estimator, case.X, **case.arguments)),
         "one": render_html(summarize(one.estimator, one.X, **one.arguments)),
         "flat groups": render_html(summarize_records(*flat_case(), quality=quality)),
         "tree of groups": render_html(summarize_records(*tree_case())),
+        "sequences": render_html(summarize_sequences(model, sequences, fits=fits)),
     }
 
 
@@ -86,7 +89,10 @@ def test_percentages_and_counts_are_written_one_way(pages):
         assert "%" in text
         assert re.findall(r"[\d.]+\s+%", text) == [], name
         assert (
-            re.findall(r"(?<![\d.,<])1 (?:documents|records|topics|groups|words|codes)\b", text)
+            re.findall(
+                r"(?<![\d.,<])1 (?:documents|records|topics|groups|words|codes|sequences|states)\b",
+                text,
+            )
             == []
         )
     assert "1 document " in plain_text(pages["one"])

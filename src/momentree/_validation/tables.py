@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from momentree._sparse import NamedColumns, as_csr, check_numbers, check_structure
 from momentree._types import Floats
-from momentree._validation.arrays import MAX_COUNT, MIN_COUNT
+from momentree._validation.arrays import MAX_COUNT, MIN_COUNT, as_floats
 from momentree._validation.texts import texts_of
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
 
@@ -63,12 +63,11 @@ def check_values(
 def check_real(X: Any) -> Floats:
     """Return X as a dense array of finite numbers (n, d), with absolute values up to 1e30.
 
-    The error codes are ``missing_count`` and ``huge_value``, with the first bad row and column, and
-    those of :func:`check_table`.
+    The error codes are ``sparse_not_supported``, ``missing_count`` and ``huge_value``, with the
+    first bad row and column, and those of :func:`check_table`.
     """
-    table = check_table(X)
-    sparse: bool = sp.issparse(table)
-    return _finite_reals(table.toarray() if sparse else table)
+    _refuse_sparse(X)
+    return _finite_reals(check_table(X))
 
 
 def check_real_features(
@@ -79,8 +78,7 @@ def check_real_features(
     With `reset`, as in ``fit``, set ``n_features_in_`` and ``feature_names_in_``; otherwise check
     X against them. y is checked like X; None gives an empty array.
     """
-    if sp.issparse(X):
-        raise InvalidDataError("sparse_not_supported")
+    _refuse_sparse(X)
     _check_received(X)
     checks: dict[str, Any] = {"dtype": "numeric", "ensure_all_finite": False}
     if reset:
@@ -92,11 +90,22 @@ def check_real_features(
             X, y = validate_data(estimator, X, y, reset=reset, y_numeric=True, **checks)
     check_numbers(X)
     X = _finite_reals(X)
-    return X, np.asarray([] if y is None else y, dtype=np.float64)
+    target = as_floats("y", [] if y is None else y)
+    huge = ~(np.abs(target) <= MAX_COUNT)
+    if huge.any():
+        at = int(np.argmax(huge))
+        raise InvalidDataError("huge_target", row=at, value=float(target[at]), largest=MAX_COUNT)
+    return X, target
+
+
+def _refuse_sparse(X: Any) -> None:
+    sparse: bool = sp.issparse(X)
+    if sparse:
+        raise InvalidDataError("sparse_not_supported")
 
 
 def _finite_reals(X: Any) -> Floats:
-    values = np.asarray(X, dtype=np.float64)
+    values = as_floats("X", X)
     with np.errstate(invalid="ignore"):
         good = np.abs(values) <= MAX_COUNT
     if not good.all():

@@ -16,6 +16,8 @@ from momentree.cli.clusters import clusters
 from momentree.cli.demo import demo
 from momentree.cli.guard import INTERRUPTED, Command, Commands, prepare_process
 from momentree.cli.screen import one_line
+from momentree.cli.sequences import EXAMPLES as SEQUENCES_EXAMPLES
+from momentree.cli.sequences import sequences
 from momentree.cli.topics import EXAMPLES as TOPICS_EXAMPLES
 from momentree.cli.topics import topics
 
@@ -24,7 +26,8 @@ __all__ = ["app", "main"]
 app = typer.Typer(
     name="momentree",
     cls=Commands,
-    help="Find topics in documents and groups of records by the method of moments.",
+    help="Find topics in documents, groups of records and states of sequences by the method of "
+    "moments.",
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -37,6 +40,7 @@ _COMMANDS: dict[Callable[..., None], str | None] = {
     demo: None,
     topics: TOPICS_EXAMPLES,
     clusters: CLUSTERS_EXAMPLES,
+    sequences: SEQUENCES_EXAMPLES,
     assign: ASSIGN_EXAMPLES,
 }
 for _command, _examples in _COMMANDS.items():

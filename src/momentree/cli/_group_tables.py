@@ -45,7 +45,9 @@ def draw_codes(summary: Mapping[str, Any], console: Console) -> list[RenderableT
             here = _approximate(rate, estimated)
             base = _approximate(codes["rate"][j], codes["estimated"][j])
             items.append(f"{title} {here} ({base})")
-        wrapped = _wrapped(items or ["(no common codes)"], console.width - number_width)
+        wrapped = fill_lines(
+            items or [str(Message("no_common_codes"))], console.width - number_width
+        )
         table.add_row(str(node["leaf"]), Text("\n".join(wrapped), no_wrap=True))
     return [*map(Text, lines), "", table]
 
@@ -54,7 +56,7 @@ def _approximate(rate: float, estimated: bool) -> str:
     return ("≈" if estimated else "") + whole_percent(rate).replace(" ", "")
 
 
-def _wrapped(items: Sequence[str], width: int) -> list[str]:
+def fill_lines(items: Sequence[str], width: int) -> list[str]:
     """Join items into lines that break only between items."""
     lines = [""]
     for item in items:

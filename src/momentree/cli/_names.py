@@ -32,6 +32,17 @@ class GivenNames:
         estimator = _renamed(estimator, kept, parameter="names", source=str(self.file))
         return _renamed(estimator, self.typed, parameter="rename", source="")
 
+    def of_states(self, n_states: int) -> dict[str, str]:
+        """Return checked names of states, by number; those typed take precedence."""
+        from momentree.naming import check_names
+
+        known = {str(j): None for j in range(n_states)}
+        kept = {key: name for key, name in self.in_file.items() if key not in self.typed}
+        return {
+            **check_names(kept, known, parameter="names", source=str(self.file)),
+            **check_names(self.typed, known, parameter="rename"),
+        }
+
     def __str__(self) -> str:
         return ", ".join(dict.fromkeys([*self.typed, *self.in_file]))
 

@@ -20,6 +20,7 @@ def in_panel(name: str) -> Any:
 reading_option = in_panel("Reading the input")
 text_option = in_panel("Reading documents")
 records_option = in_panel("Reading records")
+sequences_option = in_panel("Reading sequences")
 output_option = in_panel("Output (existing files are replaced)")
 fitting_option = in_panel("Fitting")
 
@@ -85,6 +86,15 @@ def words_of_passage(text: str) -> int | str | None:
 def count_or_auto(text: str) -> int | None:
     """Parse an integer of at least 1, or ``auto``, which is None."""
     return None if text == "auto" else count(text, code="not_a_count_or_auto")
+
+
+def states_or_auto(text: str) -> int | None:
+    """Parse an integer of at least 2, or ``auto``, which is None."""
+    if text == "auto":
+        return None
+    if not str(text).isdecimal() or int(text) < 2:
+        raise _refused("not_states_or_auto", value=text)
+    return int(text)
 
 
 def whole_number_or_all(text: str) -> int | Literal["all"]:
@@ -193,6 +203,20 @@ CodeColumns = Annotated[
         metavar="NAME",
         help="Column with codes, or a pattern such as 'DX*'. Repeatable.",
         show_default="detected",
+    ),
+]
+TimeColumn = Annotated[
+    str | None,
+    sequences_option(
+        metavar="NAME|none",
+        help="Column that orders the steps: numbers or dates; none is the order of the rows.",
+        show_default="detected",
+    ),
+]
+TimeFormat = Annotated[
+    str | None,
+    sequences_option(
+        metavar="FORMAT", help="Format of the times, such as %d/%m/%Y.", show_default="detected"
     ),
 ]
 Raw = Annotated[

@@ -24,6 +24,7 @@ _INCOMPLETE = ("files_unreadable",)
 _SUFFIXES = {
     "output": (".html", ".htm"),
     "csv": (".csv",),
+    "sequence_csv": (".csv",),
     "json": (".json",),
     "table_one": (".csv", ".xlsx", ".tex"),
     "fits_table": (".csv", ".xlsx", ".tex"),

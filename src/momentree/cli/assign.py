@@ -26,10 +26,23 @@ Write the table to a file:\n
 
 Assign new records:\n
   momentree assign stays.mt new-stays.csv --csv new-groups.csv
+
+Find the states of new sequences:\n
+  momentree assign clicks.mt new-clicks.csv --csv new-states.csv
 """
 
-_FOR_TEXT = ("text_column", "vocabulary", "tokenizer", "embeddings")
-_FOR_RECORDS = ("code_column", "union_by", "ignore", "complete")
+_ONLY = {
+    "applies_to_documents": ("text_column", "vocabulary", "tokenizer", "embeddings"),
+    "applies_to_records": ("union_by", "ignore", "complete"),
+    "applies_to_sequences": ("time_column", "time_format"),
+    "applies_to_codes": ("code_column",),
+}
+"""Options that apply only to some models, by the code of the error for others."""
+_ALLOWED = {
+    "documents": ("applies_to_documents",),
+    "records": ("applies_to_records", "applies_to_codes"),
+    "sequences": ("applies_to_sequences", "applies_to_codes"),
+}
 
 
 def assign(
@@ -39,7 +52,7 @@ def assign(
         typer.Argument(
             metavar="MODEL",
             parser=options.input_path,
-            help="A model file written by --save of momentree topics or momentree clusters.",
+            help="A model file written by --save of momentree topics, clusters or sequences.",
         ),
     ],
     source: Annotated[
@@ -47,7 +60,8 @@ def assign(
         typer.Argument(
             metavar="NEW_INPUT",
             parser=options.input_path,
-            help="New documents or records, in any form that topics or clusters accepts.",
+            help="New documents, records or sequences, in any form that the command accepts that "
+            "wrote the model.",
         ),
     ],
     embeddings: options.Embeddings = None,
@@ -58,6 +72,8 @@ def assign(
     vocabulary: options.Vocabulary = None,
     tokenizer: options.Tokenizer = None,
     code_column: options.CodeColumns = None,
+    time_column: options.TimeColumn = None,
+    time_format: options.TimeFormat = None,
     union_by: options.UnionBy = None,
     sheet: options.Sheet = None,
     skip_rows: options.SkipRows = 0,
@@ -81,12 +97,13 @@ def assign(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
-    """Assign new documents or records to the leaves, topics or groups of a saved model.
+    """Assign new documents, records or sequences by a saved model.
 
-    The output is a table with the columns id, leaf (or topic, or group), name and probability, and
-    one column for each topic or group. Words and codes are counted as for the model; unknown ones
-    are ignored. Columns of records default to those of the model. A record whose codes do not
-    decide between groups has an empty group. --quiet omits notes, not the table.
+    The output is a table with the columns id, leaf (or topic, group or state), name and
+    probability, and one column for each topic or group. Words and codes are counted as for the
+    model; unknown ones are ignored. Columns of tables default to those of the model. A record
+    whose codes do not decide between groups has an empty group. For sequences, the table has one
+    row per step, in order, with its most likely state. --quiet omits notes, not the table.
     """
     run = Run(
         context,
@@ -104,17 +121,19 @@ def assign(
             assign_records,
             is_of_records,
         )
+        from momentree.cli._sequences import assign_steps, is_of_sequences
 
         loaded = models.load(model)
-        if not hasattr(loaded, "vocabulary_"):
+        of_records, of_sequences = is_of_records(loaded), is_of_sequences(loaded)
+        if not of_sequences and not hasattr(loaded, "vocabulary_"):
             raise InvalidDataError(
                 "no_groups_to_assign", path=str(model), kind=type(loaded).__name__
             )
-        of_records = is_of_records(loaded)
-    for name in _FOR_TEXT if of_records else _FOR_RECORDS:
-        if options.given(context, name):
-            code = "applies_to_documents" if of_records else "applies_to_records"
-            raise InvalidParameterError(code, parameter=name, path=str(model))
+    kind = "records" if of_records else "sequences" if of_sequences else "documents"
+    for code, names in _ONLY.items():
+        for name in names:
+            if code not in _ALLOWED[kind] and options.given(context, name):
+                raise InvalidParameterError(code, parameter=name, path=str(model), kind=kind)
     of_embeddings = getattr(loaded, "data_", "") == "embeddings"
     if of_embeddings and embeddings is None:
         raise InvalidParameterError("model_needs_embeddings", path=str(model))
@@ -128,7 +147,16 @@ def assign(
         "skip_rows": skip_rows,
         "header": header,
     }
-    if of_records:
+    if of_sequences:
+        if len(code_column or ()) > 1:
+            raise InvalidParameterError("one_code_column", parameter="code_column")
+        reading |= {
+            "code_column": code_column[0] if code_column else None,
+            "time_column": time_column,
+            "time_format": time_format,
+        }
+        table, result = assign_steps(run, loaded, source, reading)
+    elif of_records:
         reading |= {
             "code_columns": code_column or None,
             "union_by": union_by,
@@ -143,7 +171,7 @@ def assign(
                 "no_tokenizer_in_model", parameter="tokenizer", value=tokenizer
             )
         table, result = assign_embeddings(run, loaded, source, vocabulary, reading, embeddings)
-    elif not of_records:
+    elif kind == "documents":
         table, result = assign_documents(run, loaded, source, vocabulary, reading, tokenizer)
     if csv is None:
         table.print(escape_formulas=escape_formulas)

@@ -19,6 +19,7 @@ from momentree.cli._group_tables import (
     tight_percent,
 )
 from momentree.cli._nodes import EIGHTHS, Column, Node, cut, draw_nodes, listed
+from momentree.cli._state_tables import draw_states
 from momentree.cli.progress import seconds
 from momentree.cli.screen import CONTROL, one_line
 from momentree.messages import Message
@@ -53,9 +54,13 @@ def draw(
     summary: Mapping[str, Any], console: Console, took: float = 0.0, remarks: Iterable[str] = ()
 ) -> Text:
     """Return the drawing of a summary as lines no wider than the console."""
-    of_records = summary["kind"].startswith("records")
-    parts: list[RenderableType] = [_heading(summary, of_records, took), ""]
-    if of_records:
+    kind = summary["kind"].partition("-")[0]
+    parts: list[RenderableType] = [_heading(summary, kind, took), ""]
+    lines: list[str]
+    if kind == "sequences":
+        parts += draw_states(summary, console)
+        lines = list(remarks)
+    elif kind == "records":
         parts += _draw_groups(summary, console)
         lines = [*describe_quality(summary), *remarks]
     else:
@@ -78,12 +83,13 @@ def _laid_out(renderable: RenderableType, console: Console) -> Text:
     return Text("\n").join([*drawn, Text()])
 
 
-def _heading(summary: Mapping[str, Any], of_records: bool, took: float) -> Text:
-    n, leaves = summary["n_records" if of_records else "n_documents"], summary["n_leaves"]
+def _heading(summary: Mapping[str, Any], kind: str, took: float) -> Text:
+    of = {"records": "n_records", "sequences": "n_sequences"}
+    n, leaves = summary[of.get(kind, "n_documents")], summary["n_leaves"]
     if "passages_of" in summary:
         n = Message("passages_of_documents", n_entries=n, n_rows=summary["passages_of"])
-    codes = {"tree": "tree_found", "flat": "flat_found"}
-    code = codes.get(summary["kind"], "groups_found")
+    codes = {"tree": "tree_found", "flat": "flat_found", "sequences": "states_found"}
+    code = codes.get(kind, "groups_found")
     found = Message(code, n=n, n_features=summary["n_features"], n_leaves=leaves)
     title, words = one_line(summary["title"]), str(found)
     count, _, others = words.partition(", ")

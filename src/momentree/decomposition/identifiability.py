@@ -14,8 +14,8 @@ from momentree._validation import as_floats, check_number, check_shape
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 
-MOST_SUBSETS = 200_000
-"""Subsets of components whose rank is computed; about ten seconds."""
+MOST_SUBSETS = 20_000
+"""Subsets of components whose rank is computed; about a second."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def identifiability(
     Kruskal's criterion is sufficient, not necessary: unique is None for more components than it
     covers, k > (3 d - 2) / 2 in general position, where M3 may still be unique. The methods in
     ``momentree.decomposition`` need more: k <= d linearly independent components. Time O(d k^2) for
-    independent components; otherwise all subsets of r components are examined, up to 200,000.
+    independent components; otherwise all subsets of r components are examined, up to 20,000.
 
     References
     ----------

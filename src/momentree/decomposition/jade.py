@@ -5,6 +5,7 @@ from __future__ import annotations
 from momentree._types import Floats
 from momentree._validation import check_integer
 from momentree.decomposition.joint_rotation import compress, jacobi
+from momentree.exceptions import InvalidParameterError
 from momentree.moments import ICAMoments
 
 STEADY = 1e-12
@@ -35,6 +36,11 @@ def jade(moments: ICAMoments, *, max_iter: int = 100) -> tuple[Floats, int, bool
     converged : bool
         Whether the last sweep no longer decreased the sum.
 
+    Raises
+    ------
+    InvalidParameterError
+        If `moments` are others, or `max_iter` is out of its range.
+
     Notes
     -----
     The algorithm of [1]_, with all slices instead of their k most significant eigenmatrices, which
@@ -56,6 +62,8 @@ def jade(moments: ICAMoments, *, max_iter: int = 100) -> tuple[Floats, int, bool
     >>> np.sort(mixing[0] / mixing[1]).round(6)
     array([0.333333, 2.      ])
     """
+    if not isinstance(moments, ICAMoments):
+        raise InvalidParameterError("not_ica_moments", type=type(moments).__name__)
     check_integer("max_iter", max_iter, at_least=1)
     A = compress(moments.cumulant_slices())
     _, rotation, n_iter = jacobi(A, max_iter, STEADY)

@@ -58,7 +58,7 @@ def fit_multivariate_normal(
 
     Parameters
     ----------
-    X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+    X : {ndarray, data frame} of shape (n_samples, n_features)
         Finite numbers.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights >= 0; a weight of 2 has the effect of two copies of the sample.

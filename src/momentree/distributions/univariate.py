@@ -98,8 +98,8 @@ def from_moments(distribution: Distribution, m1: float, m2: float) -> Mapping[st
     {'n': 10.0, 'p': 0.3}
     """
     check_choice("distribution", distribution, get_args(Distribution))
-    check_number("m1", m1)
-    check_number("m2", m2)
+    check_number("m1", m1, at_least=-LARGEST, at_most=LARGEST)
+    check_number("m2", m2, at_least=0, at_most=LARGEST**2)
     return _fitted(distribution, float(m1), float(m2) - float(m1) ** 2)
 
 

@@ -104,7 +104,7 @@ def forward_backward(block: SequenceBlock, X: Any, parameters: HMMParameters) ->
         moves += alpha[:, block.last[here]] @ B[:, there].T
     gamma *= alpha
     gamma /= gamma.sum(axis=0)
-    found = np.bincount(block.owner, weights=np.log(scale) + logs)
+    found: Floats = np.bincount(block.owner, weights=np.log(scale) + logs).astype(np.float64)
     return Expectations(found, gamma, gamma[:, block.heads].sum(axis=1), A * moves)
 
 

@@ -13,8 +13,10 @@ from momentree.models.multiview_mixture import MultiviewMixture
 from momentree.models.poisson_mixture import PoissonMixture
 from momentree.models.selection import (
     ComponentChoice,
+    StatesFit,
     choose_n_components,
     compare_fits,
+    compare_states,
     lowest_bic,
 )
 from momentree.models.single_topic_model import SingleTopicModel
@@ -34,8 +36,10 @@ __all__ = [
     "MultiviewMixture",
     "PoissonMixture",
     "SingleTopicModel",
+    "StatesFit",
     "choose_n_components",
     "compare_fits",
+    "compare_states",
     "load",
     "lowest_bic",
 ]

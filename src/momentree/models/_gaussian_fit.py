@@ -12,6 +12,7 @@ from momentree.messages import Message
 from momentree.models._gaussian_data import GaussianData
 from momentree.models._gaussian_density import GaussianComponents
 from momentree.models._gaussian_starts import Start, starts_of
+from momentree.models._groupings import n_distinct
 from momentree.objects import (
     Decomposition,
     DiagonalGaussianParameters,
@@ -25,8 +26,10 @@ from momentree.refinement.em import Refined
 from momentree.refinement.incomplete_gaussian import em_with_gaps
 from momentree.refinement.several_starts import em_from_several
 
-SAME = 1e-12
-"""Rows whose products with a random vector differ by less, relative to the largest, are equal."""
+EMPTY = 1e-3
+"""Components of fewer samples than this are dropped."""
+PRIOR_OF_FILLED = 1.0
+"""Smoothing while gaps are filled with expectations."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +84,10 @@ def fitted(
             diagonal, n_components, last, start, refine, smoothing, max_iter, tol, decompose
         )
         complete = _filled(data, refined.parameters)
+        # Values at their expectations have too little variance, which the prior makes up.
+        prior = max(smoothing, PRIOR_OF_FILLED)
         found = _most_likely(
-            complete, n_components, last, start, refine, smoothing, max_iter, tol, decompose
+            complete, n_components, last, start, refine, prior, max_iter, tol, decompose
         )
         name, reason = found[0], found[1] or reason
         refined = em_with_gaps(
@@ -100,14 +105,19 @@ def fitted(
         )
     components = _in_units(refined.parameters, data)
     order = np.argsort(-np.round(components.weights, 12), kind="stable")
+    sizes = components.weights[order] * float(data.weight.sum())
+    order = order[sizes > EMPTY * float(data.weight[data.weight > 0].min())]
     covariances = components.covariances
     components = GaussianComponents(
-        components.weights[order],
+        components.weights[order] / components.weights[order].sum(),
         components.means[order],
         covariances if data.covariance_type == "tied" else covariances[order],
         data.covariance_type,
     )
-    reason = reason if len(order) < n_components else None
+    if len(order) == n_components:
+        reason = None
+    elif reason is None:
+        reason = Message("components_emptied")
     return GaussianFit(components, name, reason, refined.n_iter, refined.converged)
 
 
@@ -127,7 +137,7 @@ def _most_likely(
     if last is not None:
         starts: dict[str, MixtureParameters] = {"last fit": _from_units(last, data, family)}
     else:
-        k = min(n_components, _n_distinct(data))
+        k = min(n_components, n_distinct(data.Z, data.weight))
         starts, reason = starts_of(data, rows, family, k, start, smoothing, decompose)
         if k < n_components:
             reason = Message("only_equal_samples")
@@ -143,15 +153,6 @@ def _most_likely(
         tol=tol,
     )
     return name, reason, refined
-
-
-def _n_distinct(data: GaussianData) -> int:
-    """Return the number of different samples of positive weight."""
-    usable = np.flatnonzero(data.weight > 0)
-    v = np.random.RandomState(0).random_sample(data.Z.shape[1])
-    products = np.sort(np.asarray(data.Z[usable] @ v).ravel())
-    gaps = np.diff(products) > SAME * np.abs(products).max(initial=1.0)
-    return 1 + int(np.count_nonzero(gaps))
 
 
 def _filled(data: GaussianData, diagonal: MixtureParameters) -> GaussianData:

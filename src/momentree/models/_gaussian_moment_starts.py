@@ -11,16 +11,18 @@ import scipy.sparse as sp
 
 from momentree._types import Floats
 from momentree.backends import RowBlocks
-from momentree.decomposition import discriminators
 from momentree.messages import Message
-from momentree.moments import AugmentedRawMoments, ProductMoments, SphericalGaussianMoments
+from momentree.models._lifted_groups import groups_by_products, groups_by_squares
+from momentree.moments import ProductMoments, SphericalGaussianMoments
 from momentree.objects import Decomposition, Moments
 from momentree.parameters import spherical_gaussian_parameters
-from momentree.whitening import whiten
 
 CovarianceType = Literal["spherical", "tied", "diag", "full"]
 Decompose = Callable[[Moments], Decomposition]
 
+PRODUCT_FEATURES = range(3, 513)
+"""Numbers of features for which moments across features are used: three are needed, and the
+moments of many take long."""
 LEAST = 1e-6
 """Smallest variance of a feature in a component, relative to its variance in all samples."""
 LEAST_SHARE = 0.01
@@ -99,16 +101,20 @@ def moment_starts(
     scale = np.where(spread > 0, spread, 1.0)
     Z = (X - mean) / scale
     starts = []
-    if d >= 3 and n_components < 2 * d:
+    if d in PRODUCT_FEATURES and n_components < 2 * d:
         found = _diagonal(Z, weight, n_components, decompose)
         if covariance_type == "diag":
             means, variances = mean + scale * found.means, scale**2 * found.covariances
-            starts = [replace(found, means=means, covariances=variances)]
+            starts.append(replace(found, means=means, covariances=variances))
         else:
             R = posteriors(Z, found)
-            starts = [_grouped(X, weight, R, covariance_type, found.name, found.reason)]
-    R = _lifted_groups(Z, weight, n_components)
-    starts.append(_grouped(X, weight, R, covariance_type, "lifted_moments", None))
+            starts.append(_grouped(X, weight, R, covariance_type, found.name, found.reason))
+    groups = {"lifted_moments": groups_by_squares}
+    if covariance_type == "full":
+        groups["lifted_moments_sphered"] = groups_by_products
+    for name, group in groups.items():
+        R = group(Z, weight, n_components)
+        starts.append(_grouped(X, weight, R, covariance_type, name, None))
     return starts, None
 
 
@@ -140,19 +146,6 @@ def _diagonal(Z: Floats, weight: Floats, n_components: int, decompose: Decompose
         np.maximum(variances, LEAST_SHARE),
         found.diagnostics["reason"],
     )
-
-
-def _lifted_groups(Z: Floats, weight: Floats, n_components: int) -> Floats:
-    """Return the groups of samples by k-way D-SIDIWO of (1, z, z^2), as 0 and 1, shape (n, k)."""
-    n, d = Z.shape
-    T = np.hstack([Z, (np.square(Z) - 1.0) / np.sqrt(2.0)])
-    moments = AugmentedRawMoments(
-        RowBlocks(sp.csr_array(T)), weight, np.ones(n), np.ones(2 * d), 1.0
-    )
-    D = discriminators(moments, whiten(moments, n_components))
-    scores = T @ D[:, :-1].T + D[:, -1]
-    scores *= np.sign(weight @ scores**3)
-    return np.asarray(np.eye(len(D))[scores.argmax(axis=1)])
 
 
 def _spherical(

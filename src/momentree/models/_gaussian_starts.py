@@ -19,6 +19,7 @@ from momentree.models._groupings import (
     group_means,
     k_means,
     linked_groups,
+    n_distinct,
     nearest,
     sphered,
 )
@@ -160,12 +161,12 @@ def groupings(
         found["columns"] = column_groups(Z, weight, n_groups)
     if covariance_type == "spherical":
         return found
+    if covariance_type != "tied":
+        found["tree"] = tree_groups(Z, weight, n_groups)
     S = sphered(Z, weight)
-    if not S.shape[1]:
+    if not S.shape[1] or 2 * S.shape[1] > n_distinct(Z, weight):  # equal distances everywhere
         return found
     found["sphered, Ward"] = linked(S, "ward")
-    if covariance_type in ("diag", "full"):
-        found["tree"] = tree_groups(Z, weight, n_groups)
     if covariance_type == "tied":
         far = farthest_first(S, weight, n_groups)
         found["sphered, k-means"] = k_means(S, weight, far)

@@ -12,6 +12,8 @@ from momentree._types import Floats, Ints
 MOST_LINKED, SAMPLED = 2000, 1000
 """Time and memory of hierarchical clustering grow with the square of the number of samples: more
 than the first number are represented by the second."""
+SAME = 1e-12
+"""Products of equal samples differ by less, relative to the largest."""
 LLOYD_STEPS = 10
 """Most steps of k-means."""
 
@@ -42,14 +44,14 @@ def linked_groups(
     at = representatives(weight)
     some = _dense(Z[at])
     tree = linkage(some, method) if len(at) > 1 else None
-    labels = (
-        np.zeros(1, dtype=np.intp) if tree is None else fcluster(tree, n_groups, "maxclust") - 1
-    )
-    if len(at) == len(weight):
-        out = np.empty(len(at), dtype=np.intp)
-        out[at] = labels
-        return out
-    return nearest(Z, group_means(some, np.ones(len(at)), labels))
+    labels: Ints = np.zeros(1, dtype=np.intp)
+    if tree is not None:
+        labels = np.asarray(fcluster(tree, n_groups, "maxclust") - 1, dtype=np.intp)
+    out = np.empty(len(weight), dtype=np.intp)
+    if len(np.unique(at)) < len(weight):
+        out = nearest(Z, group_means(some, np.ones(len(at)), labels))
+    out[at] = labels
+    return out
 
 
 def representatives(weight: Floats) -> Ints:
@@ -243,6 +245,27 @@ def group_means(Z: Any, weight: Floats, labels: Ints, empty: Floats | None = Non
     sizes = members.sum(axis=0)[:, None]
     means = np.asarray(Z.T @ members).T / np.where(sizes > 0, sizes, 1.0)
     return means if empty is None else np.where(sizes > 0, means, empty)
+
+
+def n_distinct(Z: Any, weight: Floats) -> int:
+    """Return the number of different samples of positive weight.
+
+    Parameters
+    ----------
+    Z : ndarray or csr_array of shape (n, d)
+        Samples.
+    weight : ndarray of shape (n,)
+        Weights >= 0, not all zero.
+
+    Returns
+    -------
+    int
+        Samples whose products with a fixed random vector differ by less than rounding are equal.
+    """
+    # RandomState draws the same numbers with every version of NumPy.
+    v = np.random.RandomState(0).random_sample(Z.shape[1])
+    products = np.sort(np.asarray(Z @ v).ravel()[weight > 0])
+    return 1 + int(np.count_nonzero(np.diff(products) > SAME * np.abs(products).max(initial=1.0)))
 
 
 def sphered(Z: Floats, weight: Floats) -> Floats:

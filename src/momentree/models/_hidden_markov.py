@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import Any, Self, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._choices import Refine
-from momentree._fit import all_or_nothing
+from momentree._fit import all_or_nothing, warn_caller
 from momentree._logging import console_logging
 from momentree._types import Floats, Ints
 from momentree._validation import (
@@ -26,9 +27,10 @@ from momentree._validation import (
 )
 from momentree.backends import single_threaded_blas
 from momentree.backends.sequences import SequenceBlock, sequence_blocks
-from momentree.exceptions import InvalidDataError
+from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.inference.forward_backward import forward_backward
 from momentree.inference.viterbi import viterbi
+from momentree.messages import Message
 from momentree.models._hmm_starts import most_likely
 from momentree.objects.hidden_markov import HMMParameters
 from momentree.objects.mixtures import check_sums
@@ -55,6 +57,7 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
     random_state: int | np.random.RandomState | None
     verbose: bool | int
 
+    vocabulary_: NDArray[Any]
     startprob_: Floats
     transmat_: Floats
     weights_: Floats
@@ -73,8 +76,8 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
         """Return a number for each sequence that depends only on its content."""
 
     @abstractmethod
-    def _starts(self, X: Any, lengths: Ints) -> dict[str, HMMParameters]:
-        """Return starts by name, at least one."""
+    def _starts(self, X: Any, lengths: Ints) -> Iterator[tuple[str, HMMParameters]]:
+        """Yield names and starts, at least one, best guess first."""
 
     @property
     @abstractmethod
@@ -114,10 +117,16 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
         Raises
         ------
         InvalidDataError
-            If X or `lengths` are invalid or do not match, or there are fewer observations than
-            states.
+            If X or `lengths` are invalid or do not match, there are fewer observations than
+            states, or no sequence has two observations.
         InvalidParameterError
             If a parameter is out of its range.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the data cannot determine the states: all observations are equal, or no sequence has
+            three observations.
         """
         self._check_parameters()
         X = self._check_observations(X, reset=True)
@@ -126,7 +135,17 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
             raise InvalidDataError(
                 "too_few_observations", n_rows=len(X), n_components=self.n_components
             )
+        if self.n_components > 1 and n.max() < 2:
+            raise InvalidDataError("only_single_observations", n_sequences=len(n))
+        if self.n_components > 1 and (reason := _unidentified(X, n)):
+            warn_caller(ConvergenceWarning("states_not_determined", reason=reason))
         with console_logging(package_log, bool(self.verbose)), single_threaded_blas():
+            # In an order that depends on their content only, sequences give the same sums.
+            by_content = np.lexsort((self._keys(X, n), -n))
+            starts = (np.cumsum(n) - n)[by_content]
+            n = n[by_content]
+            rows = np.repeat(starts - np.cumsum(n) + n, n) + np.arange(len(X))
+            X = X[rows]
             blocks = self._blocks(X, n)
             learner = BaumWelch(blocks, X, self.smoothing)
             found, name = self._refined(X, n, learner)
@@ -139,7 +158,8 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
             self.startprob_, self.transmat_ = parameters.startprob, parameters.transmat
             self._set_emissions(parameters.emissions)
             self.weights_ = sizes[order] / sizes.sum()
-            self.labels_ = self._decoded(blocks, X)[0]
+            self.labels_ = np.empty(len(X), dtype=np.intp)
+            self.labels_[rows] = self._decoded(blocks, X)[0]
         self.n_iter_, self.converged_ = found.n_iter, found.converged
         self.log_likelihood_ = found.log_likelihood + len(X) * self._log_volume
         self.diagnostics_ = {"start": name}
@@ -149,13 +169,13 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
         """Return the most likely result of all starts, and the name of its start."""
         starts = self._starts(X, lengths)
         if self.refine:
-            return most_likely(learner, starts, self.max_iter, self.tol)
-        name, start = next(iter(starts.items()))
+            return most_likely(learner, dict(starts), self.max_iter, self.tol)
+        name, start = next(starts)
         return RefinedHMM(start, learner.step(start)[1], 0, converged=True), name
 
     def _check_parameters(self) -> None:
         check_integer("n_components", self.n_components, at_least=1)
-        check_choice("refine", self.refine, get_args(Refine))
+        check_choice("refine", self.refine, (*get_args(Refine), None))
         check_number("smoothing", self.smoothing, at_least=0)
         check_integer("max_iter", self.max_iter, at_least=1)
         check_number("tol", self.tol, at_least=0)
@@ -371,7 +391,10 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
         k = len(self.startprob_)
         system = np.vstack([self.transmat_.T - np.eye(k), np.ones(k)])
         p = np.linalg.lstsq(system, np.append(np.zeros(k), 1.0), rcond=None)[0]
-        return np.maximum(p, 0.0) / np.maximum(p, 0.0).sum()
+        return np.asarray(np.maximum(p, 0.0) / np.maximum(p, 0.0).sum())
+
+    def _trial_samples(self) -> Floats:
+        return np.zeros((2, self.n_features_in_))
 
     def _check_restored(self) -> int:
         k = self.n_components
@@ -384,3 +407,10 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
                 raise InvalidDataError("below_zero", name=name)
             check_sums(name, values.sum(axis=-1))
         return k
+
+
+def _unidentified(X: Any, lengths: Ints) -> Message | None:
+    """Return why the data do not determine the states, or None if they may."""
+    if (X[:1] == X).all():
+        return Message("equal_observations")
+    return Message("only_pairs") if lengths.max() < 3 else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -144,6 +144,7 @@ class CategoricalHMM(HiddenMarkovModel):
         if reset:
             symbols = check_symbols(X, self.n_features)
             self.n_features_in_ = 1
+            self._seen = symbols
             self._d = int(symbols.max()) + 1 if self.n_features is None else int(self.n_features)
             return symbols
         return check_symbols(X, self.emissionprob_.shape[1])
@@ -154,23 +155,24 @@ class CategoricalHMM(HiddenMarkovModel):
         place = np.arange(len(X)) - np.repeat(starts, lengths)
         return np.add.reduceat(values * np.sqrt(1.0 + place), starts)
 
-    def _starts(self, X: Ints, lengths: Ints) -> dict[str, HMMParameters]:
+    def _starts(self, X: Ints, lengths: Ints) -> Iterator[tuple[str, HMMParameters]]:
         k, d = self.n_components, self._d
         methods: dict[str, Callable[[], HMMParameters | None]] = {
             "moments": lambda: from_moments(X, lengths, k, d, self._method, self.random_state),
             "windows": lambda: from_windows(X, lengths, k, d),
             "contexts": lambda: from_contexts(X, lengths, k, d),
         }
-        wanted = methods if self.start == "auto" else [self.start]
-        found = {name: methods[name]() for name in wanted}
-        starts = {name: one for name, one in found.items() if one is not None}
-        if not starts and self.start != "auto":
+        any_found = False
+        wanted = list(methods) if self.start == "auto" else [self.start]
+        for name in wanted if k > 1 else []:
+            found = methods[name]()
+            if found is not None:
+                any_found = True
+                yield name, softened(found, X, d) if self.refine else found
+        if not any_found and self.start != "auto" and k > 1:
             raise InvalidDataError("no_such_start", parameter="start", start=self.start, k=k)
-        if not starts:  # one state, or almost equal sequences
-            starts = {"cycle": _cycle(X, k, d)}
-        if not self.refine:
-            return starts
-        return {name: softened(one, X, d) for name, one in starts.items()}
+        if not any_found:  # one state, or almost equal sequences
+            yield "cycle", _cycle(X, k, d)
 
     @property
     def _method(self) -> Any:
@@ -182,13 +184,22 @@ class CategoricalHMM(HiddenMarkovModel):
         return CategoricalEmissions(self.emissionprob_)
 
     def _set_emissions(self, emissions: CategoricalEmissions) -> None:
-        self.emissionprob_ = emissions.probabilities
-        self.__dict__.pop("_d", None)
+        # A symbol that was never seen says nothing: it is equally likely in all states.
+        seen = np.bincount(self._seen, minlength=self._d) > 0
+        rare = 1.0 / (len(self._seen) + self._d)
+        rest = 1.0 - rare * np.count_nonzero(~seen)
+        self.emissionprob_ = np.where(seen, emissions.probabilities * rest, rare)
+        self.vocabulary_ = np.arange(self._d).astype(str).astype(object)
+        del self._d, self._seen
 
     @property
     def _n_parameters(self) -> int:
         k, d = self.emissionprob_.shape
-        return k - 1 + k * (k - 1) + k * (d - 1)
+        return int(k - 1 + k * (k - 1) + k * (d - 1))
+
+    @property
+    def _n_names(self) -> int:
+        return int(self.emissionprob_.shape[1])
 
     def _draw(self, states: Ints, rng: np.random.RandomState) -> Ints:
         X = np.empty((len(states), 1), dtype=np.intp)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -26,6 +26,11 @@ from momentree.objects.hidden_markov import HMMParameters
 
 GaussianHMMStart = Literal["auto", "moments", "windows", "clusters"]
 
+NORMAL_QUARTILES = 1.349
+"""Distance between the quartiles of a normal distribution, in standard deviations."""
+NEAR = 8.0
+"""Starts see values beyond this, in standard deviations, as this: clusters of the observations
+would otherwise only separate outliers."""
 LARGEST = 1e100
 """Larger values overflow when they are squared."""
 
@@ -56,10 +61,10 @@ class GaussianHMM(HiddenMarkovModel):
         :class:`momentree.ClusterTree`. "auto" runs Baum-Welch from all three, and continues with
         the most likely one; without Baum-Welch, it is the first of them that applies.
     reg_covar : float > 0, default=1e-6
-        Added to each variance, as a fraction of the mean variance of the features, so that a state
-        of equal observations has a finite likelihood.
+        Added to each variance, as a fraction of the mean variance of the features (estimated from
+        quartiles), so that a state of equal observations has a finite likelihood.
     smoothing : float >= 0, default=0.001
-        Number of observations of average covariance, and of transitions, added to each state.
+        Number of transitions added to each state, so that no probability is 0.
     max_iter : int >= 1, default=500
         Maximum number of steps of Baum-Welch, from each start.
     tol : float >= 0, default=1e-9
@@ -169,51 +174,56 @@ class GaussianHMM(HiddenMarkovModel):
                 "huge_value", row=row, column=column, value=value, largest=LARGEST
             )
         if reset:
-            # Without an offset and a scale, squares would lose digits.
-            self._offset = found.mean(axis=0)
-            scale = float(np.sqrt(((found - self._offset) ** 2).mean()))
+            # Without an offset and a scale, squares would lose digits. Quartiles ignore outliers.
+            ordered = np.sort(found, axis=0)  # rounding errors do not depend on the order of X
+            low, self._offset, high = np.quantile(ordered, [0.25, 0.5, 0.75], axis=0)
+            spread = np.where(high > low, (high - low) / NORMAL_QUARTILES, ordered.std(axis=0))
+            scale = float(np.sqrt((spread**2).mean()))
             self._scale = scale if scale > 0 else 1.0
         return np.asarray((found - self._offset) / self._scale)
 
     def _keys(self, X: Floats, lengths: Ints) -> Floats:
         starts = np.cumsum(lengths) - lengths
         place = np.arange(len(X)) - np.repeat(starts, lengths)
-        values = np.tanh(X) @ np.random.RandomState(0).random_sample(X.shape[1])
+        values = (np.tanh(X) * np.random.RandomState(0).random_sample(X.shape[1])).sum(axis=1)
         return np.add.reduceat(values * np.sqrt(1.0 + place), starts)
 
-    def _starts(self, X: Floats, lengths: Ints) -> dict[str, HMMParameters]:
-        k = self.n_components
+    def _starts(self, X: Floats, lengths: Ints) -> Iterator[tuple[str, HMMParameters]]:
+        k, d = self.n_components, X.shape[1]
         method: Any = self.decomposition
         method = method if callable(method) else getattr(decompositions, method)
+        near = np.clip(X, -NEAR, NEAR)
         methods: dict[str, Callable[[], Floats | None]] = {
-            "moments": lambda: posteriors_of_moments(X, lengths, k, method, self.random_state),
-            "windows": lambda: posteriors_of_windows(X, lengths, k),
-            "clusters": lambda: posteriors_of_clusters(X, k),
+            "moments": lambda: posteriors_of_moments(near, lengths, k, method, self.random_state),
+            "windows": lambda: posteriors_of_windows(near, lengths, k),
+            "clusters": lambda: posteriors_of_clusters(near, k),
         }
-        wanted = methods if self.start == "auto" else [self.start]
-        found = {name: methods[name]() for name in wanted}
-        groups = {name: one for name, one in found.items() if one is not None}
-        if not groups and self.start != "auto":
+        kind, floor = self.covariance_type, float(self.reg_covar)
+        form = GaussianEmissions(np.zeros((k, d)), np.zeros((k, d, d)), kind, floor)
+        any_found = False
+        wanted = list(methods) if self.start == "auto" else [self.start]
+        for name in wanted if k > 1 else []:
+            G = methods[name]()
+            if G is not None:
+                any_found = True
+                yield name, gaussian_start(G, X, lengths, form)
+        if not any_found and self.start != "auto" and k > 1:
             raise InvalidDataError("no_such_start", parameter="start", start=self.start, k=k)
-        if not groups:  # hardly any different observations
-            groups = {"cycle": np.eye(k)[np.argsort(np.argsort(X[:, 0], kind="stable")) % k]}
-        form = GaussianEmissions(
-            np.zeros((k, X.shape[1])),
-            np.zeros((k, X.shape[1], X.shape[1])),
-            self.covariance_type,
-            float(self.reg_covar),
-        )
-        return {name: gaussian_start(G, X, lengths, form) for name, G in groups.items()}
+        if not any_found:  # one state, or hardly any different observations
+            G = np.eye(k)[np.argsort(np.argsort(X[:, 0], kind="stable")) % k]
+            yield "cycle", gaussian_start(G, X, lengths, form)
 
     @property
     def _emissions(self) -> GaussianEmissions:
         means = (self.means_ - self._offset) / self._scale
-        roots = np.linalg.cholesky(self.covars_ / self._scale**2)
+        roots = np.asarray(np.linalg.cholesky(self.covars_ / self._scale**2), dtype=np.float64)
         return GaussianEmissions(means, roots, self.covariance_type, float(self.reg_covar))
 
     def _set_emissions(self, emissions: GaussianEmissions) -> None:
         self.means_ = emissions.means * self._scale + self._offset
         self.covars_ = emissions.covariances * self._scale**2
+        names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_).astype(str))
+        self.vocabulary_ = np.asarray(names, dtype=object)
 
     @property
     def _log_volume(self) -> float:
@@ -229,7 +239,7 @@ class GaussianHMM(HiddenMarkovModel):
             "full": k * d * (d + 1) // 2,
             "tied": d * (d + 1) // 2,
         }
-        return k - 1 + k * (k - 1) + k * d + covariances[self.covariance_type]
+        return int(k - 1 + k * (k - 1) + k * d + covariances[self.covariance_type])
 
     def _draw(self, states: Ints, rng: np.random.RandomState) -> Floats:
         roots = np.linalg.cholesky(self.covars_)

@@ -34,6 +34,8 @@ from momentree.tree.naming import name_by_difference
 from momentree.tree.node import TreeNode
 from momentree.whitening import whiten
 
+FEW_SAMPLES = 5
+"""Components of fewer samples may be outliers, as the leaves of a :class:`ClusterTree`."""
 MOST_COVARIANCES = 1 << 27
 """Entries of all covariances, at most (1 GB)."""
 
@@ -43,9 +45,8 @@ class GaussianMixture(DensityModel):
 
         P[x] = sum_j omega_j N(x; mu_j, Sigma_j)
 
-    EM starts from several groupings of the samples, from moments and from a search that divides,
-    merges and exchanges components, and the most likely result counts. The same data give the same
-    components on every run, in any order of rows.
+    EM starts from several groupings of the samples and from moments, and the most likely result
+    counts. The same data give the same components on every run, in any order of rows.
 
     Parameters
     ----------
@@ -63,20 +64,21 @@ class GaussianMixture(DensityModel):
     refine : {"em", None}, default="em"
         None returns the components of the start, without EM.
     start : {"auto", "groups", "search", "tree", "moments"}, default="auto"
-        "groups": groupings by Ward's method, by k-means from centers that are far from each other,
-        and by these centers, of the samples and of the sphered samples. "moments": moments of
-        spherical Gaussians (Hsu & Kakade), which need ``n_components <= n_features``; otherwise a
-        tree. "tree": the leaves of a tree by D-SIDIWO. "search": divisions, merges and exchanges
-        of components while these raise the likelihood. "auto": groups and moments, and on larger
-        data the search.
+        "groups": groupings by Ward's method, by centers that are far from each other, by k-means
+        from these, by Ward's method after sphering, and by a tree; for "tied" also by average and
+        complete linkage and by cuts of single columns. "moments": moments of spherical Gaussians
+        [1]_, which need ``n_components <= n_features``; otherwise a tree. "tree": the leaves of a
+        tree by D-SIDIWO. "search": divisions, merges and exchanges of components while these raise
+        the likelihood, which takes longer and often finds more. "auto": groups; up to 8 components
+        moments; for "tied" the search.
     reg_covar : float >= 0, default=1e-6
         Added to all variances, in squared units of X, as in scikit-learn. It keeps the likelihood
         finite.
     smoothing : float >= 0, default=0.0
         Number of samples of the average covariance within components that are added to each
-        component. The most likely mixture often contains components of a few almost equal samples;
-        with smoothing, such components gain less. About n_features is a good value if groups
-        matter more than the likelihood; "tied" needs none.
+        component; at least 1 for ``n_components="auto"``. The most likely mixture may contain
+        components of a few almost equal samples; with a smoothing of 1, such components gain
+        little, and BIC does not choose them. "tied" needs none.
     max_iter : int >= 1, default=200
         Maximum number of EM steps.
     tol : float >= 0, default=1e-4
@@ -222,6 +224,8 @@ class GaussianMixture(DensityModel):
                 n_features=d,
                 gigabytes=entries * 8 / 1e9,
             )
+        # Without a prior, BIC prefers components of repeated values, however few.
+        smoothing = max(self.smoothing, 1.0) if self.n_components == "auto" else self.smoothing
         data = GaussianData.prepared(X, missing, weight, self.covariance_type, self.reg_covar)
         result = fitted(
             data,
@@ -229,7 +233,7 @@ class GaussianMixture(DensityModel):
             last=self._last(n_components, d),
             start=self.start,
             refine=self.refine is not None,
-            smoothing=self.smoothing,
+            smoothing=smoothing,
             max_iter=self.max_iter,
             tol=self.tol,
             decompose=lambda moments: self._decomposed(moments, n_components),
@@ -258,18 +262,20 @@ class GaussianMixture(DensityModel):
     def _doubts(
         self, components: GaussianComponents, labels: Ints, weight: Floats
     ) -> list[Message]:
-        """Return a note if components have fewer samples than their own variances need."""
+        """Return a note if components have too few samples to be a group."""
         k, d = components.means.shape
-        needed = {"full": d + 1, "diag": 2, "spherical": 2}.get(self.covariance_type, 0)
+        needed = {"full": d + 1, "tied": FEW_SAMPLES}.get(self.covariance_type, 2)
         sizes = np.bincount(labels, weights=weight > 0, minlength=k)
-        few = np.flatnonzero(sizes < needed)
-        if k == 1 or not len(few) or self.smoothing > 0:
+        few = [int(j) for j in np.flatnonzero(sizes < needed)]
+        if k == 1 or not few or (self.smoothing > 0 and self.covariance_type != "tied"):
             return []
+        if self.covariance_type == "tied":
+            return [Message("components_set_apart", n_few=len(few), components=few, needed=needed)]
         return [
             Message(
                 "components_of_few_samples",
                 n_few=len(few),
-                components=[int(j) for j in few],
+                components=few,
                 needed=needed,
                 n_features=d,
             )

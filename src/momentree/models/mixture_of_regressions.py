@@ -45,6 +45,9 @@ from momentree.refinement.regressions import (
 Variances = Literal["own", "shared"]
 Refine = Literal["em"]
 
+NO_SPREAD = 1e-100
+"""Standard deviations whose inverse is too large for products."""
+
 
 class MixtureOfRegressions(
     RegressorMixin,  # type: ignore[misc]
@@ -371,7 +374,7 @@ class MixtureOfRegressions(
         v = weight / weight.sum()
         center, unit = _scale(X, v, center=self.fit_intercept)
         middle, size = _scale(y[:, None], v, center=self.fit_intercept)
-        if not np.ptp(y[weight > 0]):
+        if not float(np.ptp(y[weight > 0])) > NO_SPREAD:
             raise InvalidDataError("constant_target")
         F, target = (X - center) / unit, (y - middle[0]) / size[0]
         ones = np.ones((len(F), int(self.fit_intercept)))
@@ -462,4 +465,4 @@ def _scale(X: Floats, v: Floats, *, center: bool) -> tuple[Floats, Floats]:
     largest = np.abs(Y).max(axis=0, initial=0.0)
     unit = np.where(largest > 0, largest, 1.0)
     spread = unit * np.sqrt(v @ (Y / unit) ** 2)
-    return mean, np.where(spread > 0, spread, 1.0)
+    return mean, np.where(spread > NO_SPREAD, spread, 1.0)

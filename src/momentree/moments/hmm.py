@@ -152,18 +152,18 @@ class HMMMoments(MultiviewMoments):
             n = check_sequence_lengths(lengths, len(values))
             rows = [sp.csr_array(values[at]) for at in _triples(n)]
             first, pairs = _at(n, 1)[0], _at(n, 2)
-            weight = np.ones(rows[0].shape[0])
-            P = values[pairs[0]].T @ values[pairs[1]] / len(pairs[0])
+            weight: Floats = np.ones(rows[0].shape[0])
+            P: Any = values[pairs[0]].T @ values[pairs[1]] / len(pairs[0])
             mean = values[first].mean(axis=0)
         else:
             symbols = check_symbols(X, n_symbols)
             n = check_sequence_lengths(lengths, len(symbols))
             d = int(symbols.max()) + 1 if n_symbols is None else n_symbols
             # Each different triple is one row, so that the order of sequences has no effect.
-            different, weight = np.unique(
+            different, copies = np.unique(
                 np.stack([symbols[at] for at in _triples(n)], axis=1), axis=0, return_counts=True
             )
-            weight = weight.astype(np.float64)
+            weight = copies.astype(np.float64)
             rows = [_one_hot(column, d) for column in different.T]
             mean = np.bincount(symbols[_at(n, 1)[0]], minlength=d) / len(n)
             one, two = (symbols[at] for at in _at(n, 2))

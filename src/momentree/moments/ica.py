@@ -25,6 +25,8 @@ MOST_SOURCES = 64
 """All fourth cumulants of 64 sources are 35 MB; memory grows with the fourth power."""
 RANK_TOLERANCE = 1e-12
 """Eigenvalues of the correlations below this fraction of the largest are rounding error."""
+NO_SPREAD = 1e-100
+"""Standard deviations whose inverse is too large for products."""
 CUMULANTS_AT_ONCE = 1 << 22
 """Products of pairs of sources in a block of rows."""
 
@@ -233,7 +235,7 @@ def whiten_covariance(
     mean += v @ (Y - mean)  # exact for constant features
     Y = Y - mean
     spread = np.sqrt(v @ (Y * Y))
-    varies = spread > 1e-15
+    varies = (spread > 1e-15) & (spread * unit > NO_SPREAD)
     if not varies.any():
         raise InvalidDataError("no_spread")
     spread = np.where(varies, spread, 1.0)

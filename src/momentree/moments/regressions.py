@@ -23,6 +23,8 @@ from momentree.moments.population import PopulationMoments
 
 MOST_MONOMIALS = 1500
 """More quadratic terms than this (d > 53) are too slow to regress on."""
+LARGEST = 1e30
+"""Largest absolute value of y, whose cubes are averaged."""
 ROWS_PER_TERM = 2
 """With fewer rows per quadratic term, the regression is less accurate than the Gaussian formula."""
 
@@ -117,7 +119,7 @@ class RegressionMoments(BaseMoments):
         X = check_real(X)
         target = as_floats("y", y)
         check_shape("y", target, (len(X),))
-        if not np.isfinite(target).all():
+        if not (np.abs(target) <= LARGEST).all():
             raise InvalidDataError("not_finite", parameter="y")
         return cls(X, target, check_sample_weight(sample_weight, len(X)))
 

@@ -88,8 +88,8 @@ class GaussianEmissions:
             out[d:, j] = squares.ravel()
         return out
 
-    def m_step(self, sums: Floats, sizes: Floats, smoothing: float) -> GaussianEmissions:
-        """Return means S_j / N_j, and covariances with the floor and `smoothing` pooled samples."""
+    def m_step(self, sums: Floats, sizes: Floats, smoothing: float) -> GaussianEmissions:  # noqa: ARG002
+        """Return means S_j / N_j and covariances with the floor; `smoothing` has no effect."""
         d, k = self.means.shape[1], len(sizes)
         total = float(sizes.sum())
         overall = sums[:d].sum(axis=1) / total
@@ -99,11 +99,10 @@ class GaussianEmissions:
             sums[d:].T.reshape(k, d, d)
             - means[:, :, None] * means[:, None, :] * sizes[:, None, None]
         )
-        pooled = within.sum(axis=0) / total
         if self.kind == "tied":
-            covariances = np.repeat(pooled[None], k, axis=0)
+            covariances = np.repeat(within.sum(axis=0, keepdims=True) / total, k, axis=0)
         else:
-            covariances = (within + smoothing * pooled) / (N + smoothing)[:, None, None]
+            covariances = within / N[:, None, None]
         if self.kind == "spherical":
             variances = np.trace(covariances, axis1=1, axis2=2) / d
             covariances = variances[:, None, None] * np.eye(d)
@@ -112,7 +111,7 @@ class GaussianEmissions:
         return replace(self, means=means, roots=_roots(covariances, self.floor))
 
     def log_prior(self, sums: Floats, smoothing: float) -> float:  # noqa: ARG002
-        """Return 0: the prior on the covariances changes with the pooled covariance."""
+        """Return 0: the floor needs no prior."""
         return 0.0
 
     @property

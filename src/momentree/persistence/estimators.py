@@ -155,6 +155,10 @@ class SavedEstimator:
         """Raise an error if a parameter is out of range."""
         raise NotImplementedError
 
+    def _trial_samples(self) -> Any:
+        """Return two samples, which a restored estimator must be able to use."""
+        return sp.csr_array(np.repeat([[0], [1]], self.n_features_in_, axis=1))
+
     def _check_restored(self) -> int:
         """Check that the attributes match each other, and return the number of groups."""
         raise NotImplementedError
@@ -253,7 +257,7 @@ def _check(estimator: Any) -> None:
     # Try a sample of zeros and one of ones: valid numbers may overflow in combination.
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", UserWarning)  # samples without column names
-        samples = sp.csr_array(np.repeat([[0], [1]], d, axis=1))
+        samples = estimator._trial_samples()
         for method, shape in (("predict_proba", (2, k)), ("score_samples", (2,))):
             if hasattr(estimator, method):
                 found = np.asarray(getattr(estimator, method)(samples))

@@ -1,4 +1,4 @@
-"""Readers: turn files into texts, word counts or coded records."""
+"""Readers: turn files into texts, word counts, coded records or sequences."""
 
 from momentree.readers.corpus import read_corpus
 from momentree.readers.counts.align import align_columns
@@ -10,6 +10,9 @@ from momentree.readers.records.coder import RecordCoder
 from momentree.readers.records.codes import roll_up
 from momentree.readers.records.objects import Records
 from momentree.readers.records.records import read_records
+from momentree.readers.sequences.coder import SequenceCoder
+from momentree.readers.sequences.objects import Sequences
+from momentree.readers.sequences.sequences import read_sequences
 from momentree.readers.text.documents import read_documents
 from momentree.readers.text.objects import Corpus, Documents
 from momentree.readers.text.passages import Passages
@@ -27,6 +30,8 @@ __all__ = [
     "Passages",
     "RecordCoder",
     "Records",
+    "SequenceCoder",
+    "Sequences",
     "TextVectorizer",
     "align_columns",
     "code_titles",
@@ -39,6 +44,7 @@ __all__ = [
     "read_embeddings",
     "read_like",
     "read_records",
+    "read_sequences",
     "roll_up",
     "stop_words",
     "vectorize",

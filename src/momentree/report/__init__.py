@@ -14,6 +14,7 @@ from momentree.report.figures.topics import plot_topic_proportions, plot_topic_w
 from momentree.report.figures.trees import plot_icicle, plot_tree
 from momentree.report.html import render_html, write_html
 from momentree.report.records import fits_table, summarize_records, table_one
+from momentree.report.sequences import summarize_sequences
 from momentree.report.table_files import write_table
 from momentree.report.topics import summarize
 
@@ -35,6 +36,7 @@ __all__ = [
     "render_html",
     "summarize",
     "summarize_records",
+    "summarize_sequences",
     "table_one",
     "write_html",
     "write_table",

@@ -17,21 +17,24 @@ from markupsafe import Markup
 
 from momentree._files import atomic_write
 from momentree.report.numbers import fixed, percent, whole_percent
+from momentree.report.sequences.diagram import state_diagram
 from momentree.report.topics.chart import stacked_areas
 from momentree.report.topics.packing import pack
 
 _STYLES = {
     "topics": "base views node proportions documents print",
     "records": "base views node proportions records print",
+    "sequences": "base views node proportions records sequences print",
 }
 _SCRIPTS = {
     "topics": "core topics tree map topics_node topics_documents topics_map proportions "
     "topics_search views rename export address topics_start",
     "records": "core records_numbers tree map records_node records_heat records_codes "
     "records_rule records_assign views rename export address records_start",
+    "sequences": "core sequences tree map proportions views rename export address sequences_start",
 }
 # Parts of a summary that the page shows without scripts.
-_NOT_IN_SCRIPT = ("table_one", "fits", "certainty", "corrected")
+_NOT_IN_SCRIPT = ("table_one", "fits", "certainty", "corrected", "paths", "pairs", "examples")
 # Runs before the page is painted; parts that need scripts are hidden without scripts.
 _FIRST_SCRIPT = 'document.documentElement.classList.add("js");'
 # Without scripts, names in the icicle fit a page of this width in pixels.
@@ -45,7 +48,7 @@ def render_html(summary: Mapping[str, Any]) -> str:
     Parameters
     ----------
     summary : mapping
-        From `summarize` or `summarize_records`.
+        From `summarize`, `summarize_records` or `summarize_sequences`.
 
     Returns
     -------
@@ -61,7 +64,7 @@ def render_html(summary: Mapping[str, Any]) -> str:
     >>> render_html(summarize(tree, title="Logbook"))[:15]
     '<!DOCTYPE html>'
     """
-    kind = "records" if "records" in summary["kind"] else "topics"
+    kind = next((one for one in ("records", "sequences") if one in summary["kind"]), "topics")
     styles = "".join(_read(f"{name}.css") for name in _STYLES[kind].split())
     scripts = "".join(_read(f"{name}.js") for name in _SCRIPTS[kind].split())
     script = f"(() => {{\n'use strict';\n{scripts}}})();"
@@ -83,6 +86,7 @@ def render_html(summary: Mapping[str, Any]) -> str:
         data=Markup(_script_json(_packed(summary))),  # noqa: S704  escaped by _script_json
         chart=stacked_areas(summary["areas"]) if summary.get("areas") else [],
         mixes="alpha0" in summary["made"]["parameters"],
+        diagram=state_diagram(summary) if kind == "sequences" else None,
         most_in_matrix=40,  # larger tables are hard to read; lists of pairs remain
     )
 
@@ -93,7 +97,7 @@ def write_html(summary: Mapping[str, Any], path: str | os.PathLike[str]) -> Path
     Parameters
     ----------
     summary : mapping
-        From `summarize` or `summarize_records`.
+        From `summarize`, `summarize_records` or `summarize_sequences`.
     path : str or path-like
         File to write; an existing file is replaced.
 

@@ -90,11 +90,19 @@ WORDS: dict[str, str] = {
         "{parameters.model:lda} requires unscaled counts; leave out {parameters.log_scaling}"
     ),
     "applies_to_documents": (
-        "{parameter} applies only to documents, but {path} is a model of records; leave it out"
+        "{parameter} applies only to documents, but {path} is a model of {kind}; leave it out"
     ),
     "applies_to_records": (
-        "{parameter} applies only to records, but {path} is a model of documents; leave it out"
+        "{parameter} applies only to records, but {path} is a model of {kind}; leave it out"
     ),
+    "applies_to_sequences": (
+        "{parameter} applies only to sequences, but {path} is a model of {kind}; leave it out"
+    ),
+    "applies_to_codes": (
+        "{parameter} applies only to records and sequences, but {path} is a model of {kind}; leave "
+        "it out"
+    ),
+    "one_code_column": "{parameter} was given more than once; sequences have one column of codes",
     "no_columns_to_order_by": (
         "{parameter} names a column, but {path} has no columns; leave out {parameter}"
     ),
@@ -193,6 +201,54 @@ WORDS: dict[str, str] = {
         "class {baseline:.1%}{auc}"
     ),
     "and_auc": "; AUC {auc:.2f} (0.5 = chance, 1 = perfect)",
+    # --- states ----------------------------------------------------------------------------------
+    "not_states_or_auto": "{value!r}; expected a whole number of at least 2, or 'auto'",
+    "sequences_of_one_step": (
+        "each of {n_records:~sequence} has one step, so nothing follows anything; check that "
+        "{parameters.id_column} names the column that says which rows form a sequence"
+    ),
+    "sequences_too_short": (
+        "the longest of {n_records:~sequence} has {longest} steps; states require at least three "
+        "steps in a row. Check {parameters.id_column}, or add longer sequences"
+    ),
+    "sequences_of_one_code": (
+        "all steps have the same code, {code!r}, so there are no states; check "
+        "{parameters.code_column}, or keep rare codes with {parameters.min_sequences:1}"
+    ),
+    "n_states_chosen": "Number of states chosen by the lowest BIC among 2 to {most} states.",
+    "n_states_at_most": (
+        "The lowest BIC is that of the largest number of states tried, {most}: a larger number may "
+        "be better ({parameters.n_components:N} sets it)."
+    ),
+    "states_not_converged": (
+        "the fit stopped after {n_iter:~iteration} before it had converged; its states may still "
+        "change a little"
+    ),
+    "steps_independent": (
+        "BIC is lower if steps do not depend on each other: the states describe little more than "
+        "chance. More sequences or fewer codes may help."
+    ),
+    "chain_is_better": (
+        "BIC is lower for a Markov chain, in which the next code depends on the present code: the "
+        "states summarize the sequences, but do not explain all of how codes follow each other."
+    ),
+    "codes_of_states": "Most distinctive codes: probability in the state (share of all steps)",
+    "no_common_codes": "(no common codes)",
+    "stay_explained": "stay: steps in a row on average; next: the most likely other state",
+    "moves_of_states": "Moves: probability of the state of the next step, by state",
+    "hidden_moves": (
+        "{mark} hides moves made in fewer than {min_cell} sequences, and what they could be "
+        "derived from"
+    ),
+    "pairs_of_codes": (
+        "Pairs of consecutive codes, among the {n_codes} most common: the model puts {misfit:.0%} "
+        "of them in the wrong place, chance {misfit_of_chance:.0%}"
+    ),
+    "models_of_sequences": "Other models: the lower BIC, the better",
+    "states_found": "{n:~sequence}, {n_features:~code}, {n_leaves:~state}",
+    "assigned_to_states": "Assigned {n_entries:~step} to {n_states:~state}.",
+    "damaged_state_names": "the model is damaged: its {n_states} states have the names {found}",
+    "damaged_codes": "the model is damaged: it has {n_codes:~code} for {fitted} symbols",
     # --- assignment ------------------------------------------------------------------------------
     "no_groups_to_assign": (
         "{path} contains a {kind}, which does not assign samples to groups by their columns alone; "

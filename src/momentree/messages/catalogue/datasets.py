@@ -7,6 +7,10 @@ WORDS: dict[str, str] = {
     "not_lengths": (
         "{parameter} must be a whole number of at least 0, or one for each of {n_rows:~document}"
     ),
+    "symbols_or_features": (
+        "give either {parameters.n_symbols}, for symbols, or {parameters.n_features}, for real "
+        "numbers"
+    ),
     "not_one_or_each": (
         "{parameter} must be a number from {low:g} to {high:g}, or one for each of {k:~component}"
     ),

@@ -28,6 +28,9 @@ WORDS: dict[str, str] = {
         "{n_components:~component} became collinear; request fewer components, or use another "
         "decomposition"
     ),
+    "not_ica_moments": (
+        "moments is of type {type}; expected ICAMoments, such as ICAMoments.from_data(X)"
+    ),
     "no_components": "{parameter} has no columns; give at least one component",
     "not_symmetric": "{parameter} is not symmetric; average it over the orders of its axes",
     # --- identifiability -------------------------------------------------------------------------

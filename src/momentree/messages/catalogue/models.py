@@ -25,10 +25,17 @@ WORDS: dict[str, str] = {
         "column than typical values (such as {value:.6g} in column {column}), and "
         "{n_rows:?was/were} left out of the fit and assigned afterwards; check these values"
     ),
+    "components_emptied": "EM left the others without {samples}",
+    "components_set_apart": (
+        "{n_few:~component} {n_few:?has/have} fewer than {needed} {samples} (number "
+        "{components:and}): shared covariances have the highest likelihood if outliers are set "
+        "apart from the others; if these are no groups, remove them from the data or use "
+        "{parameters.covariance_type:'full'}"
+    ),
     "components_of_few_samples": (
         "{n_few:~component} {n_few:?has/have} fewer than {needed} {samples} (number "
         "{components:and}), too few for covariances of {n_features:~feature}: a narrow component "
-        "has a high likelihood, but may be no group; use {parameters.smoothing:=n_features}, fewer "
+        "has a high likelihood, but may be no group; use {parameters.smoothing:1}, fewer "
         "components or {parameters.covariance_type:'tied'}"
     ),
     "too_few_views": (
@@ -223,4 +230,5 @@ WORDS: dict[str, str] = {
         "the {n_topics:~topic} are not the {n_leaves:~leaf/leaves} of the tree; build the "
         "hierarchy before topics are reduced or merged"
     ),
+    "no_candidates_of_states": "{parameter} is empty; expected numbers of states, such as 2 to 10",
 }

@@ -1,6 +1,14 @@
 """Wording of messages about the report."""
 
 WORDS: dict[str, str] = {
+    "positions_shown": ("Only positions that at least {least:,} sequences reach are shown."),
+    "model_independent": "independent steps",
+    "model_states": "{n_states:~state}",
+    "model_chain": "Markov chain of the codes",
+    "sequences_not_of_fit": (
+        "the sequences have {n_codes:~code}, but the model was fitted to {fitted}; pass the "
+        "sequences of the fit, or read others with their coder"
+    ),
     "all_groups_small": (
         "every group has fewer than {parameters.min_cell:{min_cell}} records, so nothing can be "
         "shown; request fewer groups, or lower {parameters.min_cell} if small counts are not "
@@ -125,6 +133,17 @@ Pass it as `words` of an `Audience`; all other codes keep their words from the c
 """
 
 PAGE: dict[str, str] = {
+    "rare_codes_merged": (
+        "merged {n_codes:,} of {n_all_codes:~code}, found in fewer than {least} sequences each, "
+        "into {other!r}: {share:.1%} of the steps"
+    ),
+    "ordered_by_rows": (
+        "the table has no times: the steps of each sequence are in the order of the rows"
+    ),
+    "repeated_steps": (
+        "{n_rows:~row} {n_rows:?repeats/repeat} the id, time and code of another row and "
+        "{n_rows:?counts as a step/count as steps} too"
+    ),
     "possible_outcomes": (
         "treated {n_columns:~column} as codes that may be outcomes: {columns:quoted list}"
     ),

@@ -107,8 +107,9 @@ WORDS: dict[str, str] = {
     ),
     "too_few_samples": "{found:~sample}; at least {needed} {needed:?is/are} required",
     # Scikit-learn's checks of estimators expect "sparse".
-    "sparse_not_supported": (
-        "X is a sparse matrix, which this estimator does not accept; pass X.toarray()"
+    "sparse_not_supported": ("X is a sparse matrix, which is not accepted here; pass X.toarray()"),
+    "huge_target": (
+        "y[{row}] is {value:g}; expected a number from -{largest:g} to {largest:g}: rescale y"
     ),
     # --- sequences -------------------------------------------------------------------------------
     "not_sequence_lengths": (
@@ -139,6 +140,16 @@ WORDS: dict[str, str] = {
     "no_consecutive_triples": (
         "the longest sequence has {longest:~observation}; moments require three consecutive ones: "
         "give longer sequences, or check lengths"
+    ),
+    "only_single_observations": (
+        "all {n_sequences:~sequence} have one observation, so there are no transitions; check "
+        "lengths, or use a mixture model, which has none"
+    ),
+    "states_not_determined": "the data do not determine the states: {reason}",
+    "equal_observations": "all observations are equal",
+    "only_pairs": (
+        "no sequence has three observations, and different transitions explain pairs equally well; "
+        "give longer sequences"
     ),
     "no_such_start": (
         "{parameter:=start} finds fewer than {k:~state} in these sequences; lower "

@@ -10,8 +10,9 @@ from functools import lru_cache
 from typing import Literal
 
 Role = Literal[
-    "text", "row number", "id", "possible id", "patient", "code", "outcome", "group", "title"
-]
+    "text", "row number", "id", "possible id", "patient", "sequence", "time", "code", "event",
+    "outcome", "group", "title",
+]  # fmt: skip
 
 MARKS = frozenset({"x", "+", "✓", "✔"})
 ONES = frozenset({"1", "1.0", "true", "t", "yes", "y"}) | MARKS
@@ -75,6 +76,13 @@ _SYSTEM = "icd|dx|diag|cpt|atc|snomed"
 # Payment groups, and the count, type and order of codes.
 _ABOUT_CODES = "drg|n|no|nr|num|number|count|type|version|system|seq|sequence"
 _PLACE = "post|postal|zip|area|region|country|state|ward|unit|department|hospital|site|provider"
+_SOURCE = (
+    "user|visitor|customer|client|session|sequence|trajectory|sentence|player|student|device|"
+    "cookie|account|trace"
+)
+_EVENT = "event|action|activity|page|state|url|symbol|item|tag|word"
+_TIME = "time|date|datetime|timestamp|day|month|year|week|datum|zeit|dttm|ts"
+_DURATION = "in|to|of|since|spent|birth|dob|death|updated|end|until|discharge"
 _OUTCOME = (
     "died|death|dead|deceased|decease|mortality|survived|survival|alive|expired|expire|outcome|"
     "icu|readmitted|readmission|readmit|sex|gender|female|male|woman|man|emergency|elective"
@@ -104,6 +112,16 @@ RULES = (
     Rule("id", rf"(\S+ )?({_SOMEBODY}|{_STAY}) (\S+ )?({_NUMBER})|{_STAY_NUMBER}"),
     # These columns may also contain the length of a stay, or whether a patient fell.
     Rule("possible id", "stay|fall|aufenthalt|episode", _long),
+    Rule("sequence", rf"({_SOURCE})( ({_NUMBER}))?"),
+    Rule("sequence", rf"(\S+ )?({_SOURCE}) ({_NUMBER})"),
+    *_exactly("time", "time, timestamp, datetime, date time, date, event time, event date"),
+    Rule("time", rf"{_without(_DURATION)}(\S+ ){{0,2}}({_TIME})( time)?"),
+    Rule("time", rf"{_without(_DURATION)}({_TIME}) (\S+)"),
+    Rule("time", r"admit ?time|chart ?time|start ?time|(seq|sequence|visit) ?(num|number|no|nr)"),
+    Rule("time", r"step|position|order|rank|t"),
+    Rule(
+        "event", r"(.* )?(event|action|activity|page|state|url|symbol|item|tag|word)( name| type)?"
+    ),
     Rule("code", "codes?", _any_code),
     Rule("code", rf"{_without(_ABOUT_CODES)}(.*[^a-z])?({_SYSTEM}).*", _codes),
     Rule("code", rf"{_without(f'{_ABOUT_CODES}|{_PLACE}')}(.*[^a-z])?codes?([^a-z].*)?", _codes),
@@ -138,6 +156,15 @@ def fits(role: Role, name: str, values: Sequence[str] | None = None) -> bool:
         for rule in RULES
         if rule.role == role
     )
+
+
+def first_role(role: Role, names: Sequence[str]) -> list[str]:
+    """Return the names that match the earliest rule of a role that any of them matches."""
+    for rule in (rule for rule in RULES if rule.role == role):
+        found = [name for name in names if re.fullmatch(rule.name, _plain(name))]
+        if found:
+            return found
+    return []
 
 
 def is_name(cell: str) -> bool:

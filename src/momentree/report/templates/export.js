@@ -99,6 +99,7 @@ function selfContained(element, width, height) {
     if (stroke !== "none") {
       made.setAttribute("stroke", stroke);
       made.setAttribute("stroke-width", parseFloat(style.strokeWidth));
+      if (style.paintOrder !== "normal") made.setAttribute("paint-order", style.paintOrder);
       if (style.vectorEffect !== "none") made.setAttribute("vector-effect", style.vectorEffect);
     }
     if (style.opacity !== "1") made.setAttribute("opacity", style.opacity);
@@ -201,6 +202,8 @@ function setupExport() {
     height: 420, legend: leafLegend, ticks: areas.ticks.map(([column, text]) => [(column + 0.5) / areas.names.length, text]),
   }]));
   add("document-map", () => chartTools("document-map", savedPoints));
+  add("diagram", () => chartTools("states", () => [$("#diagram"), { height: 680 }]));
+  add("transitions", () => tableTools($("#transition-table"), "transitions"));
   add("heat", () => chartTools("heat-map", heatChart));
   for (const table of $$(".text-table")) {
     const what = table.parentElement.getAttribute("aria-labelledby").replace("-title", "");

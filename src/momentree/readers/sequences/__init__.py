@@ -1,0 +1,1 @@
+"""Sequences of codes: which codes follow each other in a trajectory or a stream of clicks."""

@@ -1,0 +1,10 @@
+topic.setAttribute("aria-labelledby", "topic-name");
+setupViews();
+setupTree();
+setupMap();
+setupTable();
+setupProportions();
+listeners.push(drawState);
+setupRename();
+setupExport();
+followAddress();
