@@ -22,6 +22,8 @@ POSSIBLE = 0.05
 """Fraction of the average sample mixed into every initial component, against extreme estimates."""
 SCALES = ((1.0, 1.0), (1.0, 0.0), (0.5, 0.5))
 """Scales of probabilities and rates, and of squares, in the searches; see `Search`."""
+SEARCHED = 0.01
+"""Least smoothing in the searches: EM never leaves a probability of almost zero."""
 KEPT = (0.02, 0.1)
 """Fractions of their differences from the average that components keep in further starts."""
 MOST_FEATURES = 2_000
@@ -102,7 +104,8 @@ def from_splits(data: ProductData, k: int, smoothing: float) -> list[ProductPara
         scale[c.n_features + c.n_numbers :] = 0.0
         if not scale.any():
             continue
-        search = Growing(data.rows, data.whole, data.weight, scale, k, smoothing)
+        least = max(smoothing, SEARCHED)
+        search = Growing(data.rows, data.whole, data.weight, scale, k, least)
         found.append(search.search())
     return found
 

@@ -53,9 +53,10 @@ class MixedMixture(ProductMixture):
     reg_covar : float > 0, default=1e-6
         Smallest variance of a number in a component, in squared units of the column, and at most
         this fraction of the variance of the column.
-    smoothing : float > 0, default=1e-4
+    smoothing : float > 0, default=1e-6
         Number of average samples added to every component, so that no probability is 0 or 1.
-        Numbers are not smoothed.
+        Numbers are not smoothed. The default maximizes the likelihood; for rare values in new
+        samples, 1 is better.
     max_iter : int >= 1, default=1000
         Maximum number of EM steps.
     tol : float >= 0, default=1e-8
@@ -162,7 +163,7 @@ class MixedMixture(ProductMixture):
         refine: Refine | None = "em",
         start: ProductStart = "auto",
         reg_covar: float = 1e-6,
-        smoothing: float = 1e-4,
+        smoothing: float = 1e-6,
         max_iter: int = 1000,
         tol: float = 1e-8,
         random_state: int | np.random.RandomState | None = None,

@@ -59,7 +59,7 @@ class MultiviewMixture(ProductMixture):
         :class:`momentree.moments.ProductMoments`.
     reg_covar : float > 0, default=1e-6
         Smallest variance of a number in a component, as in :class:`MixedMixture`.
-    smoothing : float > 0, default=1e-4
+    smoothing : float > 0, default=1e-6
         Number of average samples added to every component, so that no probability is 0 or 1.
     max_iter : int >= 1, default=1000
         Maximum number of EM steps.
@@ -153,7 +153,7 @@ class MultiviewMixture(ProductMixture):
         refine: Refine | None = "em",
         start: ProductStart = "auto",
         reg_covar: float = 1e-6,
-        smoothing: float = 1e-4,
+        smoothing: float = 1e-6,
         max_iter: int = 1000,
         tol: float = 1e-8,
         random_state: int | np.random.RandomState | None = None,
