@@ -136,7 +136,10 @@ CASES = {
         MixedMixture(2, kinds={"visits": "category"}).fit(mixed()),
         mixed(),
     ),
-    "mixed columns by moments": lambda: (MixedMixture(2, refine=None).fit(mixed()), mixed()),
+    "mixed columns by moments": lambda: (
+        MixedMixture(2, refine=None, decomposition=svtd).fit(mixed()),
+        mixed(),
+    ),
     "views of a table": lambda: (
         MultiviewMixture(
             2, views={"one": ["età"], "two": ["ill", "plan"], "three": ["visits"]}
@@ -156,7 +159,7 @@ CASES = {
         SYMBOLS,
     ),
     "hidden Markov, numbers": lambda: (
-        GaussianHMM(2, covariance_type="full", refine=None).fit(kind("real")),
+        GaussianHMM(2, covariance_type="full", refine=None, decomposition=svtd).fit(kind("real")),
         kind("real"),
     ),
     "Bernoulli": lambda: (BernoulliMixture(3).fit(binary()), binary()),

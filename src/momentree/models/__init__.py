@@ -1,6 +1,6 @@
 """Fit flat latent variable models, as scikit-learn estimators."""
 
-from momentree.models._base import DECOMPOSITIONS
+from momentree.models._decomposers import DECOMPOSITIONS
 from momentree.models.bernoulli_mixture import BernoulliMixture
 from momentree.models.categorical_hmm import CategoricalHMM
 from momentree.models.gaussian_hmm import GaussianHMM

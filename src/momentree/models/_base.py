@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-import momentree.decomposition as decompositions
 from momentree._choices import TopicModel
 from momentree._fit import FitPredict, all_or_nothing, warn_caller
 from momentree._logging import console_logging
 from momentree._types import Floats, Ints
 from momentree._validation import (
-    check_choice,
     check_features,
     check_flag,
     check_integer,
@@ -29,36 +27,16 @@ from momentree._validation import (
 from momentree.backends import RowBlocks, single_threaded_blas
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.messages import Message
+from momentree.models._decomposers import Decomposer, check_decomposer, decomposed
 from momentree.models._fit_result import FitResult
 from momentree.models._fitted import FittedModel
 from momentree.models._stored import StoredModel
 from momentree.objects import Decomposition, Moments
 from momentree.tree.page import TopicsPage
 from momentree.tree.selection import ComponentChoice, choose_n_components
-from momentree.whitening import whiten
-
-DecompositionName = Literal[
-    "sidiwo",
-    "svtd",
-    "tensor_power_method",
-    "als",
-    "svd_method",
-    "eigendecomposition",
-    "jennrich",
-    "random_projections",
-]
-Decomposer = DecompositionName | Callable[..., Decomposition]
-
-DECOMPOSITIONS: tuple[str, ...] = get_args(DecompositionName)
-"""Names of the functions in ``momentree.decomposition`` that a flat model accepts."""
 
 log = logging.getLogger("momentree.models")
 package_log = logging.getLogger("momentree")
-
-WHITENING_TOL = 1e-4
-"""Residual of the eigenpairs of estimated moments, far below the error of the moments."""
-WHITENING_ITER = 30
-"""Products with M2, beyond two per component, if its spectrum is flat."""
 
 
 class FlatModel(
@@ -213,8 +191,7 @@ class FlatModel(
     def _check_parameters(self) -> None:
         auto = self._auto_model is not None
         check_integer("n_components", self.n_components, at_least=1, auto=auto)
-        if not callable(self.decomposition):
-            check_choice("decomposition", self.decomposition, DECOMPOSITIONS)
+        check_decomposer(self.decomposition)
         check_number("smoothing", self.smoothing, above=0)
         check_integer("max_iter", self.max_iter, at_least=1)
         check_flag("warm_start", self.warm_start)
@@ -232,17 +209,7 @@ class FlatModel(
         return last
 
     def _decompose(self, moments: Moments) -> Decomposition:
-        limit = 2 * self._wanted + WHITENING_ITER
-        white = whiten(moments, self._wanted, tol=WHITENING_TOL, max_iter=limit)
-        return self._decomposer()(
-            moments, self._wanted, random_state=self.random_state, whitening=white
-        )
-
-    def _decomposer(self) -> Callable[..., Decomposition]:
-        method = self.decomposition
-        found: Callable[..., Decomposition]
-        found = method if callable(method) else getattr(decompositions, method)
-        return found
+        return decomposed(moments, self._wanted, self.decomposition, self.random_state)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

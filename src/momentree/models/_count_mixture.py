@@ -15,6 +15,7 @@ from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowBlocks, in_canonical_order
 from momentree.inference import log_joint, log_posterior
 from momentree.models._base import FlatModel, log
+from momentree.models._decomposers import decomposer
 from momentree.models._fit_result import FitResult, Initialization, from_leaves
 from momentree.moments import RawMoments
 from momentree.objects import Decomposition, MixtureParameters, Moments
@@ -227,7 +228,7 @@ class CountMixture(FitsTexts, FlatModel):
             weighting=self._weighting,
             smoothing=data.smoothing,
             random_state=self.random_state,
-            decompose=self._decomposer(),
+            decompose=decomposer(self.decomposition),
         )
 
     def _smoothed(

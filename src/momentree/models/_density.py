@@ -33,6 +33,7 @@ from momentree.backends import single_threaded_blas
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, MomentreeWarning
 from momentree.inference import log_posterior
 from momentree.messages import Message
+from momentree.models._decomposers import Decomposer, check_decomposer, with_named_decomposition
 from momentree.models._sample import draw_components
 from momentree.objects.mixtures import check_sums
 from momentree.persistence import SavedEstimator
@@ -91,8 +92,8 @@ class DensityModel(
 ):
     """Base class of flat mixtures of densities.
 
-    A subclass sets its parameters in ``__init__``, among them `n_components`, `max_iter`, `tol`,
-    `random_state` and `verbose`, and implements :meth:`_checked`, :meth:`_fit`,
+    A subclass sets its parameters in ``__init__``, among them `n_components`, `decomposition`,
+    `max_iter`, `tol`, `random_state` and `verbose`, and implements :meth:`_checked`, :meth:`_fit`,
     :meth:`_log_joint`, :meth:`_draw` and :meth:`_profiles`.
     """
 
@@ -100,6 +101,7 @@ class DensityModel(
     """Whether ``n_components="auto"`` is allowed."""
 
     n_components: int | Literal["auto"]
+    decomposition: Decomposer
     max_iter: int
     tol: float
     verbose: bool | int
@@ -237,6 +239,7 @@ class DensityModel(
 
     def _check_parameters(self) -> None:
         check_integer("n_components", self.n_components, at_least=1, auto=self._auto)
+        check_decomposer(self.decomposition)
         check_integer("max_iter", self.max_iter, at_least=1)
         check_number("tol", self.tol, at_least=0)
         check_flag("verbose", bool(self.verbose) if isinstance(self.verbose, int) else self.verbose)
@@ -406,6 +409,9 @@ class DensityModel(
     def _set_names(self, root: TreeNode) -> None:
         leaves = sorted(root.leaves(), key=lambda leaf: leaf.leaf_id or 0)
         self._names = [leaf.name for leaf in leaves]
+
+    def _saved_params(self) -> dict[str, Any]:
+        return with_named_decomposition(super()._saved_params())
 
     def _check_restored(self) -> int:
         k = len(self.weights_)

@@ -31,6 +31,7 @@ from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.inference.forward_backward import forward_backward
 from momentree.inference.viterbi import viterbi
 from momentree.messages import Message
+from momentree.models._decomposers import check_decomposer, with_named_decomposition
 from momentree.models._hmm_starts import most_likely
 from momentree.objects.hidden_markov import HMMParameters
 from momentree.objects.mixtures import check_sums
@@ -175,6 +176,7 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
 
     def _check_parameters(self) -> None:
         check_integer("n_components", self.n_components, at_least=1)
+        check_decomposer(self.decomposition)
         check_choice("refine", self.refine, (*get_args(Refine), None))
         check_number("smoothing", self.smoothing, at_least=0)
         check_integer("max_iter", self.max_iter, at_least=1)
@@ -395,6 +397,9 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
 
     def _trial_samples(self) -> Floats:
         return np.zeros((2, self.n_features_in_))
+
+    def _saved_params(self) -> dict[str, Any]:
+        return with_named_decomposition(super()._saved_params())
 
     def _check_restored(self) -> int:
         k = self.n_components

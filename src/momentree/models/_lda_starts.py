@@ -15,7 +15,7 @@ from momentree.backends import RowBlocks
 from momentree.decomposition import Concentration, estimate_alpha0
 from momentree.inference import completion_log_likelihood, variational_proportions
 from momentree.messages import Message
-from momentree.models._base import WHITENING_ITER
+from momentree.models._decomposers import WHITENING_ITER
 from momentree.models._fit_result import Initialization
 from momentree.models.single_topic_model import SingleTopicModel
 from momentree.moments import LDAMoments, SingleTopicMoments

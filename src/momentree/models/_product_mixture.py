@@ -10,7 +10,6 @@ from typing import Any, Literal, Protocol, get_args
 import numpy as np
 import pandas as pd
 
-import momentree.decomposition as decompositions
 from momentree._choices import Refine
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_number, check_shape
@@ -18,7 +17,7 @@ from momentree.backends import RowBlocks
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.inference import log_joint
 from momentree.messages import Message
-from momentree.models._base import DECOMPOSITIONS, WHITENING_ITER, WHITENING_TOL, Decomposer
+from momentree.models._decomposers import decomposed
 from momentree.models._density import DensityFit, DensityModel, log
 from momentree.models._product_starts import (
     MOST_FEATURES,
@@ -28,9 +27,8 @@ from momentree.models._product_starts import (
     most_likely,
     smoothed,
 )
-from momentree.objects import Decomposition, Moments, ProductColumns, ProductParameters
+from momentree.objects import ProductColumns, ProductParameters
 from momentree.preprocessing.mixed_columns import Encoded
-from momentree.whitening import whiten
 
 ProductStart = Literal["auto", "splits", "moments"]
 
@@ -75,7 +73,6 @@ class ProductMixture(DensityModel):
     """
 
     n_components: int | Literal["auto"]
-    decomposition: Decomposer
     refine: Refine | None
     start: ProductStart
     reg_covar: float
@@ -107,8 +104,6 @@ class ProductMixture(DensityModel):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if not callable(self.decomposition):
-            check_choice("decomposition", self.decomposition, DECOMPOSITIONS)
         check_choice("refine", self.refine, (*get_args(Refine), None))
         check_choice("start", self.start, get_args(ProductStart))
         check_number("reg_covar", self.reg_covar, above=0)
@@ -182,14 +177,14 @@ class ProductMixture(DensityModel):
                 self._for_moments(data),
                 self._groups,
                 k,
-                lambda moments: self._decompose(moments, k),
+                lambda moments: decomposed(moments, k, self.decomposition, self.random_state),
             )
             if start is None and not found:
                 raise InvalidParameterError("no_moments", found=len(np.unique(self._groups)))
             if start is not None:
-                parameters, decomposed = start
+                parameters, result = start
                 if not found:
-                    diagnostics = {**decomposed.diagnostics, "start": "moments"}
+                    diagnostics = {**result.diagnostics, "start": "moments"}
                 if not found or parameters.n_components == k:
                     use = smoothed(parameters, data.whole) if self.refine else parameters
                     found.append((use, "moments"))
@@ -198,14 +193,6 @@ class ProductMixture(DensityModel):
     def _for_moments(self, data: ProductData) -> Any:
         """Return encoded columns (n, d) whose means within components are the parameters."""
         return data.rows.matrix[:, : data.columns.n_features]
-
-    def _decompose(self, moments: Moments, k: int) -> Decomposition:
-        limit = 2 * k + WHITENING_ITER
-        white = whiten(moments, k, tol=WHITENING_TOL, max_iter=limit)
-        method = self.decomposition
-        f = method if callable(method) else getattr(decompositions, method)
-        found: Decomposition = f(moments, k, random_state=self.random_state, whitening=white)
-        return found
 
     def _variance_notes(self, found: ProductParameters) -> list[Message]:
         """Return a note on numbers whose variance in a component is at its floor."""

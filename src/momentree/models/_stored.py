@@ -6,27 +6,16 @@ from typing import Any
 
 import numpy as np
 
-import momentree.decomposition as methods
 from momentree._types import Floats
 from momentree._validation import check_shape
-from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
+from momentree.models._decomposers import with_named_decomposition
 from momentree.objects import LDAParameters, MixtureParameters
 from momentree.objects.mixtures import check_sums
 from momentree.persistence import SavedEstimator
 from momentree.tree.names import NamedGroups
 from momentree.tree.node import check_columns
-
-
-def with_named_decomposition(params: dict[str, Any]) -> dict[str, Any]:
-    """Return parameters with the name of the decomposition, which must be one of the package."""
-    method = params.get("decomposition")
-    if not callable(method):
-        return params
-    name = getattr(method, "__name__", "")
-    if getattr(methods, name, None) is not method:
-        raise InvalidParameterError("own_decomposition", parameter="decomposition")
-    return {**params, "decomposition": name}
 
 
 def check_stored_diagnostics(found: Any) -> None:
@@ -48,8 +37,7 @@ class StoredModel(NamedGroups, SavedEstimator):
     components_: Floats
 
     def _saved_params(self) -> dict[str, Any]:
-        params = super()._saved_params()
-        return with_named_decomposition(params)
+        return with_named_decomposition(super()._saved_params())
 
     def _state(self) -> dict[str, Any]:
         state = super()._state()

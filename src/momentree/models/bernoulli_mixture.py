@@ -19,7 +19,7 @@ from momentree._validation import (
 )
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.exceptions import InvalidDataError
-from momentree.models._base import Decomposer, log
+from momentree.models._base import log
 from momentree.models._bernoulli_data import BinaryData
 from momentree.models._bernoulli_groups import BernoulliGroups, counted
 from momentree.models._bernoulli_starts import (
@@ -28,6 +28,7 @@ from momentree.models._bernoulli_starts import (
     start_from_views,
     starts_from_moments,
 )
+from momentree.models._decomposers import Decomposer
 from momentree.models._fit_result import FitResult, Initialization
 from momentree.objects import BernoulliParameters
 from momentree.refinement import Refined, em

@@ -7,12 +7,11 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-import momentree.decomposition as decompositions
 from momentree._choices import Refine
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_integer, check_shape, check_symbols
 from momentree.exceptions import InvalidDataError
-from momentree.models._base import DECOMPOSITIONS, Decomposer
+from momentree.models._decomposers import Decomposer, decomposer
 from momentree.models._hidden_markov import HiddenMarkovModel
 from momentree.models._hmm_starts import from_contexts, from_moments, from_windows, softened
 from momentree.objects.hidden_markov import CategoricalEmissions, HMMParameters
@@ -137,8 +136,6 @@ class CategoricalHMM(HiddenMarkovModel):
         super()._check_parameters()
         check_integer("n_features", self.n_features, at_least=1, optional=True)
         check_choice("start", self.start, get_args(HMMStart))
-        if not callable(self.decomposition):
-            check_choice("decomposition", self.decomposition, DECOMPOSITIONS)
 
     def _check_observations(self, X: Any, *, reset: bool) -> Ints:
         if reset:
@@ -156,9 +153,9 @@ class CategoricalHMM(HiddenMarkovModel):
         return np.add.reduceat(values * np.sqrt(1.0 + place), starts)
 
     def _starts(self, X: Ints, lengths: Ints) -> Iterator[tuple[str, HMMParameters]]:
-        k, d = self.n_components, self._d
+        k, d, method = self.n_components, self._d, decomposer(self.decomposition)
         methods: dict[str, Callable[[], HMMParameters | None]] = {
-            "moments": lambda: from_moments(X, lengths, k, d, self._method, self.random_state),
+            "moments": lambda: from_moments(X, lengths, k, d, method, self.random_state),
             "windows": lambda: from_windows(X, lengths, k, d),
             "contexts": lambda: from_contexts(X, lengths, k, d),
         }
@@ -173,11 +170,6 @@ class CategoricalHMM(HiddenMarkovModel):
             raise InvalidDataError("no_such_start", parameter="start", start=self.start, k=k)
         if not any_found:  # one state, or almost equal sequences
             yield "cycle", _cycle(X, k, d)
-
-    @property
-    def _method(self) -> Any:
-        method = self.decomposition
-        return method if callable(method) else getattr(decompositions, method)
 
     @property
     def _emissions(self) -> CategoricalEmissions:

@@ -8,12 +8,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-import momentree.decomposition as decompositions
 from momentree._choices import Refine
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_number, check_shape
 from momentree.exceptions import InvalidDataError
-from momentree.models._base import DECOMPOSITIONS, Decomposer
+from momentree.models._decomposers import Decomposer, decomposer
 from momentree.models._gaussian_hmm_starts import (
     gaussian_start,
     posteriors_of_clusters,
@@ -159,8 +158,6 @@ class GaussianHMM(HiddenMarkovModel):
         check_choice("covariance_type", self.covariance_type, get_args(Covariance))
         check_choice("start", self.start, get_args(GaussianHMMStart))
         check_number("reg_covar", self.reg_covar, above=0)
-        if not callable(self.decomposition):
-            check_choice("decomposition", self.decomposition, DECOMPOSITIONS)
 
     def _check_observations(self, X: Any, *, reset: bool) -> Floats:
         try:
@@ -190,8 +187,7 @@ class GaussianHMM(HiddenMarkovModel):
 
     def _starts(self, X: Floats, lengths: Ints) -> Iterator[tuple[str, HMMParameters]]:
         k, d = self.n_components, X.shape[1]
-        method: Any = self.decomposition
-        method = method if callable(method) else getattr(decompositions, method)
+        method = decomposer(self.decomposition)
         near = np.clip(X, -NEAR, NEAR)
         methods: dict[str, Callable[[], Floats | None]] = {
             "moments": lambda: posteriors_of_moments(near, lengths, k, method, self.random_state),

@@ -8,7 +8,6 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-import momentree.decomposition as decompositions
 from momentree._choices import Refine
 from momentree._types import Floats, Ints
 from momentree._validation import (
@@ -22,17 +21,15 @@ from momentree._validation import (
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.inference import log_posterior
 from momentree.messages import Message
-from momentree.models._base import DECOMPOSITIONS, WHITENING_ITER, WHITENING_TOL, Decomposer
+from momentree.models._decomposers import Decomposer, decomposed
 from momentree.models._density import DensityFit, DensityModel, log
 from momentree.models._gaussian_data import CovarianceType, GaussianData
 from momentree.models._gaussian_density import GaussianComponents
 from momentree.models._gaussian_fit import fitted
 from momentree.models._gaussian_starts import Start
-from momentree.objects import Decomposition, Moments
 from momentree.preprocessing.kinds import MAX_SIZE
 from momentree.tree.naming import name_by_difference
 from momentree.tree.node import TreeNode
-from momentree.whitening import whiten
 
 FEW_SAMPLES = 5
 """Components of fewer samples may be outliers, as the leaves of a :class:`ClusterTree`."""
@@ -193,8 +190,6 @@ class GaussianMixture(DensityModel):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("covariance_type", self.covariance_type, get_args(CovarianceType))
-        if not callable(self.decomposition):
-            check_choice("decomposition", self.decomposition, DECOMPOSITIONS)
         check_choice("refine", self.refine, (*get_args(Refine), None))
         check_choice("start", self.start, get_args(Start))
         check_number("reg_covar", self.reg_covar, at_least=0)
@@ -236,7 +231,9 @@ class GaussianMixture(DensityModel):
             smoothing=smoothing,
             max_iter=self.max_iter,
             tol=self.tol,
-            decompose=lambda moments: self._decomposed(moments, n_components),
+            decompose=lambda moments: decomposed(
+                moments, n_components, self.decomposition, self.random_state
+            ),
         )
         log.info("most likely start: %s", result.start)
         components = result.components
@@ -292,16 +289,6 @@ class GaussianMixture(DensityModel):
         )
         return expected if _shape(expected) == np.shape(self.covariances_) else None
 
-    def _decomposed(self, moments: Moments, n_components: int) -> Decomposition:
-        limit = 2 * n_components + WHITENING_ITER
-        white = whiten(moments, n_components, tol=WHITENING_TOL, max_iter=limit)
-        method: Any = self.decomposition
-        method = method if callable(method) else getattr(decompositions, method)
-        found: Decomposition = method(
-            moments, n_components, random_state=self.random_state, whitening=white
-        )
-        return found
-
     # --- results ----------------------------------------------------------------------------------
 
     @property
@@ -339,15 +326,6 @@ class GaussianMixture(DensityModel):
         name_by_difference(root, self.vocabulary_, np.where(spread > 0, spread, np.inf))
 
     # --- files ------------------------------------------------------------------------------------
-
-    def _saved_params(self) -> dict[str, Any]:
-        params = super()._saved_params()
-        method = params["decomposition"]
-        if callable(method):
-            params["decomposition"] = getattr(method, "__name__", "")
-            if getattr(decompositions, params["decomposition"], None) is not method:
-                raise InvalidParameterError("own_decomposition", parameter="decomposition")
-        return params
 
     def _check_restored(self) -> int:
         k, d = len(self.weights_), self.n_features_in_

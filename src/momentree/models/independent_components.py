@@ -25,8 +25,8 @@ from momentree._validation import (
 from momentree.backends import single_threaded_blas
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.messages import Message
-from momentree.models._base import DecompositionName
-from momentree.models._stored import check_stored_diagnostics, with_named_decomposition
+from momentree.models._decomposers import DecompositionName, decomposer, with_named_decomposition
+from momentree.models._stored import check_stored_diagnostics
 from momentree.moments import ICAMoments
 from momentree.moments.ica import fourth_cumulants, whiten_covariance
 from momentree.objects import Decomposition
@@ -334,10 +334,7 @@ class IndependentComponents(
         k = len(moments.W)
         if self.decomposition == "jade":
             return *decompositions.jade(moments, max_iter=self.max_iter), None
-        method = self.decomposition
-        decompose: Callable[..., Decomposition]
-        decompose = method if callable(method) else getattr(decompositions, method)
-        result = decompose(moments, k, random_state=self.random_state)
+        result = decomposer(self.decomposition)(moments, k, random_state=self.random_state)
         directions = moments.W @ result.centers
         size = np.linalg.norm(directions, axis=0)
         # The nearest rotation; directions that were not found complete it.

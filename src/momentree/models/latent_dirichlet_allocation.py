@@ -20,7 +20,8 @@ from momentree.inference import (
     variational_proportions,
 )
 from momentree.messages import Message
-from momentree.models._base import Decomposer, FlatModel, log
+from momentree.models._base import FlatModel, log
+from momentree.models._decomposers import Decomposer
 from momentree.models._fit_result import FitResult, Initialization
 from momentree.models._lda_starts import LDAData, from_moments, from_single_topics, most_likely
 from momentree.models._sample import SamplesOfDocuments, draw_rows

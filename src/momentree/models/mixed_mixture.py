@@ -14,7 +14,7 @@ from momentree._choices import Refine
 from momentree._fit import warn_caller
 from momentree._types import Floats, Ints
 from momentree.exceptions import MomentreeWarning
-from momentree.models._base import Decomposer
+from momentree.models._decomposers import Decomposer
 from momentree.models._product_mixture import ProductMixture, ProductStart, Unencoded
 from momentree.models._tables import as_table
 from momentree.preprocessing import MixedColumns

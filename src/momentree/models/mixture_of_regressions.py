@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-import momentree.decomposition as decompositions
+from momentree._choices import Refine
 from momentree._fit import all_or_nothing, warn_caller
 from momentree._types import Floats
 from momentree._validation import (
@@ -27,11 +27,15 @@ from momentree._validation import (
 from momentree.backends import single_threaded_blas
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.messages import Message
-from momentree.models._base import DECOMPOSITIONS, DecompositionName
-from momentree.models._stored import check_stored_diagnostics, with_named_decomposition
+from momentree.models._decomposers import (
+    Decomposer,
+    check_decomposer,
+    decomposer,
+    with_named_decomposition,
+)
+from momentree.models._stored import check_stored_diagnostics
 from momentree.moments import RegressionMoments
 from momentree.moments.regressions import coefficients
-from momentree.objects import Decomposition
 from momentree.objects.mixtures import check_sums
 from momentree.objects.regressions import RegressionParameters
 from momentree.persistence import SavedEstimator
@@ -43,7 +47,6 @@ from momentree.refinement.regressions import (
 )
 
 Variances = Literal["own", "shared"]
-Refine = Literal["em"]
 
 NO_SPREAD = 1e-100
 """Standard deviations whose inverse is too large for products."""
@@ -149,7 +152,7 @@ class MixtureOfRegressions(
         *,
         fit_intercept: bool = True,
         variances: Variances = "own",
-        decomposition: DecompositionName | Callable[..., Decomposition] = "sidiwo",
+        decomposition: Decomposer = "sidiwo",
         refine: Refine | None = "em",
         reg_variance: float = 1e-6,
         max_iter: int = 1000,
@@ -367,8 +370,7 @@ class MixtureOfRegressions(
         check_integer("n_components", self.n_components, at_least=1)
         check_flag("fit_intercept", self.fit_intercept)
         check_choice("variances", self.variances, get_args(Variances))
-        if not callable(self.decomposition):
-            check_choice("decomposition", self.decomposition, DECOMPOSITIONS)
+        check_decomposer(self.decomposition)
         check_choice("refine", self.refine, (*get_args(Refine), None))
         check_number("reg_variance", self.reg_variance, above=0)
         check_integer("max_iter", self.max_iter, at_least=1)
@@ -430,10 +432,9 @@ class MixtureOfRegressions(
         """Return parameters from moments; None, and the reason, if they support fewer."""
         v = data.weight / data.weight.sum()
         moments = RegressionMoments(F, data.y, data.weight)
-        method = self.decomposition
-        decompose: Callable[..., Decomposition]
-        decompose = method if callable(method) else getattr(decompositions, method)
-        found = decompose(moments, self.n_components, random_state=self.random_state)
+        found = decomposer(self.decomposition)(
+            moments, self.n_components, random_state=self.random_state
+        )
         total = float(found.weights.sum())
         if found.n_components < self.n_components or not total > 0:
             return None, found.diagnostics["reason"] or Message("moments_show_no_more")

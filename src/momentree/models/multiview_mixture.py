@@ -16,7 +16,7 @@ from momentree._fit import warn_caller
 from momentree._sparse import as_csr
 from momentree._types import Floats, Ints
 from momentree.exceptions import InvalidDataError, InvalidParameterError, MomentreeWarning
-from momentree.models._base import Decomposer
+from momentree.models._decomposers import Decomposer
 from momentree.models._product_mixture import ProductMixture, ProductStart, Unencoded
 from momentree.models._product_starts import ProductData
 from momentree.models._tables import as_table, checked_table, pandas_of, table_names

@@ -9,8 +9,8 @@ import numpy as np
 from momentree._choices import Refine
 from momentree._types import Floats, Ints
 from momentree.inference.posteriors import log_factorials
-from momentree.models._base import Decomposer
 from momentree.models._count_mixture import CountData, CountMixture, Start
+from momentree.models._decomposers import Decomposer
 from momentree.models._sample import SamplesByComponent, draw_by_component
 from momentree.moments import PoissonMoments
 from momentree.objects import Decomposition, MixtureParameters, Moments, PoissonParameters

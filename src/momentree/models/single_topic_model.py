@@ -11,8 +11,8 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_choice
 from momentree.exceptions import InvalidParameterError
 from momentree.inference import log_multinomial
-from momentree.models._base import Decomposer
 from momentree.models._count_mixture import CountData, CountMixture, Start
+from momentree.models._decomposers import Decomposer
 from momentree.models._sample import SamplesOfDocuments, draw_by_component, draw_components
 from momentree.moments import SingleTopicMoments
 from momentree.objects import Decomposition, MixtureParameters, Moments, TopicParameters
