@@ -6,6 +6,8 @@ from typing import Literal
 
 ColumnKind = Literal["number", "yes_no", "category", "count"]
 """What a column of measurements contains."""
+CovarianceType = Literal["spherical", "diag", "tied", "full"]
+"""Covariances of Gaussians: a variance each, one per feature each, the same for all, any."""
 Empty = Literal["missing", "zero"]
 """What an empty cell means in a column of 0 and 1."""
 Form = Literal["auto", "codes", "measurements"]

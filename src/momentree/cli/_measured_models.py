@@ -91,8 +91,8 @@ def _mixture(
             **parameters,
         )
         if n_groups is None:
-            fitted, n = _lowest_bic(run, mixture, X, feature_names=names)
-            n_tried = max(n_tried, n)
+            fitted, tried = _lowest_bic(run, mixture, X, feature_names=names)
+            n_tried = max(n_tried, tried)
         else:
             fitted = _fitted(run, mixture, X, feature_names=names)
         found.append(fitted)

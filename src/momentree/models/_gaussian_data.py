@@ -5,11 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from momentree._choices import CovarianceType
 from momentree._types import Floats
 from momentree.backends import LiftedRows, RowBlocks, in_canonical_order
 from momentree.messages import Message
@@ -23,8 +24,6 @@ from momentree.objects import (
     SharedGaussianParameters,
 )
 from momentree.objects.full_gaussian import lifted
-
-CovarianceType = Literal["spherical", "tied", "diag", "full"]
 
 MOST_DENSE = 1 << 25
 """Values of a dense copy, at most (256 MB), if most values are zero."""

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from momentree._choices import CovarianceType
 from momentree._types import Floats
-from momentree.models._gaussian_data import MOST_DENSE, CovarianceType
+from momentree.models._gaussian_data import MOST_DENSE
+from momentree.objects.gaussian import LOG_2_PI, covariance_parameters
 
-LOG_2PI = float(np.log(2.0 * np.pi))
 BLOCK_VALUES = 1 << 20
 """Values of a dense block of samples: 8 MB."""
 
@@ -41,9 +42,7 @@ class GaussianComponents:
     def n_parameters(self) -> int:
         """Number of free parameters."""
         k, d = (int(size) for size in self.means.shape)
-        free = {"spherical": k, "tied": d * (d + 1) // 2, "diag": k * d}
-        of_covariances = free.get(self.covariance_type, k * d * (d + 1) // 2)
-        return k - 1 + k * d + of_covariances
+        return k - 1 + k * d + covariance_parameters(self.covariance_type, k, d)
 
     def variances(self) -> Floats:
         """Return the variance of each feature in each component, shape (k, d)."""
@@ -103,13 +102,13 @@ class GaussianComponents:
         v = self.variances()
         squares = sp.csr_array((X.data**2, X.indices, X.indptr), X.shape)
         quadratic = X @ (self.means / v).T - 0.5 * (squares @ (1.0 / v).T)
-        constant = (self.means**2 / v + np.log(v) + LOG_2PI).sum(axis=1)
+        constant = (self.means**2 / v + np.log(v) + LOG_2_PI).sum(axis=1)
         return np.asarray(quadratic - 0.5 * constant)
 
     def _diagonal(self, X: Floats, gaps: Any | None) -> Floats:
         out = np.empty((len(X), len(self.weights)))
         for j, (mean, v) in enumerate(zip(self.means, self.variances(), strict=True)):
-            terms = (X - mean) ** 2 / v + np.log(v) + LOG_2PI
+            terms = (X - mean) ** 2 / v + np.log(v) + LOG_2_PI
             if gaps is not None:
                 terms[gaps] = 0.0
             out[:, j] = -0.5 * terms.sum(axis=1)
@@ -123,7 +122,7 @@ class GaussianComponents:
                 inverse = np.linalg.inv(roots[j])
             distances = (((X - self.means[j]) @ inverse.T) ** 2).sum(axis=1)
             log_determinant = 2.0 * np.log(np.diag(roots[j])).sum()
-            out[:, j] = -0.5 * (distances + log_determinant + d * LOG_2PI)
+            out[:, j] = -0.5 * (distances + log_determinant + d * LOG_2_PI)
         return out
 
     def _by_pattern(self, X: Floats, gaps: Any, roots: Floats) -> Floats:

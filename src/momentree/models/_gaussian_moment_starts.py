@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
+from momentree._choices import CovarianceType
 from momentree._types import Floats
 from momentree.backends import RowBlocks
 from momentree.messages import Message
@@ -17,7 +18,6 @@ from momentree.moments import ProductMoments, SphericalGaussianMoments
 from momentree.objects import Decomposition, Moments
 from momentree.parameters import spherical_gaussian_parameters
 
-CovarianceType = Literal["spherical", "tied", "diag", "full"]
 Decompose = Callable[[Moments], Decomposition]
 
 PRODUCT_FEATURES = range(3, 513)

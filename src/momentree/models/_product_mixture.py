@@ -15,7 +15,7 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_number, check_shape
 from momentree.backends import RowBlocks
 from momentree.exceptions import InvalidDataError, InvalidParameterError
-from momentree.inference import log_joint
+from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
 from momentree.models._decomposers import decomposed
 from momentree.models._density import DensityFit, DensityModel, log
@@ -136,7 +136,7 @@ class ProductMixture(DensityModel):
         joint = log_joint(data.rows, found)
         labels = np.empty(len(at), dtype=np.intp)
         labels[at] = joint.argmax(axis=1)
-        total = float(weight[at] @ _log_sum(joint) + weight @ samples.log_base)
+        total = float(weight[at] @ log_posterior(joint)[1] + weight @ samples.log_base)
         k = found.n_components
         shift, scale = self._coder.units
         a = columns.n_numbers
@@ -287,8 +287,3 @@ def _gaps_of(missing: Any | None) -> Ints:
     if missing is None:
         return np.empty(0, dtype=np.intp)
     return np.unique(missing.indices).astype(np.intp)
-
-
-def _log_sum(joint: Floats) -> Floats:
-    top = joint.max(axis=1)
-    return np.asarray(top + np.log(np.exp(joint - top[:, None]).sum(axis=1)))

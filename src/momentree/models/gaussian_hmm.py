@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from momentree._choices import Refine
+from momentree._choices import CovarianceType, Refine
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_number, check_shape
 from momentree.exceptions import InvalidDataError
@@ -20,7 +20,8 @@ from momentree.models._gaussian_hmm_starts import (
     posteriors_of_windows,
 )
 from momentree.models._hidden_markov import HiddenMarkovModel
-from momentree.objects.gaussian_emissions import Covariance, GaussianEmissions
+from momentree.objects.gaussian import covariance_parameters
+from momentree.objects.gaussian_emissions import GaussianEmissions
 from momentree.objects.hidden_markov import HMMParameters
 
 GaussianHMMStart = Literal["auto", "moments", "windows", "clusters"]
@@ -130,7 +131,7 @@ class GaussianHMM(HiddenMarkovModel):
         self,
         n_components: int = 8,
         *,
-        covariance_type: Covariance = "diag",
+        covariance_type: CovarianceType = "diag",
         decomposition: Decomposer = "sidiwo",
         refine: Refine | None = "em",
         start: GaussianHMMStart = "auto",
@@ -155,7 +156,7 @@ class GaussianHMM(HiddenMarkovModel):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice("covariance_type", self.covariance_type, get_args(Covariance))
+        check_choice("covariance_type", self.covariance_type, get_args(CovarianceType))
         check_choice("start", self.start, get_args(GaussianHMMStart))
         check_number("reg_covar", self.reg_covar, above=0)
 
@@ -229,13 +230,8 @@ class GaussianHMM(HiddenMarkovModel):
     @property
     def _n_parameters(self) -> int:
         k, d = self.means_.shape
-        covariances = {
-            "spherical": k,
-            "diag": k * d,
-            "full": k * d * (d + 1) // 2,
-            "tied": d * (d + 1) // 2,
-        }
-        return int(k - 1 + k * (k - 1) + k * d + covariances[self.covariance_type])
+        of_covariances = covariance_parameters(self.covariance_type, k, d)
+        return int(k - 1 + k * (k - 1) + k * d + of_covariances)
 
     def _draw(self, states: Ints, rng: np.random.RandomState) -> Floats:
         roots = np.linalg.cholesky(self.covars_)

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._choices import Refine
+from momentree._choices import CovarianceType, Refine
 from momentree._types import Floats, Ints
 from momentree._validation import (
     check_choice,
@@ -23,7 +23,7 @@ from momentree.inference import log_posterior
 from momentree.messages import Message
 from momentree.models._decomposers import Decomposer, decomposed
 from momentree.models._density import DensityFit, DensityModel, log
-from momentree.models._gaussian_data import CovarianceType, GaussianData
+from momentree.models._gaussian_data import GaussianData
 from momentree.models._gaussian_density import GaussianComponents
 from momentree.models._gaussian_fit import fitted
 from momentree.models._gaussian_starts import Start

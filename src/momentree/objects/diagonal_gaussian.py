@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 
 from momentree._types import Floats, Ints
-from momentree.objects.gaussian import LEAST_VARIANCE, ROUNDING
-from momentree.objects.mixtures import MixtureParameters
+from momentree.objects.gaussian import LEAST_VARIANCE, ROUNDING, FlooredGaussians
 
 TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True)
-class DiagonalGaussianParameters(MixtureParameters):
+class DiagonalGaussianParameters(FlooredGaussians):
     """Parameters of a mixture of Gaussians with independent features (diagonal covariances).
 
         log P[x, j] = sum_w (x_w mu_wj - x_w^2 / 2) / v_wj + b_j + const,
@@ -35,26 +34,6 @@ class DiagonalGaussianParameters(MixtureParameters):
     """
 
     variances: Floats
-
-    signed: ClassVar[bool] = True
-    floor: ClassVar[Floats | float] = 0.0
-    """Added to each variance in the M-step, one value or shape (d,)."""
-
-    @classmethod
-    def with_floor(cls, floor: Floats | float) -> type[Self]:
-        """Return the family whose M-step adds a floor to each variance.
-
-        Parameters
-        ----------
-        floor : float or ndarray of shape (d,), >= 0
-            In squared units of the statistics.
-
-        Returns
-        -------
-        type
-            A subclass.
-        """
-        return type(cls.__name__, (cls,), {"floor": floor})
 
     def reordered(self, order: Ints) -> Self:
         """Return the same components in another order."""

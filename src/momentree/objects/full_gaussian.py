@@ -11,12 +11,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from momentree._types import Floats, Ints
-from momentree.objects.gaussian import LEAST_VARIANCE, ROUNDING
+from momentree.objects.gaussian import LEAST_VARIANCE, ROUNDING, FlooredGaussians
 from momentree.objects.mixtures import MixtureParameters
 
 
 @dataclass(frozen=True)
-class FullGaussianParameters(MixtureParameters):
+class FullGaussianParameters(FlooredGaussians):
     """Parameters of a mixture of Gaussians, each with its own covariances.
 
         log P[x, j] = x . P_j mu_j - x' P_j x / 2 + b_j + const,   P_j = Sigma_j^-1,
@@ -34,26 +34,6 @@ class FullGaussianParameters(MixtureParameters):
     """
 
     covariances: Floats
-
-    signed: ClassVar[bool] = True
-    floor: ClassVar[Floats | float] = 0.0
-    """Added to each variance in the M-step, one value or shape (d,)."""
-
-    @classmethod
-    def with_floor(cls, floor: Floats | float) -> type[Self]:
-        """Return the family whose M-step adds a floor to each variance.
-
-        Parameters
-        ----------
-        floor : float or ndarray of shape (d,), >= 0
-            In squared units of the statistics.
-
-        Returns
-        -------
-        type
-            A subclass.
-        """
-        return type(cls.__name__, (cls,), {"floor": floor})
 
     def reordered(self, order: Ints) -> Self:
         """Return the same components in another order."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
+from momentree._choices import CovarianceType
 from momentree._types import Floats, Ints
 from momentree.objects.mixtures import MixtureParameters
 
@@ -15,10 +16,35 @@ LEAST_VARIANCE = 1e-9
 """Smallest variance of a component, as a fraction of the overall variance."""
 ROUNDING = 1e-14
 """A variance below this fraction of the mean square is rounding error."""
+LOG_2_PI = float(np.log(2.0 * np.pi))
+
+
+class FlooredGaussians(MixtureParameters):
+    """Base class of Gaussian families whose M-step adds a floor to each variance."""
+
+    signed: ClassVar[bool] = True
+    floor: ClassVar[Floats | float] = 0.0
+    """Added to each variance in the M-step, one value or shape (d,); a sphere takes its mean."""
+
+    @classmethod
+    def with_floor(cls, floor: Floats | float) -> type[Self]:
+        """Return the family whose M-step adds a floor to each variance.
+
+        Parameters
+        ----------
+        floor : float or ndarray of shape (d,), >= 0
+            In squared units of the statistics.
+
+        Returns
+        -------
+        type
+            A subclass.
+        """
+        return type(cls.__name__, (cls,), {"floor": floor})
 
 
 @dataclass(frozen=True)
-class GaussianParameters(MixtureParameters):
+class GaussianParameters(FlooredGaussians):
     """Parameters of a mixture of spherical Gaussians, each with its own variance.
 
         log P[x, j] = x . mu_j / v_j - |x|^2 / (2 v_j) + b_j + const,
@@ -36,26 +62,6 @@ class GaussianParameters(MixtureParameters):
     """
 
     variances: Floats
-
-    signed: ClassVar[bool] = True
-    floor: ClassVar[Floats | float] = 0.0
-    """Added to each variance in the M-step; the mean is added if it is one value per feature."""
-
-    @classmethod
-    def with_floor(cls, floor: Floats | float) -> type[Self]:
-        """Return the family whose M-step adds a floor to each variance.
-
-        Parameters
-        ----------
-        floor : float or ndarray of shape (d,), >= 0
-            In squared units of the statistics.
-
-        Returns
-        -------
-        type
-            A subclass.
-        """
-        return type(cls.__name__, (cls,), {"floor": floor})
 
     def reordered(self, order: Ints) -> Self:
         """Return the same components in another order."""
@@ -186,6 +192,13 @@ class TiedGaussianParameters(GaussianParameters):
         within = -2.0 * float(cls.maximized_log_likelihood(sums, sizes).sum())
         d = len(sums) - 1
         return d * float(sizes.sum()) / max(within, 1e-300)
+
+
+def covariance_parameters(covariance_type: CovarianceType, k: int, d: int) -> int:
+    """Return the number of free parameters of the covariances of k Gaussians with d features."""
+    of_one = d * (d + 1) // 2
+    free = {"spherical": k, "diag": k * d, "tied": of_one, "full": k * of_one}
+    return free[covariance_type]
 
 
 def _around_means(sums: Floats, sizes: Floats) -> tuple[Floats, Floats]:

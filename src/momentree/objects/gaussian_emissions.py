@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from momentree._choices import CovarianceType
 from momentree._types import Floats, Ints
 from momentree.objects.hidden_markov import LEAST
-
-Covariance = Literal["spherical", "diag", "full", "tied"]
 
 LOG_LEAST = float(np.log(LEAST))
 
@@ -36,7 +34,7 @@ class GaussianEmissions:
 
     means: Floats
     roots: Floats
-    kind: Covariance
+    kind: CovarianceType
     floor: float
 
     @property

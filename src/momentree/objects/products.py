@@ -13,14 +13,12 @@ from scipy.special import xlogy
 
 from momentree._types import Floats, Ints
 from momentree.objects.bernoulli import CERTAIN
+from momentree.objects.gaussian import ROUNDING
 from momentree.objects.mixtures import MixtureParameters
 
-ROUNDING = 1e-14
-"""A variance below this fraction of the mean square is rounding error."""
 EMPTY = 1e-9
 """Below this fraction of all values, sums that were found as differences are rounding errors."""
 TINY = float(np.finfo(np.float64).tiny)
-LOG_2_PI = float(np.log(2.0 * np.pi))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Preprocessing: burstiness, log scaling, tf-idf, observation rates, and feature maps."""
 
 from momentree.preprocessing.burstiness import repetition
-from momentree.preprocessing.column_kinds import ColumnKind, guess_kind
+from momentree.preprocessing.column_kinds import guess_kind
 from momentree.preprocessing.feature_map import FeatureMap
 from momentree.preprocessing.log_scaling import (
     log_scale,
@@ -12,7 +12,6 @@ from momentree.preprocessing.observation_rates import observation_rates
 from momentree.preprocessing.tfidf import tfidf
 
 __all__ = [
-    "ColumnKind",
     "FeatureMap",
     "MatrixColumns",
     "MixedColumns",

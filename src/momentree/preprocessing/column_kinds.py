@@ -5,16 +5,15 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 from numbers import Number
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from momentree._choices import ColumnKind
 from momentree._types import Floats
 from momentree.exceptions import InvalidDataError, InvalidParameterError
-
-ColumnKind = Literal["number", "yes_no", "count", "category"]
 
 COUNT_MEAN = 10.0
 """Larger means do not go with a Poisson variable that is most often 0."""

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 import scipy.sparse as sp
 
+from momentree._choices import CovarianceType
 from momentree._types import Floats
 from momentree.backends import RowBlocks, in_canonical_order
 from momentree.objects import (
@@ -21,7 +22,7 @@ from momentree.objects import (
     VonMisesFisherParameters,
 )
 from momentree.preprocessing.kinds import DIRECTIONS, Kind, check_kind, detect_kind
-from momentree.preprocessing.leaf_mixture import CovarianceType, LeafMixture
+from momentree.preprocessing.leaf_mixture import LeafMixture
 from momentree.preprocessing.observation_rates import observation_rates
 from momentree.preprocessing.outliers import Bounds
 

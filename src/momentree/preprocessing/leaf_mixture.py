@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, Literal, Self, get_args
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from momentree._choices import CovarianceType
 from momentree._types import Floats, Ints
 from momentree.backends import LiftedRows, RowBlocks
 from momentree.objects import (
@@ -20,8 +21,7 @@ from momentree.objects import (
     SharedGaussianParameters,
 )
 from momentree.objects.full_gaussian import lifted
-
-CovarianceType = Literal["spherical", "diag", "tied", "full"]
+from momentree.objects.gaussian import covariance_parameters
 
 _FAMILIES: dict[str, type[MixtureParameters]] = {
     "spherical": GaussianParameters,
@@ -74,13 +74,7 @@ class LeafMixture:
     def n_parameters(self, n_components: int) -> int:
         """Return the number of free parameters of a mixture."""
         k, d = n_components, len(self.columns)
-        of_covariances = {
-            "spherical": k,
-            "diag": k * d,
-            "tied": d * (d + 1) // 2,
-            "full": k * d * (d + 1) // 2,
-        }
-        return k - 1 + k * d + of_covariances[self.covariance_type]
+        return k - 1 + k * d + covariance_parameters(self.covariance_type, k, d)
 
     def rows(self, values: Any, missing: Any | None) -> RowBlocks:
         """Return the statistics of samples.
@@ -131,12 +125,3 @@ class LeafMixture:
     def stored(self, parameters: Any) -> MixtureParameters:
         """Return parameters that EM found as members of the plain family, which files contain."""
         return self.family(*(getattr(parameters, field.name) for field in fields(parameters)))
-
-    @classmethod
-    def choices(cls) -> tuple[str, ...]:
-        """Return the kinds of covariances."""
-        return get_args(CovarianceType)
-
-    def of_type(self, covariance_type: CovarianceType) -> Self:
-        """Return the same with other covariances."""
-        return type(self)(covariance_type, self.columns, self.incomplete)

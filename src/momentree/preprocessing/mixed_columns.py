@@ -12,14 +12,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from momentree._choices import ColumnKind
 from momentree._types import Floats, Ints
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
-from momentree.preprocessing.column_kinds import ColumnKind, guess_kind, values_of
+from momentree.objects.gaussian import LOG_2_PI
+from momentree.preprocessing.column_kinds import guess_kind, values_of
 
 FAR = 1e6
 """Numbers this many interquartile ranges from the median are errors or codes, not measurements."""
-LOG_2_PI = float(np.log(2.0 * np.pi))
 LARGEST = 1e100
 """Squares of larger numbers may overflow."""
 WHOLE = 2.0**53

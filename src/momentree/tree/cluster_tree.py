@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 import momentree.tree.exports as export
-from momentree._choices import Growth
+from momentree._choices import CovarianceType, Growth
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_shape, check_values
 from momentree.assignment.incomplete import IncompleteAssigner
@@ -30,7 +30,6 @@ from momentree.messages import Message
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters
 from momentree.preprocessing import FeatureMap
 from momentree.preprocessing.kinds import DIRECTIONS, MAX_SIZE, Kind, detect_kind
-from momentree.preprocessing.leaf_mixture import CovarianceType
 from momentree.tree.build import build_nodes
 from momentree.tree.cluster_editing import EditableClusters
 from momentree.tree.cuts import Merges

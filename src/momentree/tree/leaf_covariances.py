@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from momentree._choices import CovarianceType
 from momentree._types import Floats
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowBlocks
 from momentree.preprocessing import FeatureMap
-from momentree.preprocessing.leaf_mixture import CovarianceType, LeafMixture
+from momentree.preprocessing.leaf_mixture import LeafMixture
 from momentree.preprocessing.outliers import varying_columns
 from momentree.refinement import Refined, em
 from momentree.tree.growth import Grown, log

@@ -23,7 +23,6 @@ from momentree.readers.measurements.coder import MeasurementCoder
 from momentree.readers.records._guesses import matching
 from momentree.readers.tables.table import Table, excerpt, excerpts
 
-_SAME_UNIT = 0.95
 _STYLE_ROWS = 2_000
 """Rows examined for decimal commas."""
 
@@ -177,11 +176,7 @@ def _check_units(table: Table, column: Column) -> None:
     units = column.read.units if column.read is not None else None
     if not units:
         return
-    joined: dict[str, int] = {}
-    for unit, n in units.items():
-        key = "".join(unit.lower().split())
-        joined[key] = joined.get(key, 0) + n
-    if max(joined.values()) < _SAME_UNIT * sum(joined.values()) or len(joined) > 1:
+    if len({"".join(unit.lower().split()) for unit in units}) > 1:
         raise ReadError(
             "several_units",
             path=str(table.path),
