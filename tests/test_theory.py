@@ -31,7 +31,6 @@ STATEMENTS = {
     ],
     "L": ["Hsu and Kakade 2013", "Anandkumar et al. 2014", "Jennrich's algorithm"],
 }
-NOT_BUILT: set[str] = set()
 NOT_IN_TEXT = {"S": {"Algorithm 1"}}  # a figure
 PROOF_ONLY = {"S Lemma 1", "T Lemma 3.2.1"}
 
@@ -45,19 +44,20 @@ def find(name: str) -> object:
         return getattr(importlib.import_module(f"momentree.{module}"), last)
 
 
-def rows() -> list[tuple[list[str], str, str]]:
-    """(statements, function, test) of each row of the tables."""
+def cells() -> list[list[str]]:
+    """The cells of each row of the tables; function and test are the last two."""
     text = (REPOSITORY / "docs" / "theory.md").read_text(encoding="utf-8")
-    cells = [
-        [cell.strip() for cell in line.strip("|").split("|")]
-        for line in text.splitlines()
-        if re.match(r"\| [SHTL] ", line)
-    ]
-    return [(cell[0].split(", "), cell[3], cell[4]) for cell in cells]
+    lines = [line for line in text.splitlines() if re.match(r"\| (?!statement )", line)]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def statements() -> list[list[str]]:
+    """The numbered statements of each row that has some."""
+    return [row[0].split(", ") for row in cells() if re.match("[SHTL] ", row[0])]
 
 
 def test_no_statement_is_missing_or_made_up():
-    listed = [statement for statements, _, _ in rows() for statement in statements]
+    listed = [statement for row in statements() for statement in row]
     expected = [f"{paper} {name}" for paper, names in STATEMENTS.items() for name in names]
     assert sorted(listed) == sorted(expected)
 
@@ -90,29 +90,13 @@ def test_the_statements_of_the_lecture_are_its_theorems_and_its_algorithm(shared
 
 
 def test_functions_and_tests_exist():
-    for statements, function, test in rows():
-        named = set(statements)
-        if named <= NOT_BUILT:
-            assert (function, test) == ("not built yet", "")
-        elif named <= PROOF_ONLY:
+    for statement, *_, function, test in cells():
+        if set(statement.split(", ")) <= PROOF_ONLY:
             assert (function, test) == ("proof only", "")
-        else:
-            if function:
-                assert callable(find(function.strip("`")))
-            file, _, name = test.strip("`").partition("::")
-            tree = ast.parse((REPOSITORY / file).read_text(encoding="utf-8"))
-            assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-
-
-def test_functions_and_tests_of_other_models_exist():
-    text = (REPOSITORY / "docs" / "theory.md").read_text(encoding="utf-8")
-    section = text.partition("## Remarks and other models")[2].partition("\n## ")[0]
-    lines = [line for line in section.splitlines() if line.startswith("| ") and "`" in line]
-    assert len(lines) >= 6
-    for line in lines:
-        *_, function, test = (cell.strip().strip("`") for cell in line.strip("|").split("|"))
-        assert callable(find(function))
-        file, _, name = test.partition("::")
+            continue
+        if function:
+            assert callable(find(function.strip("`")))
+        file, _, name = test.strip("`").partition("::")
         tree = ast.parse((REPOSITORY / file).read_text(encoding="utf-8"))
         assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
 
