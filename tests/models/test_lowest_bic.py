@@ -33,6 +33,12 @@ def test_it_tries_no_more_than_it_may_and_than_there_are_samples(X):
         lowest_bic(BernoulliMixture(), X, largest=0)
 
 
+def test_fits_with_small_components_do_not_count(X):
+    # Two components have 386 and 214 samples; of three, the smallest has 8.
+    for least, k in ((8, 3), (9, 2), (215, 1)):
+        assert lowest_bic(BernoulliMixture(), X, largest=3, min_samples=least)[0].n_components == k
+
+
 def test_the_estimator_is_not_fitted_and_its_parameters_are_kept(X):
     estimator = BernoulliMixture(7, refine=None)
     model, _ = lowest_bic(estimator, X, feature_names=[f"code {j}" for j in range(20)])

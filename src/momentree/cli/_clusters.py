@@ -30,7 +30,7 @@ GROUP_NAMES = "group_names"
 ASSIGNMENT = "assignment"
 """Entries that a model file adds to the settings of the reader."""
 _JSON_CODES = 20
-_REPEATS = 5
+REPEATS = 5
 """Repeats of the measure of stability."""
 
 
@@ -73,7 +73,7 @@ def find_groups(
                 clone(fitted),
                 X,
                 candidates,
-                stability=_REPEATS if stability else 0,
+                stability=REPEATS if stability else 0,
                 progress=lambda k: run.update(f"comparing numbers of groups: fitting {k}"),
             )
     if records.outcomes:

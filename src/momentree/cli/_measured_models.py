@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from momentree import models
 from momentree.cli._run import Run
@@ -18,12 +17,13 @@ from momentree.readers import Measurements
 from momentree.tree import ClusterTree
 
 _REPORTED = ("fewer_components", "fewer_clusters", "not_converged")
+"""Problems that notes of the command report in their own words."""
 _FLOOR = 1e-6
 """Smallest variance in a group, as a share of the smallest variance of a column."""
 _MOST_ROWS = 5_000
-_MOST_GROUPS = 20
-_PATIENCE = 3
+"""Rows from which the number of groups is chosen: of more, it takes minutes."""
 _FEWEST = 5
+"""Records of a group that may be no outliers."""
 
 
 def as_data(table: Measurements, rows: NDArray[np.bool_], *, frame: bool) -> Any:
@@ -101,24 +101,17 @@ def _mixture(
 
 
 def _lowest_bic(run: Run, mixture: Any, X: Any, **given: Any) -> tuple[Any, int]:
-    """Fit 1, 2, ... groups; return the fit of lowest BIC, and the number of fits.
-
-    Fits with groups of fewer than five records do not count: a few almost equal records may be very
-    likely, but describe nothing else. Stops after three numbers without a lower BIC.
-    """
-    best, lowest, k = None, np.inf, 0
-    last = 0
-    while k < min(_MOST_GROUPS, len(X)) and k <= last + _PATIENCE:
-        k += 1
-        run.update(f"finding groups: trying {k}")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            fitted = clone(mixture).set_params(n_components=k).fit(X, **given)
-        smallest = int(np.bincount(fitted.labels_, minlength=len(fitted.weights_)).min())
-        bic = float(fitted.bic(X))
-        if best is None or (bic < lowest and smallest >= _FEWEST):
-            best, lowest, last = fitted, bic, k
-    return best, k
+    """Return the fit of lowest BIC, and the number of fits."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        best, bics = models.lowest_bic(
+            mixture,
+            X,
+            min_samples=_FEWEST,
+            progress=lambda k: run.update(f"finding groups: trying {k}"),
+            **given,
+        )
+    return best, len(bics)
 
 
 def _sampled(X: Any) -> Any:

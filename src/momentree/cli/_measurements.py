@@ -14,6 +14,7 @@ from sklearn.base import clone
 from momentree import metrics, models, report
 from momentree.cli._clusters import (
     GROUP_NAMES,
+    REPEATS,
     check_groups,
     known_counts,
     predictive_power,
@@ -28,9 +29,6 @@ from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 from momentree.readers import Measurements
 from momentree.report.disclosure import Disclosure
-
-_REPEATS = 5
-"""Repeats of the measure of stability."""
 
 
 def find_measured_groups(
@@ -76,7 +74,7 @@ def find_measured_groups(
                 clone(fitted),
                 X,
                 candidates,
-                stability=_REPEATS if stability else 0,
+                stability=REPEATS if stability else 0,
                 progress=lambda k: run.update(f"comparing numbers of groups: fitting {k}"),
             )
     if table.outcomes:

@@ -16,11 +16,13 @@ POWERS = 20
 ALTERNATIONS, SAME = 3000, 1e-14
 """Most steps of alternating minimization, and the change of a subspace that is rounding error."""
 DESCENTS = {False: 200, True: 3000}
+"""Most steps of the descent, for estimated and exact moments."""
 TOLERANCES = {False: (1e-9, 1e-7), True: (1e-15, 1e-12)}
 """Relative decrease and gradient at which the descent stops, of estimated and exact moments."""
 RESIDUALS = {False: 1e-6, True: 1e-14}
 """Relative residual at which conjugate gradients stop, of estimated and exact moments."""
 CG_ITER = 400
+"""Most steps of conjugate gradients."""
 GROUPS_AT_ONCE = 64
 """Groups whose k x k x k terms are computed together."""
 

@@ -51,7 +51,8 @@ WORDS: dict[str, str] = {
     ),
     "not_fitted_to_binary": (
         "the tree was fitted to {kind:s} data, but scoring and the page of records require binary "
-        "data; use to_frame or to_dict instead, or, for a page of documents, give their words to "
+        "data; use to_frame or to_dict instead, for a page of measurements "
+        "momentree.report.summarize_measurements, or, for a page of documents, give their words to "
         "fit, as in fit(E, counts=X)"
     ),
     "counts_of_other_rows": (

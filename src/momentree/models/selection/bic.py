@@ -21,6 +21,7 @@ def lowest_bic(
     X: Any,
     *,
     largest: int = 20,
+    min_samples: int = 0,
     progress: Callable[[int], object] | None = None,
     **fit_params: Any,
 ) -> tuple[Any, list[float]]:
@@ -37,6 +38,9 @@ def lowest_bic(
         Samples, as for ``estimator.fit``.
     largest : int >= 1, default=20
         Largest number of components; at most n_samples are tried.
+    min_samples : int >= 0, default=0
+        Fits with a component of fewer samples do not count: a few almost equal samples may be very
+        likely, but describe nothing else. One component always counts.
     progress : callable, default=None
         Called as ``progress(n_components)`` before each fit.
     **fit_params
@@ -52,7 +56,7 @@ def lowest_bic(
     Raises
     ------
     InvalidParameterError
-        If `largest` is below 1.
+        If `largest` is below 1, or `min_samples` below 0.
     InvalidDataError
         If ``fit`` refuses X.
 
@@ -66,6 +70,7 @@ def lowest_bic(
     (2, 5)
     """
     check_integer("largest", largest, at_least=1)
+    check_integer("min_samples", min_samples, at_least=0)
     best, best_k, bics = None, 0, list[float]()
     for k in range(1, min(largest, np.shape(X)[0]) + 1):
         if progress is not None:
@@ -74,7 +79,8 @@ def lowest_bic(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             bics.append(float(model.fit(X, **fit_params).bic(X)))
-        if best is None or bics[-1] < bics[best_k - 1]:
+        sizes = np.bincount(model.labels_, minlength=len(model.weights_))
+        if best is None or (bics[-1] < bics[best_k - 1] and sizes.min() >= min_samples):
             best, best_k = model, k
         elif k >= best_k + _PATIENCE:
             break

@@ -105,14 +105,8 @@ def compare_states(
         if progress is not None:
             progress(k)
         model = clone(estimator).set_params(n_components=k).fit(symbols, sizes)
-        d = model.emissionprob_.shape[1]
-        found = _fit(
-            "states",
-            k,
-            (k - 1) + k * (k - 1) + k * (d - 1),
-            float(model.score(symbols, sizes)),
-            len(symbols),
-        )
+        likelihood = float(model.score(symbols, sizes))
+        found = _fit("states", k, model._n_parameters, likelihood, len(symbols))
         fits.append(found)
         if found.bic < lowest:
             best, lowest, waited = model, found.bic, 0

@@ -21,7 +21,9 @@ FEW_NUMBERS = 10
 MOSTLY_MISSING = 0.8
 """A column with a larger share of missing cells is left out."""
 _MOSTLY = 0.9
+"""A column with a larger share of dates contains dates."""
 _NO_DATE = 1_000
+"""Different values that are examined for dates."""
 _CODES_OF_MISSING = frozenset(
     sign * value for sign in (1, -1) for value in (99.0, 888.0, 999.0, 8888.0, 9999.0, 99999.0)
 ) | {-1.0, -9.0, -88.0}

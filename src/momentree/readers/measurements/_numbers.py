@@ -30,6 +30,7 @@ _BLANKS = str.maketrans(dict.fromkeys(" '’\xa0\u202f", "") | {"\u2212": "-"})
 _COMMA_GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
 _DOT_GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")
 _LONGEST = 60
+"""Longer cells are texts."""
 _FEW = 0.05
 """Share of cells of a column of numbers that may be something else."""
 
