@@ -284,10 +284,7 @@ class GaussianMixture(DensityModel):
         if not (self.warm_start and self.refine) or np.shape(means) != (n_components, d):
             return None
         last = self._components
-        expected = GaussianComponents(
-            last.weights, last.means, last.covariances, last.covariance_type
-        )
-        return expected if _shape(expected) == np.shape(self.covariances_) else None
+        return last if _shape(last) == np.shape(self.covariances_) else None
 
     # --- results ----------------------------------------------------------------------------------
 
