@@ -135,7 +135,7 @@ def test_a_column_of_equal_values_alone_is_refused():
     ],
 )
 def test_kinds_of_matrices(X, kind):
-    found = MatrixColumns.from_matrix(
+    found, _ = MatrixColumns.from_matrix(
         sp.csr_array(X), None, np.arange(X.shape[1]), "auto", np.ones(4)
     )
     assert found.kind == kind

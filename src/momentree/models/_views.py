@@ -45,14 +45,15 @@ class ViewColumns:
         coders: list[MixedColumns | MatrixColumns] = []
         notes: list[Message] = []
         for part, kind in zip(parts, kinds, strict=True):
+            found: tuple[MixedColumns | MatrixColumns, list[Message]]
             if isinstance(part, pd.DataFrame) and kind != "words":
                 given = kind if isinstance(kind, Mapping) else dict.fromkeys(part.columns, kind)
-                mixed, found = MixedColumns.from_table(part, given, weight)
-                coders.append(mixed)
-                notes += found
+                found = MixedColumns.from_table(part, given, weight)
             else:
                 X, missing, names = _matrix(part)
-                coders.append(MatrixColumns.from_matrix(X, missing, names, str(kind), weight))
+                found = MatrixColumns.from_matrix(X, missing, names, str(kind), weight)
+            coders.append(found[0])
+            notes += found[1]
         return cls(tuple(coders)), notes
 
     @property

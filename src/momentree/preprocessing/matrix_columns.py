@@ -13,8 +13,8 @@ from scipy.special import gammaln
 from momentree._types import Floats, Ints
 from momentree._validation import first_cell
 from momentree.exceptions import InvalidDataError
-from momentree.objects.gaussian import LOG_2_PI
-from momentree.preprocessing.mixed_columns import LARGEST, Encoded
+from momentree.messages import Message
+from momentree.preprocessing.mixed_columns import LARGEST, LOG_2_PI, Encoded
 
 MatrixKind = Literal["number", "yes_no", "count", "words"]
 
@@ -47,7 +47,7 @@ class MatrixColumns:
     @classmethod
     def from_matrix(
         cls, X: Any, missing: Any | None, names: NDArray[Any], kind: str, weight: Floats
-    ) -> Self:
+    ) -> tuple[Self, list[Message]]:
         """Guess the kind if it is "auto", and compute the scale of numbers.
 
         Parameters
@@ -65,8 +65,8 @@ class MatrixColumns:
 
         Returns
         -------
-        MatrixColumns
-            The columns.
+        MatrixColumns, list of Message
+            The columns, and notes.
         """
         if not (weight > 0).all():
             here = weight > 0
@@ -75,7 +75,7 @@ class MatrixColumns:
         if X.shape[0] < 2:
             raise InvalidDataError("one_row", n_rows=X.shape[0])
         kind = _guessed(X, missing, weight) if kind == "auto" else kind
-        d = X.shape[1]
+        d, notes = X.shape[1], list[Message]()
         shift, scale = np.zeros(d), np.ones(d)
         if kind == "number":
             _check_size(X)
@@ -91,7 +91,7 @@ class MatrixColumns:
             varies = deviation > 1e-14 * np.abs(shift)
             scale = np.where(varies, deviation, 1.0)
         total = float(weight @ X.sum(axis=1)) / float(weight.sum())
-        return cls(np.asarray(names, dtype=object), kind, shift, scale, total)
+        return cls(np.asarray(names, dtype=object), kind, shift, scale, total), notes
 
     def check(self, n_columns: int) -> None:
         """Raise an error unless the parts describe the same columns, as files may not.
