@@ -217,7 +217,7 @@ def test_gaussian_samples_and_parameters(numbers):
     assert (model.predict(X) == states).mean() > 0.9
     p = {"spherical": 3, "diag": 6, "full": 9, "tied": 3}
     for kind, covariances in p.items():
-        few = GaussianHMM(3, covariance_type=kind, refine=None).fit(X)
+        few = GaussianHMM(3, covariance_type=kind, start="clusters", refine=None).fit(X)
         used = few.aic(X) / 2 + few.score(X)
         assert used == pytest.approx(2 + 6 + 6 + covariances)
 
