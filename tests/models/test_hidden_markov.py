@@ -211,7 +211,7 @@ def test_an_outlier_gets_a_state_of_its_own(numbers):
 
 
 def test_gaussian_samples_and_parameters(numbers):
-    data, model = numbers
+    _, model = numbers
     X, states = model.sample(200, random_state=1)
     assert X.shape == (200, 2)
     assert (model.predict(X) == states).mean() > 0.9
