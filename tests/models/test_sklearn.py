@@ -117,7 +117,7 @@ class OfOneColumn(CategoricalHMM):
         GaussianMixture(2, covariance_type="diag", start="groups"),
         OfParity(3, start="tree", convergence="weights"),
         MixedMixture(2, start="splits", max_iter=5),
-        MultiviewMixture(2, start="splits", max_iter=5),
+        MultiviewMixture(1, max_iter=5),  # fitted as MixedMixture is
     ],
     expected_failed_checks=expected_to_fail,
 )
@@ -127,7 +127,9 @@ def test_estimator_checks(estimator, check):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore::momentree.exceptions.ConvergenceWarning")
-@parametrize_with_checks([OfOneColumn(2, n_features=3, max_iter=5), OfOneSequence(2, max_iter=5)])
+@parametrize_with_checks(
+    [OfOneColumn(2, n_features=3, max_iter=5), OfOneSequence(2, max_iter=5, start="clusters")]
+)
 def test_checks_of_models_of_sequences(estimator, check):
     check(estimator)
 

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from momentree import ClusterTree
 from momentree.datasets import MeasurementCoder, Measurements
 from momentree.exceptions import InvalidDataError
 from momentree.report import render_html, summarize_measurements, table_one
@@ -82,6 +83,19 @@ def test_intervals_of_differences_cover():
         covered += entry["low"] <= 0.0 <= entry["high"]
     # Three standard errors of the share of runs below 95%.
     assert covered / n_runs > 0.95 - 3 * np.sqrt(0.95 * 0.05 / n_runs)
+
+
+def test_a_number_with_one_value_in_each_group_names_them():
+    sodium = np.tile([138.0, 142.0], 25)
+    columns = {"age": np.random.default_rng(0).normal(50.0, 9.0, 50), "sodium": sodium}
+    coder = MeasurementCoder(dict.fromkeys(columns, "number"))
+    table = Measurements(columns, coder, [str(i) for i in range(50)], np.ones(50, dtype=bool))
+    tree = ClusterTree(2, data="real", covariance_type="tied").fit(table.to_matrix())
+    summary = summarize_measurements(tree, table)
+    assert {node["name"] for node in summary["nodes"][1:]} == {"low sodium", "high sodium"}
+    # As far apart as shares of 0 and 1.
+    d = summary["nodes"][1]["differences"][0]["d"]
+    assert abs(d) == pytest.approx(2 * np.sqrt(50), abs=1e-3)
 
 
 def test_groups_are_named_by_what_sets_them_apart(large):

@@ -31,8 +31,8 @@ def ticks(low: float, high: float, most: int = _TICKS) -> list[float]:
     Examples
     --------
     >>> from momentree.report.measurements.charts import ticks
-    >>> ticks(0.1, 9.3)
-    [2.0, 4.0, 6.0, 8.0]
+    >>> ticks(0.1, 7.9)
+    [2.0, 4.0, 6.0]
     """
     span = high - low
     if not (np.isfinite(span) and span > 0):

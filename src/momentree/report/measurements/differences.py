@@ -60,10 +60,15 @@ def _of_means(
         return None
     n1, mean, sd = feature.moments.joined(list(leaves))
     n2, other, other_sd = feature.moments.joined(list(rest))
-    spread = np.sqrt((sd**2 + other_sd**2) / 2.0)
-    if not (n1 and n2 and spread > 0):
+    if not (n1 and n2):
         return None
     n1, n2 = float(feature.known[list(leaves)].sum()), float(feature.known[list(rest)].sum())
+    # One value here and another there have no spread of their own: as of a share of 0 or 1.
+    spread = max(
+        float(np.sqrt((sd**2 + other_sd**2) / 2.0)), 0.5 * abs(mean - other) / np.sqrt(n1 + n2)
+    )
+    if not spread > 0:
+        return None
     whole = feature.entry["numbers"]["all"]
     digits = 2 + (whole["digits"] if whole else 2)
     half = Z * sd / np.sqrt(n1)

@@ -114,8 +114,9 @@ def summarize_measurements(
     >>> from momentree import ClusterTree
     >>> from momentree.datasets import MeasurementCoder, Measurements
     >>> from momentree.report import summarize_measurements
-    >>> age = np.r_[np.arange(60.0, 90), np.arange(20.0, 40)]
-    >>> columns = {"age": age, "sodium": np.tile([138.0, 142.0], 25)}
+    >>> rng = np.random.default_rng(0)
+    >>> age = np.r_[rng.normal(75.0, 5.0, 30), rng.normal(30.0, 5.0, 20)]
+    >>> columns = {"age": age, "sodium": rng.normal(140.0, 2.0, 50)}
     >>> coder = MeasurementCoder({"age": "number", "sodium": "number"})
     >>> ids = [str(i) for i in range(50)]
     >>> table = Measurements(columns, coder, ids, np.ones(50, dtype=bool))
