@@ -176,3 +176,15 @@ def test_measurements_named_like_codes_need_the_form(tmp_path):
     result = invoke("clusters", path, "-k", 2, "--form", "measurements")
     assert result.exit_code == 0, result.output
     assert "2 features" in result.stdout
+
+
+def test_groups_of_one_repeated_value_are_noted(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [
+        {"age": f"{30 + 40 * (i % 2) + rng.normal():.1f}", "sex": "fm"[rng.integers(2)],
+         "drinks": f"{rng.gamma(2, 2):.1f}" if rng.random() < 0.5 else "0"}
+        for i in range(N)
+    ]  # fmt: skip
+    shown = invoke("clusters", written(tmp_path / "drinks.csv", rows)).stderr
+    assert "almost no variance in drinks, where many records have the same value" in shown
+    assert "with --kind" in shown

@@ -55,6 +55,8 @@ def find_model(
         if n_groups is not None:
             return _fitted(run, mixture, X), []
         fitted, n_tried = _lowest_bic(run, mixture, X)
+        for note in fitted.notes_:
+            run.note(note)
         return fitted, [Message("n_groups_chosen", most=n_tried)]
     if flat:
         return _mixture(run, X, n_groups, names, **parameters)
@@ -97,6 +99,9 @@ def _mixture(
             fitted = _fitted(run, mixture, X, feature_names=names)
         found.append(fitted)
     best = min(found, key=lambda mixture: mixture.bic(X))
+    if n_groups is None:  # otherwise reported already
+        for note in best.notes_:
+            run.note(note)
     return best, [Message("n_groups_chosen", most=n_tried)] if n_groups is None else []
 
 

@@ -26,9 +26,15 @@ WORDS: dict[str, str] = {
         "{n_rows:?was/were} left out of the fit and assigned afterwards; check these values"
     ),
     "components_emptied": "EM left the others without {samples}",
-    "columns_without_values": (
-        "columns {columns:and} contain no values: they do not affect the groups, and their means "
-        "are 0; remove them"
+    "columns_all_missing": (
+        "{n_columns:~column} {n_columns:?contains/contain} no values ({columns:and}): "
+        "{n_columns:?it does/they do} not affect the groups, and {n_columns:?its mean is/their "
+        "means are} 0; remove {n_columns:?it/them}"
+    ),
+    "reg_covar_large": (
+        "{parameters.reg_covar:=reg_covar} is more than a tenth of the variance of "
+        "{n_columns:~column} ({columns:and}) and may hide groups there: lower it, or convert "
+        "{n_columns:?this column/these columns} to other units"
     ),
     "components_set_apart": (
         "{n_few:~component} {n_few:?has/have} fewer than {needed} {samples} (number "
