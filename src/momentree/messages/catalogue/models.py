@@ -199,9 +199,10 @@ WORDS: dict[str, str] = {
         "as missing: {levels:quoted list}"
     ),
     "variances_at_floor": (
-        "{found:~component} {found:?has/have} almost no variance in {columns:list}, where many "
-        "rows have the same value; such components may mean nothing: give these columns the kind "
-        "'category' or 'count' in {parameters.kinds}, or raise {parameters.reg_covar:=reg_covar}"
+        "{found:~component} {found:?has/have} almost no variance in {columns:list}: "
+        "{found:?it describes/they describe} few rows, or many with the same value, and may mean "
+        "nothing; lower {parameters.n_components}, give these columns the kind 'category' or "
+        "'count' in {parameters.kinds}, or raise {parameters.reg_covar:=reg_covar}"
     ),
     "not_views": (
         "{parameter:=value}; expected a mapping of names of views to their columns, a list of "

@@ -123,7 +123,8 @@ _SMALL_PART = "one of two groups would be too small"
 PLAIN: dict[str, str] = {
     "components_of_few_samples": (
         "{n_few:~group} {n_few:?has/have} fewer than {needed} {samples} (number {components:and}), "
-        "too few for the relations of {n_features:~column}: {n_few:?it/they} may be no {n_few:?group/groups}; use fewer groups"
+        "too few for the relations of {n_features:~column}: {n_few:?it/they} may mean "
+        "nothing; use fewer groups"
     ),
     "bic_penalty": "two groups describe it no better than one (by BIC)",
     "max_depth_reached": "the maximum depth, {limit}, was reached",
@@ -135,9 +136,10 @@ PLAIN: dict[str, str] = {
     "small_side": _SMALL_PART,
     "too_few_to_split": "it is too small to split",
     "variances_at_floor": (
-        "{found:~group} {found:?has/have} almost no variance in {columns:list}, where many "
-        "{samples} have the same value; such groups may mean nothing: give these columns the kind "
-        "'category' or 'count' with {parameters.kinds}, or leave them out"
+        "{found:~group} {found:?has/have} almost no variance in {columns:list}: "
+        "{found:?it describes/they describe} few {samples}, or many with the same value, and may "
+        "mean nothing; use fewer groups, give these columns the kind 'category' or 'count' with "
+        "{parameters.kinds}, or leave them out"
     ),
 }
 """Plain wording by code, without terms of the algorithm, for readers of a page or terminal.
