@@ -98,7 +98,7 @@ def _mixture(
         else:
             fitted = _fitted(run, mixture, X, feature_names=names)
         found.append(fitted)
-    best = min(found, key=lambda mixture: mixture.bic(X))
+    best = min(found, key=lambda mixture: _bic(mixture, X))
     if n_groups is None:  # otherwise reported already
         for note in best.notes_:
             run.note(note)
@@ -120,10 +120,19 @@ def _lowest_bic(run: Run, mixture: Any, X: Any, **given: Any) -> tuple[Any, int]
             warnings.simplefilter("ignore")
             fitted = clone(mixture).set_params(n_components=k).fit(X, **given)
         smallest = int(np.bincount(fitted.labels_, minlength=len(fitted.weights_)).min())
-        bic = float(fitted.bic(X))
+        bic = _bic(fitted, X)
         if best is None or (bic < lowest and smallest >= _FEWEST):
             best, lowest, last = fitted, bic, k
     return best, k
+
+
+def _bic(mixture: Any, X: Any) -> float:
+    """Return the BIC without the extreme records that the fit left out, which would decide it."""
+    left_out = sum(n.values["n_rows"] for n in mixture.notes_ if n.code == "extreme_rows")
+    if not left_out:
+        return float(mixture.bic(X))
+    known = np.sort(mixture.score_samples(X))[left_out:]
+    return float(np.log(len(known)) * mixture.n_parameters_ - 2 * known.sum())
 
 
 def _sampled(X: Any) -> Any:
