@@ -176,3 +176,26 @@ def test_measurements_named_like_codes_need_the_form(tmp_path):
     result = invoke("clusters", path, "-k", 2, "--form", "measurements")
     assert result.exit_code == 0, result.output
     assert "2 features" in result.stdout
+
+
+def test_groups_of_one_repeated_value_are_noted(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [
+        {"age": f"{30 + 40 * (i % 2) + rng.normal():.1f}", "sex": "fm"[rng.integers(2)],
+         "drinks": f"{rng.gamma(2, 2):.1f}" if rng.random() < 0.5 else "0"}
+        for i in range(N)
+    ]  # fmt: skip
+    shown = invoke("clusters", written(tmp_path / "drinks.csv", rows)).stderr
+    assert "no variance in drinks: they describe few records, or many with the same value" in shown
+    assert "with --kind" in shown
+
+
+def test_one_extreme_record_does_not_decide_the_number_of_groups(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [
+        {name: f"{5 * (i % 2) + rng.normal():.3f}" for name in ("age", "hb", "crp")}
+        for i in range(80)
+    ]
+    rows[3]["hb"] = "1e12"
+    result = invoke("clusters", written(tmp_path / "extreme.csv", rows))
+    assert "80 records, 3 features, 2 groups" in result.stdout

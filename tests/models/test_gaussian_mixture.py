@@ -294,7 +294,7 @@ def test_constant_collinear_and_equal_data(covariance_type):
 def test_a_column_without_values_is_noted():
     X, _ = samples(100)
     empty = np.full(100, np.nan)
-    with warns(MomentreeWarning, "columns_without_values"):
+    with warns(MomentreeWarning, "columns_all_missing"):
         model = GaussianMixture(2, covariance_type="diag").fit(np.column_stack([X, empty]))
     without = GaussianMixture(2, covariance_type="diag").fit(X)
     np.testing.assert_allclose(model.means_[:, :2], without.means_, rtol=1e-6)
@@ -339,3 +339,13 @@ def test_names_are_by_difference_and_survive_a_file(tmp_path):
     again = load(tmp_path / "m.mt")
     assert again.names_[1] == "Elders"
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize("covariance_type", ["full", "spherical"])
+def test_units_in_which_the_floor_of_variances_hides_groups_are_noted(covariance_type):
+    X = load_iris().data * [1.0, 1e-5, 1.0, 1.0]
+    model = GaussianMixture(2, covariance_type=covariance_type)
+    with warns(MomentreeWarning, "reg_covar_large"):
+        model.fit(X)
+    assert model.notes_[0].values["columns"] == [1]
+    assert not model.set_params(reg_covar=1e-16).fit(X).notes_

@@ -8,7 +8,12 @@ from scipy.stats import norm, poisson
 from sklearn.metrics import adjusted_rand_score
 
 import momentree as mt
-from momentree.exceptions import InvalidDataError, InvalidParameterError, MomentreeError
+from momentree.exceptions import (
+    InvalidDataError,
+    InvalidParameterError,
+    MomentreeError,
+    MomentreeWarning,
+)
 
 from ..raising import raises
 
@@ -155,3 +160,20 @@ def test_other_views_are_refused(views, model):
         model.predict(views[0][:3])
     with pytest.raises(MomentreeError):
         model.predict(views[0][0])
+
+
+def test_difficult_columns_of_one_array():
+    rng = np.random.default_rng(0)
+    truth = np.arange(200) % 2
+    X = rng.normal(size=(200, 4)) + 4 * truth[:, None]
+    X[3, 1] = 1e12
+    with pytest.warns(MomentreeWarning, match="column '1', such as 1e"):
+        model = mt.MultiviewMixture(2).fit(X)
+    assert adjusted_rand_score(truth, model.labels_) > 0.95
+    assert model.mean_names_ == [["0"], ["1"], ["2"], ["3"]]
+    X[7, 2] = np.inf
+    with pytest.raises(InvalidDataError, match="row 7, column 2"):
+        mt.MultiviewMixture(2).fit(X)
+    X[:, 2] = np.nan
+    with raises(InvalidDataError, "never_observed", column="2"):
+        mt.MultiviewMixture(2).fit(X)

@@ -182,6 +182,12 @@ def test_difficult_columns(kind):
     np.testing.assert_array_equal(doubled.labels_[:300], doubled.labels_[300:])
 
 
+def test_far_from_zero_values_that_vary_little_are_grouped():
+    """As of a clock or an account: mean squares less squared means would be rounding errors."""
+    X, truth = ellipses("spherical", n=300)
+    assert nmi(truth, mt.ClusterTree(3).fit(X + 1e9).labels_) > 0.7
+
+
 @pytest.mark.parametrize("X", [[[0.5, -1.0]], [[-0.5], [2.5], [0.5]], [[-1.5, 2.0]] * 12])
 def test_next_to_no_data(X):
     tree = mt.ClusterTree(3, data="real").fit(X)

@@ -55,6 +55,8 @@ def find_model(
         if n_groups is not None:
             return _fitted(run, mixture, X), []
         fitted, n_tried = _lowest_bic(run, mixture, X)
+        for note in fitted.notes_:
+            run.note(note)
         return fitted, [Message("n_groups_chosen", most=n_tried)]
     if flat:
         return _mixture(run, X, n_groups, names, **parameters)
@@ -96,7 +98,10 @@ def _mixture(
         else:
             fitted = _fitted(run, mixture, X, feature_names=names)
         found.append(fitted)
-    best = min(found, key=lambda mixture: mixture.bic(X))
+    best = min(found, key=lambda mixture: _bic(mixture, X))
+    if n_groups is None:  # otherwise reported already
+        for note in best.notes_:
+            run.note(note)
     return best, [Message("n_groups_chosen", most=n_tried)] if n_groups is None else []
 
 
@@ -108,10 +113,20 @@ def _lowest_bic(run: Run, mixture: Any, X: Any, **given: Any) -> tuple[Any, int]
             mixture,
             X,
             min_samples=_FEWEST,
+            bic=lambda fitted: _bic(fitted, X),
             progress=lambda k: run.update(f"finding groups: trying {k}"),
             **given,
         )
     return best, len(bics)
+
+
+def _bic(mixture: Any, X: Any) -> float:
+    """Return the BIC without the extreme records that the fit left out, which would decide it."""
+    left_out = sum(n.values["n_rows"] for n in mixture.notes_ if n.code == "extreme_rows")
+    if not left_out:
+        return float(mixture.bic(X))
+    known = np.sort(mixture.score_samples(X))[left_out:]
+    return float(np.log(len(known)) * mixture.n_parameters_ - 2 * known.sum())
 
 
 def _sampled(X: Any) -> Any:

@@ -33,6 +33,9 @@ EXTREME = 1e6
 """A value this many typical distances from the median is extreme: beside its square, squares of
 typical distances are rounding errors."""
 
+HIDING = 0.1
+"""A floor of variances above this share of the variance of a column may hide groups."""
+
 
 @dataclass(frozen=True)
 class GaussianData:
@@ -111,8 +114,20 @@ class GaussianData:
             seen = None if missing is None else missing.toarray() == 0
             weight, notes = _without_extremes(Z, seen, weight)
             if seen is not None and len(empty := np.flatnonzero(~seen.any(axis=0))):
-                notes.append(Message("columns_without_values", columns=empty.tolist()))
+                columns = empty.tolist()
+                notes.append(
+                    Message("columns_all_missing", n_columns=len(columns), columns=columns)
+                )
             shift, spread = _mean_and_deviation(Z, seen, weight)
+        if len(low := np.flatnonzero((spread > 0) & (reg_covar > HIDING * spread**2))):
+            notes.append(
+                Message(
+                    "reg_covar_large",
+                    reg_covar=reg_covar,
+                    n_columns=len(low),
+                    columns=low.tolist(),
+                )
+            )
         scale = np.where(spread > 0, spread, 1.0)
         if covariance_type == "spherical":
             rms = float(np.sqrt(np.mean(spread**2)))

@@ -39,18 +39,23 @@ class ViewColumns:
 
     @classmethod
     def from_parts(
-        cls, parts: Sequence[Any], kinds: Sequence[Any], weight: Floats
+        cls,
+        parts: Sequence[Any],
+        kinds: Sequence[Any],
+        weight: Floats,
+        columns: Sequence[Any] | None,
     ) -> tuple[ViewColumns, list[Message]]:
-        """Return the columns of the views of a fit, and notes."""
+        """Return the columns of the views of a fit, and notes; `columns` are names in an array."""
         coders: list[MixedColumns | MatrixColumns] = []
         notes: list[Message] = []
-        for part, kind in zip(parts, kinds, strict=True):
+        for i, (part, kind) in enumerate(zip(parts, kinds, strict=True)):
             found: tuple[MixedColumns | MatrixColumns, list[Message]]
             if isinstance(part, pd.DataFrame) and kind != "words":
                 given = kind if isinstance(kind, Mapping) else dict.fromkeys(part.columns, kind)
                 found = MixedColumns.from_table(part, given, weight)
             else:
                 X, missing, names = _matrix(part)
+                names = names if columns is None else columns[i]
                 found = MatrixColumns.from_matrix(X, missing, names, str(kind), weight)
             coders.append(found[0])
             notes += found[1]

@@ -15,6 +15,7 @@ from momentree._choices import Refine
 from momentree._fit import warn_caller
 from momentree._sparse import as_csr
 from momentree._types import Floats, Ints
+from momentree._validation import check_missing
 from momentree.exceptions import InvalidDataError, InvalidParameterError, MomentreeWarning
 from momentree.models._decomposers import Decomposer
 from momentree.models._product_mixture import ProductMixture, ProductStart, Unencoded
@@ -182,15 +183,18 @@ class MultiviewMixture(ProductMixture):
         if len(set(rows)) > 1:
             raise InvalidDataError("views_of_different_samples", n_rows=rows)
         if reset:
-            return Unencoded(parts), rows[0]
+            one = not is_list_of_tables(X)
+            columns = [self.vocabulary_[at] for at in self._positions] if one else None
+            return Unencoded((parts, columns)), rows[0]
         encoded = self.views_.encode(parts)
         for note in encoded.notes:
             warn_caller(MomentreeWarning(note.code, **note.values))
         return encoded, rows[0]
 
-    def _learned(self, parts: list[Any], weight: Floats) -> Encoded:
-        self.views_, notes = ViewColumns.from_parts(parts, self._kinds(), weight)
-        encoded = self.views_.encode(parts)
+    def _learned(self, parts: tuple[list[Any], list[Any] | None], weight: Floats) -> Encoded:
+        tables, columns = parts
+        self.views_, notes = ViewColumns.from_parts(tables, self._kinds(), weight, columns)
+        encoded = self.views_.encode(tables)
         return replace(encoded, notes=notes + encoded.notes)
 
     def _parts(
@@ -229,6 +233,7 @@ class MultiviewMixture(ProductMixture):
                 table = checked_table(self, X, reset=reset)
                 table = as_csr(table) if sp.issparse(table) else table
                 table_names(self, table, feature_names, reset=reset)
+                check_missing(table)  # names a wrong cell by its column in the table
             if reset:
                 self._positions, labels = columns_of_views(self.views, list(self.vocabulary_))
                 self.view_names_ = np.array(labels, dtype=object)

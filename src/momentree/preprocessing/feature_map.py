@@ -354,9 +354,19 @@ def _mean_and_deviation(X: Any, missing: Any | None, weight: Floats) -> tuple[Fl
     observed = np.ones(X.shape[1]) if missing is None else 1.0 - np.asarray(missing.T @ v)
     observed = np.maximum(observed, np.finfo(float).tiny)
     mean = np.asarray(X.T @ v) / observed
-    square = np.asarray(_squared(X).T @ v) / observed
-    deviation = np.sqrt(np.maximum(square - mean**2, 0.0))
-    rounding = 1e-7 * np.sqrt(np.maximum(square, 1e-300))
+    # Deviations from the mean of nonzero values, and of the other observed ones, which are zero. A
+    # difference of squares would lose values that vary little in relation to their mean.
+    n, d = X.shape
+    filled = np.where(X.data != 0, np.repeat(v, np.diff(X.indptr)), 0.0)
+    apart = filled * (X.data - mean[X.indices]) ** 2
+    n_filled = np.bincount(X.indices[X.data != 0], minlength=d)
+    if missing is not None:
+        n_filled = n_filled + np.bincount(missing.indices, minlength=d)
+    zeros = np.maximum(observed - np.bincount(X.indices, filled, minlength=d), 0.0)
+    zeros = np.where(n_filled < n, zeros, 0.0)
+    variance = (np.bincount(X.indices, apart, minlength=d) + zeros * mean**2) / observed
+    rounding = 1e-12 * np.maximum(np.abs(mean), 1e-300)
+    deviation = np.sqrt(variance)
     return mean, np.where(deviation > rounding, deviation, np.inf)
 
 

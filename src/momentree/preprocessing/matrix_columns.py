@@ -14,7 +14,13 @@ from momentree._types import Floats, Ints
 from momentree._validation import first_cell
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
-from momentree.preprocessing.mixed_columns import LARGEST, LOG_2_PI, Encoded
+from momentree.preprocessing.mixed_columns import (
+    LARGEST,
+    LOG_2_PI,
+    Encoded,
+    far_numbers,
+    usual_range,
+)
 
 MatrixKind = Literal["number", "yes_no", "count", "words"]
 
@@ -34,6 +40,8 @@ class MatrixColumns:
         Kind of all columns. Words are multinomial given their number in each row.
     shift, scale : ndarray of shape (d,)
         Mean and standard deviation of numbers; 0 and 1 for others.
+    low, high : ndarray of shape (d,)
+        Range of the numbers that are not too far from the others.
     total : float
         Mean sum of a row.
     """
@@ -42,6 +50,8 @@ class MatrixColumns:
     kind: str
     shift: Floats
     scale: Floats
+    low: Floats
+    high: Floats
     total: float
 
     @classmethod
@@ -76,22 +86,24 @@ class MatrixColumns:
             raise InvalidDataError("one_row", n_rows=X.shape[0])
         kind = _guessed(X, missing, weight) if kind == "auto" else kind
         d, notes = X.shape[1], list[Message]()
+        if missing is not None and len(empty := np.flatnonzero(missing.sum(axis=0) == X.shape[0])):
+            raise InvalidDataError(
+                "never_observed", column=str(names[empty[0]]), n_columns=len(empty)
+            )
         shift, scale = np.zeros(d), np.ones(d)
+        low, high = np.full(d, -LARGEST), np.full(d, LARGEST)
         if kind == "number":
             _check_size(X)
-            n = weight.sum() - (0.0 if missing is None else missing.T @ weight)
-            n = np.maximum(n, 1e-300)
-            shift = np.asarray(X.T @ weight) / n
-            # Deviations from the mean of values that are stored, and of zeros that are not.
-            v = np.repeat(weight, np.diff(X.indptr))
-            stored = np.bincount(X.indices, v, minlength=d)
-            apart = v * (X.data - shift[X.indices]) ** 2
-            squares = np.bincount(X.indices, apart, minlength=d) + (n - stored) * shift**2
-            deviation = np.sqrt(np.maximum(squares, 0.0) / n)
-            varies = deviation > 1e-14 * np.abs(shift)
-            scale = np.where(varies, deviation, 1.0)
+            dense = _with_gaps(X, missing)
+            for j, x in enumerate(dense.T):
+                known = ~np.isnan(x)
+                low[j], high[j] = usual_range(x[known])
+                known &= (x >= low[j]) & (x <= high[j])
+                shift[j] = np.average(x[known], weights=weight[known])
+                deviation = np.sqrt(np.average((x[known] - shift[j]) ** 2, weights=weight[known]))
+                scale[j] = deviation if deviation > 1e-14 * np.abs(shift[j]) else 1.0
         total = float(weight @ X.sum(axis=1)) / float(weight.sum())
-        return cls(np.asarray(names, dtype=object), kind, shift, scale, total), notes
+        return cls(np.asarray(names, dtype=object), kind, shift, scale, low, high, total), notes
 
     def check(self, n_columns: int) -> None:
         """Raise an error unless the parts describe the same columns, as files may not.
@@ -102,7 +114,8 @@ class MatrixColumns:
             Number of columns.
         """
         sound = len(self.names) == n_columns and self.kind in get_args(MatrixKind)
-        sound = sound and self.shift.shape == self.scale.shape == (n_columns,)
+        arrays = (self.shift, self.scale, self.low, self.high)
+        sound = sound and all(array.shape == (n_columns,) for array in arrays)
         if not sound or not (self.scale > 0).all():
             raise InvalidDataError("bad_entry", name="views_", value=self.kind)
 
@@ -141,14 +154,21 @@ class MatrixColumns:
         Encoded
             The values; numbers are standardized and dense.
         """
-        n, d = X.shape
+        n = X.shape[0]
         log_base = np.zeros(n)
         if self.kind == "number":
             _check_size(X)
-            gone = missing.toarray() > 0 if missing is not None else np.zeros((n, d), dtype=bool)
-            Z = np.where(gone, 0.0, (X.toarray() - self.shift) / self.scale)
+            Z = _with_gaps(X, missing)
+            far = (self.low > Z) | (self.high < Z)
+            notes = [
+                far_numbers(str(self.names[j]), Z[:, j], far[:, j])
+                for j in np.flatnonzero(far.any(axis=0))
+            ]
+            gone = far | np.isnan(Z)
+            Z = np.where(gone, 0.0, (Z - self.shift) / self.scale)
             log_base -= (~gone) @ (0.5 * LOG_2_PI + np.log(self.scale))
-            return Encoded(sp.csr_array(Z), missing, log_base, [])
+            gaps = sp.csr_array(gone.astype(np.float64)) if gone.any() else None
+            return Encoded(sp.csr_array(Z), gaps, log_base, notes)
         X = X.astype(np.float64)
         if self.kind == "yes_no":
             _require(X, (X.data == 0) | (X.data == 1), "view_not_yes_no")
@@ -194,6 +214,13 @@ def _guessed(X: Any, missing: Any | None, weight: Floats) -> MatrixKind:
     if not whole:
         return "number"
     return "words" if X.shape[1] >= WORDS and missing is None else "count"
+
+
+def _with_gaps(X: Any, missing: Any | None) -> Floats:
+    """Return dense values, NaN if missing."""
+    if missing is None:
+        return np.asarray(X.toarray(), dtype=np.float64)
+    return np.where(missing.toarray() > 0, np.nan, X.toarray())
 
 
 def _check_size(X: Any) -> None:

@@ -118,7 +118,7 @@ class MixedColumns:
             if kind == "number":
                 observed = _numbers(observed, name)
                 if np.abs(observed).max(initial=0.0) > 0:
-                    numbers[2:, i] = _range(observed)
+                    numbers[2:, i] = usual_range(observed)
                     inside = (observed >= numbers[2, i]) & (observed <= numbers[3, i])
                     numbers[:2, i] = _mean_and_deviation(observed[inside], times[inside])
             own = np.empty(0, dtype=object)
@@ -220,7 +220,7 @@ class MixedColumns:
             if kind == "number":
                 far = (x < self.low[i]) | (x > self.high[i])
                 if far.any():
-                    notes.append(_far(name, x, far))
+                    notes.append(far_numbers(name, x, far))
                     x = np.where(far, np.nan, x)
                 x = (x - self.shift[i]) / self.scale[i]
             elif kind == "yes_no":
@@ -345,15 +345,42 @@ def _require(x: Floats, good: NDArray[np.bool_], name: str, code: str) -> None:
         raise InvalidDataError(code, column=name, row=int(bad[0]), value=float(x[bad[0]]))
 
 
-def _range(x: Floats) -> tuple[float, float]:
-    """Return the ends of the range outside of which numbers are too far from the others."""
+def usual_range(x: Floats) -> tuple[float, float]:
+    """Return the range outside of which numbers are too far from the others.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n,)
+        Known values of a column.
+
+    Returns
+    -------
+    low, high : float
+        Its ends.
+    """
     low, middle, high = np.quantile(x, [0.25, 0.5, 0.75])
     if not high > low:
         return -LARGEST, LARGEST
     return float(middle - FAR * (high - low)), float(middle + FAR * (high - low))
 
 
-def _far(name: str, x: Floats, far: NDArray[np.bool_]) -> Message:
+def far_numbers(name: str, x: Floats, far: NDArray[np.bool_]) -> Message:
+    """Return the note on numbers that are too far from the others.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    x : ndarray of shape (n,)
+        Its values.
+    far : ndarray of bool of shape (n,)
+        Which of them are too far.
+
+    Returns
+    -------
+    Message
+        The note.
+    """
     value = float(x[np.flatnonzero(far)[0]])
     return Message("numbers_too_far", column=name, found=int(far.sum()), value=value)
 

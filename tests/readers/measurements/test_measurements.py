@@ -127,6 +127,19 @@ def test_few_whole_numbers_among_numbers_stay_numbers(read):
     assert dict(kinds.kinds)["children"] == "count"
 
 
+def test_small_counts_beside_other_kinds_are_counts(read):
+    """As normal numbers, they would form groups of the values 0, 1 and 2."""
+    visits = cycle(0, 0, 0, *range(12))
+    table = {"age": AGE, "visits": visits, "sex": cycle("f", "m")}
+    found = read(table)
+    assert found.kinds["visits"] == "count"
+    assert note(found, "numbers_as_counts")["columns"] == ["visits"]
+    assert read(table, kinds={"visits": "number"}).kinds["visits"] == "number"
+    assert read({"age": AGE, "hb": HB, "visits": visits}).kinds["visits"] == "number"
+    from_one = read({**table, "visits": [v + 1 for v in visits]})
+    assert from_one.kinds["visits"] == "number"
+
+
 def test_columns_without_information_are_left_out(read):
     found = read(
         {

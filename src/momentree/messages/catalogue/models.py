@@ -26,9 +26,15 @@ WORDS: dict[str, str] = {
         "{n_rows:?was/were} left out of the fit and assigned afterwards; check these values"
     ),
     "components_emptied": "EM left the others without {samples}",
-    "columns_without_values": (
-        "columns {columns:and} contain no values: they do not affect the groups, and their means "
-        "are 0; remove them"
+    "columns_all_missing": (
+        "{n_columns:~column} {n_columns:?contains/contain} no values ({columns:and}): "
+        "{n_columns:?it does/they do} not affect the groups, and {n_columns:?its mean is/their "
+        "means are} 0; remove {n_columns:?it/them}"
+    ),
+    "reg_covar_large": (
+        "{parameters.reg_covar:=reg_covar} is more than a tenth of the variance of "
+        "{n_columns:~column} ({columns:and}) and may hide groups there: lower it, or convert "
+        "{n_columns:?this column/these columns} to other units"
     ),
     "components_set_apart": (
         "{n_few:~component} {n_few:?has/have} fewer than {needed} {samples} (number "
@@ -193,9 +199,10 @@ WORDS: dict[str, str] = {
         "as missing: {levels:quoted list}"
     ),
     "variances_at_floor": (
-        "{found:~component} {found:?has/have} almost no variance in {columns:list}, where many "
-        "rows have the same value; such components may mean nothing: give these columns the kind "
-        "'category' or 'count' in {parameters.kinds}, or raise {parameters.reg_covar:=reg_covar}"
+        "{found:~component} {found:?has/have} almost no variance in {columns:list}: "
+        "{found:?it describes/they describe} few rows, or many with the same value, and may mean "
+        "nothing; lower {parameters.n_components}, give these columns the kind 'category' or "
+        "'count' in {parameters.kinds}, or raise {parameters.reg_covar:=reg_covar}"
     ),
     "not_views": (
         "{parameter:=value}; expected a mapping of names of views to their columns, a list of "

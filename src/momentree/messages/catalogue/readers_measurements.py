@@ -27,6 +27,10 @@ WORDS: dict[str, str] = {
         "treated {n_columns:~column} of few whole numbers as categories: {columns:quoted list} "
         "(for numbers, pass {parameters.kinds})"
     ),
+    "numbers_as_counts": (
+        "treated {n_columns:~column} of small whole numbers, most often 0, as counts: "
+        "{columns:quoted list} (for numbers, pass {parameters.kinds})"
+    ),
     "columns_may_be_outcomes": (
         "used {n_columns:~column} to form groups that may be outcomes: {columns:quoted list} "
         "(name them in {parameters.outcome_columns}, or leave them out with "

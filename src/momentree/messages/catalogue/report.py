@@ -121,6 +121,11 @@ _INDISTINCT = "it contains no distinct groups"
 _SMALL_PART = "one of two groups would be too small"
 
 PLAIN: dict[str, str] = {
+    "components_of_few_samples": (
+        "{n_few:~group} {n_few:?has/have} fewer than {needed} {samples} (number {components:and}), "
+        "too few for the relations of {n_features:~column}: {n_few:?it/they} may mean "
+        "nothing; use fewer groups"
+    ),
     "bic_penalty": "two groups describe it no better than one (by BIC)",
     "max_depth_reached": "the maximum depth, {limit}, was reached",
     "max_leaf_nodes_reached": "the maximum number of groups, {limit}, was reached",
@@ -130,6 +135,12 @@ PLAIN: dict[str, str] = {
     "small_part_after_em": _SMALL_PART,
     "small_side": _SMALL_PART,
     "too_few_to_split": "it is too small to split",
+    "variances_at_floor": (
+        "{found:~group} {found:?has/have} almost no variance in {columns:list}: "
+        "{found:?it describes/they describe} few {samples}, or many with the same value, and may "
+        "mean nothing; use fewer groups, give these columns the kind 'category' or 'count' with "
+        "{parameters.kinds}, or leave them out"
+    ),
 }
 """Plain wording by code, without terms of the algorithm, for readers of a page or terminal.
 

@@ -22,6 +22,7 @@ def lowest_bic(
     *,
     largest: int = 20,
     min_samples: int = 0,
+    bic: Callable[[Any], float] | None = None,
     progress: Callable[[int], object] | None = None,
     **fit_params: Any,
 ) -> tuple[Any, list[float]]:
@@ -41,6 +42,8 @@ def lowest_bic(
     min_samples : int >= 0, default=0
         Fits with a component of fewer samples do not count: a few almost equal samples may be very
         likely, but describe nothing else. One component always counts.
+    bic : callable, default=None
+        Returns the BIC of a fitted model; None is ``estimator.bic`` of X.
     progress : callable, default=None
         Called as ``progress(n_components)`` before each fit.
     **fit_params
@@ -78,7 +81,8 @@ def lowest_bic(
         model = clone(estimator).set_params(n_components=k)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            bics.append(float(model.fit(X, **fit_params).bic(X)))
+            model.fit(X, **fit_params)
+        bics.append(float(model.bic(X) if bic is None else bic(model)))
         sizes = np.bincount(model.labels_, minlength=len(model.weights_))
         if best is None or (bics[-1] < bics[best_k - 1] and sizes.min() >= min_samples):
             best, best_k = model, k

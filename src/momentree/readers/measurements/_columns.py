@@ -16,6 +16,7 @@ from momentree.readers.measurements._kinds import (
     Column,
     as_category,
     is_constant,
+    is_count,
     read_column,
 )
 from momentree.readers.measurements._numbers import Style, find_style
@@ -64,7 +65,7 @@ def choose_columns(
         _check_units(table, column)
         found.append(column)
     chosen = {c.name for c in found if any(fnmatchcase(c.name, p) for p in kinds)}
-    found = _few_valued(found, chosen)
+    found = _in_mixed_table(found, chosen)
     if not found:
         raise EmptyCorpusError(
             "no_measurements", path=str(table.path), columns=excerpts(table.names)
@@ -135,8 +136,11 @@ def _why_left_out(column: Column) -> str:
     return "constant_columns" if is_constant(column) else ""
 
 
-def _few_valued(columns: list[Column], chosen: set[str]) -> list[Column]:
-    """Take few whole numbers for categories, unless they stand among many other numbers."""
+def _in_mixed_table(columns: list[Column], chosen: set[str]) -> list[Column]:
+    """Take few whole numbers for categories, and many small ones for counts.
+
+    Numbers that stand among many others remain numbers.
+    """
     others = [column for column in columns if column.name not in chosen]
     few = [column for column in others if column.few_valued and column.kind == "number"]
     numbers = [column for column in columns if column.kind in ("number", "count")]
@@ -144,7 +148,9 @@ def _few_valued(columns: list[Column], chosen: set[str]) -> list[Column]:
     if only_numbers:
         return columns
     names = {column.name for column in few}
-    return [as_category(column) if column.name in names else column for column in columns]
+    counts = {column.name for column in others if is_count(column)} - names
+    columns = [as_category(column) if column.name in names else column for column in columns]
+    return [replace(one, kind="count") if one.name in counts else one for one in columns]
 
 
 def _check_kind(table: Table, column: Column, kind: ColumnKind) -> None:

@@ -18,6 +18,8 @@ from momentree.readers.tables.values import is_date
 
 FEW_NUMBERS = 10
 """Whole numbers with at most so many values may be grades or categories."""
+COUNT_MEAN = 10.0
+"""Counts have a mean of at most this."""
 MOSTLY_MISSING = 0.8
 """A column with a larger share of missing cells is left out."""
 _MOSTLY = 0.9
@@ -110,6 +112,18 @@ def _number(name: str, found: Numbers) -> Column:
 def as_category(column: Column) -> Column:
     """Return a column of few whole numbers as a category."""
     return Column(column.name, "category", column.numbers, column.texts, column.read)
+
+
+def is_count(column: Column) -> bool:
+    """Return whether numbers are counts: whole, from 0, which is the most frequent, and small.
+
+    As normal numbers, groups would form around 0, 1 and 2, with almost no variance.
+    """
+    values = column.numbers[~np.isnan(column.numbers)]
+    distinct, times = np.unique(values, return_counts=True)
+    if column.kind != "number" or not len(distinct) or distinct[0] != 0 or times.argmax() != 0:
+        return False
+    return bool((distinct == np.floor(distinct)).all() and values.mean() <= COUNT_MEAN)
 
 
 def _category(name: str, clean: NDArray[np.object_], known: set[str]) -> Column:

@@ -46,6 +46,9 @@ def describe(
         notes.append(
             Message("numbers_as_categories", n_columns=len(grades), columns=excerpts(grades))
         )
+    counts = [c.name for c in free if c.kind == "count"]
+    if counts:
+        notes.append(Message("numbers_as_counts", n_columns=len(counts), columns=excerpts(counts)))
     if answers:
         notes.append(
             Message("columns_are_outcomes", n_columns=len(answers), columns=excerpts(answers))
