@@ -42,6 +42,9 @@ FOR_MANY = ("Ward", "tree")
 """Groupings for statistics that are too many to be kept, with which a step of EM is slow."""
 FEW = 8
 """Components up to which "auto" decomposes moments: later, other starts find more in less time."""
+SAMPLES = 500
+"""Samples per component from which "auto" decomposes moments: those of fewer are noisy, and take
+longer than ten random starts of EM."""
 SEARCH_SMOOTHING = 1.0
 """Average samples added to each component in the search, against components of equal samples."""
 
@@ -103,7 +106,10 @@ def starts_of(
             if quick or name in FOR_MANY:
                 grouped(name, labels)
     if start == "moments" or (start == "auto" and k <= FEW and quick):
-        starts, reason = moment_starts(_samples(data), weight, k, data.covariance_type, decompose)
+        enough = start == "moments" or np.count_nonzero(weight) >= SAMPLES * k
+        starts, reason = moment_starts(
+            _samples(data), weight, k, data.covariance_type, decompose if enough else None
+        )
         for one in starts:
             reason = reason or one.reason
             if start == "moments" or len(one.weights) == k:
@@ -172,13 +178,8 @@ def groupings(
         return found
     found["sphered, Ward"] = linked(S, "ward")
     if covariance_type == "tied":
-        far = farthest_first(S, weight, n_groups)
-        found["sphered, k-means"] = k_means(S, weight, far)
-        found["sphered, farthest first"] = nearest(S, far)
-        found["sphered, columns"] = column_groups(S, weight, n_groups)
-        for method in ("average", "complete"):
-            found[f"{method} linkage"] = linked(Z, method)
-            found[f"sphered, {method} linkage"] = linked(S, method)
+        found["average linkage"] = linked(Z, "average")
+        found["complete linkage"] = linked(Z, "complete")
     return found
 
 
