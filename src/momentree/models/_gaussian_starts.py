@@ -125,7 +125,7 @@ def starts_of(
             k,
             max(smoothing, SEARCH_SMOOTHING),
         )
-        found["search"] = search.search()
+        found["search"] = search.search(brief=start == "auto")
     return found, reason
 
 
@@ -143,9 +143,9 @@ def groupings(
     n_groups : int >= 1
         Number of groups.
     covariance_type : {"spherical", "tied", "diag", "full"}
-        Spherical components depend on distances as given. Shared covariances have many optima with
-        small groups far from the others, so they have the most starts. With their own covariances,
-        such groups gain likelihood only because they are narrow.
+        Spherical and diagonal components depend on distances as given. Shared covariances have many
+        optima with small groups far from the others, so they have the most starts. With their own
+        covariances, such groups gain likelihood only because they are narrow.
 
     Returns
     -------
@@ -173,6 +173,8 @@ def groupings(
         return found
     if covariance_type != "tied":
         found["tree"] = tree_groups(Z, weight, n_groups)
+    if covariance_type == "diag":  # sphering turns the features
+        return found
     S = sphered(Z, weight)
     if not S.shape[1] or 2 * S.shape[1] > n_distinct(Z, weight):  # equal distances everywhere
         return found

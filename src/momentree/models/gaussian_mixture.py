@@ -70,7 +70,8 @@ class GaussianMixture(DensityModel):
         [1]_, which need ``n_components <= n_features``; otherwise a tree. "tree": the leaves of a
         tree by D-SIDIWO. "search": divisions, merges and exchanges of components while these raise
         the likelihood, which takes longer and often finds more. "auto": groups; up to 8 components
-        moments, of at least 500 samples per component; for "tied" the search.
+        groups by squares and products and, with 500 samples per component, moments; for "tied" a
+        brief search.
     reg_covar : float >= 0, default=1e-6
         Added to all variances, in squared units of X, as in scikit-learn. It keeps the likelihood
         finite.

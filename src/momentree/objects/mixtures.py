@@ -233,7 +233,7 @@ class MixtureParameters(ABC):
 def check_sums(parameter: str, sums: Floats) -> None:
     """Check that sums of probabilities are 1."""
     sums = np.asarray(sums)
-    if not np.abs(sums - 1.0).max(initial=0.0) < SUM_TOLERANCE:
+    if not (np.abs(sums - 1.0) < SUM_TOLERANCE).all():
         raise InvalidDataError(
             "sums_not_one", parameter=parameter, sums=np.atleast_1d(sums).tolist()
         )
