@@ -153,15 +153,13 @@ def groupings(
         Groups by the name of the method.
     """
 
-    def linked(samples: Any, method: Literal["ward", "average", "complete"]) -> Ints:
+    def linked(samples: Any, method: Literal["ward", "average"]) -> Ints:
         return linked_groups(samples, weight, n_groups, method)
 
     far = farthest_first(Z, weight, n_groups)
-    found = {
-        "Ward": linked(Z, "ward"),
-        "k-means": k_means(Z, weight, far),
-        "farthest first": nearest(Z, far),
-    }
+    found = {"Ward": linked(Z, "ward"), "k-means": k_means(Z, weight, far)}
+    if covariance_type != "tied":
+        found["farthest first"] = nearest(Z, far)
     if covariance_type == "spherical":
         centers = group_means(Z, weight, found["Ward"])
         found["Ward, then k-means"] = k_means(Z, weight, centers)
@@ -181,7 +179,6 @@ def groupings(
     found["sphered, Ward"] = linked(S, "ward")
     if covariance_type == "tied":
         found["average linkage"] = linked(Z, "average")
-        found["complete linkage"] = linked(Z, "complete")
     return found
 
 
