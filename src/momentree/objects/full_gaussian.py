@@ -246,10 +246,12 @@ class SharedGaussianParameters(MixtureParameters):
         S, N, total = sums.transpose(1, 0, 2), sizes[:, None, :], float(sizes[0].sum())
         weights = sizes / sizes.sum(axis=1, keepdims=True)
         overall = S[0].sum(axis=1) / total
-        centers = np.where(N > 0, S / np.where(N > 0, N, 1.0), overall[:, None])
+        some = N > 0
+        centers = (
+            S / N if some.all() else np.where(some, S / np.where(some, N, 1.0), overall[:, None])
+        )
         covariances = cls.squares - (centers * weights[:, None, :]) @ centers.transpose(0, 2, 1)
-        at = np.arange(covariances.shape[1])
-        covariances[:, at, at] += cls.floor
+        _diagonals(covariances)[...] += cls.floor
         floored = bool(np.any(cls.floor))
         least = least_variance(np.diag(cls.squares), overall, floored=floored)
         return weights, centers, positive_definite(covariances, least)
@@ -359,8 +361,8 @@ def positive_definite(covariances: Floats, least: Floats) -> Floats:
         The covariances; those that are not positive definite, with small eigenvalues raised.
     """
     d = covariances.shape[1]
-    at = np.arange(d)
-    covariances[:, at, at] = np.maximum(covariances[:, at, at], least)
+    variances = _diagonals(covariances)
+    np.maximum(variances, least, out=variances)
     try:
         np.linalg.cholesky(covariances)
     except np.linalg.LinAlgError:
@@ -376,6 +378,11 @@ def positive_definite(covariances: Floats, least: Floats) -> Floats:
             values = np.maximum(values, 4.0 * d * np.finfo(np.float64).eps * values[-1])
             one[...] = (vectors * values) @ vectors.T * np.outer(deviations, deviations)
     return covariances
+
+
+def _diagonals(matrices: Floats) -> Floats:
+    """Return a view of the diagonals (k, d) of matrices (k, d, d)."""
+    return np.asarray(np.einsum("jvv->jv", matrices))
 
 
 def _inverses(covariances: Floats) -> tuple[Floats, Floats]:
