@@ -213,8 +213,11 @@ def _without_extremes(X: Floats, seen: Any | None, weight: Floats) -> tuple[Floa
         values = np.where(seen[usable], values, np.nan)
     with warnings.catch_warnings(), np.errstate(invalid="ignore"):
         warnings.simplefilter("ignore", RuntimeWarning)  # a column without values
-        distances = np.abs(values - np.nanmedian(values, axis=0))
-        typical = np.nanquantile(distances, TYPICAL, axis=0)
+        median, quantile = np.nanmedian, np.nanquantile
+        if seen is None:  # several times as fast
+            median, quantile = np.median, np.quantile
+        distances = np.abs(values - median(values, axis=0))
+        typical = quantile(distances, TYPICAL, axis=0)
         for column in np.flatnonzero(~(typical > 0)):  # most values are equal
             others = distances[distances[:, column] > 0, column]
             typical[column] = np.median(others) if len(others) else np.inf

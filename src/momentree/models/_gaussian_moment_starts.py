@@ -63,7 +63,7 @@ def moment_starts(
     weight: Floats,
     n_components: int,
     covariance_type: CovarianceType,
-    decompose: Decompose,
+    decompose: Decompose | None,
 ) -> tuple[list[MomentStart], Message | None]:
     """Return the starts that moments give, and the reason if they give none.
 
@@ -77,8 +77,9 @@ def moment_starts(
         k.
     covariance_type : {"spherical", "tied", "diag", "full"}
         Of the components.
-    decompose : callable
-        Maps moments to their decomposition into k components.
+    decompose : callable or None
+        Maps moments to their decomposition into k components; None leaves out the starts that
+        need one.
 
     Returns
     -------
@@ -88,7 +89,10 @@ def moment_starts(
         Why there is no start, such as k > d.
     """
     d = X.shape[1]
+    if decompose is None and covariance_type in ("spherical", "tied"):
+        return [], None  # squares differ in components of equal covariances as means do
     if covariance_type == "spherical":
+        assert decompose is not None  # noqa: S101 - for the type checker
         if n_components > d:
             return [], Message("no_eigenvalue_is_noise", n_features=d, needed=n_components)
         starts = [
@@ -101,7 +105,7 @@ def moment_starts(
     scale = np.where(spread > 0, spread, 1.0)
     Z = (X - mean) / scale
     starts = []
-    if d in PRODUCT_FEATURES and n_components < 2 * d:
+    if decompose is not None and d in PRODUCT_FEATURES and n_components < 2 * d:
         found = _diagonal(Z, weight, n_components, decompose)
         if covariance_type == "diag":
             means, variances = mean + scale * found.means, scale**2 * found.covariances

@@ -43,6 +43,9 @@ FOR_MANY = ("Ward", "tree")
 """Groupings for statistics that are too many to be kept, with which a step of EM is slow."""
 FEW = 8
 """Components up to which "auto" decomposes moments: later, other starts find more in less time."""
+SAMPLES = 500
+"""Samples per component from which "auto" decomposes moments: those of fewer are noisy, and take
+longer than ten random starts of EM."""
 SEARCH_SMOOTHING = 1.0
 """Average samples added to each component in the search, against components of equal samples."""
 
@@ -104,7 +107,10 @@ def starts_of(
             if quick or name in FOR_MANY:
                 grouped(name, labels)
     if start == "moments" or (start == "auto" and k <= FEW and quick):
-        starts, reason = moment_starts(_samples(data), weight, k, data.covariance_type, decompose)
+        enough = start == "moments" or np.count_nonzero(weight) >= SAMPLES * k
+        starts, reason = moment_starts(
+            _samples(data), weight, k, data.covariance_type, decompose if enough else None
+        )
         for one in starts:
             reason = reason or one.reason
             if start == "moments" or len(one.weights) == k:
@@ -120,7 +126,7 @@ def starts_of(
             k,
             max(smoothing, SEARCH_SMOOTHING),
         )
-        found["search"] = search.search()
+        found["search"] = search.search(brief=start == "auto")
     return found, reason
 
 
@@ -138,9 +144,9 @@ def groupings(
     n_groups : int >= 1
         Number of groups.
     covariance_type : {"spherical", "tied", "diag", "full"}
-        Spherical components depend on distances as given. Shared covariances have many optima with
-        small groups far from the others, so they have the most starts. With their own covariances,
-        such groups gain likelihood only because they are narrow.
+        Spherical and diagonal components depend on distances as given. Shared covariances have many
+        optima with small groups far from the others, so they have the most starts. With their own
+        covariances, such groups gain likelihood only because they are narrow.
 
     Returns
     -------
@@ -148,15 +154,13 @@ def groupings(
         Groups by the name of the method.
     """
 
-    def linked(samples: Any, method: Literal["ward", "average", "complete"]) -> Ints:
+    def linked(samples: Any, method: Literal["ward", "average"]) -> Ints:
         return linked_groups(samples, weight, n_groups, method)
 
     far = farthest_first(Z, weight, n_groups)
-    found = {
-        "Ward": linked(Z, "ward"),
-        "k-means": k_means(Z, weight, far),
-        "farthest first": nearest(Z, far),
-    }
+    found = {"Ward": linked(Z, "ward"), "k-means": k_means(Z, weight, far)}
+    if covariance_type != "tied":
+        found["farthest first"] = nearest(Z, far)
     if covariance_type == "spherical":
         centers = group_means(Z, weight, found["Ward"])
         found["Ward, then k-means"] = k_means(Z, weight, centers)
@@ -168,18 +172,14 @@ def groupings(
         return found
     if covariance_type != "tied":
         found["tree"] = tree_groups(Z, weight, n_groups)
+    if covariance_type == "diag":  # sphering turns the features
+        return found
     S = sphered(Z, weight)
     if not S.shape[1] or 2 * S.shape[1] > n_distinct(Z, weight):  # equal distances everywhere
         return found
     found["sphered, Ward"] = linked(S, "ward")
     if covariance_type == "tied":
-        far = farthest_first(S, weight, n_groups)
-        found["sphered, k-means"] = k_means(S, weight, far)
-        found["sphered, farthest first"] = nearest(S, far)
-        found["sphered, columns"] = column_groups(S, weight, n_groups)
-        for method in ("average", "complete"):
-            found[f"{method} linkage"] = linked(Z, method)
-            found[f"sphered, {method} linkage"] = linked(S, method)
+        found["average linkage"] = linked(Z, "average")
     return found
 
 

@@ -19,7 +19,7 @@ LLOYD_STEPS = 10
 
 
 def linked_groups(
-    Z: Any, weight: Floats, n_groups: int, method: Literal["ward", "average", "complete"]
+    Z: Any, weight: Floats, n_groups: int, method: Literal["ward", "average"]
 ) -> Ints:
     """Group samples by hierarchical clustering.
 
@@ -31,9 +31,9 @@ def linked_groups(
         Weights >= 0, not all zero.
     n_groups : int >= 1
         Number of groups.
-    method : {"ward", "average", "complete"}
-        The distance of groups. Ward's method gives groups of similar spread; the other ones
-        separate outliers.
+    method : {"ward", "average"}
+        The distance of groups. Ward's method gives groups of similar spread; average linkage
+        separates outliers.
 
     Returns
     -------

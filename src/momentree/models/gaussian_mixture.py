@@ -62,12 +62,13 @@ class GaussianMixture(DensityModel):
         None returns the components of the start, without EM.
     start : {"auto", "groups", "search", "tree", "moments"}, default="auto"
         "groups": groupings by Ward's method, by centers that are far from each other, by k-means
-        from these, by Ward's method after sphering, and by a tree; for "tied" also by average and
-        complete linkage and by cuts of single columns. "moments": moments of spherical Gaussians
+        from these, by Ward's method after sphering, and by a tree; for "tied" also by average
+        linkage and by cuts of single columns. "moments": moments of spherical Gaussians
         [1]_, which need ``n_components <= n_features``; otherwise a tree. "tree": the leaves of a
         tree by D-SIDIWO. "search": divisions, merges and exchanges of components while these raise
         the likelihood, which takes longer and often finds more. "auto": groups; up to 8 components
-        moments; for "tied" the search.
+        groups by squares and products and, with 500 samples per component, moments; for "tied" a
+        brief search.
     reg_covar : float >= 0, default=1e-6
         Added to all variances, in squared units of X, as in scikit-learn. It keeps the likelihood
         finite.

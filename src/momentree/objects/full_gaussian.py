@@ -52,10 +52,7 @@ class FullGaussianParameters(FlooredGaussians):
     @cached_property
     def _precisions(self) -> tuple[Floats, Floats]:
         """P_j of shape (k, d, d), and log det Sigma_j of shape (k,)."""
-        roots = np.linalg.cholesky(self.covariances)
-        inverse = np.linalg.inv(roots)
-        diagonals = np.diagonal(roots, axis1=1, axis2=2)
-        return inverse.transpose(0, 2, 1) @ inverse, 2.0 * np.log(diagonals).sum(axis=1)
+        return _inverses(self.covariances)
 
     @cached_property
     def _turned(self) -> Floats:
@@ -183,9 +180,8 @@ class SharedGaussianParameters(MixtureParameters):
     @cached_property
     def _precision(self) -> tuple[Floats, float]:
         """P of shape (d, d), and log det Sigma."""
-        root = np.linalg.cholesky(self.covariance)
-        inverse = np.linalg.inv(root)
-        return inverse.T @ inverse, float(2.0 * np.log(np.diag(root)).sum())
+        P, log_determinants = _inverses(self.covariance[None])
+        return P[0], float(log_determinants[0])
 
     @property
     def coefficients(self) -> Floats:
@@ -210,15 +206,35 @@ class SharedGaussianParameters(MixtureParameters):
 
         The pooled covariance needs no prior, so `smoothing` has no effect.
         """
-        weights = sizes / sizes.sum()
-        overall = sums.sum(axis=1, keepdims=True) / sizes.sum()
-        centers = np.where(sizes > 0, sums / np.where(sizes > 0, sizes, 1.0), overall)
-        covariance = cls.squares - (centers * weights) @ centers.T
-        at = np.arange(len(covariance))
-        covariance[at, at] += cls.floor
+        weights, centers, covariances = cls._estimates(sums[:, None], sizes[None])
+        return cls(weights[0], centers[0], covariances[0])
+
+    @classmethod
+    def several(cls, sums: Floats, sizes: Floats, smoothing: float) -> tuple[Floats, Floats]:  # noqa: ARG003
+        """Return coefficients and offsets after the M-steps of several mixtures, all at once."""
+        weights, centers, covariances = cls._estimates(sums, sizes)
+        P, log_determinants = _inverses(covariances)
+        turned = P @ centers
+        constant = (P * cls.squares).sum(axis=(1, 2)) + log_determinants
+        with np.errstate(divide="ignore"):
+            offsets = np.log(weights) - 0.5 * ((centers * turned).sum(axis=1) + constant[:, None])
+        return turned.transpose(1, 0, 2), offsets
+
+    @classmethod
+    def _estimates(cls, sums: Floats, sizes: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return weights (m, k), means (m, d, k) and covariances (m, d, d) of m mixtures."""
+        S, N, total = sums.transpose(1, 0, 2), sizes[:, None, :], float(sizes[0].sum())
+        weights = sizes / sizes.sum(axis=1, keepdims=True)
+        overall = S[0].sum(axis=1) / total
+        some = N > 0
+        centers = (
+            S / N if some.all() else np.where(some, S / np.where(some, N, 1.0), overall[:, None])
+        )
+        covariances = cls.squares - (centers * weights[:, None, :]) @ centers.transpose(0, 2, 1)
+        _diagonals(covariances)[...] += cls.floor
         floored = bool(np.any(cls.floor))
-        least = least_variance(np.diag(cls.squares), overall[:, 0], floored=floored)
-        return cls(weights, centers, positive_definite(covariance[None], least)[0])
+        least = least_variance(np.diag(cls.squares), overall, floored=floored)
+        return weights, centers, positive_definite(covariances, least)
 
     def log_prior(self, sums: Floats, sizes: Floats, smoothing: float) -> float:  # noqa: ARG002
         """Return 0: there is no prior."""
@@ -325,8 +341,8 @@ def positive_definite(covariances: Floats, least: Floats) -> Floats:
         The covariances; those that are not positive definite, with small eigenvalues raised.
     """
     d = covariances.shape[1]
-    at = np.arange(d)
-    covariances[:, at, at] = np.maximum(covariances[:, at, at], least)
+    variances = _diagonals(covariances)
+    np.maximum(variances, least, out=variances)
     try:
         np.linalg.cholesky(covariances)
     except np.linalg.LinAlgError:
@@ -342,6 +358,19 @@ def positive_definite(covariances: Floats, least: Floats) -> Floats:
             values = np.maximum(values, 4.0 * d * np.finfo(np.float64).eps * values[-1])
             one[...] = (vectors * values) @ vectors.T * np.outer(deviations, deviations)
     return covariances
+
+
+def _diagonals(matrices: Floats) -> Floats:
+    """Return a view of the diagonals (k, d) of matrices (k, d, d)."""
+    return np.asarray(np.einsum("jvv->jv", matrices))
+
+
+def _inverses(covariances: Floats) -> tuple[Floats, Floats]:
+    """Return the inverses of covariances (k, d, d), and the logarithms of determinants (k,)."""
+    roots = np.linalg.cholesky(covariances)
+    inverse = np.linalg.inv(roots)
+    diagonals = np.diagonal(roots, axis1=1, axis2=2)
+    return inverse.transpose(0, 2, 1) @ inverse, 2.0 * np.log(diagonals).sum(axis=1)
 
 
 @lru_cache(maxsize=8)

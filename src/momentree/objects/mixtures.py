@@ -155,6 +155,31 @@ class MixtureParameters(ABC):
             The parameters, with omega_j = N_j / sum N.
         """
 
+    @classmethod
+    def several(cls, sums: Floats, sizes: Floats, smoothing: float) -> tuple[Floats, Floats]:
+        """Return coefficients and offsets after the M-steps of several mixtures.
+
+        Parameters
+        ----------
+        sums, sizes : ndarray of shape (p, m, k) and (m, k)
+            As in :meth:`m_step`, for m mixtures.
+        smoothing : float >= 0
+            Strength of the prior, which may be that of all mixtures.
+
+        Returns
+        -------
+        coefficients, offsets : ndarray of shape (p, m, k) and (m, k)
+            theta and b of each mixture.
+        """
+        p, m, k = sums.shape
+        if cls.separate:  # as one mixture with all components
+            joined = cls.m_step(sums.reshape(p, m * k), sizes.ravel(), smoothing)
+            offsets = joined.offsets.reshape(m, k) + np.log(m)
+            return joined.coefficients.reshape(p, m, k), offsets
+        each = [cls.m_step(sums[:, i], sizes[i], smoothing) for i in range(m)]
+        coefficients = np.stack([one.coefficients for one in each], axis=1)
+        return coefficients, np.stack([one.offsets for one in each])
+
     @abstractmethod
     def log_prior(self, sums: Floats, sizes: Floats, smoothing: float) -> float:
         """Return the logarithm of the prior density of the parameters.
@@ -208,7 +233,7 @@ class MixtureParameters(ABC):
 def check_sums(parameter: str, sums: Floats) -> None:
     """Check that sums of probabilities are 1."""
     sums = np.asarray(sums)
-    if not np.abs(sums - 1.0).max(initial=0.0) < SUM_TOLERANCE:
+    if not (np.abs(sums - 1.0) < SUM_TOLERANCE).all():
         raise InvalidDataError(
             "sums_not_one", parameter=parameter, sums=np.atleast_1d(sums).tolist()
         )

@@ -20,6 +20,9 @@ BEYOND = 0.5
 range between the 1 % and 99 % quantiles of a normal distribution has 4.7 standard deviations, so
 its outliers are 4.7 or more from the mean."""
 
+DENSE_VALUES = 1 << 20
+"""Values of a dense copy, at most: 8 MB."""
+
 
 @dataclass(frozen=True)
 class Bounds:
@@ -126,11 +129,12 @@ def _inner_ranges(
     """Yield each column, its observed values, and their range without the m at each end."""
     some = sample_weight > 0
     even = bool((sample_weight[some] == sample_weight[some][0]).all())
-    columns, gaps = X.tocsc(), None if missing is None else missing.tocsc()
+    gaps = None if missing is None else missing.tocsc()
+    few_values = X.shape[0] * X.shape[1] <= DENSE_VALUES  # one copy is faster than one per column
+    columns = X.toarray(order="F") if few_values else X.tocsc()
     for j in range(X.shape[1]):
-        column, use = columns[:, [j]].toarray().ravel(), some
-        if gaps is not None:
-            use = some & (gaps[:, [j]].toarray().ravel() == 0)
+        column = columns[:, j] if few_values else columns[:, [j]].toarray().ravel()
+        use = some if gaps is None else some & (gaps[:, [j]].toarray().ravel() == 0)
         x, w = column[use], sample_weight[use]
         if len(x):
             m = min(max(few, SHARE * w.sum()), MOST * w.sum())

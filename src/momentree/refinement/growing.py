@@ -90,13 +90,16 @@ class Growing(Generic[P]):
     smoothing: float
     spent: float = field(default=0.0, init=False)
 
-    def search(self, others: Sequence[P] = ()) -> P:
+    def search(self, others: Sequence[P] = (), *, brief: bool = False) -> P:
         """Return the most likely mixture found.
 
         Parameters
         ----------
         others : sequence of MixtureParameters, default=()
             Further starts with k components.
+        brief : bool, default=False
+            Whether to grow to k components only once, and to exchange some in as much time as fast
+            EM would take.
 
         Returns
         -------
@@ -112,13 +115,14 @@ class Growing(Generic[P]):
         k = self.n_components
         grown = self._grown(self._first(), k)
         refined, n_steps = self._converged(grown)
-        self._budget = BASE + n_steps * (PER_STEP if k < MANY else 1.0)
+        slow = 0.0 if brief else PER_STEP if k < MANY else 1.0
+        self._budget = BASE + n_steps * slow
         best = self._exchanged(refined)
         for start in others:
             found = self._exchanged(self._converged(self._expected(start))[0])
             if found.log_likelihood > best.log_likelihood:
                 best = found
-        for times in range(2, 2 + FURTHER * (k < MANY)):
+        for times in range(2, 2 + FURTHER * (k < MANY and not brief)):
             if self.spent + FURTHER_TIME + n_steps > self._budget:
                 break
             grown = self._grown(grown, times * k)

@@ -128,17 +128,7 @@ class _Runs(Generic[P]):
 
     def step(self) -> None:
         """Take one M-step, and the next E-step."""
-        p, m, k = self.sums.shape
-        if self.family.separate:  # as one mixture with all components of all runs
-            joined = self.family.m_step(
-                self.sums.reshape(p, m * k), self.sizes.ravel(), self.smoothing
-            )
-            theta = joined.coefficients.reshape(p, m, k)
-            offsets = joined.offsets.reshape(m, k) + np.log(m)
-        else:
-            each = self.parameters()
-            theta = np.stack([one.coefficients for one in each], axis=1)
-            offsets = np.stack([one.offsets for one in each])
+        theta, offsets = self.family.several(self.sums, self.sizes, self.smoothing)
         self.sums, self.sizes, found = _expected(self.rows, theta, offsets, self.weight)
         self.last = np.vstack([self.last[1:], found])
 
