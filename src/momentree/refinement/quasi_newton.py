@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.optimize import minimize
 
@@ -78,7 +80,13 @@ def quasi_newton(
 
     given = [start.startprob[None], start.transmat, start.emissions.probabilities]
     x = np.concatenate([(np.sqrt(p) * c).ravel() for p, c in zip(given, scale, strict=True)])
-    options = {"maxcor": MEMORY, "maxiter": max_iter, "maxfun": max_iter, "ftol": tol, "gtol": 0.0}
+    options: Any = {
+        "maxcor": MEMORY,
+        "maxiter": max_iter,
+        "maxfun": max_iter,
+        "ftol": tol,
+        "gtol": 0.0,
+    }
     try:
         found = minimize(value, x, jac=True, method="L-BFGS-B", options=options)
         converged = bool(found.success)
