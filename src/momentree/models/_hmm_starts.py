@@ -17,6 +17,7 @@ from momentree.moments import HMMMoments
 from momentree.objects.hidden_markov import CategoricalEmissions, HMMParameters
 from momentree.parameters import hmm_parameters
 from momentree.refinement.baum_welch import BaumWelch, RefinedHMM
+from momentree.refinement.quasi_newton import MEMORY, quasi_newton
 
 log = logging.getLogger("momentree.models")
 
@@ -130,6 +131,23 @@ def _continued(
     left = min(steps, max_iter - found.n_iter)
     if found.converged or left < 1:
         return found
+    if found.n_iter and learner.n_observations >= 2 * MEMORY * _n_symbols(found.parameters):
+        # EM is slow where states are hard to distinguish.
+        more = quasi_newton(learner, found.parameters, max_iter=left, tol=tol)
+        found = RefinedHMM(
+            more.parameters, more.log_likelihood, found.n_iter + more.n_iter, converged=False
+        )
+        left -= more.n_iter
+        if left < 1 or not more.converged:
+            return found
     more = learner.run(found.parameters, max_iter=left, tol=tol)
     n_iter = found.n_iter + more.n_iter
     return RefinedHMM(more.parameters, more.log_likelihood, n_iter, more.converged)
+
+
+def _n_symbols(parameters: HMMParameters) -> float:
+    """Return the number of symbols; infinity for other emissions."""
+    emissions = parameters.emissions
+    return (
+        emissions.probabilities.shape[1] if isinstance(emissions, CategoricalEmissions) else np.inf
+    )

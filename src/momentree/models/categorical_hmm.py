@@ -37,7 +37,8 @@ class CategoricalHMM(HiddenMarkovModel):
         "jennrich" or "random_projections" from ``momentree.decomposition``, or a function with the
         same signature.
     refine : {"em", None}, default="em"
-        "em" refines the start by Baum-Welch. None returns the moment estimates.
+        "em" refines the start by Baum-Welch, and by L-BFGS where the observations are at least 40
+        times as many as the symbols. None returns the moment estimates.
     start : {"auto", "moments", "windows", "contexts"}, default="auto"
         How Baum-Welch starts. "moments" decomposes the moments of triples of consecutive symbols;
         see :class:`momentree.moments.HMMMoments`. It requires sequences of three observations
@@ -75,9 +76,9 @@ class CategoricalHMM(HiddenMarkovModel):
     log_likelihood_ : float
         Total log-likelihood of the data of ``fit``, in nats.
     n_iter_ : int
-        Number of steps of Baum-Welch.
+        Number of steps of Baum-Welch and L-BFGS.
     converged_ : bool
-        Whether Baum-Welch converged.
+        Whether the tolerance was reached.
     diagnostics_ : dict
         "start", the name of the start that was kept, and "warnings", a list of messages.
     n_features_in_ : int
@@ -91,6 +92,10 @@ class CategoricalHMM(HiddenMarkovModel):
     -----
     Names and conventions are those of the package hmmlearn: ``fit(X, lengths)``, ``score`` the
     total log-likelihood.
+
+    Baum-Welch is slow where states are hard to distinguish: after 20 of its steps, L-BFGS continues
+    with the gradient that the expected counts give, for the same prior and at the same time per
+    step.
 
     Each step of Baum-Welch takes time O(n k^2 + d k) and memory O(n k + d k); a few long sequences
     are cut into pieces that are linked by products of k x k matrices, which is exact.

@@ -127,8 +127,11 @@ class CategoricalEmissions:
 
     def m_step(self, sums: Floats, sizes: Floats, smoothing: float) -> CategoricalEmissions:
         """Return (S_wj + smoothing m_w) / (N_j + smoothing), with the overall frequencies m."""
-        prior = smoothing * _frequencies(sums)
-        return CategoricalEmissions(((sums + prior) / (sizes + smoothing)).T.copy())
+        return CategoricalEmissions(self.counts(sums, smoothing) / (sizes + smoothing)[:, None])
+
+    def counts(self, sums: Floats, smoothing: float) -> Floats:
+        """Return S_wj + smoothing m_w, shape (k, d)."""
+        return np.ascontiguousarray((sums + smoothing * _frequencies(sums)).T)
 
     def log_prior(self, sums: Floats, smoothing: float) -> float:
         """Return smoothing sum_wj m_w log P_wj."""

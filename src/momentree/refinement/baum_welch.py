@@ -53,10 +53,36 @@ class BaumWelch:
     def __init__(self, blocks: Sequence[SequenceBlock], X: Any, smoothing: float = 1e-3) -> None:
         self._blocks, self._smoothing = blocks, smoothing
         self._parts = [X[block.at] for block in blocks]
+        self.n_observations = len(X)
 
     def step(self, parameters: HMMParameters) -> tuple[HMMParameters, float, float]:
         """Return better parameters; log-likelihood and log posterior of the given ones."""
         k, s = parameters.n_states, self._smoothing
+        head, sums = self._expected(parameters)
+        start, sizes, moves = head[0] + s / k, head[1], head[3:] + s / k
+        rows = moves.sum(axis=1, keepdims=True)
+        # A state that is never left, only because the data end, may be followed by any state.
+        moves = np.divide(moves, rows, out=np.full((k, k), 1.0 / k), where=rows > 0)
+        better = HMMParameters(
+            start / start.sum(), moves, parameters.emissions.m_step(sums, sizes, s)
+        )
+        log_likelihood = float(head[2, 0])
+        return better, log_likelihood, log_likelihood + self._log_prior(parameters, sums)
+
+    def counts(self, parameters: HMMParameters) -> tuple[list[Floats], float, float]:
+        """Return expected counts with those of the prior; log-likelihood and log posterior.
+
+        The counts are those of the start (1, k), of transitions (k, k) and of symbols (k, d).
+        """
+        k, s = parameters.n_states, self._smoothing
+        head, sums = self._expected(parameters)
+        found = [head[:1] + s / k, head[3:] + s / k, parameters.emissions.counts(sums, s)]
+        log_likelihood = float(head[2, 0])
+        return found, log_likelihood, log_likelihood + self._log_prior(parameters, sums)
+
+    def _expected(self, parameters: HMMParameters) -> tuple[Floats, Floats]:
+        """Return start, sizes, log-likelihood and moves in rows; sums of the emissions."""
+        k = parameters.n_states
 
         def task(i: int) -> tuple[Floats, Floats]:
             found = forward_backward(self._blocks[i], self._parts[i], parameters)
@@ -71,18 +97,14 @@ class BaumWelch:
         for more_head, more_sums in parts:
             head += more_head
             sums += more_sums
-        start, sizes, moves = head[0] + s / k, head[1], head[3:] + s / k
-        log_likelihood = float(head[2, 0])
+        return head, sums
+
+    def _log_prior(self, parameters: HMMParameters, sums: Floats) -> float:
+        s = self._smoothing
         prior = parameters.emissions.log_prior(sums, s)
         for p in (parameters.startprob, parameters.transmat):
-            prior += s / k * float(np.log(np.maximum(p, LEAST)).sum())
-        rows = moves.sum(axis=1, keepdims=True)
-        # A state that is never left, only because the data end, may be followed by any state.
-        moves = np.divide(moves, rows, out=np.full((k, k), 1.0 / k), where=rows > 0)
-        better = HMMParameters(
-            start / start.sum(), moves, parameters.emissions.m_step(sums, sizes, s)
-        )
-        return better, log_likelihood, log_likelihood + prior
+            prior += s / parameters.n_states * float(np.log(np.maximum(p, LEAST)).sum())
+        return float(prior)
 
     def run(self, start: HMMParameters, *, max_iter: int = 500, tol: float = 1e-8) -> RefinedHMM:
         """Improve parameters until a step gains little.
