@@ -112,7 +112,7 @@ class GaussianData:
             seen = None if missing is None else missing.toarray() == 0
             weight, notes = without_extremes(Z, seen, weight)
             if seen is not None and len(empty := np.flatnonzero(~seen.any(axis=0))):
-                notes.append(Message("columns_without_values", columns=empty.tolist()))
+                notes.append(Message("features_without_values", columns=empty.tolist()))
             shift, spread = _mean_and_deviation(Z, seen, weight)
         scale = np.where(spread > 0, spread, 1.0)
         if covariance_type == "spherical":

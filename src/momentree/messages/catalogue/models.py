@@ -26,7 +26,7 @@ WORDS: dict[str, str] = {
         "{n_rows:?was/were} left out of the fit and assigned afterwards; check these values"
     ),
     "components_emptied": "EM left the others without {samples}",
-    "columns_without_values": (
+    "features_without_values": (
         "columns {columns:and} contain no values: they do not affect the groups, and their means "
         "are 0; remove them"
     ),
