@@ -35,7 +35,7 @@ def find_states(
     title: str | None,
 ) -> Result:
     """Find states of sequences; if `n_states` is None, the lowest BIC of 2 to 10 chooses."""
-    _check(sequences)
+    _check(sequences, n_states or 2)
     candidates = CANDIDATES if n_states is None else [n_states]
     start = time.perf_counter()
     with run.stage("finding states"):
@@ -95,14 +95,18 @@ def notes_shown(sequences: Sequences, min_cell: int) -> list[Message]:
     return Disclosure(min_cell).notes(tuple(sequences.notes), shown)
 
 
-def _check(sequences: Sequences) -> None:
+def _check(sequences: Sequences, n_states: int) -> None:
     """Refuse sequences in which nothing can follow anything, before the fit."""
     if sequences.lengths.max() < 2:
-        raise InvalidDataError("sequences_of_one_step", n_records=len(sequences))
+        raise InvalidDataError("sequences_of_one_step")
     if (longest := int(sequences.lengths.max())) < 3:
         raise InvalidDataError("sequences_too_short", n_records=len(sequences), longest=longest)
     if len(sequences.codes) < 2:
         raise InvalidDataError("sequences_of_one_code", code=str(sequences.codes[0]))
+    if n_states > 2 and n_states**2 > (n_steps := len(sequences.symbols)):
+        raise InvalidDataError(
+            "more_moves_than_steps", n_states=n_states, n_moves=n_states**2, n_steps=n_steps
+        )
 
 
 def _title(sequences: Sequences) -> str:

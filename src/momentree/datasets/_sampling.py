@@ -98,7 +98,7 @@ def document_lengths(length: int | ArrayLike, n: int) -> Int64s:
     if lengths.ndim == 0:
         lengths = np.full(n, lengths)
     if lengths.shape != (n,) or lengths.dtype.kind not in "iu" or (lengths < 0).any():
-        raise InvalidParameterError("not_lengths", parameter="length", n_rows=n)
+        raise InvalidParameterError("not_lengths", parameter="length", least=0, n_rows=n)
     return lengths.astype(np.int64)
 
 

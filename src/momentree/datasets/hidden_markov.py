@@ -135,7 +135,7 @@ def make_hmm(
     )[0]
     lengths = document_lengths(length, n)
     if not (lengths >= 1).all():
-        raise InvalidParameterError("not_lengths", parameter="length", n_rows=n)
+        raise InvalidParameterError("not_lengths", parameter="length", least=1, n_rows=n)
     check_number("concentration", concentration, above=0)
     check_number("stickiness", stickiness, at_least=0, at_most=1)
     check_number("separation", separation, above=0)

@@ -112,7 +112,7 @@ class GaussianData:
         else:
             Z = matrix.toarray().astype(np.float64, copy=False)
             seen = None if missing is None else missing.toarray() == 0
-            weight, notes = _without_extremes(Z, seen, weight)
+            weight, notes = without_extremes(Z, seen, weight)
             if seen is not None and len(empty := np.flatnonzero(~seen.any(axis=0))):
                 columns = empty.tolist()
                 notes.append(
@@ -205,7 +205,7 @@ def _proper(variance: Floats, square: Floats) -> Floats:
     return np.sqrt(np.where(variance > 1e-24 * square, np.maximum(variance, 0.0), 0.0))
 
 
-def _without_extremes(X: Floats, seen: Any | None, weight: Floats) -> tuple[Floats, list[Message]]:
+def without_extremes(X: Floats, seen: Any | None, weight: Floats) -> tuple[Floats, list[Message]]:
     """Return weights that are zero for rows with extreme values, and what was left out."""
     usable = np.flatnonzero(weight > 0)
     values = X[usable]

@@ -99,6 +99,11 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
     def _n_parameters(self) -> int:
         """Number of free parameters."""
 
+    @property
+    def _needed_observations(self) -> int:
+        """Number of observations below which a state may be an outlier."""
+        return 0
+
     @all_or_nothing
     def fit(self, X: Any, lengths: ArrayLike | None = None) -> Self:
         """Fit the model to sequences.
@@ -127,7 +132,8 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
         -----
         ConvergenceWarning
             If the data cannot determine the states: all observations are equal, or no sequence has
-            three observations.
+            three observations. If a state of numbers has too few observations for its covariance,
+            as an outlier does.
         """
         self._check_parameters()
         X = self._check_observations(X, reset=True)
@@ -164,6 +170,14 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
         self.n_iter_, self.converged_ = found.n_iter, found.converged
         self.log_likelihood_ = found.log_likelihood + len(X) * self._log_volume
         self.diagnostics_ = {"start": name}
+        needed = self._needed_observations
+        few = np.flatnonzero(sizes[order].round(3) < needed).tolist()
+        if self.n_components > 1 and few:
+            warn_caller(
+                ConvergenceWarning(
+                    "states_of_few_observations", n_few=len(few), states=few, needed=needed
+                )
+            )
         return self
 
     def _refined(self, X: Any, lengths: Ints, learner: BaumWelch) -> tuple[RefinedHMM, str]:

@@ -228,6 +228,10 @@ class GaussianHMM(HiddenMarkovModel):
         return -self.n_features_in_ * float(np.log(self._scale))
 
     @property
+    def _needed_observations(self) -> int:
+        return self.n_features_in_ + 1 if self.covariance_type == "full" else 2
+
+    @property
     def _n_parameters(self) -> int:
         k, d = self.means_.shape
         of_covariances = covariance_parameters(self.covariance_type, k, d)

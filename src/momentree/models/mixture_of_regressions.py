@@ -25,7 +25,7 @@ from momentree._validation import (
     check_shape,
 )
 from momentree.backends import single_threaded_blas
-from momentree.exceptions import ConvergenceWarning, InvalidDataError
+from momentree.exceptions import ConvergenceWarning, InvalidDataError, MomentreeWarning
 from momentree.messages import Message
 from momentree.models._decomposers import (
     Decomposer,
@@ -33,6 +33,7 @@ from momentree.models._decomposers import (
     decomposer,
     with_named_decomposition,
 )
+from momentree.models._gaussian_data import without_extremes
 from momentree.models._stored import check_stored_diagnostics
 from momentree.moments import RegressionMoments
 from momentree.moments.regressions import coefficients
@@ -200,12 +201,16 @@ class MixtureOfRegressions(
         -----
         ConvergenceWarning
             If EM did not converge, or a regression has fewer samples than parameters.
+        MomentreeWarning
+            If a value is a million times farther from the median of its column, or of y, than
+            typical values: its sample is left out of the fit and assigned afterwards.
         """
         self._check_parameters()
         if y is None:
             raise InvalidDataError("no_target")
         X, target = check_real_features(self, X, reset=True, y=y)
         weight = check_sample_weight(sample_weight, len(X))
+        weight, extremes = without_extremes(np.column_stack([X, target]), None, weight)
         used = int(np.count_nonzero(weight))
         if used < self.n_components:
             raise InvalidDataError(
@@ -215,6 +220,10 @@ class MixtureOfRegressions(
         with single_threaded_blas():
             self._fit(X[at], target[at], weight[at])
         self.labels_ = np.asarray(self.predict_proba(X, target).argmax(axis=1), np.intp)
+        for note in extremes:
+            column = note.values["column"]
+            name = "y" if column == X.shape[1] else column
+            warn_caller(MomentreeWarning(note.code, **{**note.values, "column": name}))
         if not self.converged_:
             warn_caller(ConvergenceWarning("em_not_converged", n_iter=self.n_iter_))
         needed = self.coef_.shape[1] + int(self.fit_intercept) + 1

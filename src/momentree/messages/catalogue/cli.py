@@ -243,8 +243,12 @@ WORDS: dict[str, str] = {
     # --- states ----------------------------------------------------------------------------------
     "not_states_or_auto": "{value!r}; expected a whole number of at least 2, or 'auto'",
     "sequences_of_one_step": (
-        "each of {n_records:~sequence} has one step, so nothing follows anything; check that "
+        "no sequence has more than one step, so nothing follows anything; check that "
         "{parameters.id_column} names the column that says which rows form a sequence"
+    ),
+    "more_moves_than_steps": (
+        "{parameters.states:{n_states}} would need {n_moves:,} probabilities of moves, more than "
+        "there are steps ({n_steps:,}); use fewer states"
     ),
     "sequences_too_short": (
         "the longest of {n_records:~sequence} has {longest} steps; states require at least three "

@@ -4,9 +4,7 @@ WORDS: dict[str, str] = {
     "not_a_generator": (
         "{parameter:=value}; expected an integer of at least 0, a Generator or None"
     ),
-    "not_lengths": (
-        "{parameter} must be a whole number of at least 0, or one for each of {n_rows:~document}"
-    ),
+    "not_lengths": ("{parameter} must be a whole number of at least {least}, or {n_rows} of them"),
     "symbols_or_features": (
         "give either {parameters.n_symbols}, for symbols, or {parameters.n_features}, for real "
         "numbers"

@@ -146,6 +146,10 @@ WORDS: dict[str, str] = {
         "lengths, or use a mixture model, which has none"
     ),
     "states_not_determined": "the data do not determine the states: {reason}",
+    "states_of_few_observations": (
+        "{n_few:~state} {n_few:?has/have} fewer than {needed} observations (number {states:and}), "
+        "too few for a covariance: check the data for outliers, or lower {parameters.n_components}"
+    ),
     "equal_observations": "all observations are equal",
     "only_pairs": (
         "no sequence has three observations, and different transitions explain pairs equally well; "
