@@ -334,7 +334,7 @@ def test_components_of_a_few_samples_are_noted():
 def test_names_are_by_difference_and_survive_a_file(tmp_path):
     X, _ = samples(300)
     model = GaussianMixture(3).fit(X, feature_names=["age", "weight"])
-    assert "age high" in model.names_[1]
+    assert "high age" in model.names_[1]
     model.rename(1, "Elders").save(tmp_path / "m.mt")
     again = load(tmp_path / "m.mt")
     assert again.names_[1] == "Elders"
