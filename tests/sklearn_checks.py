@@ -5,6 +5,11 @@ CLASSIFIERS_ONLY = (
     "and counts its columns against the four classes of its y"
 )
 
+DENSE_ONLY = {
+    "check_sample_weight_equivalence_on_sparse_data": "scikit-learn before 1.7 checks this of "
+    "estimators that refuse sparse data as well"
+}
+
 TWO_COLUMNS = "the check has two columns, which are two views, and two views are refused"
 WITH_TWO_COLUMNS = [
     "check_estimators_overwrite_params",

@@ -27,13 +27,15 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="momentree-fuzz-") as name:
         folder = Path(name)
         kinds.load()
-        for outcome in in_workers(kinds.build(folder), [("seeds", 0)], folder / "build", 1):
-            if outcome.is_fault:
-                print(outcome.detail, file=sys.stderr)
-                return 1
+        chosen = [kind for kind in kinds.names() if options.only in kind]
+        wanted = [options.replay] if options.replay else chosen
+        if any(kind.startswith("model-") for kind in wanted):
+            for outcome in in_workers(kinds.build(folder), [("seeds", 0)], folder / "build", 1):
+                if outcome.is_fault:
+                    print(outcome.detail, file=sys.stderr)
+                    return 1
         if options.replay:
             return _replay(*options.replay.split(":"), folder)
-        chosen = [kind for kind in kinds.names() if options.only in kind]
         start = time.monotonic()
         tasks = _tasks(chosen, options)
         found = list(_shown(in_workers(kinds.runner(folder), tasks, folder, options.jobs)))

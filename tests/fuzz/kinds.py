@@ -49,7 +49,12 @@ _SLOTS = (
     ("-k", "3", "--rollup", "icd9", "--code-column", "DX*", "--outcome", "died"),
     ("-k", "3", "--skip-rows", "1", "--encoding", "latin-1"),
 )
-
+_MEASUREMENTS = (
+    (),
+    ("-k", "3", "--outcome", "age", "--min-cell", "1", "--include-records"),
+    ("-k", "3", "--flat", "--missing", "999", "--ignore", "hb"),
+    ("--form", "measurements", "--kind", "age=count", "--kind", "hb=category", "-k", "2"),
+)
 _SEQUENCES = (
     ("-k", "2", "--min-sequences", "1", "--min-cell", "1", "--include-sequences"),
     ("-k", "2", "--id-column", "user", "--time-column", "none", "--code-column", "page"),
@@ -144,6 +149,8 @@ def _all(folder: Path) -> dict[str, Kind]:
             joined = ("--join", "@/stays.csv", "--on", "visit_id", "--outcome", "late")
             options = ((*_RECORDS[0], *joined),)
         found[f"records-{form}"] = Files("clusters", files, options)
+    for form, files in seeds.measurement_files().items():
+        found[f"measurements-{form}"] = Files("clusters", files, _MEASUREMENTS)
     for form, files in seeds.sequence_files().items():
         options = _SEQUENCES[:1] if form == "lists" else _SEQUENCES
         found[f"sequences-{form}"] = Files("sequences", files, options)

@@ -241,6 +241,29 @@ def record_files() -> dict[str, dict[str, bytes]]:
     }
 
 
+def measurement_files() -> dict[str, dict[str, bytes]]:
+    """Return the files of each table of measurements of ``clusters``."""
+    rng = np.random.default_rng(0)
+    g = np.arange(60) % 3
+    cells: dict[str, Any] = {
+        "id": [f"p{i}" for i in range(60)],
+        "age": np.round(rng.normal(np.array([70, 45, 25])[g], 4), 1),
+        "hb": np.round(rng.normal(np.array([9, 14, 13])[g], 0.6), 2),
+    }
+    numbers = pd.DataFrame(cells)
+    sex, smoker = rng.choice(["f", "m", "x"], 60), np.where(rng.random(60) < g / 2, "yes", "no")
+    mixed = numbers.assign(sex=sex, smoker=smoker, visits=rng.poisson(1 + 3 * g))
+    mixed.loc[::9, "hb"] = np.nan
+    rows = [list(mixed), *mixed.astype(object).where(mixed.notna(), "").to_numpy().tolist()]
+    return {
+        "numbers": {"t.csv": numbers.to_csv(index=False).encode()},
+        "mixed": {"t.csv": mixed.to_csv(index=False, na_rep="NA").encode()},
+        "german": {"t.csv": mixed.to_csv(index=False, sep=";", decimal=",").encode()},
+        "parquet": {"t.parquet": _bytes(mixed.to_parquet)},
+        "xlsx": {"t.xlsx": _xlsx(rows)},
+    }
+
+
 def sequence_files() -> dict[str, dict[str, bytes]]:
     """Return the files of each input of ``sequences``."""
     rng = np.random.default_rng(0)

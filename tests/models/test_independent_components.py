@@ -22,6 +22,7 @@ from momentree.exceptions import (
 from momentree.metrics import amari_distance
 from tests.persistence.cases import rewritten
 from tests.raising import raises, warns
+from tests.sklearn_checks import DENSE_ONLY
 
 
 def draw(kind, n, d, seed):
@@ -210,6 +211,6 @@ def test_saved_and_loaded(tmp_path):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.filterwarnings("ignore::momentree.exceptions.ConvergenceWarning")
-@parametrize_with_checks([IndependentComponents()])
+@parametrize_with_checks([IndependentComponents()], expected_failed_checks=lambda _: DENSE_ONLY)
 def test_estimator_checks(estimator, check):
     check(estimator)

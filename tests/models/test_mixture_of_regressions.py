@@ -19,6 +19,7 @@ from momentree.objects.regressions import RegressionParameters
 from momentree.refinement.regressions import RegressionData, em_regressions
 from tests.persistence.cases import rewritten
 from tests.raising import raises, warns
+from tests.sklearn_checks import DENSE_ONLY
 
 
 def draw(n, d, k, seed, noise=0.5):
@@ -194,7 +195,8 @@ def test_saved_and_loaded(tmp_path):
 @parametrize_with_checks(
     [MixtureOfRegressions(max_iter=30)],
     expected_failed_checks=lambda _: {
-        "check_regressors_no_decision_function": "predict_proba(X, y) is of the regressions"
+        **DENSE_ONLY,
+        "check_regressors_no_decision_function": "predict_proba(X, y) is of the regressions",
     },
 )
 def test_estimator_checks(estimator, check):

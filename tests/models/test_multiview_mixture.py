@@ -59,6 +59,13 @@ def test_it_finds_the_conditional_means_of_every_view(views, model):
     assert [coder.kind for coder in model.views_.coders] == ["number", "yes_no", "count", "words"]
 
 
+def test_the_order_of_rows_does_not_matter(views, model):
+    order = np.random.default_rng(0).permutation(len(views[1]))
+    again = mt.MultiviewMixture(3).fit([part[order] for part in views[0]])
+    np.testing.assert_array_equal(again._all_means, model._all_means)
+    np.testing.assert_array_equal(again.labels_, model.labels_[order])
+
+
 def test_moments_assume_only_that_the_views_are_independent():
     """The columns of the first view are correlated; EM would divide it along the correlation."""
     views, _ = drawn(20_000, seed=1, correlation=0.9)

@@ -12,6 +12,7 @@ from scipy.special import gammaln
 
 from momentree._types import Floats, Ints
 from momentree._validation import first_cell
+from momentree.backends import RowBlocks, in_canonical_order
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.preprocessing.mixed_columns import (
@@ -84,6 +85,9 @@ class MatrixColumns:
             missing = None if missing is None else missing[here]
         if X.shape[0] < 2:
             raise InvalidDataError("one_row", n_rows=X.shape[0])
+        ordered, at = in_canonical_order(RowBlocks(X), weight)
+        X, weight = ordered.matrix, weight[at]
+        missing = None if missing is None else missing[at]
         kind = _guessed(X, missing, weight) if kind == "auto" else kind
         d, notes = X.shape[1], list[Message]()
         if missing is not None and len(empty := np.flatnonzero(missing.sum(axis=0) == X.shape[0])):

@@ -386,6 +386,8 @@ def far_numbers(name: str, x: Floats, far: NDArray[np.bool_]) -> Message:
 
 
 def _mean_and_deviation(x: Floats, weight: Floats) -> tuple[float, float]:
+    at = np.lexsort((weight, x))  # sums have the same bits for any order of the rows
+    x, weight = x[at], weight[at]
     v = weight / weight.sum()
     mean = float(v @ x)
     deviation = float(np.sqrt(v @ (x - mean) ** 2))
