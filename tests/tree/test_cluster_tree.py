@@ -505,7 +505,7 @@ def test_names_of_real_leaves_say_high_or_low():
     tree = ClusterTree(4).fit(X)
     for leaf in tree.leaves_:
         first, *_ = leaf.name.split(", ")
-        column, way = first.split()
+        way, column = first.split()
         assert (leaf.center[int(column)] > tree.tree_.center[int(column)]) == (way == "high")
     found = tree.to_dict()
     word = found["children"][0]["words"][0]
