@@ -22,7 +22,7 @@ demo: $(VENV)/.installed ## grow a tree from real text and write momentree-demo.
 	@$(RUN)momentree demo $(ARGS)
 
 test: $(VENV)/.test ## run all tests (select some with ARGS="-k tree")
-	@$(RUN)python -m pytest --numprocesses auto --dist worksteal $(ARGS)
+	@$(RUN)python -m pytest --numprocesses auto $(ARGS)
 
 fuzz: $(VENV)/.test ## test everything on damaged inputs for three minutes (ARGS="--seconds 60")
 	@$(RUN)python -m tests.fuzz $(ARGS)
