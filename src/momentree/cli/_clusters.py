@@ -243,6 +243,13 @@ def _content(summary: Mapping[str, Any], remarks: Sequence[str]) -> dict[str, An
             }
             for node in summary["nodes"]
         ],
+        **outcomes_and_fits(summary),
+    }
+
+
+def outcomes_and_fits(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of the content after the nodes."""
+    return {
         "outcomes": [
             {
                 "name": outcome["name"],

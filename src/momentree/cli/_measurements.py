@@ -17,6 +17,7 @@ from momentree.cli._clusters import (
     REPEATS,
     check_groups,
     known_counts,
+    outcomes_and_fits,
     predictive_power,
 )
 from momentree.cli._edits import Edit, apply_edits
@@ -192,22 +193,5 @@ def _content(summary: Mapping[str, Any], remarks: Sequence[str]) -> dict[str, An
             }
             for node in summary["nodes"]
         ],
-        "outcomes": [
-            {
-                "name": outcome["name"],
-                "missing": known_counts(outcome["missing"]),
-                "numbers": outcome["numbers"],
-                "classes": [
-                    {
-                        "name": one["name"],
-                        "n_records": known_counts(one["counts"]),
-                        "n_all": known_counts([one["total"]])[0],
-                    }
-                    for one in outcome["classes"]
-                ],
-            }
-            for outcome in summary["outcomes"]
-        ],
-        **{key: summary[key] for key in ("certainty", "corrected", "table_one")},
-        "fits": summary["fits"] and summary["fits"]["numbers"],
+        **outcomes_and_fits(summary),
     }

@@ -224,7 +224,7 @@ class GaussianHMM(HiddenMarkovModel):
 
     @property
     def _log_volume(self) -> float:
-        """What scaling adds to the log density of each observation."""
+        """Change of the log density of each observation due to scaling."""
         return -self.n_features_in_ * float(np.log(self._scale))
 
     @property

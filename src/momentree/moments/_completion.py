@@ -107,7 +107,7 @@ def complete_matrix(
 
 
 def _start(off_diagonal: Callable[[Floats], Floats], d: int, k: int) -> Floats:
-    """Return U: U U^T is about the positive part of the matrix with zeros where it is unknown."""
+    """Return U; U U^T approximates the positive part of the matrix, zero where unknown."""
     # RandomState draws the same numbers with every version of NumPy.
     V = np.linalg.qr(np.random.RandomState(0).standard_normal((d, k)))[0]
     shift = 0.0

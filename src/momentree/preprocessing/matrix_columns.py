@@ -15,9 +15,9 @@ from momentree._validation import first_cell
 from momentree.backends import RowBlocks, in_canonical_order
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
+from momentree.objects.gaussian import LOG_2_PI
 from momentree.preprocessing.mixed_columns import (
     LARGEST,
-    LOG_2_PI,
     Encoded,
     far_numbers,
     usual_range,

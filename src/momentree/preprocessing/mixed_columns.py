@@ -16,11 +16,11 @@ from momentree._choices import ColumnKind
 from momentree._types import Floats, Ints
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
+from momentree.objects.gaussian import LOG_2_PI
 from momentree.preprocessing.column_kinds import guess_kind, values_of
 
 FAR = 1e6
 """Numbers this many interquartile ranges from the median are errors or codes, not measurements."""
-LOG_2_PI = float(np.log(2.0 * np.pi))
 LARGEST = 1e100
 """Squares of larger numbers may overflow."""
 WHOLE = 2.0**53

@@ -157,7 +157,7 @@ class BaumWelch:
 def _extrapolated(
     first: HMMParameters, second: HMMParameters, third: HMMParameters, longest: float
 ) -> tuple[HMMParameters, float]:
-    """Return parameters beyond three successive ones, and the length of the step."""
+    """Extrapolate from three successive parameters; also return the length of the step."""
     a, b, c = first.coordinates, second.coordinates, third.coordinates
     r = b - a
     v = c - b - r

@@ -80,7 +80,6 @@ _SOURCE = (
     "user|visitor|customer|client|session|sequence|trajectory|sentence|player|student|device|"
     "cookie|account|trace"
 )
-_EVENT = "event|action|activity|page|state|url|symbol|item|tag|word"
 _TIME = "time|date|datetime|timestamp|day|month|year|week|datum|zeit|dttm|ts"
 _DURATION = "in|to|of|since|spent|birth|dob|death|updated|end|until|discharge"
 _OUTCOME = (
