@@ -1,5 +1,6 @@
 """Sums over rows: kernels on row blocks, run on threads in a fixed order."""
 
+from momentree.backends.base import Kernel, RowArray, Rows
 from momentree.backends.block import Block
 from momentree.backends.lifted import LiftedRows
 from momentree.backends.row_order import in_canonical_order
@@ -8,8 +9,11 @@ from momentree.backends.threads import get_num_threads, num_threads, single_thre
 
 __all__ = [
     "Block",
+    "Kernel",
     "LiftedRows",
+    "RowArray",
     "RowBlocks",
+    "Rows",
     "get_num_threads",
     "in_canonical_order",
     "num_threads",

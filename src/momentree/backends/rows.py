@@ -6,7 +6,6 @@ and the order of the additions depend only on the data.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -18,6 +17,7 @@ from scipy.sparse import _sparsetools
 from momentree._sparse import as_csr
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer
+from momentree.backends.base import Kernel, RowArray, Rows
 from momentree.backends.block import Block
 from momentree.backends.threads import run
 from momentree.exceptions import InvalidDataError
@@ -39,10 +39,7 @@ DENSE_VALUES = 1 << 24
 """Values of a dense copy, at most: 128 MB."""
 
 
-BlockKernel = Callable[[Block], Floats]
-
-
-class RowBlocks:
+class RowBlocks(Rows):
     """Rows of a sparse matrix, processed block by block in double precision.
 
     Parameters
@@ -87,12 +84,6 @@ class RowBlocks:
     def matrix(self) -> Any:
         """The rows as a CSR array, not copied."""
         return self._X
-
-    @cached_property
-    def row_sums(self) -> Floats:
-        """Sum of each row, shape (n_rows,)."""
-        ones = np.ones(self.shape[1])
-        return self.map(lambda B: B.dot(ones))
 
     def for_products(self, n_columns: int) -> RowBlocks:
         """Return the same rows in the form for many products with matrices.
@@ -170,27 +161,15 @@ class RowBlocks:
         part.has_canonical_format = X.has_canonical_format
         return part
 
-    def sum(self, kernel: BlockKernel) -> Floats:
-        """Return the sum of a kernel over all blocks.
-
-        Parameters
-        ----------
-        kernel : callable
-            Maps a :class:`Block` to a new array, of the same shape for every block. Later results
-            are added to it in place.
-
-        Returns
-        -------
-        ndarray
-            ``sum(kernel(B) for B in blocks)``, with the same bits for any number of threads.
-        """
+    def sum(self, kernel: Kernel, *arrays: RowArray) -> Floats:
+        """Return the sum of a kernel over all blocks; see :meth:`Rows.sum`."""
         chains = self._chains
 
         def add_chain(i: int) -> Floats:
             first, *rest = chains[i]
-            total = kernel(self._block(first))
+            total = self._apply(kernel, first, arrays)
             for at in rest:
-                total += kernel(self._block(at))
+                total += self._apply(kernel, at, arrays)
             return total
 
         parts = run(add_chain, len(chains))
@@ -199,49 +178,17 @@ class RowBlocks:
             total += part
         return total
 
-    def group_sums(self, labels: Ints, n_groups: int, weight: Floats) -> Floats:
-        """Return the weighted column sums of groups of rows.
-
-        Parameters
-        ----------
-        labels : ndarray of int of shape (n,)
-            Group of each row, from 0.
-        n_groups : int
-            Number of groups.
-        weight : ndarray of shape (n,)
-            Weight of each row.
-
-        Returns
-        -------
-        ndarray of shape (p, n_groups)
-            Sums in columns, one per group.
-        """
-        groups = np.arange(n_groups)
-
-        def kernel(B: Block) -> Floats:
-            return B.tdot((labels[B.at, None] == groups) * weight[B.at, None])
-
-        return self.sum(kernel)
-
-    def map(self, kernel: BlockKernel) -> Floats:
-        """Return the results of a kernel for all rows.
-
-        Parameters
-        ----------
-        kernel : callable
-            Maps a :class:`Block` to an array with one entry or row per row of the block.
-
-        Returns
-        -------
-        ndarray
-            The results of all blocks, concatenated in row order.
-        """
+    def map(self, kernel: Kernel, *arrays: RowArray) -> Floats:
+        """Return the results of a kernel for all rows; see :meth:`Rows.map`."""
         chains = self._chains
 
         def map_chain(i: int) -> Floats:
-            return np.concatenate([kernel(self._block(at)) for at in chains[i]])
+            return np.concatenate([self._apply(kernel, at, arrays) for at in chains[i]])
 
         return np.concatenate(list(run(map_chain, len(chains))))
+
+    def _apply(self, kernel: Kernel, at: slice, arrays: tuple[RowArray, ...]) -> Floats:
+        return kernel(self._block(at), *(values[at] for values in arrays))
 
     def _block(self, at: slice) -> Block:
         if self._only is not None:

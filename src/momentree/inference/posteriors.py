@@ -74,7 +74,7 @@ def log_factorials(X: Any) -> Floats:
         In nats. Time O(nnz).
     """
     logs = sp.csr_array((gammaln(X.data + 1.0), X.indices, X.indptr), shape=X.shape)
-    return RowBlocks(logs).row_sums
+    return np.asarray(RowBlocks(logs).row_sums)
 
 
 def log_multinomial(X: Any) -> Floats:

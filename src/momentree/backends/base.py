@@ -1,0 +1,106 @@
+"""Rows that are known only by sums over them, wherever they are stored."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from momentree._types import Floats, Ints
+from momentree.backends.block import Block
+
+RowArray: TypeAlias = Any
+"""One entry per row: an array whose first axis is that of the rows, or what `map` returned."""
+Kernel: TypeAlias = Callable[..., Floats]
+"""Maps a block, and the entries of row arrays for its rows, to a new array."""
+
+
+class Rows(ABC):
+    """Rows of a table: in memory, in files, on a cluster or at several sites.
+
+    An algorithm asks them questions. A question is a kernel, a function of a block of rows, and the
+    answer is the sum of its values over all blocks, or its values themselves, one for each row. The
+    blocks and the order of additions depend only on the data.
+
+    A kernel must not use row numbers: what belongs to single rows is given to `sum` or `map` as row
+    arrays, from which each block receives its own entries. They are arrays, or results of `map`,
+    which stay where the rows are. To be answered on another machine, a kernel must be picklable and
+    small.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        (n_rows, n_columns).
+    """
+
+    shape: tuple[int, int]
+
+    @abstractmethod
+    def sum(self, kernel: Kernel, *arrays: RowArray) -> Floats:
+        """Return the sum of a kernel over all blocks: one pass over the data.
+
+        Parameters
+        ----------
+        kernel : callable
+            Maps a :class:`Block` and the entries of row arrays to a new array, of the same shape
+            for every block. Later results are added to it in place.
+        *arrays : array-like of shape (n_rows, ...)
+            Row arrays.
+
+        Returns
+        -------
+        ndarray
+            ``sum(kernel(B, ...) for B in blocks)``, with the same bits for any number of threads
+            or workers.
+        """
+
+    @abstractmethod
+    def map(self, kernel: Kernel, *arrays: RowArray) -> RowArray:
+        """Return the values of a kernel for all rows: one pass over the data.
+
+        Parameters
+        ----------
+        kernel : callable
+            Maps a :class:`Block` and the entries of row arrays to an array with one entry or row
+            per row of the block.
+        *arrays : array-like of shape (n_rows, ...)
+            Row arrays.
+
+        Returns
+        -------
+        ndarray or row array
+            The values in row order. ``numpy.asarray`` returns them as an array wherever they are.
+        """
+
+    @cached_property
+    def row_sums(self) -> RowArray:
+        """Sum of each row, shape (n_rows,)."""
+        ones = np.ones(self.shape[1])
+        return self.map(lambda B: B.dot(ones))
+
+    def group_sums(self, labels: Ints, n_groups: int, weight: Floats) -> Floats:
+        """Return the weighted column sums of groups of rows.
+
+        Parameters
+        ----------
+        labels : ndarray of int of shape (n,)
+            Group of each row, from 0.
+        n_groups : int
+            Number of groups.
+        weight : ndarray of shape (n,)
+            Weight of each row.
+
+        Returns
+        -------
+        ndarray of shape (p, n_groups)
+            Sums in columns, one per group.
+        """
+        groups = np.arange(n_groups)
+
+        def kernel(B: Block, label: Ints, v: Floats) -> Floats:
+            return B.tdot((label[:, None] == groups) * v[:, None])
+
+        return self.sum(kernel, labels, weight)
