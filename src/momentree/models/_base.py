@@ -30,6 +30,7 @@ from momentree.messages import Message
 from momentree.models._decomposers import Decomposer, check_decomposer, decomposed
 from momentree.models._fit_result import FitResult
 from momentree.models._fitted import FittedModel
+from momentree.models._online import OnlineModel
 from momentree.models._stored import StoredModel
 from momentree.objects import Decomposition, Moments
 from momentree.tree.page import TopicsPage
@@ -40,6 +41,7 @@ package_log = logging.getLogger("momentree")
 
 
 class FlatModel(
+    OnlineModel,
     StoredModel,
     TopicsPage,
     FitPredict,
@@ -117,6 +119,7 @@ class FlatModel(
         """
         self._check_parameters()
         self._forget_names()
+        self._forget_batches()
         words: Any = vars(self).get("vocabulary_")
         samples, counts, weight = self._check_samples(X, sample_weight, feature_names)
         if not np.array_equal(words, self.vocabulary_):
@@ -131,15 +134,20 @@ class FlatModel(
                 "fewer_components", found=found, requested=self._wanted, reason=reason
             )
             warn_caller(warning)
+        self._set_result(result, at)
+        self._choose_words(counts, weight)
+        self.mean_count_ = float(weight[at] @ totals[at] / weight.sum())
+        return self
+
+    def _set_result(self, result: FitResult, at: Ints) -> None:
+        """Set the attributes of a fit whose samples are in the order `at`."""
         self.posterior_, self.weights_ = result.parameters, result.weights
         self.components_ = result.centers.T.copy()
         self.labels_ = np.empty_like(result.labels)
         self.labels_[at] = result.labels
-        self._choose_words(counts, weight)
         self.n_iter_, self.converged_ = result.n_iter, result.converged
         self.diagnostics_ = result.diagnostics
-        self.mean_count_ = float(weight[at] @ totals[at] / weight.sum())
-        return self
+        self._sums = result.sums
 
     @abstractmethod
     def _fit(self, samples: Any, weight: Floats) -> tuple[FitResult, Ints]:

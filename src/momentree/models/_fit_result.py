@@ -11,7 +11,7 @@ import numpy as np
 from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks
 from momentree.messages import Message
-from momentree.objects import LDAParameters, MixtureParameters
+from momentree.objects import LDAParameters, MixtureParameters, MixtureSums
 from momentree.refinement.em import m_step
 from momentree.tree.growth import Grown
 
@@ -45,6 +45,7 @@ class FitResult:
     diagnostics: Mapping[str, Any]
     n_iter: int = 1
     converged: bool = True
+    sums: MixtureSums | None = None  # of the samples, for `partial_fit`
 
 
 def from_leaves(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
 import numpy as np
@@ -34,12 +34,16 @@ class Refined(Generic[P]):
         Number of iterations.
     converged : bool
         Whether the tolerance was reached within `max_iter` iterations.
+    sums, sizes : ndarray of shape (p, k) and (k,)
+        Expected statistics of the last iteration; empty if there was none.
     """
 
     parameters: P
     log_likelihood: float
     n_iter: int
     converged: bool
+    sums: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    sizes: Floats = field(default_factory=lambda: np.empty(0))
 
 
 def em(
@@ -91,6 +95,7 @@ def em(
     """
     rows = rows.for_products(start.n_components)
     parameters, last, converged = start, -np.inf, False
+    sums, sizes = np.empty((0, start.n_components)), np.empty(0)
     words = column_sums(rows, sample_weight)
     n_iter, gain_of_prior = 0, 0.0
     for n_iter in range(1, max_iter + 1):  # noqa: B007
@@ -108,7 +113,7 @@ def em(
             if float(np.linalg.norm(moved)) <= tol:
                 converged = True
                 break
-    return Refined(parameters, last, n_iter, converged)
+    return Refined(parameters, last, n_iter, converged, sums, sizes)
 
 
 def column_sums(rows: RowBlocks, sample_weight: Floats) -> Floats:
@@ -174,6 +179,11 @@ def m_step(
     family: type[P], rows: RowBlocks, responsibilities: Floats, weight: Floats, smoothing: float
 ) -> P:
     """Return the parameters for given responsibilities."""
+    return family.m_step(*soft_sums(rows, responsibilities, weight), smoothing)
+
+
+def soft_sums(rows: RowBlocks, responsibilities: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Return S = X^T (v R) of shape (p, k) and N = sum_i v_i R_i for given responsibilities R."""
     weighted = responsibilities * weight[:, None]
-    sums = rows.sum(lambda B: B.tdot(weighted[B.at]))
-    return family.m_step(sums, weighted.sum(axis=0), smoothing)
+    sums = rows.sum(lambda B, r: B.tdot(r), weighted)
+    return sums, weighted.sum(axis=0)
