@@ -31,10 +31,10 @@ class OnlineModel(FitsBatches):
 
     def _updated(
         self,
-        X: Any,  # noqa: ARG002 - for subclasses
-        missing: Any | None,  # noqa: ARG002
-        weight: Floats,  # noqa: ARG002
-        before: MixtureSums,  # noqa: ARG002
+        X: Any,
+        missing: Any | None,
+        weight: Floats,
+        before: MixtureSums,
     ) -> tuple[FitResult, Ints, BatchUpdate]:
         """Return the result with the components in place, the order of samples, and the update."""
         raise NotImplementedError

@@ -138,6 +138,7 @@ def renewing_em(
     *,
     column_scale: Floats,
     most: int,
+    renew: bool = True,
     sample_weight: Floats,
     smoothing: float,
     unit: float,
@@ -162,6 +163,8 @@ def renewing_em(
         Factor of each statistic in the moments that divide a component; zero excludes it.
     most : int >= 1
         Number of components, at most, or that of `start` if it is larger.
+    renew : bool, default=True
+        False only finds out which fraction of the batch is unlike all components.
     unit : float > 0
         Log-likelihood of one token, in nats: less than 1 for log-scaled counts.
 
@@ -181,9 +184,7 @@ def renewing_em(
     if most > 1 and n_batch >= 2 * LEAST_SIZE:
         growing = Growing(rows, type(start), sample_weight, column_scale, most, smoothing)
         alone = growing.search([start] if k == most else [], brief=True)
-        S, N, _ = expected_statistics(
-            rows, alone, sample_weight, column_sums(rows, sample_weight)
-        )
+        S, N, _ = expected_statistics(rows, alone, sample_weight, column_sums(rows, sample_weight))
         near = _near(alone.centers, start.centers, start.signed)
         unknown = (N >= LEAST_SIZE) & ~near.any(axis=1) & _separate(S, N, start, before, unit)
         expected = before.sizes / before.weight * n_batch >= LEAST_SIZE
@@ -191,13 +192,16 @@ def renewing_em(
         absent = absent[np.argsort(before.sizes[absent], kind="stable")]
         found = np.flatnonzero(unknown)
         found = found[np.argsort(-N[found], kind="stable")]
-        places = [*absent.tolist(), *range(k, most)][: len(found)]
+        places = [*absent.tolist(), *range(k, most)][: len(found)] if renew else []
         unlike = float(N[found[len(places) :]].sum()) / n_batch
         if places:
             to = np.where(np.isin(to, places), -1, to)
             before = before.regrouped(to, max(k, *(place + 1 for place in places)))
             statistics, sizes = before.statistics.copy(), before.sizes.copy()
-            statistics[:, places], sizes[places] = S[:, found[: len(places)]], N[found[: len(places)]]
+            statistics[:, places], sizes[places] = (
+                S[:, found[: len(places)]],
+                N[found[: len(places)]],
+            )
             start = start.m_step(statistics, sizes, smoothing)
     updated = incremental_em(
         rows,

@@ -84,7 +84,7 @@ class BatchUpdate:
 class FitsBatches(NamedGroups):
     """Estimators that learn from one batch of samples after another."""
 
-    _batch_parameters: ClassVar[str] = "refine='em'"
+    _unlike: ClassVar[str] = "batch_unlike_groups"
 
     half_life: float | None
     n_features_in_: int
@@ -94,8 +94,7 @@ class FitsBatches(NamedGroups):
     _kept: KeptRows  # only while there are few samples
 
     if TYPE_CHECKING:  # other bases implement them
-
-        def fit(self, X: Any, y: object = None, **options: Any) -> Self: ...
+        fit: Any
 
         def _check_parameters(self) -> None: ...
 
@@ -123,6 +122,10 @@ class FitsBatches(NamedGroups):
         """Return checked samples, missing values, and column names."""
         counts, names = check_features(self, X, feature_names, reset=reset)
         return counts, None, names
+
+    def _check_content(self, X: Any, weight: Floats) -> None:
+        """Raise an error if there is nothing to learn from."""
+        check_something(X, weight)
 
     @property
     def n_samples_seen_(self) -> int:
@@ -192,10 +195,10 @@ class FitsBatches(NamedGroups):
         kept: KeptRows | None = vars(self).get("_kept")
         first = not fitted and kept is None
         if fitted and kept is None and vars(self).get("_sums") is None:
-            raise InvalidDataError("no_sums_of_fit", needed=self._batch_parameters)
+            raise InvalidDataError("no_sums_of_fit")
         samples, missing, names = self._checked_batch(X, feature_names, reset=first)
         weight = check_sample_weight(sample_weight, samples.shape[0])
-        check_something(samples, weight)
+        self._check_content(samples, weight)
         before = copy.copy(self) if fitted else None  # attributes are never changed in place
         factor = 1.0 if self.half_life is None or first else 0.5 ** (1.0 / self.half_life)
         if not first and kept is None:
@@ -214,6 +217,7 @@ class FitsBatches(NamedGroups):
             self._learn(samples, missing, weight, factor, before)
         elif self._fit_kept(X if first else rows, sample_weight if first else all_weights, names):
             n_fitted = n
+            self._check_online()
             self._after_refit(before, len(weight), float(weight.sum()))
         if "labels_" in vars(self) and n >= ENOUGH * self._n_features_out:
             vars(self).pop("_kept", None)
@@ -236,9 +240,7 @@ class FitsBatches(NamedGroups):
             update = self._update(samples, missing, weight, self._sums.faded(factor))
         if update.unlike > UNLIKE:
             k = self._n_features_out
-            warn_caller(
-                MomentreeWarning("batch_unlike_groups", fraction=update.unlike, n_groups=k)
-            )
+            warn_caller(MomentreeWarning(self._unlike, fraction=update.unlike, n_groups=k))
         changes = changes_of_batch(
             Groups.of(before), Groups.of(self), update.to, update.batch_weights, update.n_batch
         )
@@ -281,7 +283,7 @@ class FitsBatches(NamedGroups):
 
     def _forget_batches(self) -> None:
         """Discard what ``partial_fit`` has set, as ``fit`` starts anew."""
-        for name in ("_kept", "changes_", "_sums"):
+        for name in ("_kept", "changes_", "_sums", "_leaf_sums"):
             vars(self).pop(name, None)
 
     def _check_sums(self, n_groups: int) -> None:
@@ -302,5 +304,3 @@ def _with_nan(X: Any, missing: Any | None) -> Any:
         return X
     gaps = sp.csr_array((np.full(missing.nnz, np.nan), missing.indices, missing.indptr), X.shape)
     return sp.csr_array(X + gaps)
-
-

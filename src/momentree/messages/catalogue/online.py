@@ -10,17 +10,29 @@ WORDS: dict[str, str] = {
         "{fraction:.0%} of the {samples} of this batch are unlike all {n_groups:~group}, none of "
         "which has vanished to make room; fit() a new model with more groups"
     ),
+    "batch_unlike_leaves": (
+        "{fraction:.0%} of the {samples} of this batch are unlike all {n_groups:~leaf/leaves}, and "
+        "the branches of a tree remain; fit() a new tree"
+    ),
     "no_sums_without_em": (
-        "{kind} learns from batches by expected statistics of EM, which {parameters.refine:=refine} "
-        "does not compute; use {parameters.refine:=instead}, or fit() all {samples} together"
+        "{kind} learns from batches by expected statistics of EM, which "
+        "{parameters.refine:=refine} does not compute; use {parameters.refine:=instead}, or fit() all {samples} together"
     ),
     "no_sums_of_fit": (
         "this model cannot be continued, because its last fit kept no sums (it was edited, saved "
-        "by an older version, or fitted with other parameters); fit() it again with {needed}"
+        "by an older version, or fitted with other parameters); fit() it again"
+    ),
+    "no_sums_of_kind": (
+        "leaves of {kind} data cannot learn from batches; use {parameters.data:'binary'} or "
+        "{parameters.data:'counts'} data, or fit() all {samples} together"
+    ),
+    "missing_in_batch": (
+        "this batch has missing values, but the first one had none; fit() all {samples} together, "
+        "or begin with a batch that has missing values"
     ),
     "unknown_words": (
-        "{n_unknown:,} of {n_words:~word} in the last batch {n_unknown:?is/are} not among the words "
-        "of the first batch and {n_unknown:?does/do} not count (most frequent: {examples:list}); "
+        "{n_unknown:,} of {n_words:~word} in the last batch {n_unknown:?is/are} not among the "
+        "words of the first batch and {n_unknown:?does/do} not count (most frequent: {examples:list}); "
         "fit() again if they are important"
     ),
     # --- changes between models ------------------------------------------------------------------
@@ -33,7 +45,8 @@ WORDS: dict[str, str] = {
     "group_appeared": "{number} {name}: appeared ({new_weight:.1%}).",
     "group_vanished": "{number} {name}: vanished ({old_weight:.1%} before, {new_weight:.1%} now).",
     "no_groups_to_compare": (
-        "{type} has no groups with profiles; compare flat models of counts or measurements, or trees"
+        "{type} has no groups with profiles; compare flat models of counts or measurements, or "
+        "trees"
     ),
     "no_common_columns": (
         "the models have no column in common; compare models of the same words, codes or columns"
