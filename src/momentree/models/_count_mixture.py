@@ -136,8 +136,8 @@ class CountMixture(FitsTexts, FlatModel):
     @staticmethod
     def _sums_of(data: CountData, statistics: Floats, sizes: Floats, counts: Floats) -> MixtureSums:
         total = float(data.weight @ data.counts.row_sums)
-        n = len(data.weight)
-        return MixtureSums(n, statistics, sizes, counts, data.smoothing, total)
+        n, weight = len(data.weight), float(data.weight.sum())
+        return MixtureSums(n, statistics, sizes, counts, data.smoothing, total, weight)
 
     def _updated(
         self,

@@ -46,7 +46,7 @@ class OnlineModel(FitsBatches):
         def _set_result(self, result: FitResult, at: Ints) -> None: ...
 
     def _check_online(self) -> None:
-        if self.refine != "em":
+        if self.refine not in ("em", "variational"):
             raise InvalidParameterError(
                 "no_sums_without_em", refine=self.refine, instead="em", kind=type(self).__name__
             )

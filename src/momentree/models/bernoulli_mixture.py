@@ -239,8 +239,8 @@ class BernoulliMixture(BernoulliGroups):
 
     def _sums_of(self, data: BinaryData, statistics: Floats, sizes: Floats) -> MixtureSums:
         total = float(data.weight @ RowBlocks(data.ones).row_sums)
-        none = np.empty((0, len(sizes)))
-        return MixtureSums(len(data.weight), statistics, sizes, none, self.smoothing, total)
+        n, weight, none = len(data.weight), float(data.weight.sum()), np.empty((0, len(sizes)))
+        return MixtureSums(n, statistics, sizes, none, self.smoothing, total, weight)
 
     def _checked_batch(
         self, X: Any, feature_names: Any, *, reset: bool

@@ -26,13 +26,15 @@ class MixtureSums:
     statistics : ndarray of shape (p, k)
         S = sum_i v_i t(x_i) R_i, with responsibilities R and sample weights v.
     sizes : ndarray of shape (k,)
-        N = sum_i v_i R_i.
+        N = sum_i v_i R_i; of topic proportions h, N_j = -sum_i v_i E log h_ij.
     counts : ndarray of shape (d, k), or (0, k)
         The same of counts without log scaling, if the statistics are log-scaled; else empty.
     smoothing : float > 0
         The strength of the prior on the scale of the statistics.
     total : float >= 0
         Sum of all counts, times sample weights.
+    weight : float >= 0
+        Total sample weight.
     """
 
     n_samples: int
@@ -41,19 +43,21 @@ class MixtureSums:
     counts: Floats
     smoothing: float
     total: float
+    weight: float
 
     def __post_init__(self) -> None:
         k = len(self.sizes)
         check_shape("statistics", self.statistics, ("n_statistics", k))
         check_shape("sizes", self.sizes, (k,))
         check_shape("counts", self.counts, ("n_features", k))
-        if (self.sizes < 0).any() or self.smoothing <= 0 or self.n_samples < 0 or self.total < 0:
+        if (
+            (self.sizes < 0).any()
+            or self.smoothing <= 0
+            or self.n_samples < 0
+            or self.total < 0
+            or self.weight < 0
+        ):
             raise InvalidDataError("below_zero", name="sizes")
-
-    @property
-    def weight(self) -> float:
-        """Total sample weight."""
-        return float(self.sizes.sum())
 
     def faded(self, factor: float) -> Self:
         """Return the same sums, multiplied by a factor in (0, 1]; samples remain counted.
@@ -74,6 +78,7 @@ class MixtureSums:
             sizes=self.sizes * factor,
             counts=self.counts * factor,
             total=self.total * factor,
+            weight=self.weight * factor,
         )
 
     def plus(self, other: MixtureSums) -> Self:
@@ -98,6 +103,7 @@ class MixtureSums:
             counts=self.counts + other.counts,
             smoothing=(n * self.smoothing + m * other.smoothing) / (n + m),
             total=self.total + other.total,
+            weight=n + m,
         )
 
     def regrouped(self, to: Ints, n_components: int) -> Self:
@@ -106,7 +112,7 @@ class MixtureSums:
         Parameters
         ----------
         to : ndarray of intp of shape (k,)
-            New number of each component; equal numbers are added.
+            New number of each component; equal numbers are added, and those of -1 are dropped.
         n_components : int
             Number of components afterwards.
 
@@ -121,6 +127,7 @@ class MixtureSums:
             statistics=self.statistics @ into,
             sizes=self.sizes @ into,
             counts=self.counts @ into,
+            weight=self.weight - float(self.sizes[to < 0].sum()),
         )
 
     def reordered(self, order: Ints) -> Self:

@@ -136,7 +136,7 @@ def renewing_em(
     start: P,
     before: MixtureSums,
     *,
-    column_scale: Floats,
+    column_scale: Floats | None,
     most: int,
     renew: bool = True,
     sample_weight: Floats,
@@ -160,7 +160,8 @@ def renewing_em(
     rows, start, before, sample_weight, smoothing, max_iter, tol
         As in :func:`incremental_em`.
     column_scale : ndarray of shape (p,)
-        Factor of each statistic in the moments that divide a component; zero excludes it.
+        Factor of each statistic in the moments that divide a component; zero excludes it. None
+        does not search for new components.
     most : int >= 1
         Number of components, at most, or that of `start` if it is larger.
     renew : bool, default=True
@@ -181,7 +182,7 @@ def renewing_em(
     k, most = start.n_components, max(most, start.n_components)
     to, unlike = np.arange(k), 0.0
     n_batch = float(sample_weight.sum())
-    if most > 1 and n_batch >= 2 * LEAST_SIZE:
+    if column_scale is not None and most > 1 and n_batch >= 2 * LEAST_SIZE:
         growing = Growing(rows, type(start), sample_weight, column_scale, most, smoothing)
         alone = growing.search([start] if k == most else [], brief=True)
         S, N, _ = expected_statistics(rows, alone, sample_weight, column_sums(rows, sample_weight))

@@ -28,6 +28,7 @@ from momentree._validation import (
     check_something,
 )
 from momentree.assignment.nested import Assigner
+from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowBlocks, single_threaded_blas
 from momentree.exceptions import InvalidDataError
 from momentree.objects import MixtureParameters
@@ -234,6 +235,8 @@ class TreeEstimator(
         out.labels_ = to[self.labels_]
         if (sums := vars(self).get("_leaf_sums")) is not None:
             out._leaf_sums = sums.regrouped(to, int(to.max()) + 1)
+            if not isinstance(self._assigner, MixtureAssigner):
+                out._sums = out._leaf_sums
         out._assigner = self._assigner.renumbered(to)
         return out
 

@@ -29,6 +29,12 @@ ABSENT = 0.1
 EXPECTED = 5.0
 """and if at least so many samples would have been expected."""
 N_WORDS = 5
+_CODES: dict[str, str] = {
+    "stayed": "group_stayed",
+    "moved": "group_moved",
+    "appeared": "group_appeared",
+    "vanished": "group_vanished",
+}
 LEAST_CHANGE = 1e-3
 """Smaller changes of a probability are not listed."""
 
@@ -71,7 +77,7 @@ class GroupChange:
         """What happened, as a message."""
         number = self.old if self.new is None else self.new
         return Message(
-            f"group_{self.status}",
+            _CODES[self.status],
             number=number,
             name=self.name,
             old_weight=self.old_weight,

@@ -291,9 +291,10 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         self.labels_[at] = labels
         self._warn_of_fewer(grown.root)
         tree = self._nodes(grown.root, labels, rows, RowBlocks(X), ordered, at)
-        self._sums = None
-        if self._leaf_sums is not None:
-            self._sums = self._sums_of_em(refined, self._leaf_sums)
+        assert self._leaf_sums is not None  # noqa: S101 - for the type checker
+        self._sums = self._sums_of_em(refined, self._leaf_sums)
+        if self._described or feature_map.kind in DIRECTIONS:
+            self._sums = self._leaf_sums = None  # no sums suffice for these
         return tree
 
     def _fitted(
@@ -456,29 +457,36 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
 
         `values` are in the order of the data, the others in canonical order.
         """
-        feature_map, k, d = self._feature_map, len(root.leaves()), len(self.vocabulary_)
+        feature_map, k = self._feature_map, len(root.leaves())
         sums = rows.group_sums(labels, k, weight)
         sizes = np.bincount(labels, weights=weight, minlength=k).astype(np.float64)
-        self._spread, self._leaf_sums = None, None
+        self._spread = None
+        if feature_map.kind == "real":
+            self._spread = self._spread_within(rows, weight, sums, sizes)
+        in_order = np.empty_like(weight)
+        in_order[at] = weight
+        self._leaf_sums = self._sums_of_leaves(values, sums, sizes, in_order)
+        return self._nodes_of(root, self._leaf_sums)
+
+    def _sums_of_leaves(
+        self, values: RowBlocks, sums: Floats, sizes: Floats, weight: Floats
+    ) -> MixtureSums:
+        """Return sums over leaves; `values` and `weight` are in the order of the data."""
+        kind, k, n = self._feature_map.kind, len(sizes), values.shape[0]
+        of_values = np.empty((0, k))
+        if kind not in ("binary", "counts", "real"):  # statistics are of scaled values
+            of_values = values.group_sums(self.labels_, k, weight)
+        total = float(weight.sum())
+        return MixtureSums(n, sums, sizes, of_values, self.smoothing, 0.0, total)
+
+    def _nodes_of(self, root: Branch, leaves: MixtureSums) -> TreeNode:
+        """Return the finished tree, given sums over the leaves."""
+        feature_map, d = self._feature_map, self.n_features_in_
+        sums, sizes, of_values = leaves.statistics, leaves.sizes, leaves.counts
         if feature_map.kind in ("binary", "counts"):
-            self._leaf_sums = self._sums_of_leaves(values, sums, sizes)
             of_values = sums[:d]
         elif feature_map.kind == "real":
             of_values = feature_map.restored(sums, sizes)
-            self._spread = self._spread_within(rows, weight, sums, sizes)
-        else:
-            in_order = np.empty_like(weight)
-            in_order[at] = weight
-            of_values = values.group_sums(self.labels_, k, in_order)
-        return self._nodes_from(root, sums, sizes, of_values)
-
-    def _sums_of_leaves(self, values: RowBlocks, sums: Floats, sizes: Floats) -> MixtureSums:
-        n, total = values.shape[0], float(sums[: values.shape[1]].sum())
-        return MixtureSums(n, sums, sizes, np.empty((0, len(sizes))), self.smoothing, total)
-
-    def _nodes_from(self, root: Branch, sums: Floats, sizes: Floats, of_values: Floats) -> TreeNode:
-        """Return the finished tree, given sums of statistics and of values over the leaves."""
-        feature_map, d = self._feature_map, len(self.vocabulary_)
         self._incomplete = None
         if feature_map.kind == "binary":
             gaps = sums[-d:] if feature_map.incomplete else None
@@ -503,10 +511,6 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         self._name_by_values(tree)
         return tree
 
-    def _nodes_of(self, root: Branch, leaves: MixtureSums) -> TreeNode:
-        d = len(self.vocabulary_)
-        return self._nodes_from(root, leaves.statistics, leaves.sizes, leaves.statistics[:d])
-
     def _checked_batch(
         self, X: Any, feature_names: Any, *, reset: bool
     ) -> tuple[Any, Any | None, NDArray[Any]]:
@@ -519,6 +523,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
 
     def _batch(self, X: Any, missing: Any | None, weight: Floats) -> TreeBatch:
         feature_map = self._feature_map
+        in_order = weight
         rows, at = in_canonical_order(feature_map.rows(X, missing), weight)
         weight = weight[at]
 
@@ -527,16 +532,28 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
             self.labels_[at] = labels
             sums = rows.group_sums(labels, k, weight)
             sizes = np.bincount(labels, weights=weight, minlength=k).astype(np.float64)
-            return self._sums_of_leaves(RowBlocks(X), sums, sizes)
+            return self._sums_of_leaves(RowBlocks(X), sums, sizes, in_order)
 
-        return TreeBatch(
+        known = feature_map.kind in ("binary", "counts")
+        batch = TreeBatch(
+            rows,
             rows,
             weight,
             self.smoothing,
             self.smoothing,
-            feature_map.moment_scale,
+            feature_map.moment_scale if known else None,
             feature_map.family,
             sums_of,
+        )
+        leaves = feature_map.leaves
+        if leaves is None:
+            return batch
+        values, _ = feature_map.standardized(rows)
+        return replace(
+            batch,
+            rows=feature_map.leaf_rows(rows),
+            continued=lambda p, n: leaves.continued(p, n, values, weight),
+            stored=leaves.stored,
         )
 
     def _describe_batch(self, tree: TreeNode, X: Any, weight: Floats) -> None:  # noqa: ARG002

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.metaestimators import available_if
 
 from momentree._fit import all_or_nothing, warn_caller
 from momentree._logging import console_logging
@@ -40,6 +41,12 @@ REFIT = 1.25
 UNLIKE = 0.01
 """Fraction of a batch above which samples unlike all groups are reported."""
 TOO_FEW = ("too_few_nonzero_samples", "too_few_weighted_samples")
+
+
+def learns_batches(estimator: Any) -> bool:
+    """Whether the parameters of an estimator allow ``partial_fit``; an error says why not."""
+    estimator._check_online()
+    return True
 
 
 @storable
@@ -86,7 +93,7 @@ class FitsBatches(NamedGroups):
 
     _unlike: ClassVar[str] = "batch_unlike_groups"
 
-    half_life: float | None
+    half_life: float | None = None
     n_features_in_: int
     changes_: ModelChanges  # only after partial_fit
 
@@ -105,9 +112,13 @@ class FitsBatches(NamedGroups):
     def _update(self, X: Any, missing: Any | None, weight: Floats, before: MixtureSums) -> Any:
         """Learn from checked samples; return a BatchUpdate."""
 
-    @abstractmethod
     def _check_online(self) -> None:
         """Raise InvalidParameterError if parameters do not allow ``partial_fit``."""
+
+    def _check_learned(self) -> None:
+        """Raise InvalidDataError if the last fit has no sums."""
+        if vars(self).get("_sums") is None:
+            raise InvalidDataError("no_sums_of_fit")
 
     @abstractmethod
     def _relabel(self, before: Self) -> None:
@@ -136,6 +147,7 @@ class FitsBatches(NamedGroups):
             raise AttributeError("n_samples_seen_")
         return max(seen, 0 if kept is None else len(kept.weight))
 
+    @available_if(learns_batches)  # type: ignore[untyped-decorator]
     @all_or_nothing
     def partial_fit(
         self,
@@ -190,12 +202,11 @@ class FitsBatches(NamedGroups):
         """
         self._check_parameters()
         check_number("half_life", self.half_life, above=0, optional=True)
-        self._check_online()
         fitted = "labels_" in vars(self)
         kept: KeptRows | None = vars(self).get("_kept")
         first = not fitted and kept is None
-        if fitted and kept is None and vars(self).get("_sums") is None:
-            raise InvalidDataError("no_sums_of_fit")
+        if fitted:
+            self._check_learned()
         samples, missing, names = self._checked_batch(X, feature_names, reset=first)
         weight = check_sample_weight(sample_weight, samples.shape[0])
         self._check_content(samples, weight)
@@ -217,7 +228,7 @@ class FitsBatches(NamedGroups):
             self._learn(samples, missing, weight, factor, before)
         elif self._fit_kept(X if first else rows, sample_weight if first else all_weights, names):
             n_fitted = n
-            self._check_online()
+            self._check_learned()
             self._after_refit(before, len(weight), float(weight.sum()))
         if "labels_" in vars(self) and n >= ENOUGH * self._n_features_out:
             vars(self).pop("_kept", None)

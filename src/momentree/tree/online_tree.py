@@ -30,15 +30,18 @@ from momentree.tree.refine import RefinedLeaves
 
 @dataclass(frozen=True)
 class TreeBatch:
-    """A batch in canonical order, as statistics of the mixture over the leaves."""
+    """A batch in canonical order."""
 
-    rows: RowBlocks
+    rows: RowBlocks  # statistics of the mixture over the leaves
+    rows_of_rules: RowBlocks  # statistics of the splits
     weight: Floats
     smoothing: float  # on the scale of `rows`
     smoothing_of_counts: float
-    column_scale: Floats
+    column_scale: Floats | None  # None if new groups are not searched for
     family: type[MixtureParameters]
     sums_of: Callable[[Ints, int], MixtureSums]  # sets labels_, and sums up the leaves
+    continued: Callable[[MixtureParameters, float], MixtureParameters] = lambda p, _: p
+    stored: Callable[[MixtureParameters], MixtureParameters] = lambda p: p
 
 
 class OnlineTree(FitsBatches):
@@ -81,11 +84,12 @@ class OnlineTree(FitsBatches):
         none = np.empty((0, len(refined.sizes)))
         return replace(leaves, statistics=refined.statistics, sizes=refined.sizes, counts=none)
 
-    def _check_online(self) -> None:
-        if "labels_" in vars(self) and vars(self).get("_leaf_sums") is None:
+    def _check_learned(self) -> None:
+        if vars(self).get("_leaf_sums") is None:
             kind = getattr(self, "data_", None)
-            if kind not in ("binary", "counts", None):
+            if kind is not None:
                 raise InvalidDataError("no_sums_of_kind", kind=kind)
+        super()._check_learned()
 
     def _update(
         self, X: Any, missing: Any | None, weight: Floats, before: MixtureSums
@@ -99,11 +103,11 @@ class OnlineTree(FitsBatches):
         n, m = before.weight, float(weight.sum())
         smoothing = (n * before.smoothing + m * batch.smoothing) / (n + m)
         if isinstance(assigner, MixtureAssigner):
-            start = assigner.parameters
+            start = batch.continued(assigner.parameters, n)
         else:  # rules remain as they are
             start = batch.family.m_step(before.statistics, before.sizes, smoothing)
         found = renewing_em(
-            batch.rows,
+            batch.rows if is_mixture else batch.rows_of_rules,
             start,
             before,
             column_scale=batch.column_scale,
@@ -116,9 +120,10 @@ class OnlineTree(FitsBatches):
             tol=self.tol,
         )
         if isinstance(assigner, MixtureAssigner):
-            self._assigner = assigner = MixtureAssigner(found.parameters, assigner.group)
+            parameters = batch.stored(found.parameters)
+            self._assigner = assigner = MixtureAssigner(parameters, assigner.group)
             self.n_iter_, self.converged_ = found.n_iter, found.converged
-        here = batch.sums_of(assigner.labels(batch.rows), k)
+        here = batch.sums_of(assigner.labels(batch.rows if is_mixture else batch.rows_of_rules), k)
         added = here
         if is_mixture:
             added = replace(here, statistics=found.statistics, sizes=found.sizes)

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.metaestimators import available_if
 
 from momentree._fit import all_or_nothing
 from momentree._validation import texts_of
@@ -15,6 +16,7 @@ from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidPara
 from momentree.messages import Message
 from momentree.tree.counted_texts import Vectorizer, corpus_of, is_corpus, of_fit
 from momentree.tree.names import NamedTopics
+from momentree.tree.online import learns_batches
 
 # The readers are imported when texts are given, because they take as long to import as the rest.
 if TYPE_CHECKING:
@@ -163,6 +165,7 @@ class FitsTexts(KeepsWords):
         self._keep_words(corpus, vectorizer)
         return self
 
+    @available_if(learns_batches)  # type: ignore[untyped-decorator]
     @all_or_nothing
     def partial_fit(
         self,

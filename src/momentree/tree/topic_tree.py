@@ -275,7 +275,8 @@ class TopicTree(FitsTexts, TreeEstimator):
         scaled, raw = sums, np.empty((0, k))
         if self.log_scaling_:
             scaled, raw = data.rows.group_sums(labels, k, data.weight), sums
-        return MixtureSums(len(weight), scaled, sizes, raw, data.smoothing, total)
+        n, of_all = len(weight), float(weight.sum())
+        return MixtureSums(n, scaled, sizes, raw, data.smoothing, total, of_all)
 
     def _nodes_of(self, root: Branch, leaves: MixtureSums) -> TreeNode:
         """Return the nodes without names, given the sums of the leaves."""
@@ -302,6 +303,7 @@ class TopicTree(FitsTexts, TreeEstimator):
             return self._sums_of_leaves(X, data, labels, k)
 
         return TreeBatch(
+            data.rows,
             data.rows,
             data.weight,
             data.smoothing,

@@ -16,15 +16,16 @@ WORDS: dict[str, str] = {
     ),
     "no_sums_without_em": (
         "{kind} learns from batches by expected statistics of EM, which "
-        "{parameters.refine:=refine} does not compute; use {parameters.refine:=instead}, or fit() all {samples} together"
+        "{parameters.refine:=refine} does not compute; use {parameters.refine:=instead}, or fit() "
+        "all {samples} together"
     ),
     "no_sums_of_fit": (
         "this model cannot be continued, because its last fit kept no sums (it was edited, saved "
         "by an older version, or fitted with other parameters); fit() it again"
     ),
     "no_sums_of_kind": (
-        "leaves of {kind} data cannot learn from batches; use {parameters.data:'binary'} or "
-        "{parameters.data:'counts'} data, or fit() all {samples} together"
+        "trees of {kind} data, or described by counts, and edited trees cannot learn from batches; "
+        "fit() all {samples} together"
     ),
     "missing_in_batch": (
         "this batch has missing values, but the first one had none; fit() all {samples} together, "
@@ -32,8 +33,8 @@ WORDS: dict[str, str] = {
     ),
     "unknown_words": (
         "{n_unknown:,} of {n_words:~word} in the last batch {n_unknown:?is/are} not among the "
-        "words of the first batch and {n_unknown:?does/do} not count (most frequent: {examples:list}); "
-        "fit() again if they are important"
+        "words of the first batch and {n_unknown:?does/do} not count (most frequent: "
+        "{examples:list}); fit() again if they are important"
     ),
     # --- changes between models ------------------------------------------------------------------
     "groups_changed": "{stayed} stayed, {moved} moved, {appeared} appeared, {vanished} vanished.",
