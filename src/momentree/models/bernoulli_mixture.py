@@ -268,8 +268,8 @@ class BernoulliMixture(BernoulliGroups):
             scale = np.concatenate([scale[:d], np.zeros(d)])
             last = IncompleteBernoulliParameters(last.weights, last.centers)
             if len(before.statistics) == d:
-                gaps = np.zeros_like(before.statistics)
-                before = replace(before, statistics=np.vstack([before.statistics, gaps]))
+                none = np.zeros_like(before.statistics)
+                before = replace(before, statistics=np.vstack([before.statistics, none]))
         found = renewing_em(
             rows,
             last,
@@ -302,7 +302,8 @@ class BernoulliMixture(BernoulliGroups):
 
     def _reordered(self, order: Ints) -> Self:
         out = super()._reordered(order)
-        out._incomplete = self._incomplete.merged(np.argsort(order))
+        if self._incomplete is not None:
+            out._incomplete = self._incomplete.merged(np.argsort(order))
         return out
 
     def _most_likely(

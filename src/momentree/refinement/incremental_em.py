@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from momentree.refinement.em import column_sums, expected_statistics
 from momentree.refinement.growing import Growing
 
 P = TypeVar("P", bound=MixtureParameters)
+Bools: TypeAlias = NDArray[np.bool_]
 
 LEAST_SIZE = 5.0
 """Total weight of samples that a new component needs, and that are expected of an absent one."""
@@ -157,17 +158,21 @@ def renewing_em(
 
     Parameters
     ----------
-    rows, start, before, sample_weight, smoothing, max_iter, tol
+    rows, start, before
         As in :func:`incremental_em`.
-    column_scale : ndarray of shape (p,)
+    column_scale : ndarray of shape (p,) or None
         Factor of each statistic in the moments that divide a component; zero excludes it. None
         does not search for new components.
     most : int >= 1
         Number of components, at most, or that of `start` if it is larger.
     renew : bool, default=True
         False only finds out which fraction of the batch is unlike all components.
+    sample_weight, smoothing
+        As in :func:`incremental_em`.
     unit : float > 0
         Log-likelihood of one token, in nats: less than 1 for log-scaled counts.
+    max_iter, tol
+        As in :func:`incremental_em`.
 
     Returns
     -------
@@ -183,16 +188,23 @@ def renewing_em(
     to, unlike = np.arange(k), 0.0
     n_batch = float(sample_weight.sum())
     if column_scale is not None and most > 1 and n_batch >= 2 * LEAST_SIZE:
-        growing = Growing(rows, type(start), sample_weight, column_scale, most, smoothing)
-        alone = growing.search([start] if k == most else [], brief=True)
+        # One more than known, so that a further one need not share a component with others.
+        growing = Growing(rows, type(start), sample_weight, column_scale, most + 1, smoothing)
+        alone = growing.search(brief=True)
         S, N, _ = expected_statistics(rows, alone, sample_weight, column_sums(rows, sample_weight))
-        near = _near(alone.centers, start.centers, start.signed)
+        near, alike = _near(alone.centers, start.centers, start.signed)
         unknown = (N >= LEAST_SIZE) & ~near.any(axis=1) & _separate(S, N, start, before, unit)
         expected = before.sizes / before.weight * n_batch >= LEAST_SIZE
         absent = np.flatnonzero(expected & ~near[N >= LEAST_SIZE].any(axis=0))
         absent = absent[np.argsort(before.sizes[absent], kind="stable")]
         found = np.flatnonzero(unknown)
         found = found[np.argsort(-N[found], kind="stable")]
+        for i in reversed(range(1, len(found))):  # parts of one new component
+            first = next((j for j in found[:i] if alike[j, found[i]]), None)
+            if first is not None:
+                S[:, first] += S[:, found[i]]
+                N[first] += N[found[i]]
+                found = np.delete(found, i)
         places = [*absent.tolist(), *range(k, most)][: len(found)] if renew else []
         unlike = float(N[found[len(places) :]].sum()) / n_batch
         if places:
@@ -216,20 +228,20 @@ def renewing_em(
     return replace(updated, to=to, before=before, unlike=unlike)
 
 
-def _near(found: Floats, known: Floats, signed: bool) -> NDArray[np.bool_]:
-    """Return whether components (rows) are near known ones (columns), given centers in columns."""
+def _near(found: Floats, known: Floats, signed: bool) -> tuple[Bools, Bools]:
+    """Return whether components are near known ones, and near each other; centers in columns."""
     P, Q = found.T, known.T
     if not signed:
         P, Q = (C / np.maximum(C.sum(axis=1, keepdims=True), TINY) for C in (P, Q))
-    metric = "euclidean" if signed else "cityblock"
+    metric: Literal["euclidean", "cityblock"] = "euclidean" if signed else "cityblock"
     between = cdist(Q, Q, metric)[np.triu_indices(len(Q), 1)]
-    typical = float(np.median(between)) if len(between) else 2.0
-    return np.asarray(cdist(P, Q, metric) < NEAR * typical)
+    least = NEAR * (float(np.median(between)) if len(between) else 2.0)
+    return cdist(P, Q, metric) < least, cdist(P, P, metric) < least
 
 
 def _separate(
     S: Floats, N: Floats, start: MixtureParameters, before: MixtureSums, unit: float
-) -> NDArray[np.bool_]:
+) -> Bools:
     """Return which components differ from all known ones, by BIC."""
     likelihood = start.maximized_log_likelihood
     S0, N0 = before.statistics, before.sizes

@@ -315,8 +315,8 @@ def _compared(
     separation = float(np.median(between)) if len(between) else 1.0
     given = pairs is not None
     if pairs is None:
-        i, j = linear_sum_assignment(distances)
-        pairs = dict(zip(j.tolist(), i.tolist(), strict=True))
+        first, second = linear_sum_assignment(distances)
+        pairs = dict(zip(second.tolist(), first.tolist(), strict=True))
     rows: list[GroupChange] = []
     matched: set[int] = set()
     for j, name in enumerate(after.names):

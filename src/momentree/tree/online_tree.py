@@ -144,6 +144,8 @@ class OnlineTree(FitsBatches):
         """Keep names and words of nodes whose leaves all stayed, and names given by hand."""
         fresh = {g.new for g in changes if g.status in ("moved", "appeared")}
         given = before.given_names_
+        if not fresh:
+            self.tree_.name, self.tree_.words = before.tree_.name, before.tree_.words
         new = nodes_by_number(self.tree_)
         for key, old in nodes_by_number(before.tree_).items():
             node = new[key]
