@@ -14,8 +14,7 @@ from momentree.metrics import recovery_error
 from ..raising import raises
 
 K, D = 4, 40
-PROFILES = np.kron(np.eye(K + 1), np.ones(D // K))[:, : D + D // K] * 0.6 + 0.05
-PROFILES = PROFILES[:, : D + D // K]
+PROFILES = np.kron(np.eye(K + 1), np.ones(D // K)) * 0.6 + 0.05
 
 
 def samples(tree, groups, n, seed=0):
@@ -42,11 +41,11 @@ def centers(tree):
 @pytest.mark.parametrize("name", ["topics", "records", "counts"])
 def test_batches_give_almost_what_a_fit_of_all_samples_gives(name):
     tree = clone(TREES[name])
-    X, _ = samples(tree, range(K), 2400)
+    X, _ = samples(tree, range(K), 1600)
     for batch in np.split(X, 4):
         tree.partial_fit(batch)
     whole = clone(tree).fit(X)
-    half = clone(tree).fit(X[:1200])
+    half = clone(tree).fit(X[:800])
     error = recovery_error(centers(half), centers(whole))
     assert recovery_error(centers(tree), centers(whole)) < 0.2 * error
     assert tree.tree_.gain == pytest.approx(whole.tree_.gain, rel=0.01)
@@ -72,7 +71,7 @@ def test_leaves_and_names_stay(name):
     assert tree.cut(2).n_leaves_ == 2
 
 
-@pytest.mark.parametrize("name", TREES)
+@pytest.mark.parametrize("name", ["topics", "splits of records"])
 def test_a_loaded_tree_continues_exactly(name, tmp_path):
     tree = clone(TREES[name])
     X, _ = samples(tree, range(K), 1200)
@@ -85,7 +84,7 @@ def test_a_loaded_tree_continues_exactly(name, tmp_path):
     assert np.array_equal(tree.labels_, loaded.labels_)
 
 
-@pytest.mark.parametrize("name", ["topics", "records", "splits of records"])
+@pytest.mark.parametrize("name", ["topics", "splits of records"])
 def test_new_groups_and_vanished_leaves_are_reported(name):
     tree = clone(TREES[name])
     for seed in range(2):

@@ -208,6 +208,10 @@ class FitsBatches(NamedGroups):
         if fitted:
             self._check_learned()
         samples, missing, names = self._checked_batch(X, feature_names, reset=first)
+        if not first:
+            if feature_names is not None and list(names) != list(self.vocabulary_):
+                raise InvalidDataError("names_of_other_batch")
+            names = self.vocabulary_
         weight = check_sample_weight(sample_weight, samples.shape[0])
         self._check_content(samples, weight)
         before = copy.copy(self) if fitted else None  # attributes are never changed in place

@@ -6,6 +6,10 @@ WORDS: dict[str, str] = {
         "not fitted yet: {reason}; the {samples} are kept and fitted together with those of the "
         "next batches"
     ),
+    "names_of_other_batch": (
+        "{parameters.feature_names} differ from those of the first batch; all batches have the "
+        "same columns, in the same order"
+    ),
     "batch_unlike_groups": (
         "{fraction:.0%} of the {samples} of this batch are unlike all {n_groups:~group}, none of "
         "which has vanished to make room; fit() a new model with more groups"
