@@ -49,8 +49,9 @@ def test_batches_give_almost_what_a_fit_of_all_samples_gives(name):
     error = recovery_error(centers(half), centers(whole))
     assert recovery_error(centers(tree), centers(whole)) < 0.2 * error
     assert tree.tree_.gain == pytest.approx(whole.tree_.gain, rel=0.01)
+    # Earlier samples are not assigned again: one in a hundred may belong to another leaf now.
     assert [leaf.weight for leaf in tree.leaves_] == pytest.approx(
-        [np.mean(tree.predict(X) == j) for j in range(K)], abs=0.002
+        [np.mean(tree.predict(X) == j) for j in range(K)], abs=0.01
     )
 
 

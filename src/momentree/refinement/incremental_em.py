@@ -193,12 +193,13 @@ def renewing_em(
         alone = growing.search(brief=True)
         S, N, _ = expected_statistics(rows, alone, sample_weight, column_sums(rows, sample_weight))
         near, alike = _near(alone.centers, start.centers, start.signed)
-        unknown = (N >= LEAST_SIZE) & ~near.any(axis=1) & _separate(S, N, start, before, unit)
+        unknown = (N >= LEAST_SIZE) & ~near.any(axis=1)
         expected = before.sizes / before.weight * n_batch >= LEAST_SIZE
         absent = np.flatnonzero(expected & ~near[N >= LEAST_SIZE].any(axis=0))
         absent = absent[np.argsort(before.sizes[absent], kind="stable")]
         found = np.flatnonzero(unknown)
         found = found[np.argsort(-N[found], kind="stable")]
+        found = found[[_is_separate(S[:, i], N[i], start, before, unit) for i in found]]
         for i in reversed(range(1, len(found))):  # parts of one new component
             first = next((j for j in found[:i] if alike[j, found[i]]), None)
             if first is not None:
@@ -239,17 +240,16 @@ def _near(found: Floats, known: Floats, signed: bool) -> tuple[Bools, Bools]:
     return cdist(P, Q, metric) < least, cdist(P, P, metric) < least
 
 
-def _separate(
-    S: Floats, N: Floats, start: MixtureParameters, before: MixtureSums, unit: float
-) -> Bools:
-    """Return which components differ from all known ones, by BIC."""
+def _is_separate(
+    S: Floats, N: float, start: MixtureParameters, before: MixtureSums, unit: float
+) -> bool:
+    """Return whether a component differs from all known ones, by BIC."""
     likelihood = start.maximized_log_likelihood
     S0, N0 = before.statistics, before.sizes
-    apart = likelihood(S, N)[:, None] + likelihood(S0, N0)
-    both = likelihood(S[:, :, None] + S0[:, None, :], N[:, None] + N0)
-    n = before.weight + float(N.sum())
-    penalty = 0.5 * np.count_nonzero(S, axis=0) * np.log(max(n, 2.0)) * unit
-    return np.asarray(((apart - both) > penalty[:, None]).all(axis=1))
+    apart = likelihood(S[:, None], np.array([N])) + likelihood(S0, N0)
+    gains = apart - likelihood(S[:, None] + S0, N + N0)
+    penalty = 0.5 * np.count_nonzero(S) * np.log(max(before.weight + N, 2.0)) * unit
+    return bool((gains > penalty).all())
 
 
 def _finite(parameters: MixtureParameters) -> tuple[Floats, Floats]:
