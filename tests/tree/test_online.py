@@ -69,7 +69,9 @@ def test_leaves_and_names_stay(name):
     assert tree.n_samples_seen_ == 1600
     assert len(tree.labels_) == tree.tree_.n_samples == 800
     assert tree.tree_.weight == pytest.approx(1.0)
-    assert tree.cut(2).n_leaves_ == 2
+    cut = tree.cut(2).partial_fit(X)
+    assert cut.n_leaves_ == 2
+    assert cut.n_samples_seen_ == 2400
 
 
 @pytest.mark.parametrize("name", ["topics", "splits of records"])

@@ -203,6 +203,7 @@ class FlatModel(
         check_number("smoothing", self.smoothing, above=0)
         check_integer("max_iter", self.max_iter, at_least=1)
         check_flag("warm_start", self.warm_start)
+        check_number("half_life", self.half_life, above=0, optional=True)
         verbose = self.verbose
         check_flag("verbose", bool(verbose) if isinstance(verbose, Integral) else verbose)
 

@@ -152,6 +152,7 @@ class TreeEstimator(
         check_number("min_samples_leaf", self.min_samples_leaf, above=0)
         check_number("smoothing", self.smoothing, above=0)
         check_number("tol", self.tol, at_least=0)
+        check_number("half_life", self.half_life, above=0, optional=True)
         check_flag("exact", self.exact)
         choices = {"growth": get_args(Growth), "stop": get_args(Stop), **self._choices}
         for parameter, values in choices.items():

@@ -18,7 +18,6 @@ from momentree._logging import console_logging
 from momentree._types import Floats, Ints
 from momentree._validation import (
     check_features,
-    check_number,
     check_sample_weight,
     check_shape,
     check_something,
@@ -201,7 +200,6 @@ class FitsBatches(NamedGroups):
         A file saved before then contains them.
         """
         self._check_parameters()
-        check_number("half_life", self.half_life, above=0, optional=True)
         fitted = "labels_" in vars(self)
         kept: KeptRows | None = vars(self).get("_kept")
         first = not fitted and kept is None

@@ -15,6 +15,7 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_shape
 from momentree.assignment.nested import Assigner
 from momentree.assignment.posteriors import MixtureAssigner
+from momentree.assignment.tree_rules import RuleAssigner
 from momentree.backends import RowBlocks
 from momentree.exceptions import InvalidDataError
 from momentree.objects import MixtureParameters, MixtureSums
@@ -110,7 +111,8 @@ class OnlineTree(FitsBatches):
             batch.rows if is_mixture else batch.rows_of_rules,
             start,
             before,
-            column_scale=batch.column_scale,
+            # Leaves that a cut has merged are no component of a mixture.
+            column_scale=None if _is_cut(assigner) else batch.column_scale,
             most=start.n_components,
             renew=False,
             sample_weight=batch.weight,
@@ -126,8 +128,8 @@ class OnlineTree(FitsBatches):
         here = batch.sums_of(assigner.labels(batch.rows if is_mixture else batch.rows_of_rules), k)
         added = here
         if is_mixture:
-            added = replace(here, statistics=found.statistics, sizes=found.sizes)
-            added = replace(added, counts=np.empty((0, len(found.sizes))))
+            none = np.empty((0, len(found.sizes)))
+            added = replace(here, statistics=found.statistics, sizes=found.sizes, counts=none)
         self._sums = before.plus(added)
         self._leaf_sums = leaves.plus(here)
         tree = self._nodes_of(branch_of(self.tree_), self._leaf_sums)
@@ -221,3 +223,11 @@ class OnlineTree(FitsBatches):
             raise InvalidDataError("bad_entry", name="_leaf_sums", value=leaves)
         if leaves is not None:
             check_shape("sizes", leaves.sizes, (n_groups,))
+
+
+def _is_cut(assigner: Assigner) -> bool:
+    """Whether several sides of rules lead to one leaf."""
+    if not isinstance(assigner, RuleAssigner):
+        return False
+    leaves = [side for sides in assigner.children for side in sides if side < 0]
+    return len(leaves) > len(set(leaves))
