@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -98,9 +99,16 @@ class Rows(ABC):
         ndarray of shape (p, n_groups)
             Sums in columns, one per group.
         """
-        groups = np.arange(n_groups)
+        sums = self.sum(GroupSums(n_groups), labels, weight)
+        return np.ascontiguousarray(sums[..., 0].T)
 
-        def kernel(B: Block, label: Ints, v: Floats) -> Floats:
-            return B.tdot((label[:, None] == groups) * v[:, None])
 
-        return self.sum(kernel, labels, weight)
+@dataclass(frozen=True)
+class GroupSums:
+    """Kernel: the weighted column sums of groups of rows, (n_groups, p, 1)."""
+
+    n_groups: int
+
+    def __call__(self, B: Block, labels: Ints, weight: Floats) -> Floats:
+        """Return the sums of one block, given the group and the weight of each row."""
+        return B.own_tdot(weight[:, None], labels, self.n_groups, out=B.total)

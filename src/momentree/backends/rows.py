@@ -6,6 +6,7 @@ and the order of the additions depend only on the data.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -30,6 +31,8 @@ ROWS_PER_TASK = 4096
 N_CHAINS = 16
 """Blocks are summed in this many chains for any number of threads, which fixes the order of
 additions and limits the useful number of threads."""
+LISTED = (1 << 16) - 1
+"""Largest whole number for a table of values."""
 SPARE = 4
 """Partial sums that are kept for the next ones, at most."""
 
@@ -130,6 +133,65 @@ class RowBlocks(Rows):
         out = sp.csr_array((data, X.indices, X.indptr), shape=X.shape, copy=False)
         out.has_canonical_format = X.has_canonical_format
         return out
+
+    def mapped(self, function: Callable[[Floats], Floats]) -> RowBlocks:
+        """Return rows with a function applied to each stored value.
+
+        Parameters
+        ----------
+        function : callable
+            Maps an array of numbers to an array of the same shape, and 0 to 0.
+
+        Returns
+        -------
+        RowBlocks
+            These rows with a table of values if all stored values are whole numbers from 0 to
+            65,535; otherwise with a copy of the values in single precision.
+        """
+        X, table = self._X, None
+        if self._values is not None or self._factor is not None:
+            X = self.matrix
+        largest = self._largest_whole if X is self._X else None
+        if largest is None:
+            data = np.asarray(function(X.data), dtype=np.float32)
+            X = sp.csr_array((data, X.indices, X.indptr), shape=X.shape, copy=False)
+            X.has_canonical_format = self._X.has_canonical_format
+        else:
+            table = np.asarray(function(np.arange(largest + 1.0)), dtype=np.float64)
+        out = object.__new__(RowBlocks)
+        out._hold(X, self._block_nnz, table, None)
+        return out
+
+    def scaled(self, row_factor: Floats) -> RowBlocks:
+        """Return rows multiplied by factors, without a copy.
+
+        Parameters
+        ----------
+        row_factor : ndarray of shape (n_rows,)
+            Factor of each row.
+
+        Returns
+        -------
+        RowBlocks
+            The products.
+        """
+        factor = row_factor if self._factor is None else row_factor * self._factor
+        out = object.__new__(RowBlocks)
+        out._hold(self._X, self._block_nnz, self._values, _factors(self._X, factor))
+        if "row_sums" in self.__dict__:
+            out.row_sums = row_factor * self.row_sums
+        return out
+
+    @cached_property
+    def _largest_whole(self) -> int | None:
+        """Largest stored number if all are whole, from 0 to 65,535; otherwise None."""
+        data = self._X.data
+        if not len(data):
+            return 0
+        largest = data.max()
+        if not 0 <= largest <= LISTED or (data.dtype.kind not in "biu" and (data % 1).any()):
+            return None
+        return int(largest) if data.min() >= 0 else None
 
     def for_products(self, n_columns: int) -> RowBlocks:
         """Return the same rows in the form for many products with matrices.

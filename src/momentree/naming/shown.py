@@ -89,9 +89,10 @@ def choose_shown_words(
     """
     rows = X if isinstance(X, RowBlocks) else RowBlocks(X)
     n_leaves = max(int(labels.max()), *(leaf for leaves in groups for leaf in leaves)) + 1
-    found = rows.sum(_Presence(n_leaves), labels, weight)
     # Weights of copies are thirds and the like, whose sums depend on the order of the documents.
-    in_leaves, repeated = np.round(found, DECIMALS)
+    occurs, logs = rows.mapped(np.sign), rows.mapped(_log2_of_one_more)
+    in_leaves = np.round(occurs.group_sums(labels, n_leaves, weight), DECIMALS)
+    repeated = np.round(logs.group_sums(labels, n_leaves, weight), DECIMALS)
     sizes = np.round(np.bincount(labels, weights=weight, minlength=n_leaves), DECIMALS)
     everywhere = in_leaves.sum(axis=1)
     names = np.array([str(word) for word in vocabulary], dtype=object)
@@ -110,17 +111,8 @@ def choose_shown_words(
     return chosen
 
 
-@dataclass(frozen=True)
-class _Presence:
-    """Kernel: documents of each group with each word, and the sum of log2(1 + count) over them."""
-
-    n_groups: int
-
-    def __call__(self, B: Block, labels: Ints, weight: Floats) -> Floats:
-        groups = (labels[:, None] == np.arange(self.n_groups)) * weight[:, None]
-        counts = B.csr[0]
-        present = B.with_data((counts > 0).astype(np.float64)).tdot(groups)
-        return np.stack([present, B.with_data(np.log2(1.0 + counts)).tdot(groups)])
+def _log2_of_one_more(counts: Floats) -> Floats:
+    return np.log2(1.0 + counts)
 
 
 def _together(
