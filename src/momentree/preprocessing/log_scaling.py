@@ -92,9 +92,7 @@ def log_scale(X: Any, log_scaling: LogScaling | None) -> LogScaled:
 
 
 def _log2_of_one_more(x: Floats) -> Floats:
-    y = np.log1p(x, dtype=np.float32 if x.dtype != np.float64 else None, casting="unsafe")
-    y /= np.log(2.0)
-    return y
+    return np.asarray(np.log1p(x) / np.log(2.0))
 
 
 def typical_count_per_token(
