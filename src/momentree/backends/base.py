@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -75,6 +76,23 @@ class Rows(ABC):
             The values in row order. ``numpy.asarray`` returns them as an array wherever they are.
         """
 
+    def each(self, function: Callable[..., Any], *arrays: RowArray) -> RowArray:
+        """Return a function of row arrays alone, which reads no data.
+
+        Parameters
+        ----------
+        function : callable
+            Maps entries of row arrays to an array with one entry or row for each.
+        *arrays : array-like of shape (n_rows, ...)
+            Row arrays.
+
+        Returns
+        -------
+        ndarray or row array
+            The values in row order, stored as the results of :meth:`map` are.
+        """
+        return self.map(_OfArrays(function), *arrays)
+
     @cached_property
     def row_sums(self) -> RowArray:
         """Sum of each row, shape (n_rows,)."""
@@ -104,3 +122,13 @@ class Rows(ABC):
             return B.tdot((label[:, None] == groups) * v[:, None])
 
         return self.sum(kernel, labels, weight)
+
+
+@dataclass(frozen=True)
+class _OfArrays:
+    """A kernel that ignores the block."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, B: Block, *arrays: Any) -> Any:  # noqa: ARG002
+        return self.function(*arrays)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import _sparsetools
 
-from momentree._types import Floats
+from momentree._types import Floats, Ints
 from momentree._validation import check_shape
 
 
@@ -80,6 +80,65 @@ class Block:
         out = np.zeros((self._d, *Z.shape[1:]))
         # The rows of B are the columns of its transpose, so the same arrays serve as CSC.
         return _add_product("csc", self._d, n, self._arrays, Z, out)
+
+    def own_dot(self, V: Floats, own: Ints) -> Floats:
+        """Return the product of each row with the matrix of its own group.
+
+        Parameters
+        ----------
+        V : ndarray of shape (g, d, m)
+            A matrix for each of g groups.
+        own : ndarray of int of shape (n,)
+            Group of each row; -1 skips it.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            Row i of B times V[own[i]]; zeros for skipped rows.
+        """
+        g, d, m = V.shape
+        wide = self._by_group(own, g)
+        out = wide.dot(np.ascontiguousarray(V.transpose(1, 0, 2)).reshape(d * g, m))
+        out[own < 0] = 0.0
+        return out
+
+    def own_tdot(self, Z: Floats, own: Ints, g: int) -> Floats:
+        """Return B_j^T Z_j of each group j, with the rows of the group.
+
+        Parameters
+        ----------
+        Z : ndarray of shape (n, m)
+            Right factor, one row per row of the block.
+        own : ndarray of int of shape (n,)
+            Group of each row; -1 skips it.
+        g : int
+            Number of groups.
+
+        Returns
+        -------
+        ndarray of shape (g, d, m)
+            The sums of the groups.
+        """
+        Z = np.where((own >= 0)[:, None], Z, 0.0)
+        out = self._by_group(own, g).tdot(Z)
+        return np.ascontiguousarray(out.reshape(self._d, g, -1).transpose(1, 0, 2))
+
+    def own_gram(self, V: Floats, own: Ints, r: Floats) -> Floats:
+        """Return B_j^T (r_j * (B_j V_j)) of each group j, shape (g, d, m)."""
+        return self.own_tdot(r[:, None] * self.own_dot(V, own), own, len(V))
+
+    def _by_group(self, own: Ints, g: int) -> Block:
+        """Return a block in which column w of a row of group j is column w g + j."""
+        data, indices, indptr = self.csr
+        if self._dense is not None and not len(indices):
+            n = len(own)
+            indices, indptr = np.tile(np.arange(self._d), n), np.arange(n + 1) * self._d
+            data = self._dense.ravel()
+        kind = np.int32 if self._d * g < np.iinfo(np.int32).max else np.int64
+        columns = indices.astype(kind)
+        columns *= g
+        columns += np.repeat(np.maximum(own, 0).astype(kind), np.diff(indptr))
+        return Block(self.at, data, columns, indptr.astype(kind, copy=False), self._d * g)
 
     @property
     def csr(self) -> tuple[Floats, Any, Any]:

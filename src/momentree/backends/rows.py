@@ -6,6 +6,7 @@ and the order of the additions depend only on the data.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -186,6 +187,10 @@ class RowBlocks(Rows):
             return np.concatenate([self._apply(kernel, at, arrays) for at in chains[i]])
 
         return np.concatenate(list(run(map_chain, len(chains))))
+
+    def each(self, function: Callable[..., Any], *arrays: RowArray) -> Any:
+        """Return a function of row arrays, all at once; see :meth:`Rows.each`."""
+        return function(*arrays)
 
     def _apply(self, kernel: Kernel, at: slice, arrays: tuple[RowArray, ...]) -> Floats:
         return kernel(self._block(at), *(values[at] for values in arrays))
