@@ -329,6 +329,10 @@ class RowBlocks(Rows):
 
         return np.concatenate(list(run(map_chain, len(chains))))
 
+    def each(self, function: Callable[..., Any], *arrays: RowArray) -> Any:
+        """Return a function of row arrays, all at once; see :meth:`Rows.each`."""
+        return function(*arrays)
+
     def _apply(self, kernel: Kernel, B: Block, arrays: tuple[RowArray, ...]) -> Floats:
         return kernel(B, *(values[B.at] for values in arrays))
 
