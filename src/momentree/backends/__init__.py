@@ -3,6 +3,7 @@
 from momentree.backends.base import Kernel, RowArray, Rows
 from momentree.backends.block import Block
 from momentree.backends.lifted import LiftedRows
+from momentree.backends.room import group_totals, parted, with_room
 from momentree.backends.row_order import RowSampler, in_canonical_order
 from momentree.backends.rows import RowBlocks
 from momentree.backends.threads import get_num_threads, num_threads, single_threaded_blas
@@ -16,7 +17,10 @@ __all__ = [
     "RowSampler",
     "Rows",
     "get_num_threads",
+    "group_totals",
     "in_canonical_order",
     "num_threads",
+    "parted",
     "single_threaded_blas",
+    "with_room",
 ]

@@ -69,6 +69,7 @@ class TopicSplitter:
                 sample_weight=groups.weight,
                 smoothing=self.smoothing,
                 max_iter=self.refine_iter,
+                totals=None if self.weighting == "three_words" else (moments.words, moments.sizes),
             )
             topics = [None if found is None else found.parameters for found in refined]
             # The gain of the mixture: with sides taken as known, halves of a large topic would
