@@ -124,7 +124,6 @@ class FlatModel(
         self._choose(counts, weight)
         with console_logging(package_log, bool(self.verbose)), single_threaded_blas():
             result, at = self._fit(samples, weight)
-            totals = RowBlocks(counts).row_sums
         if (found := len(result.weights)) < self._wanted:
             reason = result.diagnostics.get("reason") or Message("moments_show_no_more")
             warning = ConvergenceWarning(
@@ -135,10 +134,11 @@ class FlatModel(
         self.components_ = result.centers.T.copy()
         self.labels_ = np.empty_like(result.labels)
         self.labels_[at] = result.labels
-        self._choose_words(counts, weight)
+        rows = RowBlocks(counts)
+        self._choose_words(rows, weight)
         self.n_iter_, self.converged_ = result.n_iter, result.converged
         self.diagnostics_ = result.diagnostics
-        self.mean_count_ = float(weight[at] @ totals[at] / weight.sum())
+        self.mean_count_ = float(weight[at] @ rows.row_sums[at] / weight.sum())
         return self
 
     @abstractmethod

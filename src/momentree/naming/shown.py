@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree._types import Floats, Ints
-from momentree.backends import Block, RowBlocks, RowSampler
+from momentree.backends import Block, RowBlocks, RowSampler, single_threaded_blas
 from momentree.metrics.words import DECIMALS, npmi
 
 N_SHOWN = 20
@@ -135,7 +135,8 @@ def _together(
     place = np.full(rows.shape[1], -1, dtype=np.int32)
     place[kept] = np.arange(len(kept))
     kernel = _Pairs(place, [np.searchsorted(kept, order) for order in candidates])
-    found = part.sum(kernel, v)
+    with single_threaded_blas():
+        found = part.sum(kernel, v)
     ends = np.cumsum([len(order) ** 2 for order in candidates])[:-1]
     return [
         part.reshape(len(order), len(order))

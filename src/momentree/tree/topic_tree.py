@@ -255,7 +255,7 @@ class TopicTree(FitsTexts, TreeEstimator):
         self.labels_ = np.empty_like(labels)
         self.labels_[data.at] = labels
         k = len(grown.root.leaves())
-        self._n_words = float(weight @ counts.row_sums)
+        self._n_words = float(data.weight @ counts.row_sums[data.at])
         sums = counts.group_sums(self.labels_, k, weight)
         scaled_sums = data.rows.group_sums(labels, k, data.weight) if self.log_scaling_ else sums
         sizes = np.bincount(labels, weights=data.weight, minlength=k).astype(np.float64)
