@@ -23,6 +23,8 @@ DECISIVE, DECISIVE_OF_GROUP, DECISIVE_VALUES = 1_000, 100, 1 << 16
 """Documents, documents for each group and stored values that decide, at least. On twelve corpora
 and 14 samples of models, the choice is that of all documents; with half of them, some samples of
 many topics would be log-scaled."""
+DECISIVE_WORDS = 4_096
+"""Words by which these documents are grouped, at most: the most frequent ones."""
 OUTSIZED = 0.1
 """Share of all tokens from which one document, ten times as long as the average, would decide the
 topics of raw counts."""
@@ -136,7 +138,10 @@ def with_scaling(
     part, weight = _decisive(rows, sample_weight, n_groups)
     # Topics only add to the repeats, so without repeats in all documents there are none in groups.
     if bursty(part, np.zeros(part.shape[0], dtype=np.intp), weight):
-        result, labels = attempt("log1p", part, weight)
+        if part is rows:
+            result, labels = attempt("log1p", rows, weight)
+        else:
+            labels = attempt("log1p", _with_frequent_words(part), weight)[1]
         if bursty(part, labels, weight):
             return "log1p", result if part is rows else attempt("log1p", rows, sample_weight)[0]
         log.info("words are not bursty: using raw counts")
@@ -152,6 +157,15 @@ def _decisive(rows: RowBlocks, weight: Floats, n_groups: float) -> tuple[RowBloc
         return rows, weight
     at, drawn = RowSampler(rows, weight).draw(size)
     return rows.take(at), drawn
+
+
+def _with_frequent_words(rows: RowBlocks) -> RowBlocks:
+    """Return the columns that are not zero in most rows, in their order."""
+    X = rows.matrix
+    if X.shape[1] <= DECISIVE_WORDS:
+        return rows
+    found = np.bincount(X.indices, minlength=X.shape[1])
+    return RowBlocks(X[:, np.sort(np.argsort(-found, kind="stable")[:DECISIVE_WORDS])])
 
 
 def _one_outweighs(rows: RowBlocks) -> bool:
