@@ -2,6 +2,7 @@
 
 from momentree.backends.base import Kernel, RowArray, Rows
 from momentree.backends.block import Block
+from momentree.backends.kernels import use_kernels
 from momentree.backends.lifted import LiftedRows
 from momentree.backends.row_order import in_canonical_order
 from momentree.backends.rows import RowBlocks
@@ -18,4 +19,5 @@ __all__ = [
     "in_canonical_order",
     "num_threads",
     "single_threaded_blas",
+    "use_kernels",
 ]
