@@ -2,6 +2,7 @@
 
 from momentree.backends.base import Kernel, RowArray, Rows
 from momentree.backends.block import Block
+from momentree.backends.kernels import use_kernels
 from momentree.backends.lifted import LiftedRows
 from momentree.backends.room import group_totals, parted, with_room
 from momentree.backends.row_order import RowSampler, in_canonical_order
@@ -22,5 +23,6 @@ __all__ = [
     "num_threads",
     "parted",
     "single_threaded_blas",
+    "use_kernels",
     "with_room",
 ]
