@@ -2,7 +2,9 @@
 
 from momentree.backends.base import Kernel, RowArray, Rows
 from momentree.backends.block import Block
+from momentree.backends.kernels import use_kernels
 from momentree.backends.lifted import LiftedRows
+from momentree.backends.passes import RowsRead, count_pass, counted_passes
 from momentree.backends.room import group_totals, parted, with_room
 from momentree.backends.row_order import in_canonical_order
 from momentree.backends.rows import RowBlocks
@@ -15,11 +17,15 @@ __all__ = [
     "RowArray",
     "RowBlocks",
     "Rows",
+    "RowsRead",
+    "count_pass",
+    "counted_passes",
     "get_num_threads",
     "group_totals",
     "in_canonical_order",
     "num_threads",
     "parted",
     "single_threaded_blas",
+    "use_kernels",
     "with_room",
 ]
