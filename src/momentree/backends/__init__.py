@@ -4,6 +4,7 @@ from momentree.backends.base import Kernel, RowArray, Rows
 from momentree.backends.block import Block
 from momentree.backends.kernels import use_kernels
 from momentree.backends.lifted import LiftedRows
+from momentree.backends.passes import RowsRead, count_pass, counted_passes
 from momentree.backends.room import group_totals, parted, with_room
 from momentree.backends.row_order import RowSampler, in_canonical_order
 from momentree.backends.rows import RowBlocks
@@ -17,6 +18,9 @@ __all__ = [
     "RowBlocks",
     "RowSampler",
     "Rows",
+    "RowsRead",
+    "count_pass",
+    "counted_passes",
     "get_num_threads",
     "group_totals",
     "in_canonical_order",

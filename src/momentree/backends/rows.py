@@ -22,6 +22,7 @@ from momentree._validation import check_integer, check_shape
 from momentree.backends.base import Kernel, RowArray, Rows
 from momentree.backends.block import Block
 from momentree.backends.kernels import chosen, products
+from momentree.backends.passes import count_pass
 from momentree.backends.threads import run
 from momentree.exceptions import InvalidDataError
 
@@ -291,6 +292,7 @@ class RowBlocks(Rows):
 
     def sum(self, kernel: Kernel, *arrays: RowArray) -> Floats:
         """Return the sum of a kernel over all blocks; see :meth:`Rows.sum`."""
+        count_pass(self.shape[0])
         chains = self._chains
         spare: list[Floats] = []  # sums that have been added: new memory is slow
 
@@ -321,6 +323,7 @@ class RowBlocks(Rows):
 
     def map(self, kernel: Kernel, *arrays: RowArray) -> Floats:
         """Return the results of a kernel for all rows; see :meth:`Rows.map`."""
+        count_pass(self.shape[0])
         chains = self._chains
 
         def map_chain(i: int) -> Floats:
