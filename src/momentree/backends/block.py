@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+import momentree.backends.reference as reference
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
-from momentree.backends import reference
 from momentree.backends.csr import Csr
 from momentree.exceptions import InvalidDataError
 
