@@ -3,7 +3,7 @@
 from momentree.backends.base import Kernel, RowArray, Rows
 from momentree.backends.block import Block
 from momentree.backends.lifted import LiftedRows
-from momentree.backends.row_order import RowSampler, in_canonical_order
+from momentree.backends.row_order import RowSampler, in_canonical_order, in_given_order, ordered
 from momentree.backends.rows import RowBlocks
 from momentree.backends.sources import as_rows, collected, is_elsewhere
 from momentree.backends.threads import get_num_threads, num_threads, single_threaded_blas
@@ -20,7 +20,9 @@ __all__ = [
     "collected",
     "get_num_threads",
     "in_canonical_order",
+    "in_given_order",
     "is_elsewhere",
     "num_threads",
+    "ordered",
     "single_threaded_blas",
 ]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momentree._types import Floats, Ints
-from momentree.backends import Block, RowBlocks, RowSampler
+from momentree.backends import Block, Rows, RowSampler, as_rows
 from momentree.metrics.words import DECIMALS, npmi
 
 N_SHOWN = 20
@@ -54,7 +54,7 @@ def choose_shown_words(
 
     Parameters
     ----------
-    X : {array-like, sparse array, RowBlocks} of shape (n_samples, n_features)
+    X : {array-like, sparse array, Rows} of shape (n_samples, n_features)
         Counts, >= 0.
     labels : ndarray of int of shape (n_samples,)
         Leaf or topic of each document.
@@ -87,7 +87,7 @@ def choose_shown_words(
     >>> [[words[j] for j in order] for order in found]
     [['boat', 'sea'], ['hill', 'sea']]
     """
-    rows = X if isinstance(X, RowBlocks) else RowBlocks(X)
+    rows = as_rows(X)
     n_leaves = max(int(labels.max()), *(leaf for leaves in groups for leaf in leaves)) + 1
     # Weights of copies are thirds and the like, whose sums depend on the order of the documents.
     occurs, logs = rows.mapped(np.sign), rows.mapped(_log2_of_one_more)
@@ -115,9 +115,7 @@ def _log2_of_one_more(counts: Floats) -> Floats:
     return np.log2(1.0 + counts)
 
 
-def _together(
-    rows: RowBlocks, labels: Ints, weight: Floats, candidates: Sequence[Ints]
-) -> list[Floats]:
+def _together(rows: Rows, labels: Ints, weight: Floats, candidates: Sequence[Ints]) -> list[Floats]:
     """Return the documents that contain each pair of the candidates of each group."""
     size = max(_LEAST, _SAMPLED // (int(labels.max()) + 1))
     at, v = RowSampler(rows, weight).draw_from_groups(labels, size)

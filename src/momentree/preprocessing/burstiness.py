@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-import scipy.sparse as sp
 
 from momentree._choices import AutoLogScaling, LogScaling
 from momentree._types import Floats, Ints
-from momentree.backends import RowBlocks
+from momentree.backends import Block, RowArray, Rows, as_rows
 
 T = TypeVar("T")
 
@@ -25,7 +25,7 @@ OUTSIZED = 0.1
 topics of raw counts."""
 
 
-def repetition(X: Any, labels: Ints, n_groups: int, sample_weight: Floats) -> float:
+def repetition(X: Any, labels: RowArray, n_groups: int, sample_weight: RowArray) -> float:
     """Return how often words repeat within documents, relative to independent words.
 
     Draw a token of a group of documents, and another token of the same word in the group. How often
@@ -42,13 +42,13 @@ def repetition(X: Any, labels: Ints, n_groups: int, sample_weight: Floats) -> fl
 
     Parameters
     ----------
-    X : csr_array of shape (n, d)
+    X : {csr_array, Rows} of shape (n, d)
         Counts >= 0.
-    labels : ndarray of int of shape (n,)
+    labels : row array of int of shape (n,)
         Group of each document.
     n_groups : int
         Number of groups.
-    sample_weight : ndarray of shape (n,)
+    sample_weight : row array of shape (n,)
         Weights v >= 0.
 
     Returns
@@ -69,20 +69,14 @@ def repetition(X: Any, labels: Ints, n_groups: int, sample_weight: Floats) -> fl
     1, and B estimates its trace. If words of a topic repeat with a probability of rho, in the
     manner of a Dirichlet-multinomial, B is 1 + rho (d - 1) for one topic of d words. Time O(nnz k).
     """
-    X = sp.csr_array(X, dtype=np.float64)
-    lengths = np.diff(X.indptr)
-    rows = RowBlocks(X)
-    others = np.maximum(rows.row_sums - 1.0, 1.0)
-    repeats = X.copy()
-    repeats.data *= np.maximum(X.data - 1.0, 0.0) / np.repeat(others, lengths)
-    repeats.eliminate_zeros()
+    rows = as_rows(X)
     N = rows.group_sums(labels, n_groups, sample_weight)
-    s = RowBlocks(repeats).group_sums(labels, n_groups, sample_weight)
+    sums = rows.sum(_RepeatSums(n_groups), rows.row_sums, labels, sample_weight)
+    s = sums[..., 0].T
     several = N > 1.0
     tokens = np.where(several, N, 0.0).sum(axis=0)
     within = np.divide(s, N - 1.0, out=np.zeros_like(s), where=several).sum(axis=0)
-    filled = sample_weight * (rows.row_sums > 1.0)
-    n = np.bincount(labels, weights=filled, minlength=n_groups)
+    n = rows.sum(_LongDocuments(n_groups), rows.row_sums, labels, sample_weight)
     kept = (tokens > 0) & (n > 1.0)
     if not kept.any():
         return 0.0
@@ -92,11 +86,54 @@ def repetition(X: Any, labels: Ints, n_groups: int, sample_weight: Floats) -> fl
     return same / apart if apart > 0 else np.inf
 
 
+@dataclass(frozen=True)
+class _RepeatSums:
+    """s_wj of all groups, shape (n_groups, d, 1)."""
+
+    n_groups: int
+
+    def __call__(self, B: Block, c: Floats, labels: Ints, v: Floats) -> Floats:
+        data = B.csr[0]
+        repeats = data * np.maximum(data - 1.0, 0.0)
+        own = (v / np.maximum(c - 1.0, 1.0))[:, None]
+        return B.with_data(repeats).own_tdot(own, labels, self.n_groups, out=B.total)
+
+
+@dataclass(frozen=True)
+class _LongDocuments:
+    """The weight of the documents of two tokens or more in each group, shape (n_groups,)."""
+
+    n_groups: int
+
+    def __call__(self, B: Block, c: Floats, labels: Ints, v: Floats) -> Floats:  # noqa: ARG002
+        found = np.bincount(labels, weights=v * (c > 1.0), minlength=self.n_groups)
+        return found.astype(np.float64, copy=False)
+
+
+@dataclass(frozen=True)
+class _Outsized:
+    """The number of documents of more than so many tokens."""
+
+    tokens: float
+
+    def __call__(self, B: Block, c: Floats) -> Floats:  # noqa: ARG002
+        return np.array(float(np.count_nonzero(c > self.tokens)))
+
+
+@dataclass(frozen=True)
+class _Fractions:
+    """The number of stored values that are not whole numbers."""
+
+    def __call__(self, B: Block) -> Floats:
+        data = B.csr[0]
+        return np.array(float(np.count_nonzero(data != np.floor(data))))
+
+
 def with_scaling(
     log_scaling: AutoLogScaling | None,
-    attempt: Callable[[LogScaling | None], tuple[T, Ints]],
+    attempt: Callable[[LogScaling | None], tuple[T, RowArray, int]],
     X: Any,
-    sample_weight: Floats,
+    sample_weight: RowArray,
 ) -> tuple[LogScaling | None, T]:
     """Return the scaling of counts, chosen by their burstiness if "auto", and what it leads to.
 
@@ -108,10 +145,11 @@ def with_scaling(
         "log1p" leads to. It is also "log1p" if some counts are not whole numbers, which have no
         repeats to count, and if one document has a tenth of all tokens and ten times the average.
     attempt : callable
-        Returns a result, and the group of each document, for counts scaled in this way.
-    X : csr_array of shape (n, d)
+        Returns a result for counts scaled in this way, the group of each document, and the
+        number of groups.
+    X : {csr_array, Rows} of shape (n, d)
         Counts >= 0.
-    sample_weight : ndarray of shape (n,)
+    sample_weight : row array of shape (n,)
         Weights >= 0.
 
     Returns
@@ -124,19 +162,23 @@ def with_scaling(
     if log_scaling != "auto":
         return log_scaling, attempt(log_scaling)[0]
 
-    def bursty(labels: Ints) -> bool:
-        return repetition(X, labels, int(labels.max()) + 1, sample_weight) >= BURSTY
+    rows = as_rows(X)
 
-    always = bool((X.data != np.floor(X.data)).any()) or _one_outweighs(X)
+    def bursty(labels: RowArray, n_groups: int) -> bool:
+        return repetition(rows, labels, n_groups, sample_weight) >= BURSTY
+
+    always = float(rows.sum(_Fractions())) > 0 or _one_outweighs(rows)
     # Topics only add to the repeats, so without repeats in all documents there are none in groups.
-    if always or bursty(np.zeros(X.shape[0], dtype=np.intp)):
-        result, labels = attempt("log1p")
-        if always or bursty(labels):
+    if always or bursty(np.broadcast_to(np.intp(0), rows.shape[:1]), 1):
+        result, labels, n_groups = attempt("log1p")
+        if always or bursty(labels, n_groups):
             return "log1p", result
         log.info("words are not bursty: starting again from raw counts")
     return None, attempt(None)[0]
 
 
-def _one_outweighs(X: Any) -> bool:
-    c = RowBlocks(X).row_sums
-    return bool(c.max() > max(OUTSIZED * c.sum(), 10.0 * c.mean()))
+def _one_outweighs(rows: Rows) -> bool:
+    c = rows.row_sums
+    total = float(rows.total(c))
+    tokens = max(OUTSIZED * total, 10.0 * total / max(rows.shape[0], 1))
+    return float(rows.sum(_Outsized(tokens), c)) > 0

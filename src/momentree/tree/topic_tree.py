@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
@@ -21,7 +22,16 @@ from momentree._choices import (
 from momentree._types import Floats, Ints
 from momentree._validation import check_features
 from momentree.assignment.nested import Assigner, check_assigner
-from momentree.backends import RowBlocks, in_canonical_order
+from momentree.backends import (
+    RowArray,
+    RowBlocks,
+    Rows,
+    as_rows,
+    collected,
+    in_given_order,
+    ordered,
+)
+from momentree.backends.products import Dot
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.inference import log_joint, log_multinomial, log_posterior
 from momentree.objects import TopicParameters
@@ -47,10 +57,10 @@ from momentree.tree.topic_split import EARLY, TopicSplitter
 class ScaledCounts:
     """Counts in canonical order on the scale of the fit; `smoothing` is on this scale too."""
 
-    rows: RowBlocks
-    at: Ints
-    weight: Floats
-    count_per_token: Floats
+    rows: Rows
+    at: Ints | None
+    weight: RowArray
+    count_per_token: RowArray
     smoothing: float
 
 
@@ -238,10 +248,22 @@ class TopicTree(FitsTexts, TreeEstimator):
         X, names = check_features(self, X, feature_names, reset=True)
         return X, None, names
 
-    def _fit_tree(self, X: Any, missing: Any | None, weight: Floats) -> TreeNode:  # noqa: ARG002
+    def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any]:  # noqa: ARG002
+        instead: dict[str, Any] = {}
+        limits = Limits.of(self)
+        if limits.none:
+            instead["max_leaf_nodes"] = 8
+        elif self.search != "none" and self.refine is not None and math.isinf(limits.depth):
+            instead["search"] = "none"
+        if self.weighting == "three_words":
+            instead["weighting"] = "length"
+        return instead
+
+    def _fit_tree(self, X: Any, missing: Any | None, weight: RowArray) -> TreeNode:  # noqa: ARG002
         self._choose(X, weight)
-        data, grown = self._grown(X, weight)
-        grown = self._searched(data, grown, X)
+        counts = as_rows(X)
+        data, grown = self._grown(counts, weight)
+        grown = self._searched(data, grown, counts)
         self._assigner, labels, self.n_iter_, self.converged_ = self._assigned(
             grown,
             data.rows,
@@ -249,14 +271,13 @@ class TopicTree(FitsTexts, TreeEstimator):
             family=TopicParameters if self.refine else None,
             smoothing=data.smoothing,
         )
-        self.labels_ = np.empty_like(labels)
-        self.labels_[data.at] = labels
         k = len(grown.root.leaves())
-        counts = RowBlocks(X)
-        self._n_words = float(data.weight @ counts.row_sums[data.at])
-        sums = counts.group_sums(self.labels_, k, weight)
+        in_order = in_given_order(labels, data.at)
+        self._n_words = float(counts.sum(Dot(), counts.row_sums, weight))
+        sums = counts.group_sums(in_order, k, weight)
         scaled_sums = data.rows.group_sums(labels, k, data.weight) if self.log_scaling_ else sums
-        sizes = np.bincount(labels, weights=data.weight, minlength=k).astype(np.float64)
+        sizes = data.rows.group_sizes(labels, k, data.weight)
+        self.labels_ = np.asarray(in_order) if counts.gives_rows else np.empty(0, dtype=np.intp)
 
         def center(leaves: list[int]) -> Floats:
             return _distribution(sums[:, leaves].sum(axis=1))
@@ -269,30 +290,34 @@ class TopicTree(FitsTexts, TreeEstimator):
             gain=lambda sides: _gain(scaled_sums, sides),
         )
         self._merges = Merges.of(tree, scaled_sums, sizes, TopicParameters, center)
-        choose_words_of(tree, X, self.labels_, self.vocabulary_, weight)
+        if counts.gives_rows:
+            choose_words_of(tree, counts, self.labels_, self.vocabulary_, np.asarray(weight))
         self._name(tree)
         return tree
 
-    def _grown(self, X: Any, weight: Floats) -> tuple[ScaledCounts, Grown]:
+    def _grown(self, counts: Rows, weight: RowArray) -> tuple[ScaledCounts, Grown]:
         """Set ``log_scaling_``, and return the scaled counts and the tree grown from them."""
 
-        def attempt(log_scaling: LogScaling | None) -> tuple[tuple[ScaledCounts, Grown], Ints]:
-            data = self._scaled(X, weight, log_scaling)
+        def attempt(
+            log_scaling: LogScaling | None,
+        ) -> tuple[tuple[ScaledCounts, Grown], RowArray, int]:
+            data = self._scaled(counts, weight, log_scaling)
             grown = self._grow(data)
-            labels = np.empty_like(grown.labels)
-            labels[data.at] = grown.labels
-            return (data, grown), labels
+            labels = in_given_order(grown.labels, data.at)
+            return (data, grown), labels, len(grown.root.leaves())
 
         whole_counts = self.weighting == "three_words"
         chosen = None if whole_counts else self.log_scaling
-        self.log_scaling_, found = with_scaling(chosen, attempt, X, weight)
+        self.log_scaling_, found = with_scaling(chosen, attempt, counts, weight)
         return found
 
-    def _scaled(self, X: Any, weight: Floats, log_scaling: LogScaling | None) -> ScaledCounts:
+    def _scaled(
+        self, counts: Rows, weight: RowArray, log_scaling: LogScaling | None
+    ) -> ScaledCounts:
         log.info("log scaling counts")
-        scaled = log_scale(X, log_scaling)
-        rows, at = in_canonical_order(scaled.rows, weight)
-        weight, count_per_token = weight[at], scaled.count_per_token[at]
+        scaled = log_scale(counts, log_scaling)
+        rows, weight, at = ordered(scaled.rows, weight)
+        count_per_token = scaled.count_per_token if at is None else scaled.count_per_token[at]
         smoothing = self.smoothing * typical_count_per_token(rows, count_per_token, weight)
         return ScaledCounts(rows, at, weight, count_per_token, smoothing)
 
@@ -308,14 +333,14 @@ class TopicTree(FitsTexts, TreeEstimator):
             criterion=topic_bic if limits.none else accept_all,
         )
 
-    def _searched(self, data: ScaledCounts, grown: Grown, X: Any) -> Grown:
+    def _searched(self, data: ScaledCounts, grown: Grown, counts: Rows) -> Grown:
         """Return a tree over the most likely leaves, or the one given if nothing is searched."""
         limits = self._limits
         by_number = math.isinf(limits.depth) and not limits.none
         if self.search == "none" or self.refine is None or not by_number:
             return grown
         search = TopicSearch(
-            data.rows,
+            collected(data.rows),
             data.weight,
             data.count_per_token,
             data.smoothing,
@@ -323,8 +348,9 @@ class TopicTree(FitsTexts, TreeEstimator):
             self.min_samples_leaf,
             self.tol,
         )
-        found = search.from_tree(grown, RowBlocks(X).take(data.at).matrix)
-        return tree_over(found, grown, data.rows, data.weight)
+        X = collected(counts).matrix if data.at is None else collected(counts).take(data.at).matrix
+        found = search.from_tree(grown, X)
+        return tree_over(found, grown, collected(data.rows), data.weight)
 
     @property
     def _limits(self) -> Limits:
@@ -372,7 +398,7 @@ class TopicTree(FitsTexts, TreeEstimator):
         check_scaling(self.log_scaling_)
         return k
 
-    def _ready(self, X: Any) -> tuple[Assigner, RowBlocks]:
+    def _ready(self, X: Any) -> tuple[Assigner, Rows]:
         X, _ = check_features(self, self._counts(X), None, reset=False)
         return self._assigner, log_scale(X, self.log_scaling_).rows
 
