@@ -3,6 +3,7 @@
 from momentree.backends.base import Kernel, RowArray, Rows
 from momentree.backends.block import Block
 from momentree.backends.lifted import LiftedRows
+from momentree.backends.room import group_totals, parted, with_room
 from momentree.backends.row_order import RowSampler, in_canonical_order, in_given_order, ordered
 from momentree.backends.rows import RowBlocks
 from momentree.backends.sources import as_rows, collected, is_elsewhere
@@ -19,10 +20,13 @@ __all__ = [
     "as_rows",
     "collected",
     "get_num_threads",
+    "group_totals",
     "in_canonical_order",
     "in_given_order",
     "is_elsewhere",
     "num_threads",
     "ordered",
+    "parted",
     "single_threaded_blas",
+    "with_room",
 ]

@@ -18,8 +18,8 @@ from momentree.backends.products import (
     GroupSums,
     Ones,
     Product,
+    Stored,
     Total,
-    Unlisted,
 )
 from momentree.exceptions import InvalidDataError
 
@@ -88,6 +88,38 @@ class Rows(ABC):
             The values in row order. ``numpy.asarray`` returns them as an array wherever they are.
         """
 
+    def each(self, function: Callable[..., Any], *arrays: RowArray) -> RowArray:
+        """Return a function of row arrays alone, which reads no data.
+
+        Parameters
+        ----------
+        function : callable
+            Maps entries of row arrays to an array with one entry or row for each.
+        *arrays : array-like of shape (n_rows, ...)
+            Row arrays.
+
+        Returns
+        -------
+        ndarray or row array
+            The values in row order, stored as the results of :meth:`map` are.
+        """
+        return self.map(OfArrays(function), *arrays)
+
+    @cached_property
+    def _stored(self) -> Floats:
+        """Numbers of stored values, those not in a table of values, and those not whole."""
+        return self.sum(Stored())
+
+    @property
+    def nnz(self) -> int:
+        """Number of stored values."""
+        return int(self._stored[0])
+
+    @property
+    def whole(self) -> bool:
+        """Whether all stored values are whole numbers."""
+        return not self._stored[2]
+
     @cached_property
     def row_sums(self) -> RowArray:
         """Sum of each row, shape (n_rows,)."""
@@ -137,8 +169,7 @@ class Rows(ABC):
             Rows whose values are computed for each question. As in memory, they are rounded to
             single precision unless all stored values are whole numbers up to 65,535.
         """
-        listed = not float(self.sum(Unlisted()))
-        return DerivedRows(self, function=function, single=not listed)
+        return DerivedRows(self, function=function, single=self._stored[1] > 0)
 
     def scaled(self, row_factor: RowArray) -> Rows:
         """Return the rows multiplied by factors, a row array of shape (n_rows,)."""
@@ -243,3 +274,14 @@ class OfDerived:
         derived = B.with_data(data)
         derived.total, derived.spare = B.total, B.spare
         return self.kernel(derived, *arrays)
+
+
+@dataclass(frozen=True)
+class OfArrays:
+    """A kernel that ignores the block."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, B: Block, *arrays: Any) -> Any:  # noqa: ARG002
+        """Return the function of the entries of row arrays."""
+        return self.function(*arrays)

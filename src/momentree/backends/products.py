@@ -43,14 +43,16 @@ class Ones:
 
 
 @dataclass(frozen=True)
-class Unlisted:
-    """The number of stored values that are not whole numbers from 0 to 65,535."""
+class Stored:
+    """Numbers of stored values, those not whole and from 0 to 65,535, and those not whole."""
 
     def __call__(self, B: Block) -> Floats:
-        """Return the number in a block."""
+        """Return the numbers in a block."""
         data = B.csr[0]
-        whole = (data >= 0) & (data <= LISTED) & (data == np.floor(data))
-        return np.array(float(np.count_nonzero(~whole)))
+        fraction = data != np.floor(data)
+        unlisted = fraction | ~((data >= 0) & (data <= LISTED))
+        numbers = len(data), np.count_nonzero(unlisted), np.count_nonzero(fraction)
+        return np.array(numbers, dtype=np.float64)
 
 
 @dataclass(frozen=True)

@@ -130,7 +130,6 @@ class FlatModel(
         with console_logging(package_log, bool(self.verbose)), single_threaded_blas():
             result, at = self._fit(samples, weight)
             rows = as_rows(counts)
-            tokens = rows.sum(Dot(), rows.row_sums, weight) / rows.total(weight)
         if (found := len(result.weights)) < self._wanted:
             reason = result.diagnostics.get("reason") or Message("moments_show_no_more")
             warning = ConvergenceWarning(
@@ -141,13 +140,14 @@ class FlatModel(
         self.components_ = result.centers.T.copy()
         if rows.gives_rows:
             self.labels_ = np.asarray(in_given_order(result.labels, at))
-            self._choose_words(counts, np.asarray(weight))
+            self._choose_words(rows, np.asarray(weight))
         else:
             self.labels_ = np.empty(0, dtype=np.intp)
             self.__dict__.pop("_words", None)
         self.n_iter_, self.converged_ = result.n_iter, result.converged
         self.diagnostics_ = result.diagnostics
-        self.mean_count_ = float(tokens)
+        tokens = float(rows.sum(Dot(), rows.row_sums, weight))
+        self.mean_count_ = tokens / float(rows.total(weight))
         self.__dict__.pop("notes_", None)
         if notes:
             self.notes_ = notes

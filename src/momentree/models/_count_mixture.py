@@ -13,7 +13,15 @@ from momentree._choices import AutoLogScaling, LogScaling, Refine, Weighting
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_number
 from momentree.assignment.posteriors import MixtureAssigner
-from momentree.backends import RowArray, RowBlocks, Rows, as_rows, collected, ordered
+from momentree.backends import (
+    RowArray,
+    RowBlocks,
+    Rows,
+    as_rows,
+    collected,
+    in_given_order,
+    ordered,
+)
 from momentree.backends.products import Product
 from momentree.inference import log_joint, log_posterior
 from momentree.inference.posteriors import LikeliestComponent, responsibilities
@@ -29,6 +37,7 @@ from momentree.refinement import em
 from momentree.refinement.em import column_sums, m_step
 from momentree.tree.growth import Grown, Limits, grow
 from momentree.tree.search import TopicSearch
+from momentree.tree.search_sample import is_sampled, search_sample
 from momentree.tree.split import SPLIT_ITER
 from momentree.tree.texts import FitsTexts
 from momentree.tree.topic_split import TopicSplitter
@@ -72,14 +81,14 @@ class CountMixture(FitsTexts, FlatModel):
         """The weighting of documents in the moments."""
         return "length"
 
-    def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any] | None:  # noqa: ARG002
+    def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any] | None:
         instead: dict[str, Any] = {}
         if self._is_auto:
             instead["n_components"] = 8
         if self._weighting == "three_words":
             instead["weighting"] = "length"
         start = self._chosen_start()
-        if start == "search":
+        if start == "search" and not is_sampled(rows, self._wanted):
             instead["search"] = "none"
         elif start == "tfidf":
             instead["start"] = "moments"
@@ -116,7 +125,7 @@ class CountMixture(FitsTexts, FlatModel):
         check_choice("start", self.start, get_args(Start))
 
     def _fit(self, samples: Any, weight: RowArray) -> tuple[FitResult, Ints | None]:
-        data, at, start = self._started(samples, weight)
+        data, at, start = self._start(as_rows(samples), weight)
         fitted, centers, diagnostics = start.parameters, start.centers, start.diagnostics
         n_iter, converged = 1, True
         if self.refine:
@@ -150,34 +159,50 @@ class CountMixture(FitsTexts, FlatModel):
         )
         return result, at
 
-    def _started(
-        self, X: Any, weight: RowArray
+    def _start(
+        self, counts: Rows, weight: RowArray
     ) -> tuple[CountData, Ints | None, Initialization[MixtureParameters]]:
         """Set ``log_scaling_``, and return the scaled counts, their order and a start for EM."""
-        counts = as_rows(X)
-        d = counts.shape[1]
-        search = self._last_fit(d) is None and self._chosen_start() == "search"
-        in_order, of_rows, at = ordered(counts, weight)
+        part = search_sample(counts, weight, self._wanted) if self._searches(counts) else None
+        if part is None:
+            return self._started(counts, weight)
+        log.info("searching in %d documents", part[0].shape[0])
+        _, _, start = self._started(*part)
+        return *self._data(counts, weight, self.log_scaling_), start
 
-        def attempt(log_scaling: LogScaling | None) -> tuple[Any, RowArray, int]:
-            data = self._data(in_order, of_rows, log_scaling)
+    def _searches(self, counts: Rows) -> bool:
+        return self._last_fit(counts.shape[1]) is None and self._chosen_start() == "search"
+
+    def _started(
+        self, counts: Rows, weight: RowArray
+    ) -> tuple[CountData, Ints | None, Initialization[MixtureParameters]]:
+        search = self._searches(counts)
+
+        def attempt(
+            log_scaling: LogScaling | None, counts: Rows, weight: RowArray
+        ) -> tuple[Any, RowArray, int]:
+            data, at = self._data(counts, weight, log_scaling)
             grown = self._grown(data) if search else None
             start = self._initialize(data) if grown is None else self._from_leaves(data, grown)
             assigner = MixtureAssigner.of(start.parameters)
-            return (data, start, grown), assigner.labels(data.rows), assigner.n_groups
+            labels = in_given_order(assigner.labels(data.rows), at)
+            return (data, at, start, grown), labels, assigner.n_groups
 
         requested = self._requested_log_scaling()
-        if requested == "auto" and self._last_fit(d) is not None:
+        if requested == "auto" and self._last_fit(counts.shape[1]) is not None:
             requested = self.log_scaling_  # the topics to start from are on this scale
-        found = with_scaling(requested, attempt, in_order, of_rows)
-        self.log_scaling_, (data, start, grown) = found
+        self.log_scaling_, found = with_scaling(requested, attempt, counts, weight, self._wanted)
+        data, at, start, grown = found
         return data, at, start if grown is None else self._searched(data, start, grown)
 
-    def _data(self, counts: Rows, weight: RowArray, log_scaling: LogScaling | None) -> CountData:
+    def _data(
+        self, counts: Rows, weight: RowArray, log_scaling: LogScaling | None
+    ) -> tuple[CountData, Ints | None]:
+        counts, weight, at = ordered(counts, weight)
         scaled = log_scale(counts, log_scaling)
         rows, count_per_token = scaled.rows, scaled.count_per_token
         smoothing = self.smoothing * typical_count_per_token(rows, count_per_token, weight)
-        return CountData(counts, rows, count_per_token, weight, smoothing)
+        return CountData(counts, rows, count_per_token, weight, smoothing), at
 
     def _initialize(self, data: CountData) -> Initialization[MixtureParameters]:
         last = self._last_fit(data.rows.shape[1])
@@ -202,7 +227,7 @@ class CountMixture(FitsTexts, FlatModel):
 
     def _from_tfidf(self, data: CountData) -> Initialization[MixtureParameters]:
         """Decompose the raw moments of tf-idf rows, and group rows by their largest score."""
-        rows = RowBlocks(tfidf(collected(data.counts).matrix, data.weight))
+        rows = RowBlocks(tfidf(collected(data.counts), data.weight))
         found = self._decompose(RawMoments(rows, sample_weight=data.weight))
         return self._from_groups(data, _largest_score(rows, found, data.weight), found)
 
@@ -234,7 +259,7 @@ class CountMixture(FitsTexts, FlatModel):
             replace(self._splitter(data), min_samples_leaf=least),
             least,
             self.tol,
-        ).from_tree(grown, collected(data.counts).matrix)
+        ).from_tree(grown, collected(data.counts))
         return Initialization.of(found.parameters, {**start.diagnostics, "start": found.start})
 
     def _grown(self, data: CountData) -> Grown:

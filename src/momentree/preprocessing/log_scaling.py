@@ -99,9 +99,7 @@ class _CountPerToken:
 
 
 def _log2_of_one_more(x: Floats) -> Floats:
-    y = np.log1p(x, dtype=np.float32 if x.dtype != np.float64 else None, casting="unsafe")
-    y /= np.log(2.0)
-    return y
+    return np.asarray(np.log1p(x) / np.log(2.0))
 
 
 def typical_count_per_token(

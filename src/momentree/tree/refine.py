@@ -42,9 +42,9 @@ def refine_leaves(
     root, labels = grown.root, grown.labels
     leaves, n_iter = root.leaves(), 0
     log.info("refining %d leaves", len(leaves))
-    sizes = rows.group_sizes(labels, len(leaves), weight)
-    parameters: MixtureParameters | None = grown.parameters
+    parameters: MixtureParameters | None = grown.parameters  # may come from other samples
     if parameters is None:
+        sizes = rows.group_sizes(labels, len(leaves), weight)
         parameters = family.m_step(rows.group_sums(labels, len(leaves), weight), sizes, smoothing)
     while True:
         result = em(

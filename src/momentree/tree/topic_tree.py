@@ -46,22 +46,25 @@ from momentree.tree.growth import Grown, Limits, grow, log
 from momentree.tree.naming import choose_words_of, name_by_words
 from momentree.tree.node import TreeNode
 from momentree.tree.search import TopicSearch, tree_over
+from momentree.tree.search_sample import is_sampled, least_in_sample, search_sample
 from momentree.tree.selection import ComponentChoice, choose_n_components
-from momentree.tree.split import EXACT, SPLIT_ITER
+from momentree.tree.split import SPLIT_ITER
 from momentree.tree.stopping import TopicStop, accept_all, topic_bic
 from momentree.tree.texts import FitsTexts
-from momentree.tree.topic_split import EARLY, TopicSplitter
+from momentree.tree.topic_split import TopicSplitter
 
 
 @dataclass(frozen=True)
 class ScaledCounts:
-    """Counts in canonical order on the scale of the fit; `smoothing` is on this scale too."""
+    """Counts in canonical order, raw and on the scale of the fit, like `smoothing` and `least`."""
 
+    counts: Rows
     rows: Rows
     at: Ints | None
     weight: RowArray
     count_per_token: RowArray
     smoothing: float
+    least: float
 
 
 class TopicTree(FitsTexts, TreeEstimator):
@@ -248,12 +251,12 @@ class TopicTree(FitsTexts, TreeEstimator):
         X, names = check_features(self, X, feature_names, reset=True)
         return X, None, names
 
-    def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any]:  # noqa: ARG002
+    def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any]:
         instead: dict[str, Any] = {}
         limits = Limits.of(self)
         if limits.none:
             instead["max_leaf_nodes"] = 8
-        elif self.search != "none" and self.refine is not None and math.isinf(limits.depth):
+        elif self._searches(limits) and not is_sampled(rows, int(limits.leaves)):
             instead["search"] = "none"
         if self.weighting == "three_words":
             instead["weighting"] = "length"
@@ -262,8 +265,7 @@ class TopicTree(FitsTexts, TreeEstimator):
     def _fit_tree(self, X: Any, missing: Any | None, weight: RowArray) -> TreeNode:  # noqa: ARG002
         self._choose(X, weight)
         counts = as_rows(X)
-        data, grown = self._grown(counts, weight)
-        grown = self._searched(data, grown, counts)
+        data, grown = self._start(counts, weight)
         self._assigner, labels, self.n_iter_, self.converged_ = self._assigned(
             grown,
             data.rows,
@@ -295,31 +297,54 @@ class TopicTree(FitsTexts, TreeEstimator):
         self._name(tree)
         return tree
 
-    def _grown(self, counts: Rows, weight: RowArray) -> tuple[ScaledCounts, Grown]:
+    def _start(self, counts: Rows, weight: RowArray) -> tuple[ScaledCounts, Grown]:
+        """Set ``log_scaling_``, and return the scaled counts and the tree from which EM starts."""
+        limits = self._limits
+        if not self._searches(limits):
+            return self._grown(counts, weight, self.min_samples_leaf)
+        part = search_sample(counts, weight, int(limits.leaves))
+        if part is None:
+            data, grown = self._grown(counts, weight, self.min_samples_leaf)
+            return data, self._searched(data, grown)
+        share = float(part[1].sum()) / float(counts.total(weight))
+        least = least_in_sample(self.min_samples_leaf, share)
+        log.info("searching in %d documents", part[0].shape[0])
+        grown = self._searched(*self._grown(*part, least))
+        return self._scaled(counts, weight, self.log_scaling_, self.min_samples_leaf), grown
+
+    def _searches(self, limits: Limits) -> bool:
+        by_number = math.isinf(limits.depth) and not limits.none
+        return self.search != "none" and self.refine is not None and by_number
+
+    def _grown(self, counts: Rows, weight: RowArray, least: float) -> tuple[ScaledCounts, Grown]:
         """Set ``log_scaling_``, and return the scaled counts and the tree grown from them."""
+        total = float(counts.total(weight))
 
         def attempt(
-            log_scaling: LogScaling | None,
+            log_scaling: LogScaling | None, counts: Rows, weight: RowArray
         ) -> tuple[tuple[ScaledCounts, Grown], RowArray, int]:
-            data = self._scaled(counts, weight, log_scaling)
+            share = float(counts.total(weight)) / total
+            data = self._scaled(counts, weight, log_scaling, max(least * share, min(least, 1.0)))
             grown = self._grow(data)
             labels = in_given_order(grown.labels, data.at)
             return (data, grown), labels, len(grown.root.leaves())
 
-        whole_counts = self.weighting == "three_words"
-        chosen = None if whole_counts else self.log_scaling
-        self.log_scaling_, found = with_scaling(chosen, attempt, counts, weight)
+        limits, chosen = self._limits, self.log_scaling
+        if self.weighting == "three_words":
+            chosen = None
+        n_groups = min(limits.leaves, 2.0**limits.depth)
+        self.log_scaling_, found = with_scaling(chosen, attempt, counts, weight, n_groups)
         return found
 
     def _scaled(
-        self, counts: Rows, weight: RowArray, log_scaling: LogScaling | None
+        self, counts: Rows, weight: RowArray, log_scaling: LogScaling | None, least: float
     ) -> ScaledCounts:
+        counts, weight, at = ordered(counts, weight)
         log.info("log scaling counts")
         scaled = log_scale(counts, log_scaling)
-        rows, weight, at = ordered(scaled.rows, weight)
-        count_per_token = scaled.count_per_token if at is None else scaled.count_per_token[at]
+        rows, count_per_token = scaled.rows, scaled.count_per_token
         smoothing = self.smoothing * typical_count_per_token(rows, count_per_token, weight)
-        return ScaledCounts(rows, at, weight, count_per_token, smoothing)
+        return ScaledCounts(counts, rows, at, weight, count_per_token, smoothing, least)
 
     def _grow(self, data: ScaledCounts) -> Grown:
         limits = self._limits
@@ -333,24 +358,19 @@ class TopicTree(FitsTexts, TreeEstimator):
             criterion=topic_bic if limits.none else accept_all,
         )
 
-    def _searched(self, data: ScaledCounts, grown: Grown, counts: Rows) -> Grown:
-        """Return a tree over the most likely leaves, or the one given if nothing is searched."""
-        limits = self._limits
-        by_number = math.isinf(limits.depth) and not limits.none
-        if self.search == "none" or self.refine is None or not by_number:
-            return grown
+    def _searched(self, data: ScaledCounts, grown: Grown) -> Grown:
+        """Return a tree over the most likely leaves."""
         search = TopicSearch(
             collected(data.rows),
             data.weight,
             data.count_per_token,
             data.smoothing,
             self._splitter(data),
-            self.min_samples_leaf,
+            data.least,
             self.tol,
         )
-        X = collected(counts).matrix if data.at is None else collected(counts).take(data.at).matrix
-        found = search.from_tree(grown, X)
-        return tree_over(found, grown, collected(data.rows), data.weight)
+        rows = collected(data.rows)
+        return tree_over(search.from_tree(grown, collected(data.counts)), grown, rows, data.weight)
 
     @property
     def _limits(self) -> Limits:
@@ -358,12 +378,12 @@ class TopicTree(FitsTexts, TreeEstimator):
 
     def _splitter(self, data: ScaledCounts) -> TopicSplitter:
         return TopicSplitter(
-            min_samples_leaf=self.min_samples_leaf,
+            min_samples_leaf=data.least,
             smoothing=data.smoothing,
             refine_iter=SPLIT_ITER if self.refine else 0,
             weighting=self.weighting,
             random_state=self.random_state,
-            whiten=EXACT if self.exact else EARLY,
+            exact=self.exact,
         )
 
     def _choose(self, X: Any, weight: Floats) -> None:
