@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._types import Floats, Ints
+from momentree.backends import as_rows
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.models._fit_result import FitResult
 from momentree.objects import MixtureSums
@@ -35,7 +36,7 @@ class OnlineModel(FitsBatches):
         missing: Any | None,
         weight: Floats,
         before: MixtureSums,
-    ) -> tuple[FitResult, Ints, BatchUpdate]:
+    ) -> tuple[FitResult, Ints | None, BatchUpdate]:
         """Return the result with the components in place, the order of samples, and the update."""
         raise NotImplementedError
 
@@ -43,7 +44,7 @@ class OnlineModel(FitsBatches):
 
         def _choose_words(self, counts: Any, weight: Floats) -> None: ...
 
-        def _set_result(self, result: FitResult, at: Ints) -> None: ...
+        def _set_result(self, result: FitResult, at: Ints | None) -> None: ...
 
     def _check_online(self) -> None:
         if self.refine not in ("em", "variational"):
@@ -59,7 +60,7 @@ class OnlineModel(FitsBatches):
         assert result.sums is not None  # noqa: S101 - for the type checker
         self.mean_count_ = result.sums.total / result.sums.weight
         words = vars(self).get("_words")
-        self._choose_words(X, weight)
+        self._choose_words(as_rows(X), weight)
         if words is not None:  # of the last batch, which may not contain all components
             chosen = [unpack(row) for row in self._words]
             old = [unpack(row) for row in words]

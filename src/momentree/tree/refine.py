@@ -11,7 +11,8 @@ from momentree.assignment.nested import Assigner
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.assignment.rules import Rule
 from momentree.assignment.tree_rules import RuleAssigner
-from momentree.backends import RowBlocks
+from momentree.backends import RowArray, Rows
+from momentree.backends.products import Renumbered
 from momentree.objects import MixtureParameters
 from momentree.refinement import em
 from momentree.tree.chains import join_chains
@@ -24,7 +25,7 @@ class RefinedLeaves(NamedTuple):
     """The leaves of a tree after EM, with the expected statistics of its last step if it ran."""
 
     assigner: Assigner
-    labels: Ints
+    labels: RowArray
     n_iter: int
     converged: bool
     statistics: Floats | None = None
@@ -33,15 +34,15 @@ class RefinedLeaves(NamedTuple):
 
 def refine_leaves(
     grown: Grown,
-    rows: RowBlocks,
-    weight: Floats,
+    rows: Rows,
+    weight: RowArray,
     *,
     family: type[P],
     smoothing: float,
     min_samples_leaf: float,
     max_iter: int,
     tol: float,
-    chains: tuple[RowBlocks, type[MixtureParameters]] | None = None,
+    chains: tuple[Rows, type[MixtureParameters]] | None = None,
 ) -> RefinedLeaves:
     """Run EM over all leaves, and assign every sample to its most likely leaf.
 
@@ -52,9 +53,9 @@ def refine_leaves(
     root, labels = grown.root, grown.labels
     leaves, n_iter = root.leaves(), 0
     log.info("refining %d leaves", len(leaves))
-    sizes = np.bincount(labels, weights=weight, minlength=len(leaves)).astype(np.float64)
-    parameters: MixtureParameters | None = grown.parameters
+    parameters: MixtureParameters | None = grown.parameters  # may come from other samples
     if parameters is None:
+        sizes = rows.group_sizes(labels, len(leaves), weight)
         parameters = family.m_step(rows.group_sums(labels, len(leaves), weight), sizes, smoothing)
     while True:
         result = em(
@@ -68,8 +69,8 @@ def refine_leaves(
         n_iter += result.n_iter
         parameters = result.parameters
         labels = MixtureAssigner.of(parameters).labels(rows)
-        sizes = np.bincount(labels, weights=weight, minlength=len(leaves)).astype(np.float64)
-        counts = np.bincount(labels, minlength=len(leaves))
+        sizes = rows.group_sizes(labels, len(leaves), weight)
+        counts = rows.group_sizes(labels, len(leaves), rows.ones())
         small = int(sizes.argmin())
         if len(leaves) == 1 or (sizes[small] >= min_samples_leaf and counts.min() > 0):
             break
@@ -83,7 +84,7 @@ def refine_leaves(
     assigner = MixtureAssigner.of(parameters.reordered(order))
     return RefinedLeaves(
         assigner,
-        np.argsort(order)[labels],
+        rows.map(Renumbered(np.argsort(order)), labels),
         n_iter,
         result.converged,
         result.sums[:, order],
