@@ -12,7 +12,7 @@ import numpy as np
 
 from momentree._types import Floats, Ints
 from momentree.assignment.rules import LinearRule, Rule
-from momentree.backends import Block, RowArray, RowBlocks, group_totals, parted, with_room
+from momentree.backends import Block, RowArray, Rows, group_totals, parted, with_room
 from momentree.messages import Message
 from momentree.objects import MixtureParameters, Moments, Whitening
 from momentree.whitening import whiten
@@ -31,7 +31,7 @@ class Groups:
 
     Attributes
     ----------
-    rows : RowBlocks of shape (n, p)
+    rows : Rows of shape (n, p)
         Statistics of the samples.
     weight : row array of shape (n,)
         Sample weights >= 0.
@@ -45,7 +45,7 @@ class Groups:
         The split that made each group and its side, where they are known.
     """
 
-    rows: RowBlocks
+    rows: Rows
     weight: RowArray
     factor: RowArray
     own: RowArray
@@ -53,7 +53,7 @@ class Groups:
     parents: Sequence[tuple[Split, int] | None] | None = None
 
     @classmethod
-    def one(cls, rows: RowBlocks, weight: RowArray, factor: RowArray) -> Groups:
+    def one(cls, rows: Rows, weight: RowArray, factor: RowArray) -> Groups:
         """Return all samples as one group."""
         return cls(rows, weight, factor, np.zeros(rows.shape[0], dtype=np.int32), 1)
 
