@@ -69,4 +69,4 @@ def group_totals(own: Ints, values: Floats, n_groups: int) -> Floats:
         The sums.
     """
     # Values without a group are counted in front.
-    return np.bincount(own + 1, values, minlength=n_groups + 1)[1:]
+    return np.bincount(own + 1, values, minlength=n_groups + 1)[1:].astype(np.float64, copy=False)
