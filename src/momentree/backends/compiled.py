@@ -1,7 +1,8 @@
 """Products with rows in CSR form, compiled by Numba: the same as `reference`, up to rounding.
 
 Values are read in the type in which they are stored, and columns are computed eight, four or two at
-once. Rows of the same group follow each other, so that the matrix of a group stays in the cache.
+once. The values of a column in all groups are next to each other, because frequent columns of one
+group are often frequent in others, and stay in the cache.
 
 Each function adds its result to `out` and returns it.
 """
@@ -26,51 +27,47 @@ U = np.uintp  # positions: Numba tests whether signed ones are negative
 
 def add_dot(rows: Csr, V: Floats, out: Floats) -> Floats:
     """Add B V."""
-    n, d = rows.shape
-    _run(_dot, rows, *_together(n), _flat(V), _factor(rows), d, _width(V), _flat(out))
+    m = _width(V)
+    _run(_dot, rows, _one_group(rows), V, _factor(rows), m, m, out)
     return out
 
 
 def add_tdot(rows: Csr, Z: Floats, out: Floats) -> Floats:
     """Add B^T Z."""
-    n, d = rows.shape
-    _run(_tdot, rows, *_together(n), _flat(Z), _factor(rows), d, _width(Z), _flat(out))
+    m = _width(Z)
+    _run(_tdot, rows, _one_group(rows), Z, _factor(rows), m, m, out)
     return out
 
 
 def add_gram(rows: Csr, V: Floats, r: Floats, out: Floats) -> Floats:
     """Add B^T (r * (B V))."""
-    n, d = rows.shape
-    _run(_gram, rows, *_together(n), _flat(V), _weights(rows, r), d, _width(V), _flat(out))
+    m = _width(V)
+    _run(_gram, rows, _one_group(rows), V, _weights(rows, r), m, m, out)
     return out
 
 
 def add_own_dot(rows: Csr, V: Floats, own: Ints, out: Floats) -> Floats:
     """Add the product of each row with the matrix of its own group."""
-    order, d = _by_group(own, len(V)), rows.shape[1]
-    _run(_dot, rows, order, own, _flat(V), _factor(rows), d, V.shape[2], _flat(out))
+    _, g, m = V.shape
+    _run(_dot, rows, own, V, _factor(rows), g * m, m, out)
     return out
 
 
 def add_own_tdot(rows: Csr, Z: Floats, own: Ints, out: Floats) -> Floats:
     """Add the product of each group of rows, transposed, with its rows of Z."""
-    order, d = _by_group(own, len(out)), rows.shape[1]
-    _run(_tdot, rows, order, own, _flat(Z), _factor(rows), d, Z.shape[1], _flat(out))
+    _, g, m = out.shape
+    _run(_tdot, rows, own, Z, _factor(rows), g * m, m, out)
     return out
 
 
 def add_own_gram(rows: Csr, V: Floats, own: Ints, r: Floats, out: Floats) -> Floats:
     """Add B_j^T (r_j * (B_j V_j)) for each group j."""
-    order, d = _by_group(own, len(V)), rows.shape[1]
-    _run(_gram, rows, order, own, _flat(V), _weights(rows, r), d, V.shape[2], _flat(out))
+    _, g, m = V.shape
+    _run(_gram, rows, own, V, _weights(rows, r), g * m, m, out)
     return out
 
 
 # --- arguments, of few types so that little is compiled -----------------------------------------
-
-
-def _flat(V: Floats) -> Floats:
-    return V.reshape(-1)
 
 
 def _width(V: Floats) -> int:
@@ -85,30 +82,34 @@ def _weights(rows: Csr, r: Floats) -> Floats:
     return r if rows.row_factor is None else r * rows.row_factor**2
 
 
-_counted = np.arange(0)
-_zeros = np.zeros(0, dtype=np.intp)
+def _one_group(rows: Csr) -> Ints:
+    return np.zeros(rows.shape[0], dtype=np.intp)
 
 
-def _together(n: int) -> tuple[Ints, Ints]:
-    """Return the order and the groups of n rows of one group."""
-    global _counted, _zeros
-    counted, zero = _counted, _zeros
-    if len(counted) < n or len(zero) < n:
-        counted, zero = np.arange(2 * n), np.zeros(2 * n, dtype=np.intp)
-        _counted, _zeros = counted, zero
-    return counted[:n], zero[:n]
-
-
-def _by_group(own: Ints, g: int) -> Ints:
-    """Return the rows of all groups, those of group 0 first."""
-    # NumPy sorts short numbers in linear time.
-    order = np.argsort(own.astype(np.int16) if g < 1 << 15 else own, kind="stable")
-    return order[np.count_nonzero(own < 0) :]
-
-
-def _run(function: Callable[..., None], rows: Csr, *arguments: Any) -> None:
+def _run(
+    function: Callable[..., None],
+    rows: Csr,
+    own: Ints,
+    V: Floats,
+    r: Floats,
+    stride: int,
+    m: int,
+    out: Floats,
+) -> None:
+    """Call a function with a matrix, or one per group, whose columns are `stride` apart."""
     pointers = rows.pointers.astype(np.int64, copy=False)
-    _compiled(function)(rows.stored, rows.indices, pointers, rows.values, *arguments)
+    _compiled(function)(
+        rows.stored,
+        rows.indices,
+        pointers,
+        rows.values,
+        own,
+        V.reshape(-1),
+        r,
+        stride,
+        m,
+        out.reshape(-1),
+    )
 
 
 # --- one row: x V, and the addition of x^T y to V -------------------------------------------------
@@ -125,25 +126,25 @@ def _functions(width: int) -> tuple[Any, Any, Any]:
     zero = zeros(width)
 
     @_inside
-    def gather(stored, indices, table, a, b, V, first, m):
+    def gather(stored, indices, table, a, b, V, first, stride):
         even, odd = zero(), zero()  # two sums at once: an addition waits for the last
         e = a
         while e + 2 <= b:
             at = U(e)
-            even = add_product(even, _value(table, stored[at]), V, first + U(indices[at]) * m)
+            even = add_product(even, _value(table, stored[at]), V, first + U(indices[at]) * stride)
             at += U(1)
-            odd = add_product(odd, _value(table, stored[at]), V, first + U(indices[at]) * m)
+            odd = add_product(odd, _value(table, stored[at]), V, first + U(indices[at]) * stride)
             e += 2
         if e < b:
             at = U(e)
-            even = add_product(even, _value(table, stored[at]), V, first + U(indices[at]) * m)
+            even = add_product(even, _value(table, stored[at]), V, first + U(indices[at]) * stride)
         return add(even, odd)
 
     @_inside
-    def spread(stored, indices, table, a, b, y, V, first, m):
+    def spread(stored, indices, table, a, b, y, V, first, stride):
         for e in range(a, b):
             at = U(e)
-            add_to(V, first + U(indices[at]) * m, _value(table, stored[at]), y)
+            add_to(V, first + U(indices[at]) * stride, _value(table, stored[at]), y)
 
     return gather, spread, load(width)
 
@@ -157,66 +158,72 @@ _gather1, _spread1, _load1 = _functions(1)
 # --- all rows -------------------------------------------------------------------------------------
 
 
-def _dot(stored, indices, pointers, table, order, own, V, r, d, m, out):
-    m = U(m)
-    for i in order:
+def _dot(stored, indices, pointers, table, own, V, r, stride, m, out):
+    stride, m = U(stride), U(m)
+    for i in range(len(own)):
+        if own[i] < 0:
+            continue
         a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
-        first, to, c = U(own[i]) * U(d) * m, U(i) * m, U(0)
+        first, to, c = U(own[i]) * m, U(i) * m, U(0)
         while c + U(8) <= m:
-            add_to(out, to + c, r[i], _gather8(stored, indices, table, a, b, V, first + c, m))
+            add_to(out, to + c, r[i], _gather8(stored, indices, table, a, b, V, first + c, stride))
             c += U(8)
         if c + U(4) <= m:
-            add_to(out, to + c, r[i], _gather4(stored, indices, table, a, b, V, first + c, m))
+            add_to(out, to + c, r[i], _gather4(stored, indices, table, a, b, V, first + c, stride))
             c += U(4)
         if c + U(2) <= m:
-            add_to(out, to + c, r[i], _gather2(stored, indices, table, a, b, V, first + c, m))
+            add_to(out, to + c, r[i], _gather2(stored, indices, table, a, b, V, first + c, stride))
             c += U(2)
         if c < m:
-            add_to(out, to + c, r[i], _gather1(stored, indices, table, a, b, V, first + c, m))
+            add_to(out, to + c, r[i], _gather1(stored, indices, table, a, b, V, first + c, stride))
 
 
-def _tdot(stored, indices, pointers, table, order, own, Z, r, d, m, out):
-    m = U(m)
-    for i in order:
+def _tdot(stored, indices, pointers, table, own, Z, r, stride, m, out):
+    stride, m = U(stride), U(m)
+    for i in range(len(own)):
+        if own[i] < 0:
+            continue
         a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
-        first, to, c = U(own[i]) * U(d) * m, U(i) * m, U(0)
+        first, to, c = U(own[i]) * m, U(i) * m, U(0)
         while c + U(8) <= m:
             y = scale(_load8(Z, to + c), r[i])
-            _spread8(stored, indices, table, a, b, y, out, first + c, m)
+            _spread8(stored, indices, table, a, b, y, out, first + c, stride)
             c += U(8)
         if c + U(4) <= m:
             y = scale(_load4(Z, to + c), r[i])
-            _spread4(stored, indices, table, a, b, y, out, first + c, m)
+            _spread4(stored, indices, table, a, b, y, out, first + c, stride)
             c += U(4)
         if c + U(2) <= m:
             y = scale(_load2(Z, to + c), r[i])
-            _spread2(stored, indices, table, a, b, y, out, first + c, m)
+            _spread2(stored, indices, table, a, b, y, out, first + c, stride)
             c += U(2)
         if c < m:
             y = scale(_load1(Z, to + c), r[i])
-            _spread1(stored, indices, table, a, b, y, out, first + c, m)
+            _spread1(stored, indices, table, a, b, y, out, first + c, stride)
 
 
-def _gram(stored, indices, pointers, table, order, own, V, r, d, m, out):
-    m = U(m)
-    for i in order:
+def _gram(stored, indices, pointers, table, own, V, r, stride, m, out):
+    stride, m = U(stride), U(m)
+    for i in range(len(own)):
+        if own[i] < 0:
+            continue
         a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
-        first, c = U(own[i]) * U(d) * m, U(0)
+        first, c = U(own[i]) * m, U(0)
         while c + U(8) <= m:
-            y = scale(_gather8(stored, indices, table, a, b, V, first + c, m), r[i])
-            _spread8(stored, indices, table, a, b, y, out, first + c, m)
+            y = scale(_gather8(stored, indices, table, a, b, V, first + c, stride), r[i])
+            _spread8(stored, indices, table, a, b, y, out, first + c, stride)
             c += U(8)
         if c + U(4) <= m:
-            y = scale(_gather4(stored, indices, table, a, b, V, first + c, m), r[i])
-            _spread4(stored, indices, table, a, b, y, out, first + c, m)
+            y = scale(_gather4(stored, indices, table, a, b, V, first + c, stride), r[i])
+            _spread4(stored, indices, table, a, b, y, out, first + c, stride)
             c += U(4)
         if c + U(2) <= m:
-            y = scale(_gather2(stored, indices, table, a, b, V, first + c, m), r[i])
-            _spread2(stored, indices, table, a, b, y, out, first + c, m)
+            y = scale(_gather2(stored, indices, table, a, b, V, first + c, stride), r[i])
+            _spread2(stored, indices, table, a, b, y, out, first + c, stride)
             c += U(2)
         if c < m:
-            y = scale(_gather1(stored, indices, table, a, b, V, first + c, m), r[i])
-            _spread1(stored, indices, table, a, b, y, out, first + c, m)
+            y = scale(_gather1(stored, indices, table, a, b, V, first + c, stride), r[i])
+            _spread1(stored, indices, table, a, b, y, out, first + c, stride)
 
 
 @cache

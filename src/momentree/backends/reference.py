@@ -36,7 +36,7 @@ def add_gram(rows: Csr, V: Floats, r: Floats, out: Floats) -> Floats:
 
 def add_own_dot(rows: Csr, V: Floats, own: Ints, out: Floats) -> Floats:
     """Add the product of each row with the matrix of its own group."""
-    placed, at = _placed(rows, own, len(V))
+    placed, at = _placed(rows, own, V.shape[1])
     V = _stacked(V)
     if at is None:
         return add_dot(placed, V, out)
@@ -46,25 +46,25 @@ def add_own_dot(rows: Csr, V: Floats, own: Ints, out: Floats) -> Floats:
 
 def add_own_tdot(rows: Csr, Z: Floats, own: Ints, out: Floats) -> Floats:
     """Add the product of each group of rows, transposed, with its rows of Z."""
-    placed, at = _placed(rows, own, len(out))
+    placed, at = _placed(rows, own, out.shape[1])
     add_tdot(placed, Z if at is None else Z[at], _stacked(out))
     return out
 
 
 def add_own_gram(rows: Csr, V: Floats, own: Ints, r: Floats, out: Floats) -> Floats:
     """Add B_j^T (r_j * (B_j V_j)) for each group j."""
-    placed, at = _placed(rows, own, len(V))
+    placed, at = _placed(rows, own, V.shape[1])
     add_gram(placed, _stacked(V), r if at is None else r[at], _stacked(out))
     return out
 
 
 def _stacked(V: Floats) -> Floats:
-    g, d, m = V.shape
-    return V.reshape(g * d, m)
+    d, g, m = V.shape
+    return V.reshape(d * g, m)
 
 
 def _placed(rows: Csr, own: Ints, g: int) -> tuple[Csr, Ints | None]:
-    """Move each row to the columns of its own group, d columns for each of g groups.
+    """Move column w of each row to column w g + j, with j its group of g.
 
     The second result contains the positions of these rows if others, of no group, are left out.
     """
@@ -77,7 +77,8 @@ def _placed(rows: Csr, own: Ints, g: int) -> tuple[Csr, Ints | None]:
         own = own[at]
     if max(g * d, 1) > np.iinfo(indices.dtype).max:
         indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
-    indices = indices + np.repeat(own.astype(indices.dtype) * d, np.diff(indptr))
+    indices = indices * indices.dtype.type(g)
+    indices += np.repeat(own.astype(indices.dtype), np.diff(indptr))
     return Csr(data, indices, indptr, (len(own), g * d), None, None), at
 
 

@@ -19,7 +19,7 @@ from momentree._sparse import as_csr
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_shape
 from momentree.backends.base import Kernel, RowArray, Rows
-from momentree.backends.block import Block
+from momentree.backends.block import Block, Scratch
 from momentree.backends.kernels import chosen, products
 from momentree.backends.threads import run
 from momentree.exceptions import InvalidDataError
@@ -31,8 +31,6 @@ ROWS_PER_TASK = 4096
 N_CHAINS = 16
 """Blocks are summed in this many chains for any number of threads, which fixes the order of
 additions and limits the useful number of threads."""
-SPARE = 4
-"""Partial sums that are kept for the next ones, at most."""
 
 FULL = 1 / 12
 """Fraction of nonzero values from which dense products take less time than sparse ones, measured
@@ -213,19 +211,18 @@ class RowBlocks(Rows):
     def sum(self, kernel: Kernel, *arrays: RowArray) -> Floats:
         """Return the sum of a kernel over all blocks; see :meth:`Rows.sum`."""
         chains = self._chains
-        spare: list[Floats] = []  # sums that have been added: new memory is slow
+        scratch = Scratch()
 
         def add(total: Floats, part: Floats) -> None:
             total += part
-            if len(spare) < SPARE:
-                spare.append(part)
+            scratch.keep(part)
 
         def add_chain(i: int) -> Floats:
             total: Floats | None = None
             for at in chains[i]:
                 B = self._block(at)
                 if len(chains) > 1:
-                    B.total, B.spare = total, spare
+                    B.total, B.scratch = total, scratch
                 part = self._apply(kernel, B, arrays)
                 if total is None:
                     total = part
@@ -244,10 +241,16 @@ class RowBlocks(Rows):
         """Return the results of a kernel for all rows; see :meth:`Rows.map`."""
         chains = self._chains
 
+        scratch = Scratch()
+
         def map_chain(i: int) -> Floats:
-            return np.concatenate(
-                [self._apply(kernel, self._block(at), arrays) for at in chains[i]]
-            )
+            parts = []
+            for at in chains[i]:
+                B = self._block(at)
+                if len(chains) > 1:
+                    B.scratch = scratch
+                parts.append(self._apply(kernel, B, arrays))
+            return np.concatenate(parts)
 
         return np.concatenate(list(run(map_chain, len(chains))))
 
