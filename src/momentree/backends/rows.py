@@ -6,6 +6,7 @@ and the order of the additions depend only on the data.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -21,6 +22,8 @@ from momentree._validation import check_integer, check_shape
 from momentree.backends.base import Kernel, RowArray, Rows
 from momentree.backends.block import Block, Scratch
 from momentree.backends.kernels import chosen, products
+from momentree.backends.passes import count_pass
+from momentree.backends.products import LISTED
 from momentree.backends.threads import run
 from momentree.exceptions import InvalidDataError
 
@@ -119,16 +122,92 @@ class RowBlocks(Rows):
     @property
     def matrix(self) -> Any:
         """The rows as a CSR array, not copied; in single precision if they stand for others."""
-        X = self._X
         if self._values is None and self._factor is None:
-            return X
+            return self._X
+        return self.with_values(lambda B: B.csr[0]).matrix
+
+    def with_values(self, function: Callable[[Block], Floats]) -> RowBlocks:
+        """Return a copy of the rows with other values, in single precision.
+
+        Parameters
+        ----------
+        function : callable
+            Returns the new values of a block, in the order of ``Block.csr``.
+
+        Returns
+        -------
+        RowBlocks
+            Rows with the same sparsity pattern, whose indices are not copied.
+        """
+        X = self._X
         data = np.empty(X.nnz, dtype=np.float32)
         for at in self._blocks:
-            stored = slice(X.indptr[at.start], X.indptr[at.stop])
-            data[stored] = self._block(at).csr[0]
-        out = sp.csr_array((data, X.indices, X.indptr), shape=X.shape, copy=False)
-        out.has_canonical_format = X.has_canonical_format
+            data[X.indptr[at.start] : X.indptr[at.stop]] = function(self._block(at))
+        new = sp.csr_array((data, X.indices, X.indptr), shape=X.shape, copy=False)
+        new.has_canonical_format = X.has_canonical_format
+        out = object.__new__(RowBlocks)
+        out._hold(new, self._block_nnz, None, None)
         return out
+
+    def mapped(self, function: Callable[[Floats], Floats]) -> RowBlocks:
+        """Return rows with a function applied to each stored value.
+
+        Parameters
+        ----------
+        function : callable
+            Maps an array of numbers to an array of the same shape, and 0 to 0.
+
+        Returns
+        -------
+        RowBlocks
+            These rows with a table of values if all stored values are whole numbers from 0 to
+            65,535; otherwise with a copy of the values in single precision.
+        """
+        plain = self._values is None and self._factor is None
+        largest = self._largest_whole if plain else None
+        if largest is None:
+            return self.with_values(lambda B: function(B.csr[0]))
+        out = object.__new__(RowBlocks)
+        table = np.asarray(function(np.arange(largest + 1.0)), dtype=np.float64)
+        out._hold(self._X, self._block_nnz, table, None)
+        return out
+
+    def scaled(self, row_factor: Floats) -> RowBlocks:
+        """Return rows multiplied by factors, without a copy.
+
+        Parameters
+        ----------
+        row_factor : ndarray of shape (n_rows,)
+            Factor of each row.
+
+        Returns
+        -------
+        RowBlocks
+            The products.
+        """
+        factor = row_factor if self._factor is None else row_factor * self._factor
+        out = object.__new__(RowBlocks)
+        out._hold(self._X, self._block_nnz, self._values, _factors(self._X, factor))
+        if "row_sums" in self.__dict__:
+            out.row_sums = row_factor * self.row_sums
+        return out
+
+    @cached_property
+    def _largest_whole(self) -> int | None:
+        """Largest stored number if all are whole, from 0 to 65,535; otherwise None."""
+        data = self._X.data
+        largest = data.max(initial=0)
+        small = largest <= LISTED and data.min(initial=0) >= 0
+        return int(largest) if small and self.whole else None
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether all stored values are whole numbers."""
+        data = self._X.data
+        parts = range(0, len(data), BLOCK_NNZ)
+        return data.dtype.kind in "biu" or all(
+            bool((data[i : i + BLOCK_NNZ] % 1 == 0).all()) for i in parts
+        )
 
     def for_products(self, n_columns: int) -> RowBlocks:
         """Return the same rows in the form for many products with matrices.
@@ -210,6 +289,7 @@ class RowBlocks(Rows):
 
     def sum(self, kernel: Kernel, *arrays: RowArray) -> Floats:
         """Return the sum of a kernel over all blocks; see :meth:`Rows.sum`."""
+        count_pass(self.shape[0])
         chains = self._chains
         scratch = Scratch()
 
@@ -239,6 +319,7 @@ class RowBlocks(Rows):
 
     def map(self, kernel: Kernel, *arrays: RowArray) -> Floats:
         """Return the results of a kernel for all rows; see :meth:`Rows.map`."""
+        count_pass(self.shape[0])
         chains = self._chains
 
         scratch = Scratch()
@@ -254,7 +335,23 @@ class RowBlocks(Rows):
 
         return np.concatenate(list(run(map_chain, len(chains))))
 
-    def _apply(self, kernel: Kernel, B: Block, arrays: tuple[RowArray, ...]) -> Floats:
+    def ones(self) -> RowArray:
+        """Return a row array of ones."""
+        return np.ones(self.shape[0])
+
+    def pieces(self) -> Iterator[Any]:
+        """Yield the rows as one CSR array."""
+        yield self.matrix
+
+    def placed(self, values: RowArray) -> RowArray:
+        """Return the array itself: it is where the rows are."""
+        return np.asarray(values)
+
+    def each(self, function: Callable[..., Any], *arrays: RowArray) -> Any:
+        """Return a function of row arrays, all at once; see :meth:`Rows.each`."""
+        return function(*arrays)
+
+    def _apply(self, kernel: Kernel, B: Block, arrays: tuple[RowArray, ...]) -> Any:
         return kernel(B, *(values[B.at] for values in arrays))
 
     def _block(self, at: slice) -> Block:

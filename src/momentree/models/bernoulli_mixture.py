@@ -115,6 +115,8 @@ class BernoulliMixture(BernoulliGroups):
         Component of each record (T eq. 4.2).
     n_iter_ : int
         Number of EM steps; 1 without EM.
+    n_passes_ : float
+        Passes over the data: how often a row was read, on average.
     converged_ : bool
         Whether EM reached its tolerance; True without EM.
     diagnostics_ : mapping
@@ -198,7 +200,7 @@ class BernoulliMixture(BernoulliGroups):
         ones, missing, self.vocabulary_ = check_values(self, X, feature_names, reset=True)
         check_ones(ones)
         weight = check_sample_weight(sample_weight, ones.shape[0])
-        self._check_enough("too_few_weighted_samples", weight > 0)
+        self._check_enough("too_few_weighted_samples", int(np.count_nonzero(weight)))
         if self.start.startswith("three_view") and ones.shape[1] < 3:
             raise InvalidDataError("too_few_views", found=ones.shape[1], start=self.start)
         return (ones, missing), ones, weight
