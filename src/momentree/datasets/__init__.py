@@ -27,6 +27,7 @@ from momentree.readers import (
     Records,
     SequenceCoder,
     Sequences,
+    StoredCounts,
     TextVectorizer,
     align_columns,
     code_titles,
@@ -44,6 +45,7 @@ from momentree.readers import (
     read_sequences,
     roll_up,
     stop_words,
+    store_counts,
     vectorize,
 )
 
@@ -65,6 +67,7 @@ __all__ = [
     "Records",
     "SequenceCoder",
     "Sequences",
+    "StoredCounts",
     "TextVectorizer",
     "TopicSample",
     "VisitSample",
@@ -94,5 +97,6 @@ __all__ = [
     "read_sequences",
     "roll_up",
     "stop_words",
+    "store_counts",
     "vectorize",
 ]

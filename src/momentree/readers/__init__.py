@@ -17,6 +17,7 @@ from momentree.readers.records.records import read_records
 from momentree.readers.sequences.coder import SequenceCoder
 from momentree.readers.sequences.objects import Sequences
 from momentree.readers.sequences.sequences import read_sequences
+from momentree.readers.stored.counts import StoredCounts, store_counts
 from momentree.readers.text.documents import read_documents
 from momentree.readers.text.objects import Corpus, Documents
 from momentree.readers.text.passages import Passages
@@ -38,6 +39,7 @@ __all__ = [
     "Records",
     "SequenceCoder",
     "Sequences",
+    "StoredCounts",
     "TextVectorizer",
     "align_columns",
     "code_titles",
@@ -55,5 +57,6 @@ __all__ = [
     "read_sequences",
     "roll_up",
     "stop_words",
+    "store_counts",
     "vectorize",
 ]
