@@ -19,6 +19,7 @@ from momentree.readers import (
     TOKEN_PATTERN,
     Corpus,
     Documents,
+    DocumentStream,
     Embeddings,
     MeasurementCoder,
     Measurements,
@@ -46,6 +47,7 @@ from momentree.readers import (
     roll_up,
     stop_words,
     store_counts,
+    stream_documents,
     vectorize,
 )
 
@@ -53,6 +55,7 @@ __all__ = [
     "LANGUAGES",
     "TOKEN_PATTERN",
     "Corpus",
+    "DocumentStream",
     "Documents",
     "Embeddings",
     "GaussianSample",
@@ -98,5 +101,6 @@ __all__ = [
     "roll_up",
     "stop_words",
     "store_counts",
+    "stream_documents",
     "vectorize",
 ]

@@ -18,8 +18,8 @@ from momentree.readers.sequences.coder import SequenceCoder
 from momentree.readers.sequences.objects import Sequences
 from momentree.readers.sequences.sequences import read_sequences
 from momentree.readers.stored.counts import StoredCounts, store_counts
-from momentree.readers.text.documents import read_documents
-from momentree.readers.text.objects import Corpus, Documents
+from momentree.readers.text.documents import read_documents, stream_documents
+from momentree.readers.text.objects import Corpus, Documents, DocumentStream
 from momentree.readers.text.passages import Passages
 from momentree.readers.text.selection import default_min_df
 from momentree.readers.text.vectorize import read_like, vectorize
@@ -30,6 +30,7 @@ __all__ = [
     "LANGUAGES",
     "TOKEN_PATTERN",
     "Corpus",
+    "DocumentStream",
     "Documents",
     "Embeddings",
     "MeasurementCoder",
@@ -58,5 +59,6 @@ __all__ = [
     "roll_up",
     "stop_words",
     "store_counts",
+    "stream_documents",
     "vectorize",
 ]

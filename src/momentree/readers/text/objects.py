@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,6 +87,40 @@ class Documents(_Labelled):
     def data(self) -> list[str]:
         """The texts, under the name that scikit-learn's loaders use."""
         return self.texts
+
+
+class DocumentStream:
+    """Documents in batches, which are read one after the other.
+
+    Parameters
+    ----------
+    name : str
+        Source of the texts.
+    batches : iterator of Documents
+        Consecutive documents, to be read once.
+    notes : list of Message
+        What was guessed, repaired or left out; complete after the last batch.
+    """
+
+    def __init__(self, name: str, batches: Iterator[Documents], notes: list[Message]) -> None:
+        self.name, self._batches, self.notes = name, batches, notes
+
+    def __iter__(self) -> Iterator[Documents]:
+        return self._batches
+
+    def together(self) -> Documents:
+        """Return all documents; those without a label have "" if any has one."""
+        texts: list[str] = []
+        ids: list[str] = []
+        labels: list[str] | None = None
+        for batch in self:
+            if batch.labels is not None and labels is None:
+                labels = [""] * len(texts)
+            texts += batch.texts
+            ids += batch.ids
+            if labels is not None:
+                labels += batch.labels or [""] * len(batch)
+        return Documents(texts, ids, labels, self.name, self.notes)
 
 
 @dataclass(frozen=True, eq=False)
