@@ -17,8 +17,10 @@ from momentree.readers.records.records import read_records
 from momentree.readers.sequences.coder import SequenceCoder
 from momentree.readers.sequences.objects import Sequences
 from momentree.readers.sequences.sequences import read_sequences
+from momentree.readers.stored.corpus import store_corpus
 from momentree.readers.stored.counts import StoredCounts, store_counts
 from momentree.readers.text.documents import read_documents, stream_documents
+from momentree.readers.text.frequencies import DocumentFrequencies
 from momentree.readers.text.objects import Corpus, Documents, DocumentStream
 from momentree.readers.text.passages import Passages
 from momentree.readers.text.selection import default_min_df
@@ -30,6 +32,7 @@ __all__ = [
     "LANGUAGES",
     "TOKEN_PATTERN",
     "Corpus",
+    "DocumentFrequencies",
     "DocumentStream",
     "Documents",
     "Embeddings",
@@ -58,6 +61,7 @@ __all__ = [
     "read_sequences",
     "roll_up",
     "stop_words",
+    "store_corpus",
     "store_counts",
     "stream_documents",
     "vectorize",

@@ -82,17 +82,37 @@ class ArrayWriter:
         self._start = self._file.tell()
 
 
-def open_array(path: Path) -> NDArray[Any]:
-    """Open a ``.npy`` file of one dimension as a memory map, which is read as needed.
-
-    A file that is not as long as it should be is a ``ValueError``.
-    """
+def _described(path: Path) -> tuple[int, np.dtype[Any], int]:
+    """Return the length, the type and the place of the first entry of a file."""
     with path.open("rb") as file:
         npy.read_magic(file)
         shape, _, dtype = npy.read_array_header_1_0(file)
         start = file.tell()
     if len(shape) != 1 or path.stat().st_size != start + shape[0] * dtype.itemsize:
         raise ValueError(path.name)
-    if not shape[0]:
-        return np.empty(0, dtype)
-    return np.memmap(path, dtype, "r", start, shape)
+    return int(shape[0]), dtype, start
+
+
+def open_array(path: Path) -> NDArray[Any]:
+    """Open a ``.npy`` file of one dimension as a memory map, which is read as needed.
+
+    A file that is not as long as it should be is a ``ValueError``.
+    """
+    n, dtype, start = _described(path)
+    return np.memmap(path, dtype, "r", start, (n,)) if n else np.empty(0, dtype)
+
+
+class ArrayReader:
+    """Reads parts of a ``.npy`` file of one dimension, which do not stay in memory."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._n, self.dtype, self._start = _described(path)
+
+    def __len__(self) -> int:
+        return self._n
+
+    def read(self, start: int, stop: int) -> NDArray[Any]:
+        """Return the entries from `start` to `stop`."""
+        offset = self._start + start * self.dtype.itemsize
+        return np.fromfile(self._path, self.dtype, stop - start, offset=offset)

@@ -20,11 +20,14 @@ from momentree._files import check_readable, staging
 from momentree._sparse import as_csr
 from momentree._validation import check_counts, check_lengths
 from momentree.exceptions import InvalidDataError, MomentreeError, ReadError
-from momentree.readers.stored.arrays import ArrayWriter, open_array
+from momentree.readers.stored.arrays import ArrayReader, ArrayWriter, open_array
 from momentree.readers.stored.strings import Numbers, StoredStrings, StringsWriter
 
+MOST_COLUMNS = np.iinfo(np.int32).max
 MARK = "counts.json"
 """The last file written: a folder without it is not finished."""
+_ROWS, _VALUES = 1 << 16, 1 << 20
+"""Rows and counts of a block, at most, unless a row has more."""
 _FORMAT = "momentree.counts"
 _TYPES = (np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.uint32), np.dtype(np.float64))
 
@@ -124,6 +127,31 @@ class StoredCounts:
         _require(len(ids) == n)
         return ids
 
+    def blocks(self) -> Iterator[sp.csr_array[Any]]:
+        """Yield the rows in order, in blocks of about a million counts, none of which is kept.
+
+        Counts have at least 32 bits, so that sums do not overflow.
+        """
+        data, indices, indptr = (
+            ArrayReader(self.folder / f"{name}.npy") for name in ("data", "indices", "indptr")
+        )
+        for first in range(0, self.shape[0], _ROWS):
+            ends = indptr.read(first, min(first + _ROWS, self.shape[0]) + 1).astype(np.int64)
+            at = 0
+            while at < len(ends) - 1:
+                stop = int(np.searchsorted(ends, ends[at] + _VALUES, "right")) - 1
+                stop = max(at + 1, stop)
+                a, b = int(ends[at]), int(ends[stop])
+                values = data.read(a, b)
+                if values.dtype.itemsize < 4:
+                    values = values.astype(np.int32)
+                pointers = (ends[at : stop + 1] - a).astype(np.int32)
+                shape = (stop - at, self.shape[1])
+                block = sp.csr_array((values, indices.read(a, b), pointers), shape=shape)
+                block.has_canonical_format = True
+                yield block
+                at = stop
+
     def __len__(self) -> int:
         return self.shape[0]
 
@@ -139,11 +167,11 @@ class CountsWriter:
     ----------
     folder : Path
         An empty folder.
-    n_columns : int
+    n_columns : int, default=MOST_COLUMNS
         Number of columns of every batch.
     """
 
-    def __init__(self, folder: Path, n_columns: int) -> None:
+    def __init__(self, folder: Path, n_columns: int = MOST_COLUMNS) -> None:
         self._folder, self._d, self._n = folder, n_columns, 0
         self._end = 0
         with ExitStack() as stack:
@@ -315,18 +343,3 @@ def _narrowest(data: NDArray[Any]) -> np.dtype[Any]:
     if data.dtype.kind == "f" and (data != np.floor(data)).any():
         return _TYPES[-1]
     return next((kind for kind in _TYPES[:-1] if most <= np.iinfo(kind).max), _TYPES[-1])
-
-
-def rows_of(X: sp.csr_array[Any], start: int, stop: int) -> sp.csr_array[Any]:
-    """Return rows of memory-mapped counts as an array in memory, 32-bit counts at least."""
-    indptr = np.asarray(X.indptr[start : stop + 1])
-    at = slice(int(indptr[0]), int(indptr[-1]))
-    data = np.array(X.data[at])
-    if data.dtype.itemsize < 4:
-        data = data.astype(np.int32)
-    rows = sp.csr_array(
-        (data, np.array(X.indices[at]), (indptr - indptr[0]).astype(np.int32)),
-        shape=(stop - start, X.shape[1]),
-    )
-    rows.has_canonical_format = True
-    return rows

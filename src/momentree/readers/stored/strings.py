@@ -12,7 +12,7 @@ from typing import Self, overload
 
 import numpy as np
 
-from momentree.readers.stored.arrays import ArrayWriter, open_array
+from momentree.readers.stored.arrays import ArrayReader, ArrayWriter
 
 _AT_ONCE = 1 << 12
 """Texts read at a time when all are read in order."""
@@ -62,14 +62,19 @@ class StoredStrings(Sequence[str]):
     ----------
     path : Path
         The file without its suffix, as given to `StringsWriter`.
+
+    Attributes
+    ----------
+    n_bytes : int
+        Size of all texts.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        ends = open_array(path.with_suffix(".npy"))
-        self._n, size = len(ends), int(ends[-1]) if len(ends) else 0
-        del ends  # whose pages would count as memory of this process
-        if path.with_suffix(".bin").stat().st_size != size:
+        ends = ArrayReader(path.with_suffix(".npy"))
+        self._n = len(ends)
+        self.n_bytes = int(ends.read(self._n - 1, self._n)[0]) if self._n else 0
+        if path.with_suffix(".bin").stat().st_size != self.n_bytes:
             raise ValueError
 
     def __len__(self) -> int:
@@ -93,6 +98,18 @@ class StoredStrings(Sequence[str]):
         if not 0 <= i < self._n:
             raise IndexError(at)
         return self._read(i, i + 1)[0]
+
+    def batches(self, n_bytes: int) -> Iterator[list[str]]:
+        """Yield all texts in order, in lists of about so many bytes."""
+        ends = ArrayReader(self._path.with_suffix(".npy"))
+        last = 0
+        for start in range(0, self._n, _AT_ONCE):
+            found = ends.read(start, min(start + _AT_ONCE, self._n))
+            at = 0
+            while at < len(found):
+                stop = max(at + 1, int(np.searchsorted(found, last + n_bytes, "right")))
+                yield self._read(start + at, start + stop)
+                at, last = stop, int(found[stop - 1])
 
     def _read(self, start: int, stop: int) -> list[str]:
         """Read texts without mapping the file into memory."""

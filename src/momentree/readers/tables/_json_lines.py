@@ -16,12 +16,11 @@ from momentree.readers.tables._encodings import Encoding
 from momentree.readers.tables._nested import flatten, unwrap
 from momentree.readers.tables.files import open_text
 from momentree.readers.tables.table import (
-    PART_BYTES,
-    PART_ROWS,
     SAMPLE_ROWS,
     Source,
     Table,
     as_written,
+    is_part,
 )
 
 
@@ -62,12 +61,12 @@ def open_json_lines(path: Path, *, encoding: Encoding, between: str) -> Source:
                     for name, column in cells.items():
                         column.append(_cell(one.get(name), between))
                         size += len(column[-1])
-                    if n_rows == PART_ROWS or size >= PART_BYTES:
+                    if is_part(n_rows, size):
                         break
                 found = {name: column for name, column in cells.items() if name in seen}
                 yield Table(path, found, n_rows, partial(_origin, above), kinds=kinds)
                 above += n_rows
-                if n_rows < PART_ROWS and size < PART_BYTES:
+                if not is_part(n_rows, size):
                     return
 
     def read(wanted: Sequence[str]) -> Table:

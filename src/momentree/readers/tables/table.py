@@ -122,6 +122,11 @@ PART_BYTES = 1 << 23
 PART_ROWS = 20_000
 
 
+def is_part(n_rows: int, n_characters: int) -> bool:
+    """Return whether so many rows with so much text are a part of a table."""
+    return n_rows >= PART_ROWS or n_characters >= PART_BYTES
+
+
 def rows_of_part(characters_per_row: float) -> int:
     """Return the number of rows of a part of a table, by the size of its rows."""
     return max(1, min(PART_ROWS, int(PART_BYTES / max(1.0, characters_per_row))))

@@ -15,7 +15,7 @@ from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadEr
 from momentree.messages import Message
 from momentree.readers.tables.files import check_exists, open_bytes, suffix
 from momentree.readers.tables.reader import JSON_LINES
-from momentree.readers.tables.table import PART_BYTES, PART_ROWS
+from momentree.readers.tables.table import is_part
 from momentree.readers.text._files import FILES, FileReader
 from momentree.readers.text._table import TABLES, Options, stream_table
 from momentree.readers.text.objects import Documents, DocumentStream
@@ -36,7 +36,9 @@ class _Found:
     faults: dict[str, Message] = field(default_factory=dict)
 
 
-def stream_folder(path: Path, *, encoding: str, options: Options) -> DocumentStream:
+def stream_folder(
+    path: Path, *, encoding: str, options: Options, in_parts: bool = True
+) -> DocumentStream:
     """Read the files in a folder and its sub-folders as documents, about 8 MB at a time.
 
     Ids are the paths within the folder, in alphabetical order; rows and messages follow their file,
@@ -51,11 +53,16 @@ def stream_folder(path: Path, *, encoding: str, options: Options) -> DocumentStr
     """
     name = path.resolve().name or str(path)
     notes: list[Message] = []
-    return DocumentStream(name, _batches(path, name, encoding, options, notes), notes)
+    return DocumentStream(name, _batches(path, name, encoding, options, notes, in_parts), notes)
 
 
 def _batches(
-    path: Path, source: str, encoding: str, options: Options, notes: list[Message]
+    path: Path,
+    source: str,
+    encoding: str,
+    options: Options,
+    notes: list[Message],
+    in_parts: bool,
 ) -> Iterator[Documents]:
     found = _find(path)
     with_tables = len(found.tables) > len(found.files)
@@ -70,7 +77,7 @@ def _batches(
                 is_table = suffix(path / name) in (*TABLES, *JSON_LINES)
                 has_rows |= is_table
                 parts = (
-                    _rows(path, name, options, alike)
+                    _rows(path, name, options, alike, in_parts)
                     if is_table
                     else iter([_texts(name, reader.read(path / name))])
                 )
@@ -114,7 +121,7 @@ class _Batch:
 
     @property
     def is_full(self) -> bool:
-        return self._size >= PART_BYTES or len(self.texts) >= PART_ROWS
+        return is_part(len(self.texts), self._size)
 
     @property
     def n_blank(self) -> int:
@@ -163,11 +170,11 @@ def _texts(name: str, texts: list[str]) -> Documents:
 
 
 def _rows(
-    path: Path, name: str, options: Options, notes: dict[str, Message]
+    path: Path, name: str, options: Options, notes: dict[str, Message], in_parts: bool
 ) -> Iterator[Documents]:
     """Yield the rows of a table; a table of one row is named like its file."""
     check_exists(path / name)
-    rows = stream_table(path / name, options.applicable(path / name))
+    rows = stream_table(path / name, options.applicable(path / name), in_parts=in_parts)
     parts = (part for part in rows if len(part))
     first = next(parts, None)
     if first is not None:

@@ -182,7 +182,7 @@ def stream_documents(
     if encoding != AUTO:
         check_encoding(encoding)
     if found.is_dir():
-        return stream_folder(found, encoding=encoding, options=options)
+        return stream_folder(found, encoding=encoding, options=options, in_parts=in_parts)
     end = suffix(found)
     if end in SUFFIXES:
         return stream_table(found, options, in_parts=in_parts)

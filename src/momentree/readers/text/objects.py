@@ -20,17 +20,20 @@ from momentree.readers.text.vectorizer import TextVectorizer
 class _Labelled:
     """Labels with the names that scikit-learn's loaders use."""
 
-    labels: list[str] | None
+    @property
+    def _labels(self) -> Sequence[str] | None:
+        found: Sequence[str] | None = vars(self)["labels"]
+        return found
 
     @property
     def target(self) -> Ints | None:
         """Position of each label in `target_names`; None without labels."""
-        return None if self.labels is None else np.unique(self.labels, return_inverse=True)[1]
+        return None if self._labels is None else np.unique(self._labels, return_inverse=True)[1]
 
     @property
     def target_names(self) -> list[str] | None:
         """Distinct labels in alphabetical order; None without labels."""
-        return None if self.labels is None else sorted(set(self.labels))
+        return None if self._labels is None else sorted(set(self._labels))
 
     def _described(self, *contents: str) -> str:
         if self.target_names is not None:
@@ -134,11 +137,11 @@ class Corpus(_Labelled):
         were cut.
     vocabulary : ndarray of str, shape (d,)
         The word of each column.
-    ids : list of str
+    ids : sequence of str
         Names of the documents.
-    labels : list of str or None, default=None
+    labels : sequence of str or None, default=None
         Known class of each document; "" if unknown.
-    texts : list of str or None, default=None
+    texts : sequence of str or None, default=None
         The texts; None if the source contains counts.
     name : str, default="corpus"
         Source of the counts.
@@ -160,9 +163,9 @@ class Corpus(_Labelled):
 
     X: sp.csr_array[Any]
     vocabulary: NDArray[Any]
-    ids: list[str]
-    labels: list[str] | None = None
-    texts: list[str] | None = None
+    ids: Sequence[str]
+    labels: Sequence[str] | None = None
+    texts: Sequence[str] | None = None
     name: str = "corpus"
     vectorizer: TextVectorizer | None = None
     notes: Sequence[Message] = ()
