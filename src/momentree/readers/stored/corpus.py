@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from momentree._limits import memory_bytes
 from momentree._pace import Pace
-from momentree._types import Floats
+from momentree._types import Floats, Ints
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError
 from momentree.messages import Message
 from momentree.readers.copies import check_unique
@@ -82,7 +82,8 @@ def store_corpus(
     unique: bool | Literal["auto"] = "auto",
     ngram_range: tuple[int, int] = (1, 1),
     tokenizer: Tokenizer | None = None,
-) -> Corpus:
+    also: Mapping[str, Any] | None = None,
+) -> StoredCorpus:
     r"""Read texts and count their words as :func:`read_corpus` does, in bounded memory.
 
     Texts and counts are kept in a folder on disk. The work has three stages: read and clean the
@@ -108,10 +109,12 @@ def store_corpus(
         As in :func:`vectorize`, but only exact copies of texts are found.
     ngram_range, tokenizer : optional
         What else counts as a word; see :class:`TextVectorizer`.
+    also : mapping of str to object, default=None
+        Options of the work that follows, which must not change either when it is continued.
 
     Returns
     -------
-    Corpus
+    StoredCorpus
         The same as :func:`read_corpus` returns, with counts, texts, ids and labels on disk, which
         are read as needed.
 
@@ -173,7 +176,7 @@ def store_corpus(
         tokenizer=tokenizer,
     )
     work = WorkFolder(Path(folder))
-    options = {**reading, **settings.to_dict(), "unique": unique, "memory": allowed}
+    options = {**reading, **settings.to_dict(), "unique": unique, "memory": allowed, **(also or {})}
     work.begin(source, options, resume=resume)
     stages = _Stages(work, settings, unique, allowed)
     if not work.has(TEXTS):
@@ -184,6 +187,65 @@ def store_corpus(
         stages.choose()
     work.remove_stage(WORDS)
     return stages.corpus()
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class StoredCorpus(Corpus):
+    """A corpus on disk, see :func:`store_corpus`.
+
+    It has the attributes of :class:`Corpus`, which are read from disk as needed, and two more.
+
+    Parameters
+    ----------
+    counts : StoredCounts
+        The counts, whose ``blocks()`` are read one after the other.
+    folder : Path
+        The folder of the corpus.
+    """
+
+    counts: StoredCounts
+    folder: Path
+
+    def take(self, rows: Ints | None) -> Corpus:
+        """Return some documents, or passages, as a corpus in memory.
+
+        Parameters
+        ----------
+        rows : ndarray of int or None
+            Row numbers, ascending; None takes all.
+
+        Returns
+        -------
+        Corpus
+            The documents.
+        """
+        chosen = np.arange(len(self)) if rows is None else rows
+        parts, start = [], 0
+        for X in self.counts.blocks():
+            a, b = np.searchsorted(chosen, (start, start + X.shape[0]))
+            parts.append(X[chosen[a:b] - start])
+            start += X.shape[0]
+        X = sp.csr_array(sp.vstack(parts, format="csr"))
+        X.has_canonical_format = True
+
+        def some(values: Sequence[str] | None) -> list[str] | None:
+            return None if values is None else [values[i] for i in chosen.tolist()]
+
+        cut = self.passages
+        if cut is not None:
+            cut = Passages(cut.document_of[chosen], cut.ids, cut.labels)
+        return Corpus(
+            X=X,
+            vocabulary=self.vocabulary,
+            ids=some(self.ids) or [],
+            labels=some(self.labels),
+            texts=some(self.texts),
+            name=self.name,
+            vectorizer=self.vectorizer,
+            notes=self.notes,
+            passages=cut,
+            weights=None if self.weights is None else self.weights[chosen],
+        )
 
 
 @dataclass(frozen=True)
@@ -336,7 +398,7 @@ class _Stages:
         read = self.work.read(TEXTS)
         return replace(self.settings, raw=True, language=read["language"], segment=read["segment"])
 
-    def corpus(self) -> Corpus:
+    def corpus(self) -> StoredCorpus:
         """Open the result."""
         read, chosen = self.work.read(TEXTS), self.work.read(COUNTS)
         stored = StoredCounts.open(self.work.path / COUNTS)
@@ -359,7 +421,7 @@ class _Stages:
         weights = None
         if chosen["weighted"]:
             weights = np.asarray(open_array(self.work.path / COUNTS / "weights.npy"))
-        return Corpus(
+        return StoredCorpus(
             X=stored.X,
             vocabulary=words,
             ids=strings["ids"],
@@ -370,6 +432,8 @@ class _Stages:
             passages=cut,
             weights=weights,
             notes=[*read["notes"], *chosen["notes"]],
+            counts=stored,
+            folder=self.work.path,
         )
 
 

@@ -6,8 +6,8 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from momentree._files import atomic_write
 from momentree._version import __version__
 from momentree.exceptions import InvalidParameterError, MomentreeError, ReadError
 from momentree.messages import Message
+from momentree.readers.stored.counts import new_folder
 
 _PLAN = "run.json"
 _FORMAT = "momentree.work"
@@ -108,6 +109,18 @@ class WorkFolder:
     def has(self, stage: str) -> bool:
         """Whether a stage is finished."""
         return (self.path / stage / "stage.json").is_file()
+
+
+@contextmanager
+def new_stage(work: WorkFolder, stage: str) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Make the folder of a stage, and put it in place if the block succeeds.
+
+    Yields the folder to write to, and a dictionary for what :meth:`WorkFolder.read` returns.
+    """
+    noted: dict[str, Any] = {}
+    with new_folder(work.path / stage) as place:
+        yield place, noted
+        write_stage(place, noted)
 
 
 def write_stage(folder: Path, values: Mapping[str, Any]) -> None:
