@@ -2,15 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Protocol
+
 import numpy as np
 
-from momentree._eigenpairs import DENSE_FEATURES, RANK_TOLERANCE, ROUNDING, top_eigenpairs
+from momentree._block_eigenpairs import (
+    exact_eigenpairs_of_groups,
+    orthonormal,
+    top_eigenpairs_of_groups,
+)
+from momentree._eigenpairs import (
+    DENSE_FEATURES,
+    RANK_TOLERANCE,
+    ROUNDING,
+    TINY,
+    top_eigenpairs,
+)
+from momentree._types import Floats
 from momentree._validation import check_integer
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 from momentree.objects import Moments, Whitening
 
-__all__ = ["DENSE_FEATURES", "whiten"]
+__all__ = ["DENSE_FEATURES", "group_starts", "whiten", "whiten_groups"]
+
+SAME = 1e-9
+"""Relative difference of features with the same M1, which is rounding error."""
+
+
+class Groups(Protocol):
+    """Moments of several groups."""
+
+    @property
+    def m1(self) -> Floats:
+        """M1 of each group, shape (g, d)."""
+
+    def times(self, V: Floats) -> Floats:
+        """Return the products of M2 of each group with its own V."""
 
 
 def whiten(
@@ -70,6 +99,98 @@ def whiten(
     # This start permutes with the columns; the root limits the weight of frequent words.
     start = np.sqrt(np.abs(moments.m1))
     spectrum, U, residual = top_eigenpairs(moments.m2, start, k, tol, limit)
+    return _whitening(spectrum, U, n_components, residual, tol)
+
+
+def whiten_groups(
+    moments: Groups, n_components: int, start: Floats, *, max_passes: int, tol: float
+) -> tuple[list[Whitening], Floats]:
+    """Compute the whitenings of several groups in the same passes over the data.
+
+    Parameters
+    ----------
+    moments : object with ``m1`` of shape (g, d) and ``times``
+        ``times`` maps V of shape (g, d, m) to the products of M2 of each group with its V.
+    n_components : int >= 1
+        Number of components k of each group.
+    start : ndarray of shape (g, d, m)
+        Directions from which each group starts, as by :func:`group_starts`, with m > k.
+    max_passes : int >= 1
+        Most products with M2.
+    tol : float >= 0
+        The iteration stops when the residuals of all eigenpairs are below this.
+
+    Returns
+    -------
+    whitenings : list of Whitening
+        One per group, as by :func:`whiten`, but less accurate.
+    directions : ndarray of shape (g, d, m - 1)
+        The eigenvectors after the first, from which parts of a group may start.
+
+    Notes
+    -----
+    Block Krylov iteration for d > 64. A product with m columns takes little more time than one with
+    a single column, so that a block saves passes over the data.
+    """
+    d, m = start.shape[1:]
+    k = min(n_components, d)
+    if d <= DENSE_FEATURES:
+        every = np.broadcast_to(np.eye(d), (len(start), d, d))
+        spectra, vectors = exact_eigenpairs_of_groups(moments.times(every))
+        residuals = np.zeros(len(start))
+    else:
+        spectra, vectors, residuals = top_eigenpairs_of_groups(
+            moments.times, start, k, tol, max_passes
+        )
+    whitenings = [
+        _whitening(spectrum[: k + 1], U[:, :k], n_components, float(residual), tol)
+        for spectrum, U, residual in zip(spectra, vectors, residuals, strict=True)
+    ]
+    return whitenings, vectors[:, :, 1:m]
+
+
+def group_starts(m1: Floats, known: Sequence[Floats] | None, width: int) -> Floats:
+    """Return orthonormal directions from which the whitening of groups may start.
+
+    Parameters
+    ----------
+    m1 : ndarray of shape (g, d)
+        M1 of each group, or about that, up to a factor.
+    known : sequence of ndarray of shape (d, width - 1) or None
+        Eigenvectors that may be near those of each group. If None, the directions are the root of
+        M1 times numbers that depend on the rank of a feature by M1 alone, so that they are the same
+        on every run and permute with the features.
+    width : int
+        Number of directions of each group.
+
+    Returns
+    -------
+    ndarray of shape (g, d, width)
+        The directions. The first is the root of M1, which limits the weight of frequent words.
+    """
+    start = np.empty((*m1.shape, width))
+    for j, row in enumerate(m1):
+        start[j, :, 0] = root = np.sqrt(np.abs(row))
+        if known is not None:
+            start[j, :, 1:] = known[j]
+            continue
+        # Features with the same M1, up to rounding, get the same numbers.
+        order = np.argsort(-root, kind="stable")
+        steps = -np.diff(root[order]) > SAME * root[order[1:]]
+        rank = np.empty(len(root), dtype=np.intp)
+        rank[order] = np.concatenate([[0], np.cumsum(steps)])
+        # RandomState draws the same numbers with every version of NumPy.
+        numbers = np.random.RandomState(0).standard_normal((len(root), width - 1))
+        start[j, :, 1:] = root[:, None] * numbers[rank]
+    start /= np.maximum(np.linalg.norm(start, axis=1, keepdims=True), TINY)
+    return orthonormal(start)
+
+
+def _whitening(
+    spectrum: Floats, U: Floats, n_components: int, residual: float, tol: float
+) -> Whitening:
+    """Return the whitening with these eigenpairs."""
+    d, k = U.shape
     values = spectrum[:k]
     positive = values > RANK_TOLERANCE * max(values[0], 0.0)
     rank = int(np.argmin(positive)) if not positive.all() else k

@@ -2,8 +2,11 @@
 
 from momentree.backends.base import Kernel, RowArray, Rows
 from momentree.backends.block import Block
+from momentree.backends.kernels import use_kernels
 from momentree.backends.lifted import LiftedRows
-from momentree.backends.row_order import in_canonical_order
+from momentree.backends.passes import RowsRead, count_pass, counted_passes
+from momentree.backends.room import group_totals, parted, with_room
+from momentree.backends.row_order import RowSampler, in_canonical_order
 from momentree.backends.rows import RowBlocks
 from momentree.backends.threads import get_num_threads, num_threads, single_threaded_blas
 
@@ -13,9 +16,17 @@ __all__ = [
     "LiftedRows",
     "RowArray",
     "RowBlocks",
+    "RowSampler",
     "Rows",
+    "RowsRead",
+    "count_pass",
+    "counted_passes",
     "get_num_threads",
+    "group_totals",
     "in_canonical_order",
     "num_threads",
+    "parted",
     "single_threaded_blas",
+    "use_kernels",
+    "with_room",
 ]

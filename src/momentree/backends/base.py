@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -75,6 +76,23 @@ class Rows(ABC):
             The values in row order. ``numpy.asarray`` returns them as an array wherever they are.
         """
 
+    def each(self, function: Callable[..., Any], *arrays: RowArray) -> RowArray:
+        """Return a function of row arrays alone, which reads no data.
+
+        Parameters
+        ----------
+        function : callable
+            Maps entries of row arrays to an array with one entry or row for each.
+        *arrays : array-like of shape (n_rows, ...)
+            Row arrays.
+
+        Returns
+        -------
+        ndarray or row array
+            The values in row order, stored as the results of :meth:`map` are.
+        """
+        return self.map(_OfArrays(function), *arrays)
+
     @cached_property
     def row_sums(self) -> RowArray:
         """Sum of each row, shape (n_rows,)."""
@@ -98,9 +116,26 @@ class Rows(ABC):
         ndarray of shape (p, n_groups)
             Sums in columns, one per group.
         """
-        groups = np.arange(n_groups)
+        sums = self.sum(GroupSums(n_groups), labels, weight)
+        return np.ascontiguousarray(sums[..., 0].T)
 
-        def kernel(B: Block, label: Ints, v: Floats) -> Floats:
-            return B.tdot((label[:, None] == groups) * v[:, None])
 
-        return self.sum(kernel, labels, weight)
+@dataclass(frozen=True)
+class GroupSums:
+    """Kernel: the weighted column sums of groups of rows, (n_groups, p, 1)."""
+
+    n_groups: int
+
+    def __call__(self, B: Block, labels: Ints, weight: Floats) -> Floats:
+        """Return the sums of one block, given the group and the weight of each row."""
+        return B.own_tdot(weight[:, None], labels, self.n_groups, out=B.total)
+
+
+@dataclass(frozen=True)
+class _OfArrays:
+    """A kernel that ignores the block."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, B: Block, *arrays: Any) -> Any:  # noqa: ARG002
+        return self.function(*arrays)

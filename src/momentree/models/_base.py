@@ -24,7 +24,7 @@ from momentree._validation import (
     check_sample_weight,
     check_something,
 )
-from momentree.backends import RowBlocks, single_threaded_blas
+from momentree.backends import RowBlocks, counted_passes, single_threaded_blas
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.messages import Message
 from momentree.models._decomposers import Decomposer, check_decomposer, decomposed
@@ -122,9 +122,12 @@ class FlatModel(
         if not np.array_equal(words, self.vocabulary_):
             self.__dict__.pop("posterior_", None)  # no warm start with other words
         self._choose(counts, weight)
-        with console_logging(package_log, bool(self.verbose)), single_threaded_blas():
+        with (
+            console_logging(package_log, bool(self.verbose)),
+            single_threaded_blas(),
+            counted_passes() as read,
+        ):
             result, at = self._fit(samples, weight)
-            totals = RowBlocks(counts).row_sums
         if (found := len(result.weights)) < self._wanted:
             reason = result.diagnostics.get("reason") or Message("moments_show_no_more")
             warning = ConvergenceWarning(
@@ -135,10 +138,12 @@ class FlatModel(
         self.components_ = result.centers.T.copy()
         self.labels_ = np.empty_like(result.labels)
         self.labels_[at] = result.labels
-        self._choose_words(counts, weight)
+        rows = RowBlocks(counts)
+        self._choose_words(rows, weight)
         self.n_iter_, self.converged_ = result.n_iter, result.converged
+        self.n_passes_ = read.n_rows / len(weight)
         self.diagnostics_ = result.diagnostics
-        self.mean_count_ = float(weight[at] @ totals[at] / weight.sum())
+        self.mean_count_ = float(weight[at] @ rows.row_sums[at] / weight.sum())
         return self
 
     @abstractmethod

@@ -26,6 +26,7 @@ from momentree.refinement import em
 from momentree.refinement.em import m_step
 from momentree.tree.growth import Grown, Limits, grow
 from momentree.tree.search import TopicSearch
+from momentree.tree.search_sample import search_sample
 from momentree.tree.split import SPLIT_ITER
 from momentree.tree.texts import FitsTexts
 from momentree.tree.topic_split import TopicSplitter
@@ -95,7 +96,7 @@ class CountMixture(FitsTexts, FlatModel):
         check_choice("start", self.start, get_args(Start))
 
     def _fit(self, samples: Any, weight: Floats) -> tuple[FitResult, Ints]:
-        data, at, start = self._started(samples, weight)
+        data, at, start = self._start(RowBlocks(samples), weight)
         fitted, centers, diagnostics = start.parameters, start.centers, start.diagnostics
         n_iter, converged = 1, True
         if self.refine:
@@ -129,14 +130,29 @@ class CountMixture(FitsTexts, FlatModel):
         )
         return result, at
 
-    def _started(
-        self, X: Any, weight: Floats
+    def _start(
+        self, counts: RowBlocks, weight: Floats
     ) -> tuple[CountData, Ints, Initialization[MixtureParameters]]:
         """Set ``log_scaling_``, and return the scaled counts, their order and a start for EM."""
-        search = self._last_fit(X.shape[1]) is None and self._chosen_start() == "search"
+        part = search_sample(counts, weight, self._wanted) if self._searches(counts) else None
+        if part is None:
+            return self._started(counts, weight)
+        log.info("searching in %d documents", part[0].shape[0])
+        _, _, start = self._started(*part)
+        return *self._data(counts, weight, self.log_scaling_), start
 
-        def attempt(log_scaling: LogScaling | None) -> tuple[Any, Ints]:
-            data, at = self._data(X, weight, log_scaling)
+    def _searches(self, counts: RowBlocks) -> bool:
+        return self._last_fit(counts.shape[1]) is None and self._chosen_start() == "search"
+
+    def _started(
+        self, counts: RowBlocks, weight: Floats
+    ) -> tuple[CountData, Ints, Initialization[MixtureParameters]]:
+        search = self._searches(counts)
+
+        def attempt(
+            log_scaling: LogScaling | None, counts: RowBlocks, weight: Floats
+        ) -> tuple[Any, Ints]:
+            data, at = self._data(counts, weight, log_scaling)
             grown = self._grown(data) if search else None
             start = self._initialize(data) if grown is None else self._from_leaves(data, grown)
             labels = np.empty_like(at)
@@ -144,19 +160,19 @@ class CountMixture(FitsTexts, FlatModel):
             return (data, at, start, grown), labels
 
         requested = self._requested_log_scaling()
-        if requested == "auto" and self._last_fit(X.shape[1]) is not None:
+        if requested == "auto" and self._last_fit(counts.shape[1]) is not None:
             requested = self.log_scaling_  # the topics to start from are on this scale
-        self.log_scaling_, found = with_scaling(requested, attempt, X, weight)
+        self.log_scaling_, found = with_scaling(requested, attempt, counts, weight, self._wanted)
         data, at, start, grown = found
         return data, at, start if grown is None else self._searched(data, start, grown)
 
     def _data(
-        self, X: Any, weight: Floats, log_scaling: LogScaling | None
+        self, counts: RowBlocks, weight: Floats, log_scaling: LogScaling | None
     ) -> tuple[CountData, Ints]:
-        ordered, at = in_canonical_order(RowBlocks(X), weight)
+        ordered, at = in_canonical_order(counts, weight)
         weight = weight[at]
-        scaled = log_scale(ordered.matrix, log_scaling)
-        rows = RowBlocks(scaled.X)
+        scaled = log_scale(ordered, log_scaling)
+        rows = scaled.rows
         smoothing = self.smoothing * typical_count_per_token(rows, scaled.count_per_token, weight)
         return CountData(ordered, rows, scaled.count_per_token, weight, smoothing), at
 
@@ -181,7 +197,7 @@ class CountMixture(FitsTexts, FlatModel):
 
     def _from_tfidf(self, data: CountData) -> Initialization[MixtureParameters]:
         """Decompose the raw moments of tf-idf rows, and group rows by their largest score."""
-        rows = RowBlocks(tfidf(data.counts.matrix, data.weight))
+        rows = RowBlocks(tfidf(data.counts, data.weight))
         found = self._decompose(RawMoments(rows, sample_weight=data.weight))
         return self._from_groups(data, _largest_score(rows, found, data.weight), found)
 
@@ -213,7 +229,7 @@ class CountMixture(FitsTexts, FlatModel):
             replace(self._splitter(data), min_samples_leaf=least),
             least,
             self.tol,
-        ).from_tree(grown, data.counts.matrix)
+        ).from_tree(grown, data.counts)
         return Initialization.of(found.parameters, {**start.diagnostics, "start": found.start})
 
     def _grown(self, data: CountData) -> Grown:
@@ -270,7 +286,7 @@ class CountMixture(FitsTexts, FlatModel):
             probabilities ``posterior_.weights``.
         """
         X = self._new_counts(X)
-        rows = RowBlocks(log_scale(X, self.log_scaling_).X)
+        rows = log_scale(X, self.log_scaling_).rows
         return _responsibilities(rows, self.posterior_)
 
     def score_samples(self, X: Any) -> Floats:

@@ -28,7 +28,7 @@ from momentree._validation import (
     check_something,
 )
 from momentree.assignment.nested import Assigner
-from momentree.backends import RowBlocks, single_threaded_blas
+from momentree.backends import RowBlocks, counted_passes, single_threaded_blas
 from momentree.exceptions import InvalidDataError
 from momentree.objects import MixtureParameters
 from momentree.persistence import SavedEstimator
@@ -124,8 +124,13 @@ class TreeEstimator(
         weight = check_sample_weight(sample_weight, X.shape[0])
         check_something(X, weight)
         self._forget_names()
-        with console_logging(log, bool(self.verbose)), single_threaded_blas():
+        with (
+            console_logging(log, bool(self.verbose)),
+            single_threaded_blas(),
+            counted_passes() as read,
+        ):
             tree = self._fit_tree(X, missing, weight)
+        self.n_passes_ = read.n_rows / X.shape[0]
         self._set_tree(tree)
         return self
 

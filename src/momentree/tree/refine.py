@@ -41,9 +41,9 @@ def refine_leaves(
     root, labels = grown.root, grown.labels
     leaves, n_iter = root.leaves(), 0
     log.info("refining %d leaves", len(leaves))
-    sizes = np.bincount(labels, weights=weight, minlength=len(leaves)).astype(np.float64)
-    parameters: MixtureParameters | None = grown.parameters
+    parameters: MixtureParameters | None = grown.parameters  # may come from other samples
     if parameters is None:
+        sizes = np.bincount(labels, weights=weight, minlength=len(leaves)).astype(np.float64)
         parameters = family.m_step(rows.group_sums(labels, len(leaves), weight), sizes, smoothing)
     while True:
         result = em(

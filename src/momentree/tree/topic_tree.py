@@ -36,22 +36,25 @@ from momentree.tree.growth import Grown, Limits, grow, log
 from momentree.tree.naming import choose_words_of, name_by_words
 from momentree.tree.node import TreeNode
 from momentree.tree.search import TopicSearch, tree_over
+from momentree.tree.search_sample import least_in_sample, search_sample
 from momentree.tree.selection import ComponentChoice, choose_n_components
-from momentree.tree.split import EXACT, SPLIT_ITER
+from momentree.tree.split import SPLIT_ITER
 from momentree.tree.stopping import TopicStop, accept_all, topic_bic
 from momentree.tree.texts import FitsTexts
-from momentree.tree.topic_split import EARLY, TopicSplitter
+from momentree.tree.topic_split import TopicSplitter
 
 
 @dataclass(frozen=True)
 class ScaledCounts:
-    """Counts in canonical order on the scale of the fit; `smoothing` is on this scale too."""
+    """Counts in canonical order, raw and on the scale of the fit, like `smoothing` and `least`."""
 
+    counts: RowBlocks
     rows: RowBlocks
     at: Ints
     weight: Floats
     count_per_token: Floats
     smoothing: float
+    least: float
 
 
 class TopicTree(FitsTexts, TreeEstimator):
@@ -152,6 +155,8 @@ class TopicTree(FitsTexts, TreeEstimator):
         :func:`momentree.choose_n_components`. None if it was given. Not saved in files.
     n_iter_ : int
         Steps of EM over all leaves; 1 without EM.
+    n_passes_ : float
+        Passes over the data: how often a row was read, on average.
     converged_ : bool
         Whether this EM reached its tolerance; True without EM.
     log_scaling_ : {"log1p", None}
@@ -240,8 +245,8 @@ class TopicTree(FitsTexts, TreeEstimator):
 
     def _fit_tree(self, X: Any, missing: Any | None, weight: Floats) -> TreeNode:  # noqa: ARG002
         self._choose(X, weight)
-        data, grown = self._grown(X, weight)
-        grown = self._searched(data, grown, X)
+        counts = RowBlocks(X)
+        data, grown = self._start(counts, weight)
         self._assigner, labels, self.n_iter_, self.converged_ = self._assigned(
             grown,
             data.rows,
@@ -252,7 +257,6 @@ class TopicTree(FitsTexts, TreeEstimator):
         self.labels_ = np.empty_like(labels)
         self.labels_[data.at] = labels
         k = len(grown.root.leaves())
-        counts = RowBlocks(X)
         self._n_words = float(data.weight @ counts.row_sums[data.at])
         sums = counts.group_sums(self.labels_, k, weight)
         scaled_sums = data.rows.group_sums(labels, k, data.weight) if self.log_scaling_ else sums
@@ -269,32 +273,55 @@ class TopicTree(FitsTexts, TreeEstimator):
             gain=lambda sides: _gain(scaled_sums, sides),
         )
         self._merges = Merges.of(tree, scaled_sums, sizes, TopicParameters, center)
-        choose_words_of(tree, X, self.labels_, self.vocabulary_, weight)
+        choose_words_of(tree, counts, self.labels_, self.vocabulary_, weight)
         self._name(tree)
         return tree
 
-    def _grown(self, X: Any, weight: Floats) -> tuple[ScaledCounts, Grown]:
-        """Set ``log_scaling_``, and return the scaled counts and the tree grown from them."""
+    def _start(self, counts: RowBlocks, weight: Floats) -> tuple[ScaledCounts, Grown]:
+        """Set ``log_scaling_``, and return the scaled counts and the tree from which EM starts."""
+        limits = self._limits
+        by_number = math.isinf(limits.depth) and not limits.none
+        if self.search == "none" or self.refine is None or not by_number:
+            return self._grown(counts, weight, self.min_samples_leaf)
+        part = search_sample(counts, weight, int(limits.leaves))
+        if part is None:
+            data, grown = self._grown(counts, weight, self.min_samples_leaf)
+            return data, self._searched(data, grown)
+        least = least_in_sample(self.min_samples_leaf, part[1], weight)
+        log.info("searching in %d documents", part[0].shape[0])
+        grown = self._searched(*self._grown(*part, least))
+        return self._scaled(counts, weight, self.log_scaling_, self.min_samples_leaf), grown
 
-        def attempt(log_scaling: LogScaling | None) -> tuple[tuple[ScaledCounts, Grown], Ints]:
-            data = self._scaled(X, weight, log_scaling)
+    def _grown(self, counts: RowBlocks, weight: Floats, least: float) -> tuple[ScaledCounts, Grown]:
+        """Set ``log_scaling_``, and return the scaled counts and the tree grown from them."""
+        total = float(weight.sum())
+
+        def attempt(
+            log_scaling: LogScaling | None, counts: RowBlocks, weight: Floats
+        ) -> tuple[tuple[ScaledCounts, Grown], Ints]:
+            share = float(weight.sum()) / total
+            data = self._scaled(counts, weight, log_scaling, max(least * share, min(least, 1.0)))
             grown = self._grow(data)
             labels = np.empty_like(grown.labels)
             labels[data.at] = grown.labels
             return (data, grown), labels
 
-        whole_counts = self.weighting == "three_words"
-        chosen = None if whole_counts else self.log_scaling
-        self.log_scaling_, found = with_scaling(chosen, attempt, X, weight)
+        limits, chosen = self._limits, self.log_scaling
+        if self.weighting == "three_words":
+            chosen = None
+        n_groups = min(limits.leaves, 2.0**limits.depth)
+        self.log_scaling_, found = with_scaling(chosen, attempt, counts, weight, n_groups)
         return found
 
-    def _scaled(self, X: Any, weight: Floats, log_scaling: LogScaling | None) -> ScaledCounts:
+    def _scaled(
+        self, counts: RowBlocks, weight: Floats, log_scaling: LogScaling | None, least: float
+    ) -> ScaledCounts:
+        counts, at = in_canonical_order(counts, weight)
         log.info("log scaling counts")
-        scaled = log_scale(X, log_scaling)
-        rows, at = in_canonical_order(RowBlocks(scaled.X), weight)
-        weight, count_per_token = weight[at], scaled.count_per_token[at]
+        scaled, weight = log_scale(counts, log_scaling), weight[at]
+        rows, count_per_token = scaled.rows, scaled.count_per_token
         smoothing = self.smoothing * typical_count_per_token(rows, count_per_token, weight)
-        return ScaledCounts(rows, at, weight, count_per_token, smoothing)
+        return ScaledCounts(counts, rows, at, weight, count_per_token, smoothing, least)
 
     def _grow(self, data: ScaledCounts) -> Grown:
         limits = self._limits
@@ -308,23 +335,18 @@ class TopicTree(FitsTexts, TreeEstimator):
             criterion=topic_bic if limits.none else accept_all,
         )
 
-    def _searched(self, data: ScaledCounts, grown: Grown, X: Any) -> Grown:
-        """Return a tree over the most likely leaves, or the one given if nothing is searched."""
-        limits = self._limits
-        by_number = math.isinf(limits.depth) and not limits.none
-        if self.search == "none" or self.refine is None or not by_number:
-            return grown
+    def _searched(self, data: ScaledCounts, grown: Grown) -> Grown:
+        """Return a tree over the most likely leaves."""
         search = TopicSearch(
             data.rows,
             data.weight,
             data.count_per_token,
             data.smoothing,
             self._splitter(data),
-            self.min_samples_leaf,
+            data.least,
             self.tol,
         )
-        found = search.from_tree(grown, RowBlocks(X).take(data.at).matrix)
-        return tree_over(found, grown, data.rows, data.weight)
+        return tree_over(search.from_tree(grown, data.counts), grown, data.rows, data.weight)
 
     @property
     def _limits(self) -> Limits:
@@ -332,12 +354,12 @@ class TopicTree(FitsTexts, TreeEstimator):
 
     def _splitter(self, data: ScaledCounts) -> TopicSplitter:
         return TopicSplitter(
-            min_samples_leaf=self.min_samples_leaf,
+            min_samples_leaf=data.least,
             smoothing=data.smoothing,
             refine_iter=SPLIT_ITER if self.refine else 0,
             weighting=self.weighting,
             random_state=self.random_state,
-            whiten=EXACT if self.exact else EARLY,
+            exact=self.exact,
         )
 
     def _choose(self, X: Any, weight: Floats) -> None:
@@ -374,7 +396,7 @@ class TopicTree(FitsTexts, TreeEstimator):
 
     def _ready(self, X: Any) -> tuple[Assigner, RowBlocks]:
         X, _ = check_features(self, self._counts(X), None, reset=False)
-        return self._assigner, RowBlocks(log_scale(X, self.log_scaling_).X)
+        return self._assigner, log_scale(X, self.log_scaling_).rows
 
     def score_samples(self, X: Any) -> Floats:
         """Return the log-likelihood of each document under the mixture of the leaves.
