@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import momentree.preprocessing.burstiness as burstiness
 from momentree import SingleTopicModel, TopicTree
+from momentree.backends import RowBlocks
 from momentree.datasets import make_hierarchical_topics, make_lda, make_single_topic
 from momentree.preprocessing import repetition
 
@@ -140,3 +142,18 @@ def test_bursty_counts_are_scaled(kind, tmp_path):
 def test_values_that_are_not_counts_are_scaled(kind):
     X = make_hierarchical_topics(random_state=0).X * 0.75
     assert FITS[kind].fit(X).log_scaling_ == "log1p"
+
+
+@pytest.mark.parametrize("model", [TopicTree, SingleTopicModel])
+@pytest.mark.parametrize(("concentration", "scaling"), [(30, "log1p"), (None, None)])
+def test_a_sample_of_the_documents_decides(model, concentration, scaling, monkeypatch):
+    monkeypatch.setattr(burstiness, "DECISIVE_VALUES", 0)
+    monkeypatch.setattr(burstiness, "DECISIVE_WORDS", 60)
+    n = 2_500
+    sample = make_single_topic(n, 80, 3, length=40, concentration=0.2, random_state=0)
+    X = sample.X
+    if concentration:
+        X = bursty_documents(n, sample.components, concentration, 40, seed=1)
+    decisive, _ = burstiness._decisive(RowBlocks(X), np.ones(n), 3)
+    assert decisive.shape == (1_000, 80)
+    assert model(3).fit(X).log_scaling_ == scaling

@@ -22,8 +22,8 @@ BURSTY = 1.5
 nearly all text 1.6 and more. See ``docs/choices.md``."""
 DECISIVE, DECISIVE_OF_GROUP, DECISIVE_VALUES = 1_000, 100, 1 << 16
 """Documents, documents for each group and stored values that decide, at least. On twelve corpora
-and 14 samples of models, the choice is that of all documents; with half of them, some samples of
-many topics would be log-scaled."""
+and ten samples of models, the choice is that of all documents; with 25 documents for each group,
+independent words of 20 topics would be log-scaled."""
 DECISIVE_WORDS = 4_096
 """Words by which these documents are grouped, at most: the most frequent ones."""
 OUTSIZED = 0.1
