@@ -221,7 +221,7 @@ def test_a_topic_that_em_starves_takes_no_document():
     # Warnings are errors in these tests: log(0 / 1) is a limit here, not a mistake.
     parameters = TopicParameters(np.array([1.0, 0.0]), np.array([[0.5, 0.9], [0.5, 0.1]]))
     rows = RowBlocks(sp.csr_array(np.array([[50.0, 0.0], [0.0, 0.0]])))
-    assert (LinearRule.between(parameters, prior=True).proba(rows)[:, 0] > 0.5).all()
+    assert (rows.map(LinearRule.between(parameters, prior=True).proba)[:, 0] > 0.5).all()
 
 
 def test_em_after_a_split_and_a_split_without_it_differ_by_the_prior(X):
