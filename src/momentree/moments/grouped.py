@@ -85,7 +85,18 @@ class GroupedMoments:
         self._product = None if first is None else sums[:, :, -first.shape[2] :].copy()
 
     def times(self, V: Floats) -> Floats:
-        """Return the products of M2 of every group with its own matrix, shape (g, d, m)."""
+        """Return the products of M2 of every group with its own matrix.
+
+        Parameters
+        ----------
+        V : ndarray of shape (g, d, m)
+            A matrix for each group.
+
+        Returns
+        -------
+        ndarray of shape (g, d, m)
+            The products.
+        """
         if V is self._first and self._product is not None:
             product = self._product
         else:
@@ -93,7 +104,18 @@ class GroupedMoments:
         return product * self._scale2[:, None, None] - self._s2[:, :, None] * V
 
     def whitened_slices(self, W: Floats) -> Floats:
-        """Return H[r] = W M3[r] W^T of every group, (g, d, k, k), for W of shape (g, k, d)."""
+        """Return H[r] = W M3[r] W^T of every group.
+
+        Parameters
+        ----------
+        W : ndarray of shape (g, k, d)
+            A matrix for each group.
+
+        Returns
+        -------
+        ndarray of shape (g, d, k, k)
+            The slices.
+        """
         k, d = W.shape[1:]
         a, b = np.triu_indices(k)
         P = W[:, a] * W[:, b]
@@ -109,7 +131,22 @@ class GroupedMoments:
         return H
 
     def of_group(self, j: int, W: Floats | None = None, H: Floats | None = None) -> GroupMoments:
-        """Return the moments of group j; H are the slices for W of shape (k, d), if known."""
+        """Return the moments of one group.
+
+        Parameters
+        ----------
+        j : int
+            The group.
+        W : ndarray of shape (k, d), default=None
+            A matrix for which the slices are known.
+        H : ndarray of shape (d, k, k), default=None
+            These slices.
+
+        Returns
+        -------
+        GroupMoments
+            Its products and further slices read all rows again.
+        """
         return GroupMoments(self, j, W, H)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -85,7 +85,15 @@ class Group:
     split: Split | None = None
     reason: Message | None = None
     children: list[Group] = field(default_factory=list)
-    parent: tuple[Split, int] | None = None
+    parent: Group | None = None
+    side: int = 0
+
+    @property
+    def made_by(self) -> tuple[Split, int] | None:
+        """The split that made this group, and its side."""
+        if self.parent is None or self.parent.split is None:
+            return None
+        return self.parent.split, self.side
 
 
 class Growing:
@@ -180,7 +188,7 @@ class Growing:
         place: Any = np.full(len(self._groups), -1, dtype=np.int32)
         place[[group.number for group in wanted]] = np.arange(len(wanted))
         own = self._rows.each(Lookup(place), self._number)
-        parents = [group.parent for group in wanted]
+        parents = [group.made_by for group in wanted]
         groups = Groups(self._rows, self._weight, self._factor, own, len(wanted), parents)
         splits = self._splitter(groups)
         reasons = self._criterion(splits, groups)
@@ -195,10 +203,14 @@ class Growing:
             first = len(self._groups)
             n_sides = len(found.sizes)
             group.children = [
-                Group(first + i, group.depth + 1, parent=(found, i)) for i in range(n_sides)
+                Group(first + i, group.depth + 1, parent=group, side=i) for i in range(n_sides)
             ]
             self._groups += group.children
             numbers[j, :n_sides] = first + np.arange(n_sides)
+        for group in wanted:
+            parent = group.parent
+            if parent is not None and parent.split and all(c.tried for c in parent.children):
+                parent.split = replace(parent.split, directions=None)  # of no more use
         if (numbers >= 0).any():
             self._number = self._rows.each(Divided(numbers), self._number, own, splits.side)
 

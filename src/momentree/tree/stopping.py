@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -79,7 +79,7 @@ def mixture_bic(
     """
     side = np.asarray(splits.side)
     return [
-        _mixture_bic(family, found, side[at], alone.rows, alone.weight)
+        _mixture_bic(family, found, side[at], cast(RowBlocks, alone.rows), alone.weight)
         if isinstance(found, Split)
         else None
         for found, (at, alone) in zip(splits.found, groups.alone(), strict=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 
@@ -101,7 +102,8 @@ class TopicSplitter:
     def _moments(self, groups: Groups, first: Floats | None) -> GroupedMoments:
         rows, count_per_token = groups.rows, groups.factor
         if self.weighting == "three_words":
-            rows = RowBlocks(three_words(rows.matrix, self.random_state))
+            in_memory = cast(RowBlocks, rows)  # positions of words are drawn from the whole matrix
+            rows = RowBlocks(three_words(in_memory.matrix, self.random_state))
             count_per_token = np.ones(rows.shape[0])
         return GroupedMoments(
             rows,
