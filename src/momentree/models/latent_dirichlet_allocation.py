@@ -285,7 +285,7 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
         data = LDAData(rows, weight, self.smoothing)
         n = before.weight
         refined = variational_em(
-            rows,
+            collected(rows),
             self.posterior_,
             sample_weight=data.weight,
             smoothing=self.smoothing,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from momentree._types import Floats, Ints
-from momentree.backends import RowBlocks
+from momentree.backends import RowBlocks, Rows, collected
 from momentree.objects import MixtureParameters, MixtureSums
 from momentree.refinement.em import column_sums, expected_statistics
 from momentree.refinement.growing import Growing
@@ -59,7 +59,7 @@ class Updated(Generic[P]):
 
 
 def incremental_em(
-    rows: RowBlocks,
+    rows: Rows,
     start: P,
     before: MixtureSums,
     *,
@@ -80,7 +80,7 @@ def incremental_em(
 
     Parameters
     ----------
-    rows : RowBlocks of shape (n, p)
+    rows : Rows of shape (n, p)
         Sufficient statistics of the batch.
     start : MixtureParameters
         Parameters before the batch.
@@ -114,7 +114,8 @@ def incremental_em(
     .. [2] O. Cappé, E. Moulines. On-line expectation-maximization algorithm for latent data models.
        Journal of the Royal Statistical Society B 71, 2009.
     """
-    rows = rows.for_products(start.n_components)
+    if isinstance(rows, RowBlocks):
+        rows = rows.for_products(start.n_components)
     words = column_sums(rows, sample_weight)
     parameters, last, converged, n_iter = start, -np.inf, False, 0
     k = start.n_components
@@ -133,7 +134,7 @@ def incremental_em(
 
 
 def renewing_em(
-    rows: RowBlocks,
+    rows: Rows,
     start: P,
     before: MixtureSums,
     *,
@@ -158,8 +159,12 @@ def renewing_em(
 
     Parameters
     ----------
-    rows, start, before
-        As in :func:`incremental_em`.
+    rows : Rows of shape (n, p)
+        Sufficient statistics of the batch, in memory.
+    start : MixtureParameters
+        Parameters before the batch.
+    before : MixtureSums
+        Sums of earlier batches.
     column_scale : ndarray of shape (p,) or None
         Factor of each statistic in the moments that divide a component; zero excludes it. None
         does not search for new components.
@@ -167,11 +172,15 @@ def renewing_em(
         Number of components, at most, or that of `start` if it is larger.
     renew : bool, default=True
         False only finds out which fraction of the batch is unlike all components.
-    sample_weight, smoothing
-        As in :func:`incremental_em`.
+    sample_weight : ndarray of shape (n,)
+        Weights >= 0.
+    smoothing : float > 0
+        Strength of the prior in ``m_step``.
     unit : float > 0
         Log-likelihood of one token, in nats: less than 1 for log-scaled counts.
-    max_iter, tol
+    max_iter : int >= 1
+        Maximum number of steps.
+    tol : float >= 0
         As in :func:`incremental_em`.
 
     Returns
@@ -189,7 +198,9 @@ def renewing_em(
     n_batch = float(sample_weight.sum())
     if column_scale is not None and most > 1 and n_batch >= 2 * LEAST_SIZE:
         # One more than known, so that a further one need not share a component with others.
-        growing = Growing(rows, type(start), sample_weight, column_scale, most + 1, smoothing)
+        growing = Growing(
+            collected(rows), type(start), sample_weight, column_scale, most + 1, smoothing
+        )
         alone = growing.search(brief=True)
         S, N, _ = expected_statistics(rows, alone, sample_weight, column_sums(rows, sample_weight))
         near, alike = _near(alone.centers, start.centers, start.signed)

@@ -16,7 +16,7 @@ from momentree._validation import check_shape
 from momentree.assignment.nested import Assigner
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.assignment.tree_rules import RuleAssigner
-from momentree.backends import RowBlocks
+from momentree.backends import Rows
 from momentree.exceptions import InvalidDataError
 from momentree.objects import MixtureParameters, MixtureSums
 from momentree.refinement import renewing_em
@@ -33,8 +33,8 @@ from momentree.tree.refine import RefinedLeaves
 class TreeBatch:
     """A batch in canonical order."""
 
-    rows: RowBlocks  # statistics of the mixture over the leaves
-    rows_of_rules: RowBlocks  # statistics of the splits
+    rows: Rows  # statistics of the mixture over the leaves
+    rows_of_rules: Rows  # statistics of the splits
     weight: Floats
     smoothing: float  # on the scale of `rows`
     smoothing_of_counts: float
