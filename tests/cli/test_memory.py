@@ -12,9 +12,8 @@ import time
 import numpy as np
 import pytest
 
-from momentree import TopicTree
-from momentree.cli import _stored
-from momentree.cli._run import Run
+from momentree import TopicTree, report
+from momentree.cli import stored as bounded
 from momentree.readers.stored import corpus as stages
 
 from .conftest import COMMAND, clean_environment, invoke, make_documents, words
@@ -45,7 +44,7 @@ def rows_of(folder):
 
 @pytest.mark.parametrize("flat", [False, True])
 def test_results_are_those_in_memory(tmp_path, source, flat, monkeypatch):
-    monkeypatch.setattr(stages, "_BATCH_BYTES", 3_000)
+    monkeypatch.setattr(stages, "BATCH_BYTES", 3_000)
     one, other = tmp_path / "one", tmp_path / "other"
     one.mkdir()
     other.mkdir()
@@ -69,7 +68,7 @@ def test_results_are_those_in_memory(tmp_path, source, flat, monkeypatch):
 
 
 def test_a_report_of_a_sample_has_the_numbers_of_all(tmp_path, source, monkeypatch):
-    monkeypatch.setattr(_stored, "SHOWN", 50)
+    monkeypatch.setattr(bounded, "SHOWN", 50)
     given = arguments(source, tmp_path, "--memory", "500MB", "--passages", "none")
     done = invoke(*given, "-o", tmp_path / "t.html")
     assert done.exit_code == 0, done.stderr
@@ -86,7 +85,7 @@ def test_the_sample_is_spread_evenly():
 
     labels = np.random.default_rng(0).integers(5, size=200_000)
     for m in (1, 7, 50_000, 200_000):
-        np.testing.assert_array_equal(_stored._evenly_spread(labels, m), evenly_spread(labels, m))
+        np.testing.assert_array_equal(bounded.evenly_spread(labels, m), evenly_spread(labels, m))
 
 
 @posix
@@ -124,12 +123,12 @@ def test_a_killed_run_is_continued(tmp_path, source):
 
 @pytest.mark.parametrize(
     ("place", "name", "done"),
-    [(stages._Stages, "choose", (stages._Stages, "read")), (Run, "finish", (TopicTree, "fit"))],
+    [(stages.Stages, "choose", (stages.Stages, "read")), (report, "summarize", (TopicTree, "fit"))],
 )
 def test_an_interrupted_run_says_how_to_continue(tmp_path, source, monkeypatch, place, name, done):
     given = arguments(source, tmp_path, "--memory", "500MB")
 
-    def interrupted(*_):
+    def interrupted(*_, **__):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:

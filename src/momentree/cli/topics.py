@@ -315,9 +315,9 @@ def topics(
         with run.stage(f"reading {source.name or source}"):
             from momentree import readers
             from momentree.cli._names import GivenNames
-            from momentree.cli._stored import kept, note_size, work_folder
             from momentree.cli._tokenizer import load_tokenizer
             from momentree.cli._topics import fit_flat, grow_tree, read_order, title_of
+            from momentree.cli.stored import kept, note_size, work_folder
             from momentree.readers.text.words import read_words
 
             given = GivenNames.read(rename or (), names)

@@ -145,7 +145,8 @@ WORDS: dict[str, str] = {
     # --- memory ----------------------------------------------------------------------------------
     "out_of_memory": "not enough memory; split the input and run the command on each part",
     "out_of_memory_words": (
-        "not enough memory; add {parameters.memory:1GB} to work on disk, or give a smaller input"
+        "not enough memory; add {parameters.memory:1GB} to work on disk, lower "
+        "{parameters.max_features}, raise {parameters.min_df}, or give a smaller input"
     ),
     "out_of_memory_codes": (
         "not enough memory; raise {parameters.min_records}, or give a smaller input"

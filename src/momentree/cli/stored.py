@@ -105,7 +105,7 @@ def shown_of(corpus: Corpus, model: Any) -> tuple[Corpus, Any]:
     """Return the documents that a report is made from, and the model with only their labels."""
     if not isinstance(corpus, StoredCorpus) or len(corpus) <= SHOWN:
         return corpus if not isinstance(corpus, StoredCorpus) else corpus.take(None), model
-    rows = _evenly_spread(model.labels_, SHOWN)
+    rows = evenly_spread(model.labels_, SHOWN)
     shown = copy.copy(model)
     shown.labels_ = model.labels_[rows]
     note = Message("report_of_sample", n_rows=len(rows), n_all=len(corpus))
@@ -178,7 +178,7 @@ def table_in_blocks(corpus: StoredCorpus, kind: str, model: Any) -> CsvTable:
     return CsvTable(head.header, head.rows, chain.from_iterable(part.rows for part in made))
 
 
-def _evenly_spread(labels: Any, m: int) -> Any:
+def evenly_spread(labels: Any, m: int) -> Any:
     """Return m rows, spread evenly over the leaves and over the corpus, without sorting them.
 
     They are those of `momentree.report.topics.documents.evenly_spread`.
