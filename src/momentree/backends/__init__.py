@@ -6,8 +6,9 @@ from momentree.backends.kernels import use_kernels
 from momentree.backends.lifted import LiftedRows
 from momentree.backends.passes import RowsRead, count_pass, counted_passes
 from momentree.backends.room import group_totals, parted, with_room
-from momentree.backends.row_order import RowSampler, in_canonical_order
+from momentree.backends.row_order import RowSampler, in_canonical_order, in_given_order, ordered
 from momentree.backends.rows import RowBlocks
+from momentree.backends.sources import as_rows, collected, is_elsewhere
 from momentree.backends.threads import get_num_threads, num_threads, single_threaded_blas
 
 __all__ = [
@@ -19,12 +20,17 @@ __all__ = [
     "RowSampler",
     "Rows",
     "RowsRead",
+    "as_rows",
+    "collected",
     "count_pass",
     "counted_passes",
     "get_num_threads",
     "group_totals",
     "in_canonical_order",
+    "in_given_order",
+    "is_elsewhere",
     "num_threads",
+    "ordered",
     "parted",
     "single_threaded_blas",
     "use_kernels",

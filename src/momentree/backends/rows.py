@@ -6,7 +6,7 @@ and the order of the additions depend only on the data.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -24,6 +24,7 @@ from momentree.backends.base import Kernel, RowArray, Rows
 from momentree.backends.block import Block
 from momentree.backends.kernels import chosen, products
 from momentree.backends.passes import count_pass
+from momentree.backends.products import LISTED
 from momentree.backends.threads import run
 from momentree.exceptions import InvalidDataError
 
@@ -34,8 +35,6 @@ ROWS_PER_TASK = 4096
 N_CHAINS = 16
 """Blocks are summed in this many chains for any number of threads, which fixes the order of
 additions and limits the useful number of threads."""
-LISTED = (1 << 16) - 1
-"""Largest whole number for a table of values."""
 SPARE = 4
 """Partial sums that are kept for the next ones, at most."""
 
@@ -342,11 +341,23 @@ class RowBlocks(Rows):
 
         return np.concatenate(list(run(map_chain, len(chains))))
 
+    def ones(self) -> RowArray:
+        """Return a row array of ones."""
+        return np.ones(self.shape[0])
+
+    def pieces(self) -> Iterator[Any]:
+        """Yield the rows as one CSR array."""
+        yield self.matrix
+
+    def placed(self, values: RowArray) -> RowArray:
+        """Return the array itself: it is where the rows are."""
+        return np.asarray(values)
+
     def each(self, function: Callable[..., Any], *arrays: RowArray) -> Any:
         """Return a function of row arrays, all at once; see :meth:`Rows.each`."""
         return function(*arrays)
 
-    def _apply(self, kernel: Kernel, B: Block, arrays: tuple[RowArray, ...]) -> Floats:
+    def _apply(self, kernel: Kernel, B: Block, arrays: tuple[RowArray, ...]) -> Any:
         result = kernel(B, *(values[B.at] for values in arrays))
         if self._is_mapped:
             start, stop = self._X.indptr[B.at.start], self._X.indptr[B.at.stop]

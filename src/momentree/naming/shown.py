@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from momentree._pages import in_parts
 from momentree._types import Floats, Ints
-from momentree.backends import Block, RowBlocks, RowSampler, single_threaded_blas
+from momentree.backends import Block, Rows, RowSampler, as_rows, single_threaded_blas
 from momentree.metrics.words import DECIMALS, npmi
 
 N_SHOWN = 20
@@ -56,8 +56,8 @@ def choose_shown_words(
 
     Parameters
     ----------
-    X : {array-like, sparse array, RowBlocks} of shape (n_samples, n_features)
-        Counts >= 0; RowBlocks store no zeros.
+    X : {array-like, sparse array, Rows} of shape (n_samples, n_features)
+        Counts >= 0; Rows store no zeros.
     labels : ndarray of int of shape (n_samples,)
         Leaf or topic of each document.
     groups : sequence of sequence of int
@@ -89,7 +89,7 @@ def choose_shown_words(
     >>> [[words[j] for j in order] for order in found]
     [['boat', 'sea'], ['hill', 'sea']]
     """
-    rows = X if isinstance(X, RowBlocks) else RowBlocks(_without_zeros(X))
+    rows = X if isinstance(X, Rows) else as_rows(_without_zeros(X))
     n_leaves = max(int(labels.max()), *(leaf for leaves in groups for leaf in leaves)) + 1
     # Weights of copies are thirds and the like, whose sums depend on the order of the documents.
     occurs, logs = rows.mapped(np.sign), rows.mapped(_log2_of_one_more)
@@ -125,9 +125,7 @@ def _log2_of_one_more(counts: Floats) -> Floats:
     return np.log2(1.0 + counts)
 
 
-def _together(
-    rows: RowBlocks, labels: Ints, weight: Floats, candidates: Sequence[Ints]
-) -> list[Floats]:
+def _together(rows: Rows, labels: Ints, weight: Floats, candidates: Sequence[Ints]) -> list[Floats]:
     """Return the documents that contain each pair of the candidates of each group."""
     size = max(_LEAST, _SAMPLED // (int(labels.max()) + 1))
     at, v = RowSampler(rows, weight).draw_from_groups(labels, size)
@@ -149,7 +147,7 @@ def _together(
 class _Pairs:
     """Kernel: the weight of the documents with both words of each pair, for several lists."""
 
-    place: Ints  # of each column among the words of all lists, or -1
+    place: NDArray[Any]  # of each column among the words of all lists, or -1
     lists: Sequence[Ints]
 
     def __call__(self, B: Block, weight: Floats) -> Floats:

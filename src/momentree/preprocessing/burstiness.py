@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
 from momentree._choices import AutoLogScaling, LogScaling
 from momentree._types import Floats, Ints
-from momentree.backends import RowBlocks, RowSampler
+from momentree.backends import Block, RowArray, RowBlocks, Rows, RowSampler, as_rows, collected
 
 T = TypeVar("T")
 
@@ -30,7 +31,7 @@ OUTSIZED = 0.1
 topics of raw counts."""
 
 
-def repetition(X: Any, labels: Ints, n_groups: int, sample_weight: Floats) -> float:
+def repetition(X: Any, labels: RowArray, n_groups: int, sample_weight: RowArray) -> float:
     """Return how often words repeat within documents, relative to independent words.
 
     Draw a token of a group of documents, and another token of the same word in the group. How often
@@ -47,13 +48,13 @@ def repetition(X: Any, labels: Ints, n_groups: int, sample_weight: Floats) -> fl
 
     Parameters
     ----------
-    X : {csr_array, RowBlocks} of shape (n, d)
+    X : {csr_array, Rows} of shape (n, d)
         Counts >= 0.
-    labels : ndarray of int of shape (n,)
+    labels : row array of int of shape (n,)
         Group of each document.
     n_groups : int
         Number of groups.
-    sample_weight : ndarray of shape (n,)
+    sample_weight : row array of shape (n,)
         Weights v >= 0.
 
     Returns
@@ -74,16 +75,15 @@ def repetition(X: Any, labels: Ints, n_groups: int, sample_weight: Floats) -> fl
     1, and B estimates its trace. If words of a topic repeat with a probability of rho, in the
     manner of a Dirichlet-multinomial, B is 1 + rho (d - 1) for one topic of d words. Time O(nnz).
     """
-    rows = X if isinstance(X, RowBlocks) else RowBlocks(X)
-    others = np.maximum(rows.row_sums - 1.0, 1.0)
-    repeats = rows.mapped(lambda x: x * np.maximum(x - 1.0, 0.0))
+    rows = as_rows(X)
+    repeats = rows.mapped(_repeats)
     N = rows.group_sums(labels, n_groups, sample_weight)
-    s = repeats.group_sums(labels, n_groups, sample_weight / others)
+    by_others = rows.each(_by_others, sample_weight, rows.row_sums)
+    s = repeats.group_sums(labels, n_groups, by_others)
     several = N > 1.0
     tokens = np.where(several, N, 0.0).sum(axis=0)
     within = np.divide(s, N - 1.0, out=np.zeros_like(s), where=several).sum(axis=0)
-    filled = sample_weight * (rows.row_sums > 1.0)
-    n = np.bincount(labels, weights=filled, minlength=n_groups)
+    n = rows.sum(_LongDocuments(n_groups), rows.row_sums, labels, sample_weight)
     kept = (tokens > 0) & (n > 1.0)
     if not kept.any():
         return 0.0
@@ -93,11 +93,40 @@ def repetition(X: Any, labels: Ints, n_groups: int, sample_weight: Floats) -> fl
     return same / apart if apart > 0 else np.inf
 
 
+def _repeats(counts: Floats) -> Floats:
+    return np.asarray(counts * np.maximum(counts - 1.0, 0.0))
+
+
+def _by_others(v: Floats, c: Floats) -> Floats:
+    return np.asarray(v / np.maximum(c - 1.0, 1.0))
+
+
+@dataclass(frozen=True)
+class _LongDocuments:
+    """The weight of the documents of two tokens or more in each group, shape (n_groups,)."""
+
+    n_groups: int
+
+    def __call__(self, B: Block, c: Floats, labels: Ints, v: Floats) -> Floats:  # noqa: ARG002
+        found = np.bincount(labels, weights=v * (c > 1.0), minlength=self.n_groups)
+        return found.astype(np.float64, copy=False)
+
+
+@dataclass(frozen=True)
+class _Outsized:
+    """The number of documents of more than so many tokens."""
+
+    tokens: float
+
+    def __call__(self, B: Block, c: Floats) -> Floats:  # noqa: ARG002
+        return np.array(float(np.count_nonzero(c > self.tokens)))
+
+
 def with_scaling(
     log_scaling: AutoLogScaling | None,
-    attempt: Callable[[LogScaling | None, RowBlocks, Floats], tuple[T, Ints]],
-    rows: RowBlocks,
-    sample_weight: Floats,
+    attempt: Callable[[LogScaling | None, Rows, RowArray], tuple[T, RowArray, int]],
+    rows: Rows,
+    sample_weight: RowArray,
     n_groups: float,
 ) -> tuple[LogScaling | None, T]:
     """Return the scaling of counts, chosen by their burstiness if "auto", and what it leads to.
@@ -110,10 +139,11 @@ def with_scaling(
         "log1p" leads to. It is also "log1p" if some counts are not whole numbers, which have no
         repeats to count, and if one document has a tenth of all tokens and ten times the average.
     attempt : callable
-        Returns a result, and the group of each document, for counts scaled in this way.
-    rows : RowBlocks of shape (n, d)
+        Returns a result for counts scaled in this way, the group of each document, and the number
+        of groups.
+    rows : Rows of shape (n, d)
         Counts >= 0.
-    sample_weight : ndarray of shape (n,)
+    sample_weight : row array of shape (n,)
         Weights >= 0.
     n_groups : float
         The number of groups, possibly infinite.
@@ -125,49 +155,47 @@ def with_scaling(
     result : object
         The result of the attempt with this scaling. Of many documents, a systematic sample is
         decisive: at least 1,000, 100 for each group, and 65,536 stored counts. There is one attempt
-        with it, and one with all documents. Of few, all are, in at most two attempts.
+        with it, and one with all documents. Of few, and of rows that stay where they are, all are
+        decisive, in at most two attempts.
     """
     if log_scaling != "auto":
         return log_scaling, attempt(log_scaling, rows, sample_weight)[0]
-
-    def bursty(part: RowBlocks, labels: Ints, weight: Floats) -> bool:
-        return repetition(part, labels, int(labels.max()) + 1, weight) >= BURSTY
-
     if not rows.whole or _one_outweighs(rows):
         return "log1p", attempt("log1p", rows, sample_weight)[0]
     part, weight = _decisive(rows, sample_weight, n_groups)
     # Topics only add to the repeats, so without repeats in all documents there are none in groups.
-    if bursty(part, np.zeros(part.shape[0], dtype=np.intp), weight):
-        if part is rows:
-            result, labels = attempt("log1p", rows, weight)
-        else:
-            labels = attempt("log1p", _with_frequent_words(part), weight)[1]
-        if bursty(part, labels, weight):
+    everything = np.broadcast_to(np.intp(0), part.shape[:1])
+    if repetition(part, everything, 1, weight) >= BURSTY:
+        grouped = part if part is rows else _with_frequent_words(part)
+        result, labels, n_found = attempt("log1p", grouped, weight)
+        if repetition(part, labels, n_found, weight) >= BURSTY:
             return "log1p", result if part is rows else attempt("log1p", rows, sample_weight)[0]
         log.info("words are not bursty: using raw counts")
     return None, attempt(None, rows, sample_weight)[0]
 
 
-def _decisive(rows: RowBlocks, weight: Floats, n_groups: float) -> tuple[RowBlocks, Floats]:
+def _decisive(rows: Rows, weight: RowArray, n_groups: float) -> tuple[Rows, RowArray]:
     """Return the documents that decide, and their weights."""
     n = rows.shape[0]
     each = DECISIVE_OF_GROUP * min(n_groups, n)
     size = int(max(DECISIVE, each, DECISIVE_VALUES * n // max(rows.nnz, 1)))
-    if 2 * size >= n:
+    if 2 * size >= n or not rows.gives_rows:
         return rows, weight
-    at, drawn = RowSampler(rows, weight).draw(size)
+    at, drawn = RowSampler(rows, np.asarray(weight)).draw(size)
     return rows.take(at), drawn
 
 
-def _with_frequent_words(rows: RowBlocks) -> RowBlocks:
+def _with_frequent_words(rows: Rows) -> Rows:
     """Return the columns that are not zero in most rows, in their order."""
-    X = rows.matrix
+    X = collected(rows).matrix
     if X.shape[1] <= DECISIVE_WORDS:
         return rows
     found = np.bincount(X.indices, minlength=X.shape[1])
     return RowBlocks(X[:, np.sort(np.argsort(-found, kind="stable")[:DECISIVE_WORDS])])
 
 
-def _one_outweighs(rows: RowBlocks) -> bool:
+def _one_outweighs(rows: Rows) -> bool:
     c = rows.row_sums
-    return bool(c.max() > max(OUTSIZED * c.sum(), 10.0 * c.mean()))
+    total = float(rows.total(c))
+    tokens = max(OUTSIZED * total, 10.0 * total / max(rows.shape[0], 1))
+    return float(rows.sum(_Outsized(tokens), c)) > 0

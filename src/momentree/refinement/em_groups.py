@@ -82,9 +82,7 @@ def em_of_groups(
 class _Running(Generic[P]):
     """EM of one group: the log-likelihood ratio of one component to the other, the base."""
 
-    def __init__(
-        self, start: P, sums: Floats, weight: float, smoothing: float, tol: float
-    ) -> None:
+    def __init__(self, start: P, sums: Floats, weight: float, smoothing: float, tol: float) -> None:
         self._sums, self._weight, self._smoothing, self._tol = sums, weight, smoothing, tol
         self._last, self._gain_of_prior, self._n_iter = -np.inf, 0.0, 0
         self.converged = False

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from momentree._types import Floats
-from momentree.backends import RowBlocks, RowSampler
+from momentree.backends import RowArray, Rows, RowSampler
 
 SEARCHED, SEARCHED_OF_TOPIC = 20_000, 1_000
 """Documents in which topics are searched, and for each topic, at least. On samples of models and on
@@ -15,35 +17,40 @@ SOME = 5.0
 """Fewer documents of a sample are no topic, unless fewer are allowed in all documents."""
 
 
-def search_sample(
-    rows: RowBlocks, sample_weight: Floats, n_topics: int
-) -> tuple[RowBlocks, Floats] | None:
+def is_sampled(rows: Rows, n_topics: int) -> bool:
+    """Return whether topics are searched in a sample, so that the other rows can stay."""
+    return rows.gives_rows and rows.shape[0] >= LARGE * _size(n_topics)
+
+
+def _size(n_topics: int) -> int:
+    return max(SEARCHED, SEARCHED_OF_TOPIC * n_topics)
+
+
+def search_sample(rows: Rows, sample_weight: RowArray, n_topics: int) -> tuple[Rows, Floats] | None:
     """Return the documents in which topics are searched.
 
     Parameters
     ----------
-    rows : RowBlocks of shape (n, d)
+    rows : Rows of shape (n, d)
         Counts.
-    sample_weight : ndarray of shape (n,)
+    sample_weight : row array of shape (n,)
         Weights >= 0.
     n_topics : int >= 1
         Number of topics.
 
     Returns
     -------
-    (RowBlocks, ndarray) or None
+    (Rows, ndarray) or None
         A systematic sample of the documents and their weights; None means all. A search takes as
         long as hundreds of products with the data, but topics that are found in 20,000 documents
         need only a few steps of EM over all others.
     """
-    size = max(SEARCHED, SEARCHED_OF_TOPIC * n_topics)
-    if rows.shape[0] < LARGE * size:
+    if not is_sampled(rows, n_topics):
         return None
-    at, weight = RowSampler(rows, sample_weight).draw(size)
+    at, weight = RowSampler(rows, np.asarray(sample_weight)).draw(_size(n_topics))
     return rows.take(at), weight
 
 
-def least_in_sample(least: float, sampled: Floats, sample_weight: Floats) -> float:
+def least_in_sample(least: float, share: float) -> float:
     """Return the least weight of a topic in a sample, given that in all documents."""
-    share = float(sampled.sum()) / float(sample_weight.sum())
     return max(least * share, min(least, SOME))

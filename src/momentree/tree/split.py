@@ -11,7 +11,7 @@ import numpy as np
 
 from momentree._types import Floats, Ints
 from momentree.assignment.rules import LinearRule, Rule
-from momentree.backends import Block, RowArray, RowBlocks, group_totals, parted, with_room
+from momentree.backends import Block, RowArray, Rows, group_totals, parted, with_room
 from momentree.messages import Message
 from momentree.objects import MixtureParameters, Moments, Whitening
 from momentree.whitening import whiten
@@ -30,7 +30,7 @@ class Groups:
 
     Attributes
     ----------
-    rows : RowBlocks of shape (n, p)
+    rows : Rows of shape (n, p)
         Statistics of the samples.
     weight : row array of shape (n,)
         Sample weights >= 0.
@@ -44,7 +44,7 @@ class Groups:
         The split that made each group and its side, where they are known.
     """
 
-    rows: RowBlocks
+    rows: Rows
     weight: RowArray
     factor: RowArray
     own: RowArray
@@ -52,7 +52,7 @@ class Groups:
     parents: Sequence[tuple[Split, int] | None] | None = None
 
     @classmethod
-    def one(cls, rows: RowBlocks, weight: RowArray, factor: RowArray) -> Groups:
+    def one(cls, rows: Rows, weight: RowArray, factor: RowArray) -> Groups:
         """Return all samples as one group."""
         return cls(rows, weight, factor, np.zeros(rows.shape[0], dtype=np.int32), 1)
 
@@ -65,9 +65,7 @@ class Groups:
         ends = np.searchsorted(own[order], np.arange(self.n_groups + 1))
         weight, factor = np.asarray(self.weight), np.asarray(self.factor)
         parts = [order[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
-        return [
-            (at, Groups.one(self.rows.take(at), weight[at], factor[at])) for at in parts
-        ]
+        return [(at, Groups.one(self.rows.take(at), weight[at], factor[at])) for at in parts]
 
 
 @dataclass(frozen=True)

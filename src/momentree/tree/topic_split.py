@@ -18,7 +18,7 @@ from momentree.moments.weighting import three_words
 from momentree.objects import Decomposition, TopicParameters, Whitening
 from momentree.parameters import topic_parameters
 from momentree.refinement.em_groups import em_of_groups
-from momentree.tree.split import EXACT, SPLIT_ITER, Groups, Split, Splits, sides_of
+from momentree.tree.split import SPLIT_ITER, Groups, Split, Splits, sides_of
 from momentree.whitening import DENSE_FEATURES, group_starts, whiten, whiten_groups
 
 WIDTH, TOL = 4, 1e-2
