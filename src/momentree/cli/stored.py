@@ -16,6 +16,7 @@ import numpy as np
 import typer
 
 from momentree import readers
+from momentree._limits import memory_bytes
 from momentree.cli._run import Run
 from momentree.cli.tables import CsvTable, assignments
 from momentree.exceptions import MomentreeError
@@ -29,6 +30,9 @@ SHOWN = 10_000
 FIT = "4-fit"
 _BYTES_PER_BYTE = 6
 """Memory that texts take while their words are counted, by their size in a file."""
+BYTES_OF_FIT, BYTES_OF_FIT_PER_ROW = 550_000_000, 250
+"""Memory of the process during the fit of a tree with 8 leaves, measured with 10^5 and 10^6
+documents of 16 words."""
 _KEPT = ("cannot_store", "cannot_write", "resume_changed", "unfinished_work", "not_a_work_folder")
 """Errors after which finished stages are still useful."""
 
@@ -81,6 +85,13 @@ def note_size(run: Run, source: Path) -> None:
                     "may_exceed_memory", gigabytes=needed / 1e9, there=there / 1e9, memory="1GB"
                 )
             )
+
+
+def note_fit(run: Run, corpus: Corpus, memory: str) -> None:
+    """Print a note if the fit may take more memory than allowed: it grows with the documents."""
+    needed = BYTES_OF_FIT + BYTES_OF_FIT_PER_ROW * len(corpus)
+    if needed > memory_bytes(memory):
+        run.note(Message("fit_exceeds_memory", n_rows=len(corpus), gigabytes=needed / 1e9))
 
 
 def fit_once(corpus: Corpus, fit: Callable[[], Any]) -> tuple[Any, float]:

@@ -98,7 +98,7 @@ def store_corpus(
     folder : str or path-like
         The folder to make. It must exist as long as the corpus is used.
     memory : int or str, default="1GB"
-        Memory of the process: bytes, or "500MB", "1.5GB", "2GiB". At least 400 MB.
+        Memory of the process: bytes, or "800MB", "1.5GB", "2GiB". At least 600 MB.
     resume : bool, default=False
         Whether to continue in a folder that an interrupted run has left.
     text_column, label_column, id_column, separator, sheet, skip_rows, header, encoding : optional
