@@ -20,7 +20,7 @@ BYTES_PER_ROW = 64
 """Bytes used by an empty document or record: an id, a label, the end of a row."""
 
 
-LEAST_MEMORY = 400_000_000
+LEAST_MEMORY = 600_000_000
 """Bytes of memory with which anything can be done: Python with its libraries takes half of it."""
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -34,7 +34,7 @@ def memory_bytes(memory: int | str) -> int:
     Raises
     ------
     InvalidParameterError
-        If it cannot be read as such, or is less than 400 MB.
+        If it cannot be read as such, or is less than 600 MB.
     """
     given = str(memory).strip().upper()
     match = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)\s*([KMGT]?I?B?)", given)

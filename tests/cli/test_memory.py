@@ -12,9 +12,8 @@ import time
 import numpy as np
 import pytest
 
-from momentree import TopicTree
-from momentree.cli import _stored
-from momentree.cli._run import Run
+from momentree import TopicTree, report
+from momentree.cli import stored as bounded
 from momentree.readers.stored import corpus as stages
 
 from .conftest import COMMAND, clean_environment, invoke, make_documents, words
@@ -45,7 +44,7 @@ def rows_of(folder):
 
 @pytest.mark.parametrize("flat", [False, True])
 def test_results_are_those_in_memory(tmp_path, source, flat, monkeypatch):
-    monkeypatch.setattr(stages, "_BATCH_BYTES", 3_000)
+    monkeypatch.setattr(stages, "BATCH_BYTES", 3_000)
     one, other = tmp_path / "one", tmp_path / "other"
     one.mkdir()
     other.mkdir()
@@ -59,7 +58,7 @@ def test_results_are_those_in_memory(tmp_path, source, flat, monkeypatch):
         assert done.exit_code == 0, done.stderr
         return json.loads((folder / "t.json").read_text(encoding="utf-8"))
 
-    stored, whole = run(one, "--memory", "500MB"), run(other, "--search", "none")
+    stored, whole = run(one, "--memory", "1GB"), run(other, "--search", "none")
     for row, expected in zip(rows_of(one), rows_of(other), strict=True):
         assert row == expected
     for content in (stored, whole):
@@ -69,11 +68,13 @@ def test_results_are_those_in_memory(tmp_path, source, flat, monkeypatch):
 
 
 def test_a_report_of_a_sample_has_the_numbers_of_all(tmp_path, source, monkeypatch):
-    monkeypatch.setattr(_stored, "SHOWN", 50)
-    given = arguments(source, tmp_path, "--memory", "500MB", "--passages", "none")
+    monkeypatch.setattr(bounded, "SHOWN", 50)
+    monkeypatch.setattr(bounded, "BYTES_OF_FIT", 10**10)
+    given = arguments(source, tmp_path, "--memory", "1GB", "--passages", "none")
     done = invoke(*given, "-o", tmp_path / "t.html")
     assert done.exit_code == 0, done.stderr
     assert "200 documents" in done.stdout
+    assert "the fit to 200 documents may take 10.0 GB" in done.stderr
     content = json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))
     assert content["n_documents"] == 200
     assert words("report_of_sample", n_rows=50, n_all=200) in (tmp_path / "t.html").read_text(
@@ -86,12 +87,12 @@ def test_the_sample_is_spread_evenly():
 
     labels = np.random.default_rng(0).integers(5, size=200_000)
     for m in (1, 7, 50_000, 200_000):
-        np.testing.assert_array_equal(_stored._evenly_spread(labels, m), evenly_spread(labels, m))
+        np.testing.assert_array_equal(bounded.evenly_spread(labels, m), evenly_spread(labels, m))
 
 
 @posix
 def test_a_killed_run_is_continued(tmp_path, source):
-    given = list(map(str, arguments(source, tmp_path, "--memory", "500MB")))
+    given = list(map(str, arguments(source, tmp_path, "--memory", "1GB")))
     work = tmp_path / "t.work"
     process = subprocess.Popen(
         [*COMMAND, *given], env=clean_environment(), stdout=subprocess.DEVNULL
@@ -124,12 +125,12 @@ def test_a_killed_run_is_continued(tmp_path, source):
 
 @pytest.mark.parametrize(
     ("place", "name", "done"),
-    [(stages._Stages, "choose", (stages._Stages, "read")), (Run, "finish", (TopicTree, "fit"))],
+    [(stages.Stages, "choose", (stages.Stages, "read")), (report, "summarize", (TopicTree, "fit"))],
 )
 def test_an_interrupted_run_says_how_to_continue(tmp_path, source, monkeypatch, place, name, done):
-    given = arguments(source, tmp_path, "--memory", "500MB")
+    given = arguments(source, tmp_path, "--memory", "1GB")
 
-    def interrupted(*_):
+    def interrupted(*_, **__):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
@@ -142,7 +143,7 @@ def test_an_interrupted_run_says_how_to_continue(tmp_path, source, monkeypatch, 
 
 
 def test_an_error_in_the_input_keeps_nothing(tmp_path, source):
-    done = invoke(*arguments(source, tmp_path, "--memory", "500MB", "--min-df", "1000"))
+    done = invoke(*arguments(source, tmp_path, "--memory", "1GB", "--min-df", "1000"))
     assert done.exit_code == 2
     assert os.listdir(tmp_path) == []
 
@@ -154,7 +155,7 @@ def test_an_error_in_the_input_keeps_nothing(tmp_path, source):
         (["--memory", "1GB", "--search", "starts"], "leave out --search or --memory"),
         (["--memory", "1GB", "--phrases"], "leave out --phrases or --memory"),
         (["--memory", "1GB", "--leaves", "auto"], "--memory does not allow --leaves auto"),
-        (["--memory", "10MB"], "10MB is too little; expected at least --memory 400MB"),
+        (["--memory", "10MB"], "10MB is too little; expected at least --memory 600MB"),
         (["--memory", "much"], "--memory much is not an amount of memory"),
     ],
 )

@@ -48,7 +48,7 @@ def test_statuses(fails, error, status, line):
 
 @pytest.mark.parametrize(
     ("command", "flags"),
-    [("topics", ("--max-features", "--min-df")), ("clusters", ("--min-records",))],
+    [("topics", ("--memory", "--max-features", "--min-df")), ("clusters", ("--min-records",))],
 )
 def test_lack_of_memory_is_reported_with_the_options_to_change(fails, command, flags):
     status, line = fails(MemoryError(), command)

@@ -310,7 +310,7 @@ Memory = Annotated[
     str | None,
     reading_option(
         metavar="SIZE",
-        help="Work in this much memory, such as 1GB or 500MB, with the texts and counts in a "
+        help="Work in this much memory, such as 1GB or 800MB, with the texts and counts in a "
         "folder on disk next to the output.",
         show_default="as much as needed",
     ),

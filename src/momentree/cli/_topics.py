@@ -16,7 +16,7 @@ from momentree._choices import TopicModel
 from momentree.cli._fewer import note_number
 from momentree.cli._names import GivenNames
 from momentree.cli._run import Result, Run, made_with
-from momentree.cli._stored import fit_once, of_all, shown_of, table_in_blocks
+from momentree.cli.stored import fit_once, of_all, shown_of, table_in_blocks
 from momentree.cli.tables import CsvTable, assignments, decimals
 from momentree.exceptions import ConvergenceWarning, InvalidParameterError, ReadError
 from momentree.messages import Message

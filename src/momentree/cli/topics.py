@@ -315,9 +315,9 @@ def topics(
         with run.stage(f"reading {source.name or source}"):
             from momentree import readers
             from momentree.cli._names import GivenNames
-            from momentree.cli._stored import kept, note_size, work_folder
             from momentree.cli._tokenizer import load_tokenizer
             from momentree.cli._topics import fit_flat, grow_tree, read_order, title_of
+            from momentree.cli.stored import kept, note_fit, note_size, work_folder
             from momentree.readers.text.words import read_words
 
             given = GivenNames.read(rename or (), names)
@@ -370,6 +370,7 @@ def topics(
                     also={name: context.params[name] for name in _FITTING},
                     **cleaning,
                 )
+                note_fit(run, corpus, memory)
                 if not (flat and kind == "lda"):
                     search = "none"
                     run.note(Message("search_left_out"))

@@ -189,10 +189,13 @@ def _chosen(texts: Sequence[str], labels: Ints, n_leaves: int) -> list[int]:
     if len(texts) <= MAX_DOCUMENTS:
         return list(range(len(texts)))
     # A checksum is as good as random, but does not depend on the order of documents.
-    drawn = [zlib.crc32(text.encode("utf-8", "surrogatepass")) for text in texts]
+    checksums = (zlib.crc32(text.encode("utf-8", "surrogatepass")) for text in texts)
+    drawn = np.fromiter(checksums, np.uint32, len(texts))
     each = max(MAX_DOCUMENTS // n_leaves, MIN_DOCUMENTS)
     chosen = []
     for leaf in range(n_leaves):
-        here = np.flatnonzero(labels == leaf).tolist()
-        chosen += sorted(here, key=lambda i: (drawn[i], texts[i]))[:each]
+        here = np.flatnonzero(labels == leaf)
+        if len(here) > each:
+            here = here[drawn[here] <= np.partition(drawn[here], each - 1)[each - 1]]
+        chosen += sorted(here.tolist(), key=lambda i: (drawn[i], texts[i]))[:each]
     return chosen

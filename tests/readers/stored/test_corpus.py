@@ -89,7 +89,7 @@ def notes_of(corpus):
 def test_a_stored_corpus_equals_one_in_memory(tmp_path, texts, form, monkeypatch):
     source = form(tmp_path, texts)
     monkeypatch.setattr(table, "PART_BYTES", 10_000)
-    monkeypatch.setattr(stages, "_BATCH_BYTES", 7_000)
+    monkeypatch.setattr(stages, "BATCH_BYTES", 7_000)
     assert_equal(store_corpus(source, tmp_path / "work"), read_corpus(source))
 
 
@@ -102,7 +102,7 @@ def test_a_stored_corpus_equals_one_in_memory(tmp_path, texts, form, monkeypatch
     ],
 )
 def test_options_have_the_same_effect(tmp_path, texts, options, monkeypatch):
-    monkeypatch.setattr(stages, "_BATCH_BYTES", 7_000)
+    monkeypatch.setattr(stages, "BATCH_BYTES", 7_000)
     source = csv(tmp_path, texts)
     assert_equal(store_corpus(source, tmp_path / "work", **options), read_corpus(source, **options))
 
@@ -115,7 +115,7 @@ def test_copies_have_the_same_weights(tmp_path, unique, monkeypatch):
     texts[1:80:8] = [texts[0].upper()] * 10
     texts[3::30] = [texts[2]] * 4
     source = csv(tmp_path, [*texts, ""])
-    monkeypatch.setattr(stages, "_BATCH_BYTES", 500)
+    monkeypatch.setattr(stages, "BATCH_BYTES", 500)
     stored = store_corpus(source, tmp_path / "work", unique=unique)
     whole = read_corpus(source, unique=unique)
     assert_equal(stored, whole)
@@ -140,7 +140,7 @@ def test_rare_words_are_forgotten_with_a_note_when_memory_is_short(tmp_path, mon
         for _ in range(400)
     ]
     source = csv(tmp_path, texts)
-    monkeypatch.setattr(stages, "_BATCH_BYTES", 1_000)
+    monkeypatch.setattr(stages, "BATCH_BYTES", 1_000)
     monkeypatch.setattr(stages, "BYTES_PER_WORD", 1_000_000)  # room for 150 words
     stored = store_corpus(source, tmp_path / "work", max_df=1.0, language=None, unique=False)
     whole = read_corpus(source, max_df=1.0, language=None, unique=False)
@@ -154,13 +154,13 @@ def test_work_is_continued_after_each_stage(tmp_path, texts, monkeypatch):
     whole = read_corpus(source)
     for stage in ("count", "choose", "corpus"):
         with monkeypatch.context() as patch:
-            patch.setattr(stages._Stages, stage, interrupted)
+            patch.setattr(stages.Stages, stage, interrupted)
             with pytest.raises(KeyboardInterrupt):
                 store_corpus(source, tmp_path / "work", resume=True)
         with raises(InvalidParameterError, "unfinished_work"):
             store_corpus(source, tmp_path / "work")
     # The finished stages are not repeated.
-    monkeypatch.setattr(stages._Stages, "count", interrupted)
+    monkeypatch.setattr(stages.Stages, "count", interrupted)
     assert_equal(store_corpus(source, tmp_path / "work", resume=True), whole)
 
 

@@ -123,6 +123,10 @@ WORDS: dict[str, str] = {
     ),
     "nothing_to_resume": "there is no unfinished work in {path}; starting from the beginning",
     "work_kept": "finished steps are kept in {path}; add {parameter:=value} to continue",
+    "fit_exceeds_memory": (
+        "reading stays within {parameters.memory}, but the fit to {n_rows:~document} may take "
+        "{gigabytes:.1f} GB"
+    ),
     "report_of_sample": (
         "coherence, separation, labels and the documents shown are of a sample of {n_rows:,} of "
         "{n_all:~document}"
@@ -145,7 +149,8 @@ WORDS: dict[str, str] = {
     # --- memory ----------------------------------------------------------------------------------
     "out_of_memory": "not enough memory; split the input and run the command on each part",
     "out_of_memory_words": (
-        "not enough memory; add {parameters.memory:1GB} to work on disk, or give a smaller input"
+        "not enough memory; add {parameters.memory:1GB} to work on disk, lower "
+        "{parameters.max_features}, raise {parameters.min_df}, or give a smaller input"
     ),
     "out_of_memory_codes": (
         "not enough memory; raise {parameters.min_records}, or give a smaller input"

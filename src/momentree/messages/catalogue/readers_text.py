@@ -263,7 +263,7 @@ WORDS: dict[str, str] = {
     "pattern_too_long": "it is too long",
     "pattern_too_branched": "it has too many alternatives",
     # --- work on disk ----------------------------------------------------------------------------
-    "not_a_size": "{parameter:=value} is not an amount of memory; give one such as 500MB or 1.5GB",
+    "not_a_size": "{parameter:=value} is not an amount of memory; give one such as 800MB or 1.5GB",
     "too_little_memory": (
         "{parameter:=value} is too little; expected at least {parameter:=least}: Python with its "
         "libraries takes half of that"

@@ -51,7 +51,7 @@ log = logging.getLogger("momentree.readers")
 
 TEXTS, WORDS, COUNTS = "1-texts", "2-words", "3-counts"
 """The stages, by the names of their folders."""
-_BATCH_BYTES = 1 << 22
+BATCH_BYTES = 1 << 22
 _SHARE_OF_WORDS = 0.15
 """Fraction of the memory for words and their frequencies."""
 
@@ -98,7 +98,7 @@ def store_corpus(
     folder : str or path-like
         The folder to make. It must exist as long as the corpus is used.
     memory : int or str, default="1GB"
-        Memory of the process: bytes, or "500MB", "1.5GB", "2GiB". At least 400 MB.
+        Memory of the process: bytes, or "800MB", "1.5GB", "2GiB". At least 600 MB.
     resume : bool, default=False
         Whether to continue in a folder that an interrupted run has left.
     text_column, label_column, id_column, separator, sheet, skip_rows, header, encoding : optional
@@ -178,7 +178,7 @@ def store_corpus(
     work = WorkFolder(Path(folder))
     options = {**reading, **settings.to_dict(), "unique": unique, "memory": allowed, **(also or {})}
     work.begin(source, options, resume=resume)
-    stages = _Stages(work, settings, unique, allowed)
+    stages = Stages(work, settings, unique, allowed)
     if not work.has(TEXTS):
         stages.read(stream_documents(source, **reading), fingerprint(source)["bytes"])
     if not work.has(COUNTS):
@@ -197,6 +197,8 @@ class StoredCorpus(Corpus):
 
     Parameters
     ----------
+    X, vocabulary, ids, labels, texts, name, vectorizer, notes, passages, weights : optional
+        As in :class:`Corpus`.
     counts : StoredCounts
         The counts, whose ``blocks()`` are read one after the other.
     folder : Path
@@ -249,7 +251,7 @@ class StoredCorpus(Corpus):
 
 
 @dataclass(frozen=True)
-class _Stages:
+class Stages:
     """The stages of reading a corpus."""
 
     work: WorkFolder
@@ -322,7 +324,7 @@ class _Stages:
             writer = CountsWriter(place)
             stack.callback(writer.close)
             sums = stack.enter_context(ArrayWriter(place / "checksums.npy", np.uint64))
-            for batch in texts.batches(_BATCH_BYTES):
+            for batch in texts.batches(BATCH_BYTES):
                 counted = whole.counted(batch)
                 n_found += counted.n_found
                 numbers = frequencies.update(list(counted.words), counted.X)

@@ -16,6 +16,7 @@ import numpy as np
 import typer
 
 from momentree import readers
+from momentree._limits import memory_bytes
 from momentree.cli._run import Run
 from momentree.cli.tables import CsvTable, assignments
 from momentree.exceptions import MomentreeError
@@ -29,6 +30,9 @@ SHOWN = 10_000
 FIT = "4-fit"
 _BYTES_PER_BYTE = 6
 """Memory that texts take while their words are counted, by their size in a file."""
+BYTES_OF_FIT, BYTES_OF_FIT_PER_ROW = 550_000_000, 250
+"""Memory of the process during the fit of a tree with 8 leaves, measured with 10^5 and 10^6
+documents of 16 words."""
 _KEPT = ("cannot_store", "cannot_write", "resume_changed", "unfinished_work", "not_a_work_folder")
 """Errors after which finished stages are still useful."""
 
@@ -83,6 +87,13 @@ def note_size(run: Run, source: Path) -> None:
             )
 
 
+def note_fit(run: Run, corpus: Corpus, memory: str) -> None:
+    """Print a note if the fit may take more memory than allowed: it grows with the documents."""
+    needed = BYTES_OF_FIT + BYTES_OF_FIT_PER_ROW * len(corpus)
+    if needed > memory_bytes(memory):
+        run.note(Message("fit_exceeds_memory", n_rows=len(corpus), gigabytes=needed / 1e9))
+
+
 def fit_once(corpus: Corpus, fit: Callable[[], Any]) -> tuple[Any, float]:
     """Return a fitted model and the time it took; that of an earlier run if it was finished."""
     start = time.perf_counter()
@@ -105,7 +116,7 @@ def shown_of(corpus: Corpus, model: Any) -> tuple[Corpus, Any]:
     """Return the documents that a report is made from, and the model with only their labels."""
     if not isinstance(corpus, StoredCorpus) or len(corpus) <= SHOWN:
         return corpus if not isinstance(corpus, StoredCorpus) else corpus.take(None), model
-    rows = _evenly_spread(model.labels_, SHOWN)
+    rows = evenly_spread(model.labels_, SHOWN)
     shown = copy.copy(model)
     shown.labels_ = model.labels_[rows]
     note = Message("report_of_sample", n_rows=len(rows), n_all=len(corpus))
@@ -178,7 +189,7 @@ def table_in_blocks(corpus: StoredCorpus, kind: str, model: Any) -> CsvTable:
     return CsvTable(head.header, head.rows, chain.from_iterable(part.rows for part in made))
 
 
-def _evenly_spread(labels: Any, m: int) -> Any:
+def evenly_spread(labels: Any, m: int) -> Any:
     """Return m rows, spread evenly over the leaves and over the corpus, without sorting them.
 
     They are those of `momentree.report.topics.documents.evenly_spread`.
