@@ -87,7 +87,7 @@ class RowBlocks(Rows):
     array([3., 3.])
     """
 
-    _is_mapped = False  # whether X is a file
+    _is_mapped = False
 
     def __init__(
         self,
