@@ -142,8 +142,8 @@ class FlatModel(
             single_threaded_blas(),
             counted_passes() as read,
         ):
-            result, at = self._fit(samples, weight)
-            rows = as_rows(counts)
+            rows = as_rows(counts)  # one object, which keeps what is known of the rows
+            result, at = self._fit(rows if samples is counts else samples, weight)
         if (found := len(result.weights)) < self._wanted:
             reason = result.diagnostics.get("reason") or Message("moments_show_no_more")
             warning = ConvergenceWarning(
@@ -180,7 +180,10 @@ class FlatModel(
 
     @abstractmethod
     def _fit(self, samples: Any, weight: RowArray) -> tuple[FitResult, Ints | None]:
-        """Fit checked samples; return the result in canonical order, and this order if any."""
+        """Fit checked samples; return the result in canonical order, and this order if any.
+
+        Samples that are counts are given as rows.
+        """
 
     def _check_samples(
         self,
