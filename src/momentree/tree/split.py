@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias
+from itertools import pairwise
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -64,7 +65,7 @@ class Groups:
         order = np.argsort(own, kind="stable")
         ends = np.searchsorted(own[order], np.arange(self.n_groups + 1))
         weight, factor = np.asarray(self.weight), np.asarray(self.factor)
-        parts = [order[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        parts = [order[a:b] for a, b in pairwise(ends)]
         return [(at, Groups.one(self.rows.take(at), weight[at], factor[at])) for at in parts]
 
 
@@ -212,7 +213,7 @@ class SidesByRule:
         """Number of sides s."""
         return 2 if self.linear else self.coef.shape[2]
 
-    def __call__(self, B: Block, own: Ints) -> Ints:
+    def __call__(self, B: Block, own: Ints) -> Any:
         """Return the sides, with the first of those that are tied."""
         # One or two bytes per sample, because every level keeps this array.
         kind = np.min_scalar_type(-2 * self.n_sides)
@@ -262,4 +263,4 @@ class Lookup2:
 
     def __call__(self, own: Ints, side: Ints) -> Ints:
         """Return the numbers."""
-        return np.where(own >= 0, self.table[own, side], side).astype(side.dtype)
+        return np.asarray(np.where(own >= 0, self.table[own, side], side), side.dtype)
