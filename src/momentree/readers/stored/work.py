@@ -41,6 +41,15 @@ class WorkFolder:
     def begin(self, source: Path, options: Mapping[str, Any], *, resume: bool) -> None:
         """Make the folder, or check that it belongs to the same work.
 
+        Parameters
+        ----------
+        source : Path
+            The input.
+        options : mapping of str to object
+            Everything that decides on the result.
+        resume : bool
+            Whether to continue.
+
         Raises
         ------
         InvalidParameterError
@@ -93,11 +102,33 @@ class WorkFolder:
         shutil.rmtree(self.path, ignore_errors=True)
 
     def remove_stage(self, stage: str) -> None:
-        """Remove a stage that is no longer needed."""
+        """Remove a stage that is no longer needed.
+
+        Parameters
+        ----------
+        stage : str
+            Name of its folder.
+        """
         shutil.rmtree(self.path / stage, ignore_errors=True)
 
     def read(self, stage: str) -> dict[str, Any]:
-        """Return what a finished stage has noted."""
+        """Return what a finished stage has noted.
+
+        Parameters
+        ----------
+        stage : str
+            Name of its folder.
+
+        Returns
+        -------
+        dict
+            Plain values and messages.
+
+        Raises
+        ------
+        ReadError
+            If the stage is missing or damaged.
+        """
         try:
             noted: dict[str, Any] = _decoded(
                 json.loads((self.path / stage / "stage.json").read_text(encoding="utf-8"))
@@ -107,7 +138,18 @@ class WorkFolder:
         return noted
 
     def has(self, stage: str) -> bool:
-        """Whether a stage is finished."""
+        """Return whether a stage is finished.
+
+        Parameters
+        ----------
+        stage : str
+            Name of its folder.
+
+        Returns
+        -------
+        bool
+            True if its last file is there.
+        """
         return (self.path / stage / "stage.json").is_file()
 
 
@@ -115,7 +157,19 @@ class WorkFolder:
 def new_stage(work: WorkFolder, stage: str) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Make the folder of a stage, and put it in place if the block succeeds.
 
-    Yields the folder to write to, and a dictionary for what :meth:`WorkFolder.read` returns.
+    Parameters
+    ----------
+    work : WorkFolder
+        The work.
+    stage : str
+        Name of the folder.
+
+    Yields
+    ------
+    folder : Path
+        The folder to write to.
+    noted : dict
+        To be filled with what :meth:`WorkFolder.read` returns later.
     """
     noted: dict[str, Any] = {}
     with new_folder(work.path / stage) as place:
