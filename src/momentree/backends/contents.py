@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,6 +37,15 @@ class Contents:
     rows_filled: float
     rows_weighted: float
     rows_usable: float
+
+    @property
+    def kind(self) -> Literal["binary", "counts", "other"]:
+        """What the values are, if none is missing."""
+        if self.missing:
+            return "other"
+        if not self.not_binary:
+            return "binary"
+        return "other" if self.bad or self.fractions else "counts"
 
     @classmethod
     def of(cls, rows: Rows, weight: RowArray) -> Contents:

@@ -46,7 +46,7 @@ class TopicSplitter:
         if self.exact and groups.n_groups > 1:
             # Groups converge after very different numbers of products.
             parts = [(at, self(alone)) for at, alone in groups.alone()]
-            return Splits.joined(groups.rows.shape[0], parts)
+            return Splits.joined(groups.rows, parts)
         moments = self._moments(groups)
         needed = 2 * self.min_samples_leaf
         reasons: list[Message | None] = [None] * groups.n_groups
