@@ -24,7 +24,15 @@ from momentree.assignment.incomplete import IncompleteAssigner
 from momentree.assignment.incomplete_records import IncompleteRecords
 from momentree.assignment.nested import Assigner, check_assigner
 from momentree.assignment.posteriors import MixtureAssigner
-from momentree.backends import RowArray, RowBlocks, Rows, as_rows, in_given_order, ordered
+from momentree.backends import (
+    RowArray,
+    RowBlocks,
+    Rows,
+    as_rows,
+    collected,
+    in_given_order,
+    ordered,
+)
 from momentree.backends.contents import Contents
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
 from momentree.inference import log_joint, log_posterior
@@ -344,7 +352,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         return with_covariances(
             feature_map,
             grown,
-            rows,
+            collected(rows),
             weight,
             types if wanted == "auto" else [wanted],
             few=self.min_samples_leaf,
@@ -415,7 +423,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
             return grown
         return merge_back(
             grown,
-            rows,
+            collected(rows),
             weight,
             int(limits.leaves),
             family=feature_map.family,

@@ -10,7 +10,7 @@ import numpy as np
 from momentree._choices import Weighting
 from momentree._types import Floats
 from momentree.assignment.rules import LinearRule
-from momentree.backends import RowBlocks
+from momentree.backends import RowBlocks, collected
 from momentree.decomposition.sidiwo import pseudo_centers
 from momentree.messages import Message
 from momentree.moments import GroupedMoments
@@ -90,7 +90,7 @@ class TopicSplitter:
     def _moments(self, groups: Groups) -> GroupedMoments:
         rows, count_per_token = groups.rows, groups.factor
         if self.weighting == "three_words":
-            rows = RowBlocks(three_words(rows.matrix, self.random_state))
+            rows = RowBlocks(three_words(collected(rows).matrix, self.random_state))
             count_per_token = np.ones(rows.shape[0])
         return GroupedMoments(
             rows,
