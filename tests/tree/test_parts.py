@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from momentree import ClusterTree, TopicTree
+from momentree import ClusterTree, SingleTopicModel, TopicTree
 from momentree.datasets import make_single_topic
 from momentree.exceptions import InvalidDataError
 from tests.parts import Parts
@@ -62,6 +62,17 @@ def test_rows_for_a_search_are_brought_with_a_note(documents):
     assert [note.code for note in parts.notes_].count("rows_brought_here") == 1
     with raises(InvalidDataError, "rows_needed_here"):
         fitted(TopicTree(4), Parts(documents, site=True))
+
+
+@pytest.mark.parametrize("model", [TopicTree(4), SingleTopicModel(4)], ids=["tree", "flat"])
+def test_a_search_in_a_sample_leaves_the_others_where_they_are(model, documents, monkeypatch):
+    for name, value in {"SEARCHED": 50, "SEARCHED_OF_TOPIC": 10}.items():
+        monkeypatch.setattr(f"momentree.tree.search_sample.{name}", value)
+    for name, value in {"DECISIVE": 50, "DECISIVE_OF_GROUP": 1, "DECISIVE_VALUES": 50}.items():
+        monkeypatch.setattr(f"momentree.preprocessing.burstiness.{name}", value)
+    whole, parts = fitted(model, documents), fitted(model, Parts(documents))
+    np.testing.assert_array_equal(parts.labels_, whole.labels_)
+    assert "rows_brought_here" not in [note.code for note in parts.notes_]
 
 
 CLUSTERS = {

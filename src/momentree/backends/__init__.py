@@ -8,7 +8,7 @@ from momentree.backends.passes import RowsRead, count_pass, counted_passes
 from momentree.backends.room import group_totals, parted, with_room
 from momentree.backends.row_order import RowSampler, in_canonical_order, in_given_order, ordered
 from momentree.backends.rows import RowBlocks
-from momentree.backends.sources import as_rows, collected, is_collection, is_elsewhere
+from momentree.backends.sources import as_rows, collected, is_collection, is_elsewhere, taken
 from momentree.backends.threads import get_num_threads, num_threads, single_threaded_blas
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "ordered",
     "parted",
     "single_threaded_blas",
+    "taken",
     "use_kernels",
     "with_room",
 ]

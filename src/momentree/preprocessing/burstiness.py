@@ -11,7 +11,16 @@ import numpy as np
 
 from momentree._choices import AutoLogScaling, LogScaling
 from momentree._types import Floats, Ints
-from momentree.backends import Block, RowArray, RowBlocks, Rows, RowSampler, as_rows, collected
+from momentree.backends import (
+    Block,
+    RowArray,
+    RowBlocks,
+    Rows,
+    RowSampler,
+    as_rows,
+    collected,
+    taken,
+)
 
 T = TypeVar("T")
 
@@ -185,7 +194,7 @@ def _decisive(rows: Rows, weight: RowArray, n_groups: float) -> tuple[Rows, RowA
     if 2 * size >= n or not rows.gives_rows:
         return rows, weight
     at, drawn = RowSampler(rows, np.asarray(weight)).draw(size)
-    return rows.take(at), drawn
+    return taken(rows, at), drawn
 
 
 def _with_frequent_words(rows: Rows) -> Rows:
