@@ -365,7 +365,7 @@ class _Filled:
     """The number of stored values of each row, shape (n,)."""
 
     def __call__(self, B: Block) -> Floats:
-        return np.diff(B.csr[2]).astype(np.float64)
+        return np.asarray(np.diff(B.csr[2]), dtype=np.float64)
 
 
 def _root_mean_square(rows: Rows, weight: RowArray) -> float:
