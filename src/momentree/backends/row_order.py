@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -47,7 +46,7 @@ def in_canonical_order(rows: RowBlocks, sample_weight: Floats) -> tuple[RowBlock
     position and differs between different rows. Time O(nnz + n log n).
     """
     n, d = rows.shape
-    if rows.matrix.nnz > SORTED_NNZ:
+    if rows.nnz > SORTED_NNZ:
         return rows, np.arange(n, dtype=np.intp)
     # RandomState draws the same numbers with every version of NumPy.
     v = np.random.RandomState(0).random_sample(d)
@@ -85,6 +84,9 @@ def in_given_order(values: RowArray, at: Ints | None) -> RowArray:
     out = np.empty_like(values)
     out[at] = values
     return out
+
+
+_KEPT = "_sampling_order"
 
 
 @dataclass(frozen=True)
@@ -171,9 +173,18 @@ class RowSampler:
         at, ratio = at[ascending], ratio[ascending]
         return at, self.sample_weight[at] * ratio
 
-    @cached_property
+    @property
     def _order(self) -> Ints:
-        """Rows of positive weight by their keys; equal rows by their weights."""
+        """Rows of positive weight by their keys; equal rows by their weights.
+
+        It is kept with the rows, because a fit draws several samples.
+        """
+        kept = vars(self.rows).get(_KEPT)
+        if kept is None or kept[0] is not self.sample_weight:
+            kept = vars(self.rows)[_KEPT] = self.sample_weight, self._sorted()
+        return np.asarray(kept[1])
+
+    def _sorted(self) -> Ints:
         v = self.sample_weight
         at = np.flatnonzero(v)
         columns = _column_keys(self.rows.sum(TransposedProduct(), v))
@@ -184,7 +195,7 @@ class RowSampler:
 
 def _spread(n: int, end: float) -> Floats:
     """Return n numbers at equal distances between 0 and `end`."""
-    return (np.arange(n) + 0.5) * (end / n)
+    return np.asarray((np.arange(n) + 0.5) * (end / n), dtype=np.float64)
 
 
 def _column_keys(sums: Floats) -> Floats:

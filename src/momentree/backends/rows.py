@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import pairwise
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,12 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.sparse import _sparsetools
 
+from momentree._pages import in_parts, mapped, release
 from momentree._sparse import as_csr
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_shape
 from momentree.backends.base import Kernel, RowArray, Rows
-from momentree.backends.block import Block
+from momentree.backends.block import Block, Scratch
 from momentree.backends.kernels import chosen, products
 from momentree.backends.passes import count_pass
 from momentree.backends.products import LISTED
@@ -34,8 +36,6 @@ ROWS_PER_TASK = 4096
 N_CHAINS = 16
 """Blocks are summed in this many chains for any number of threads, which fixes the order of
 additions and limits the useful number of threads."""
-SPARE = 4
-"""Partial sums that are kept for the next ones, at most."""
 
 FULL = 1 / 12
 """Fraction of nonzero values from which dense products take less time than sparse ones, measured
@@ -87,6 +87,8 @@ class RowBlocks(Rows):
     array([3., 3.])
     """
 
+    _is_mapped = False  # whether X is a file
+
     def __init__(
         self,
         X: Any,
@@ -107,6 +109,7 @@ class RowBlocks(Rows):
         self.shape: tuple[int, int] = (int(self._X.shape[0]), int(self._X.shape[1]))
         n, d = self.shape
         self._block_nnz, self._kernels = block_nnz, chosen(X.nnz)
+        self._is_mapped = mapped(X.data) is not None
         self._full = bool(X.nnz == n * d and X.has_canonical_format)
         # A partial sum has d rows: blocks grow with d, so that additions stay cheap.
         size = max(BLOCK_NNZ, 4 * d) if block_nnz is None else block_nnz
@@ -198,8 +201,9 @@ class RowBlocks(Rows):
     def _largest_whole(self) -> int | None:
         """Largest stored number if all are whole, from 0 to 65,535; otherwise None."""
         data = self._X.data
-        largest = data.max(initial=0)
-        small = largest <= LISTED and data.min(initial=0) >= 0
+        ends = [(p.min(initial=0), p.max(initial=0)) for p in in_parts(data)]
+        largest = max((high for _, high in ends), default=0)
+        small = largest <= LISTED and all(low >= 0 for low, _ in ends)
         return int(largest) if small and self.whole else None
 
     @cached_property
@@ -272,9 +276,10 @@ class RowBlocks(Rows):
         np.cumsum(lengths, out=indptr[1:])
         data, indices = np.empty(indptr[-1], X.data.dtype), np.empty(indptr[-1], X.indices.dtype)
         rows = rows.astype(X.indptr.dtype, copy=False)
-        ends = np.linspace(0, len(rows), min(N_CHAINS, len(rows) // ROWS_PER_TASK + 1) + 1).astype(
-            int
-        )
+        n_tasks = len(rows) // ROWS_PER_TASK + 1
+        # Each task touches pages all over its part of a mapped file, and releases them.
+        n_tasks = n_tasks if self._is_mapped else min(N_CHAINS, n_tasks)
+        ends = np.linspace(0, len(rows), n_tasks + 1).astype(int)
 
         def copy(i: int) -> None:
             a, b = ends[i], ends[i + 1]
@@ -282,6 +287,9 @@ class RowBlocks(Rows):
             _sparsetools.csr_row_index(
                 b - a, rows[a:b], X.indptr, X.indices, X.data, indices[at], data[at]
             )
+            if self._is_mapped:
+                release(X.indices)
+                release(X.data)
 
         for _ in run(copy, len(ends) - 1):
             pass
@@ -293,19 +301,18 @@ class RowBlocks(Rows):
         """Return the sum of a kernel over all blocks; see :meth:`Rows.sum`."""
         count_pass(self.shape[0])
         chains = self._chains
-        spare: list[Floats] = []  # sums that have been added: new memory is slow
+        scratch = Scratch()
 
         def add(total: Floats, part: Floats) -> None:
             total += part
-            if len(spare) < SPARE:
-                spare.append(part)
+            scratch.keep(part)
 
         def add_chain(i: int) -> Floats:
             total: Floats | None = None
             for at in chains[i]:
                 B = self._block(at)
                 if len(chains) > 1:
-                    B.total, B.spare = total, spare
+                    B.total, B.scratch = total, scratch
                 part = self._apply(kernel, B, arrays)
                 if total is None:
                     total = part
@@ -325,12 +332,23 @@ class RowBlocks(Rows):
         count_pass(self.shape[0])
         chains = self._chains
 
-        def map_chain(i: int) -> Floats:
-            return np.concatenate(
-                [self._apply(kernel, self._block(at), arrays) for at in chains[i]]
-            )
+        scratch, held = Scratch(), Lock()
+        found: list[Any] = []  # the array of all values, once the type of the first is known
 
-        return np.concatenate(list(run(map_chain, len(chains))))
+        def map_chain(i: int) -> None:
+            for at in chains[i]:
+                B = self._block(at)
+                if len(chains) > 1:
+                    B.scratch = scratch
+                values = self._apply(kernel, B, arrays)
+                with held:
+                    if not found:
+                        found.append(np.empty((self.shape[0], *values.shape[1:]), values.dtype))
+                found[0][at] = values
+
+        for _ in run(map_chain, len(chains)):
+            pass
+        return np.asarray(found[0])
 
     def ones(self) -> RowArray:
         """Return a row array of ones."""
@@ -349,7 +367,16 @@ class RowBlocks(Rows):
         return function(*arrays)
 
     def _apply(self, kernel: Kernel, B: Block, arrays: tuple[RowArray, ...]) -> Any:
-        return kernel(B, *(values[B.at] for values in arrays))
+        entries = [values[B.at] for values in arrays]
+        result = kernel(B, *entries)
+        for values in entries:
+            if isinstance(values, np.ndarray):
+                release(values)
+        if self._is_mapped:
+            start, stop = self._X.indptr[B.at.start], self._X.indptr[B.at.stop]
+            release(self._X.data[start:stop])
+            release(self._X.indices[start:stop])
+        return result
 
     def _block(self, at: slice) -> Block:
         if self._only is not None:
