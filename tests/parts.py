@@ -56,11 +56,6 @@ class Parts(Rows):
         ]
         return PartArray(parts, kept=self._site)
 
-    def take(self, rows):
-        if self._site:
-            super().take(rows)
-        return RowBlocks(sp.vstack([part.matrix for part in self._parts], format="csr")[rows])
-
     def pieces(self):
         if self._site:
             yield from super().pieces()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from momentree._sparse import NamedColumns
-from momentree.backends import Rows, as_rows, collected, is_elsewhere
+from momentree.backends import Rows, as_rows, collected, is_collection, is_elsewhere
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 
@@ -63,6 +63,38 @@ def in_reach(
         found = NamedColumns.of(found, tuple(names))
     code = "rows_brought_here" if options else "rows_always_brought_here"
     return found, [Message(code, n_rows=rows.shape[0], **facts)]
+
+
+def here(X: Any, estimator: str, *, dense: bool = False) -> tuple[Any, list[Message]]:
+    """Return a table for an estimator that always needs single rows.
+
+    Parameters
+    ----------
+    X : object
+        Anything given to ``fit``.
+    estimator : str
+        Name of the class of the estimator.
+    dense : bool, default=False
+        Whether it needs a dense array.
+
+    Returns
+    -------
+    X : object
+        Rows elsewhere as a table in memory; any other object unchanged.
+    notes : list of Message
+        That rows were brought to this machine.
+
+    Raises
+    ------
+    InvalidDataError
+        If the rows must stay where they are.
+    """
+    if is_collection(X) and (dense or hasattr(X, "columns")):
+        found = X.compute()  # with columns of any type
+        facts = {"estimator": estimator, "options": []}
+        return found, [Message("rows_always_brought_here", n_rows=len(found), **facts)]
+    found, notes = in_reach(X, estimator, lambda _: None)
+    return found.toarray() if notes and dense else found, notes
 
 
 def _memory() -> float | None:

@@ -2,8 +2,19 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from momentree import LatentDirichletAllocation, PoissonMixture, SingleTopicModel
+from momentree import (
+    BernoulliMixture,
+    GaussianHMM,
+    GaussianMixture,
+    IndependentComponents,
+    LatentDirichletAllocation,
+    MixedMixture,
+    PoissonMixture,
+    SingleTopicModel,
+    load,
+)
 from momentree.datasets import make_single_topic
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
 from tests.parts import Parts
@@ -126,3 +137,66 @@ def test_names_of_columns_come_with_the_rows(documents):
     model = SingleTopicModel(3, start="moments").fit(rows)
     assert list(model.feature_names_in_) == list("abcdefghijkl") == list(model.vocabulary_)
     assert model.n_features_in_ == 12
+
+
+BINARY = {
+    "moments": BernoulliMixture(3, start="moments"),
+    "raw moments": BernoulliMixture(3, start="raw_moments", convergence="centers"),
+    "tree": BernoulliMixture(3, start="tree"),
+    "clusters": BernoulliMixture(3, start="clusters"),
+    "without EM": BernoulliMixture(3, refine=None),
+}
+
+
+@pytest.mark.parametrize("model", BINARY.values(), ids=BINARY)
+def test_a_mixture_of_binary_parts_is_that_of_the_whole(model, documents):
+    X = (documents.toarray() > 1).astype(float)
+    whole, parts = fitted(model, X), fitted(model, Parts(X))
+    assert_same(parts, whole)
+    np.testing.assert_array_equal(parts.labels_, whole.labels_)
+    assert "notes_" not in vars(parts)
+    np.testing.assert_allclose(parts.predict_incomplete(X[:9]), whole.predict_incomplete(X[:9]))
+    site = fitted(model, Parts(X, site=True))
+    np.testing.assert_allclose(site.components_, whole.components_, rtol=1e-8, atol=1e-12)
+
+
+def test_binary_rows_are_brought_to_be_searched_or_completed(documents):
+    X = (documents.toarray() > 1).astype(float)
+    model = fitted(BernoulliMixture(3), Parts(X))
+    (note,) = brought(model)
+    assert note.values["options"][0].values == {"parameter": "start", "value": "moments"}
+    np.testing.assert_array_equal(model.labels_, fitted(BernoulliMixture(3), X).labels_)
+    X[5, 5] = np.nan
+    model = fitted(BernoulliMixture(3, start="moments"), Parts(X))
+    assert [note.code for note in model.notes_] == ["rows_always_brought_here"]
+    X[200, 5] = 2.0
+    with raises(InvalidDataError, "not_binary", row=200, column=5):
+        fitted(BernoulliMixture(3, start="moments"), Parts(X))
+
+
+REAL = {
+    "gaussian": GaussianMixture(2),
+    "mixed": MixedMixture(2),
+    "components": IndependentComponents(2),
+    "sequences": GaussianHMM(2),
+}
+
+
+@pytest.mark.parametrize("model", REAL.values(), ids=REAL)
+def test_models_of_single_rows_bring_them(model):
+    rng = np.random.default_rng(0)
+    X = rng.laplace(size=(80, 3)) + np.repeat([[0.0], [9.0]], 40, axis=0)
+    whole, parts = clone(model).fit(X), clone(model).fit(Parts(X))
+    method = "predict" if hasattr(whole, "predict") else "transform"
+    np.testing.assert_array_equal(getattr(parts, method)(X), getattr(whole, method)(X))
+    assert "rows_always_brought_here" in [note.code for note in parts.notes_]
+    with raises(InvalidDataError, "rows_always_needed_here"):
+        clone(model).fit(Parts(X, site=True))
+
+
+def test_a_model_with_a_note_can_be_saved(documents, tmp_path):
+    for model in (SingleTopicModel(3), BernoulliMixture(3)):
+        found = fitted(model, Parts((documents > 1).astype(float)))
+        found.save(tmp_path / "model")
+        again = load(tmp_path / "model")
+        assert again.notes_ == found.notes_

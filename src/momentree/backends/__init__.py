@@ -8,7 +8,7 @@ from momentree.backends.passes import RowsRead, count_pass, counted_passes
 from momentree.backends.room import group_totals, parted, with_room
 from momentree.backends.row_order import RowSampler, in_canonical_order, in_given_order, ordered
 from momentree.backends.rows import RowBlocks
-from momentree.backends.sources import as_rows, collected, is_elsewhere
+from momentree.backends.sources import as_rows, collected, is_collection, is_elsewhere, taken
 from momentree.backends.threads import get_num_threads, num_threads, single_threaded_blas
 
 __all__ = [
@@ -28,11 +28,13 @@ __all__ = [
     "group_totals",
     "in_canonical_order",
     "in_given_order",
+    "is_collection",
     "is_elsewhere",
     "num_threads",
     "ordered",
     "parted",
     "single_threaded_blas",
+    "taken",
     "use_kernels",
     "with_room",
 ]

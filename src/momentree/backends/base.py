@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from momentree._types import Floats, Ints
+from momentree._types import Floats
 from momentree.backends.block import Block
 from momentree.backends.products import (
     Given,
@@ -124,26 +124,6 @@ class Rows(ABC):
     def row_sums(self) -> RowArray:
         """Sum of each row, shape (n_rows,)."""
         return self.map(Product(np.ones(self.shape[1])))
-
-    def take(self, rows: Ints) -> Rows:
-        """Return a copy of some rows on this machine, in the given order.
-
-        Parameters
-        ----------
-        rows : ndarray of intp
-            Row numbers.
-
-        Returns
-        -------
-        Rows
-            The rows, in memory.
-
-        Raises
-        ------
-        InvalidDataError
-            If the rows cannot be brought to this machine.
-        """
-        raise InvalidDataError("rows_stay", n_rows=len(rows))
 
     def pieces(self) -> Iterator[Any]:
         """Yield the rows in order, as CSR arrays.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,6 +37,15 @@ class Contents:
     rows_filled: float
     rows_weighted: float
     rows_usable: float
+
+    @property
+    def kind(self) -> Literal["binary", "counts", "other"]:
+        """What the values are, if none is missing."""
+        if self.missing:
+            return "other"
+        if not self.not_binary:
+            return "binary"
+        return "other" if self.bad or self.fractions else "counts"
 
     @classmethod
     def of(cls, rows: Rows, weight: RowArray) -> Contents:
@@ -98,6 +107,7 @@ def checked_rows(
     feature_names: Sequence[str] | NDArray[Any] | None,
     *,
     binary: bool = False,
+    filled: bool = True,
 ) -> tuple[Contents, NDArray[Any]]:
     """Check rows given to ``fit``, and return their contents and the names of columns.
 
@@ -113,6 +123,8 @@ def checked_rows(
         Names that take precedence over those of the rows.
     binary : bool, default=False
         Whether only 0, 1 and NaN are allowed.
+    filled : bool, default=True
+        Whether some value of a row of positive weight must not be zero.
 
     Returns
     -------
@@ -132,9 +144,9 @@ def checked_rows(
     contents = Contents.of(rows, sample_weight)
     if contents.not_binary if binary else contents.bad:
         _refuse(rows, binary=binary)
-    if not contents.rows_filled:
+    if filled and not contents.rows_filled:
         raise EmptyCorpusError("all_empty", n_rows=n)
-    if not contents.rows_usable:
+    if filled and not contents.rows_usable:
         raise EmptyCorpusError("all_weighted_empty", n_rows=int(contents.rows_weighted))
     found = getattr(rows, "feature_names", None)
     estimator.n_features_in_ = d

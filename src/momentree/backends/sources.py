@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from momentree._types import Ints
 from momentree.backends.base import Rows
 from momentree.backends.rows import RowBlocks
 
@@ -34,7 +35,7 @@ def as_rows(X: Any) -> Rows:
     if isinstance(X, Rows):
         return X
     if is_collection(X):
-        found: Rows = import_module("momentree.backends.dask_rows").DaskRows.of(X)
+        found: Rows = import_module("momentree.backends.dask_rows").DaskRows(X)
         return found
     return RowBlocks(X)
 
@@ -84,6 +85,37 @@ def collected(rows: Rows, memory: float | None = None) -> RowBlocks:
     return RowBlocks(sp.csr_array(sp.vstack(held, format="csr")))
 
 
+def taken(rows: Rows, at: Ints) -> RowBlocks:
+    """Bring some rows to this machine, piece by piece.
+
+    Parameters
+    ----------
+    rows : Rows of shape (n, d)
+        Rows wherever they are.
+    at : ndarray of intp
+        Row numbers in ascending order, each once.
+
+    Returns
+    -------
+    RowBlocks
+        A copy of the rows.
+
+    Raises
+    ------
+    InvalidDataError
+        If the rows must stay where they are (code ``rows_stay``).
+    """
+    if isinstance(rows, RowBlocks):
+        return rows.take(at)
+    parts, start = [], 0
+    for piece in rows.pieces():
+        stop = start + piece.shape[0]
+        first, last = np.searchsorted(at, (start, stop))
+        parts.append(piece[at[first:last] - start])
+        start = stop
+    return RowBlocks(sp.csr_array(sp.vstack(parts, format="csr")))
+
+
 def _in_files(held: list[Any], pieces: Iterator[Any], shape: tuple[int, int]) -> RowBlocks:
     """Write pieces to files, and return them as memory-mapped rows."""
     folder = Path(tempfile.mkdtemp(prefix="momentree-"))
@@ -108,6 +140,5 @@ def _in_files(held: list[Any], pieces: Iterator[Any], shape: tuple[int, int]) ->
         raise
     X = sp.csr_array(shape)
     X.data, X.indices, X.indptr = *arrays, np.concatenate(indptr)
-    found = RowBlocks(X)
-    weakref.finalize(found, shutil.rmtree, folder, ignore_errors=True)
-    return found
+    weakref.finalize(arrays[0], shutil.rmtree, folder, ignore_errors=True)
+    return RowBlocks(X)

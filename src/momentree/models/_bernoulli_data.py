@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from momentree._types import Floats, Ints
-from momentree.backends import RowBlocks, in_canonical_order
+from momentree.backends import RowArray, Rows, as_rows, collected, in_canonical_order
 from momentree.moments import BernoulliMoments
 from momentree.objects import BernoulliParameters
 from momentree.preprocessing import FeatureMap
@@ -21,9 +21,9 @@ class BinaryData:
 
     ones: Any  # 0 if a value is missing
     missing: Any | None  # 1 if a value is missing
-    weight: Floats
+    weight: RowArray
     feature_map: FeatureMap
-    rows: RowBlocks
+    rows: Rows
 
     @classmethod
     def prepared(cls, ones: Any, missing: Any | None, weight: Floats) -> tuple[BinaryData, Ints]:
@@ -36,6 +36,12 @@ class BinaryData:
         else:
             ones = matrix
         return cls(ones, missing, weight[at], feature_map, rows), at
+
+    @classmethod
+    def of_rows(cls, rows: Rows, weight: RowArray) -> BinaryData:
+        """Return rows elsewhere, which have no missing values and keep their order."""
+        feature_map = FeatureMap.from_rows(rows, weight, "binary", scaled=True)
+        return cls(rows, None, weight, feature_map, rows)
 
     @property
     def family(self) -> type[BernoulliParameters]:
@@ -53,7 +59,7 @@ class BinaryData:
     def moments(self) -> BernoulliMoments:
         """Raw moments of the data (T eq. 4.6 to 4.8)."""
         return BernoulliMoments(
-            RowBlocks(self.ones),
+            as_rows(self.ones),
             sample_weight=self.weight,
             observation_rates=self.observation_rates,
         )
@@ -67,5 +73,5 @@ class BinaryData:
     def take(self, here: Ints) -> BinaryData:
         """Return some of the samples, with the observation rates of all samples."""
         missing = None if self.missing is None else self.missing[here]
-        rows = self.rows.take(here)
+        rows = collected(self.rows).take(here)
         return BinaryData(self.ones[here], missing, self.weight[here], self.feature_map, rows)

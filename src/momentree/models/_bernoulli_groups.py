@@ -17,7 +17,7 @@ from momentree.assignment.incomplete import IncompleteAssigner
 from momentree.assignment.incomplete_records import IncompleteRecords
 from momentree.assignment.nested import Assigner, check_assigner
 from momentree.assignment.posteriors import MixtureAssigner
-from momentree.backends import RowBlocks
+from momentree.backends import RowArray, RowBlocks
 from momentree.exceptions import InvalidDataError
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
@@ -272,8 +272,8 @@ class BernoulliGroups(  # type: ignore[misc] # its own to_html
         return tags
 
 
-def counted(data: BinaryData, labels: Ints, k: int) -> IncompleteAssigner:
+def counted(data: BinaryData, labels: RowArray, k: int) -> IncompleteAssigner:
     """Return the assigner of incomplete records, from the numbers of codes in each group."""
     sums, d = data.rows.group_sums(labels, k, data.weight), data.ones.shape[1]
-    sizes = np.bincount(labels, weights=data.weight, minlength=k).astype(np.float64)
+    sizes = data.rows.group_sizes(labels, k, data.weight)
     return IncompleteAssigner.from_sums(sums[:d], sums[d:] if len(sums) > d else None, sizes)

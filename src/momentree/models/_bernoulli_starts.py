@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from momentree.backends import RowBlocks
+from momentree.backends import RowBlocks, collected
 from momentree.decomposition import three_view_mom, three_view_tpm
 from momentree.messages import Message
 from momentree.models._bernoulli_data import BinaryData
@@ -85,7 +85,7 @@ def start_from_splits(
     The components of raw moments are another start if decomposing them takes little time.
     """
     growing = Growing(
-        data.rows,
+        collected(data.rows),
         data.family,
         data.weight,
         data.feature_map.moment_scale,
@@ -93,7 +93,7 @@ def start_from_splits(
         smoothing,
     )
     others = []
-    if data.rows.matrix.nnz >= VALUES * n_components**2:
+    if data.rows.nnz >= VALUES * n_components**2:
         moments = _smoothed(decompose(data.moments), "raw_moments", data).parameters
         others = [moments] if moments.n_components == n_components else []
     found = growing.search(others)

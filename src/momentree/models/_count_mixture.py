@@ -182,7 +182,7 @@ class CountMixture(FitsTexts, FlatModel):
         w, n = float(weight.sum()), before.weight
         smoothing = (n * before.smoothing + w * data.smoothing) / (n + w)
         found = renewing_em(
-            data.rows,
+            collected(data.rows),
             self.posterior_,
             before,
             column_scale=np.ones(data.rows.shape[1]),

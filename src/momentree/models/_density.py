@@ -18,6 +18,7 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from momentree._elsewhere import here
 from momentree._fit import FitPredict, all_or_nothing, warn_caller
 from momentree._logging import console_logging
 from momentree._types import Floats, Ints
@@ -194,6 +195,7 @@ class DensityModel(
         """
         self._check_parameters()
         self._forget_names()
+        X, brought = here(X, type(self).__name__)
         samples, n = self._checked(X, feature_names, reset=True)
         weight = check_sample_weight(sample_weight, n)
         usable = int(np.count_nonzero(weight > 0))
@@ -227,6 +229,7 @@ class DensityModel(
             )
         for note in self.notes_:
             warn_caller(MomentreeWarning(note.code, **note.values))
+        self.notes_ += brought
         return self
 
     def _lowest_bic(self, samples: Any, weight: Floats, largest: int) -> DensityFit:

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._choices import Refine
+from momentree._elsewhere import here
 from momentree._fit import all_or_nothing, warn_caller
 from momentree._logging import console_logging
 from momentree._types import Floats, Ints
@@ -136,6 +137,7 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
             as an outlier does.
         """
         self._check_parameters()
+        X, notes = here(X, type(self).__name__, dense=True)
         X = self._check_observations(X, reset=True)
         n = check_sequence_lengths(lengths, len(X))
         if len(X) < self.n_components:
@@ -178,6 +180,9 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
                     "states_of_few_observations", n_few=len(few), states=few, needed=needed
                 )
             )
+        self.__dict__.pop("notes_", None)
+        if notes:
+            self.notes_ = notes
         return self
 
     def _refined(self, X: Any, lengths: Ints, learner: BaumWelch) -> tuple[RefinedHMM, str]:

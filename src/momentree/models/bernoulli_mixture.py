@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Self, get_args
 
@@ -20,7 +20,9 @@ from momentree._validation import (
 )
 from momentree.assignment.incomplete import IncompleteAssigner
 from momentree.assignment.posteriors import MixtureAssigner
-from momentree.backends import RowBlocks
+from momentree.backends import RowArray, RowBlocks, Rows, as_rows, collected
+from momentree.backends.contents import Contents, checked_rows, row_weights
+from momentree.backends.products import Dot
 from momentree.exceptions import InvalidDataError
 from momentree.models._base import log
 from momentree.models._bernoulli_data import BinaryData
@@ -204,18 +206,43 @@ class BernoulliMixture(BernoulliGroups):
         X: Any,
         sample_weight: ArrayLike | None,
         feature_names: Sequence[str] | NDArray[Any] | None,
-    ) -> tuple[Any, Any, Floats]:
+    ) -> tuple[Any, Any, RowArray]:
+        if isinstance(X, Rows):
+            weight = row_weights(X, sample_weight)
+            contents, self.vocabulary_ = checked_rows(
+                self, X, weight, feature_names, binary=True, filled=False
+            )
+            self._check_samples_of(int(contents.rows_weighted), X.shape[1])
+            return (X, None), X, weight
         ones, missing, self.vocabulary_ = check_values(self, X, feature_names, reset=True)
         check_ones(ones)
         weight = check_sample_weight(sample_weight, ones.shape[0])
-        self._check_enough("too_few_weighted_samples", int(np.count_nonzero(weight)))
-        if self.start.startswith("three_view") and ones.shape[1] < 3:
-            raise InvalidDataError("too_few_views", found=ones.shape[1], start=self.start)
+        self._check_samples_of(int(np.count_nonzero(weight)), ones.shape[1])
         return (ones, missing), ones, weight
 
-    def _fit(self, samples: tuple[Any, Any | None], weight: Floats) -> tuple[FitResult, Ints]:
+    def _check_samples_of(self, n_weighted: int, d: int) -> None:
+        self._check_enough("too_few_weighted_samples", n_weighted)
+        if self.start.startswith("three_view") and d < 3:
+            raise InvalidDataError("too_few_views", found=d, start=self.start)
+
+    def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any] | None:
+        if Contents.of(rows, rows.ones()).kind != "binary":
+            return None
+        by_moments = self.start in ("moments", "raw_moments", "tree", "clusters")
+        if by_moments or (self.start == "auto" and not self.refine):
+            return {}
+        return {"start": "moments"}
+
+    def _fit(
+        self, samples: tuple[Any, Any | None], weight: RowArray
+    ) -> tuple[FitResult, Ints | None]:
         self.__dict__.pop("_edited", None)
-        data, at = BinaryData.prepared(*samples, weight)
+        values, missing = samples
+        at: Ints | None = None
+        if isinstance(values, Rows):
+            data = BinaryData.of_rows(values, weight)
+        else:
+            data, at = BinaryData.prepared(values, missing, weight)
         result = self._fit_result(data)
         self._incomplete = counted(data, result.labels, len(result.weights))
         return result, at
@@ -240,9 +267,10 @@ class BernoulliMixture(BernoulliGroups):
         )
 
     def _sums_of(self, data: BinaryData, statistics: Floats, sizes: Floats) -> MixtureSums:
-        total = float(data.weight @ RowBlocks(data.ones).row_sums)
-        n, weight, none = len(data.weight), float(data.weight.sum()), np.empty((0, len(sizes)))
-        return MixtureSums(n, statistics, sizes, none, self.smoothing, total, weight)
+        ones = as_rows(data.ones)
+        total = float(ones.sum(Dot(), ones.row_sums, data.weight))
+        weight, none = float(ones.total(data.weight)), np.empty((0, len(sizes)))
+        return MixtureSums(ones.shape[0], statistics, sizes, none, self.smoothing, total, weight)
 
     def _checked_batch(
         self, X: Any, feature_names: Any, *, reset: bool
@@ -273,7 +301,7 @@ class BernoulliMixture(BernoulliGroups):
                 none = np.zeros_like(before.statistics)
                 before = replace(before, statistics=np.vstack([before.statistics, none]))
         found = renewing_em(
-            rows,
+            collected(rows),
             last,
             before,
             column_scale=scale,
@@ -330,7 +358,7 @@ class BernoulliMixture(BernoulliGroups):
             runs.append((start, refined))
         # Raw moments assume least, so corrected ones must gain the BIC penalty of one parameter
         # per component.
-        margin = 0.5 * self._wanted * np.log(max(data.weight.sum(), 2.0))
+        margin = 0.5 * self._wanted * np.log(max(float(data.rows.total(data.weight)), 2.0))
         best, *others = runs
         for run in others:
             if run[1].log_likelihood > best[1].log_likelihood + margin:

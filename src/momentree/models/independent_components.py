@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 import momentree.decomposition as decompositions
+from momentree._elsewhere import here
 from momentree._fit import all_or_nothing, warn_caller
 from momentree._types import Floats, Ints
 from momentree._validation import (
@@ -204,11 +205,15 @@ class IndependentComponents(
             mainly of one sample.
         """
         self._check_parameters()
+        X, notes = here(X, type(self).__name__, dense=True)
         X = check_real_features(self, X, reset=True)[0]
         weight = check_sample_weight(sample_weight, len(X))
         at = _canonical_order(X, weight)
         with single_threaded_blas():
             self._separate(X[at], weight[at])
+        self.__dict__.pop("notes_", None)
+        if notes:
+            self.notes_ = notes
         return self
 
     def fit_transform(

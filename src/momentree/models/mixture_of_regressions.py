@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._choices import Refine
+from momentree._elsewhere import here
 from momentree._fit import all_or_nothing, warn_caller
 from momentree._types import Floats
 from momentree._validation import (
@@ -208,6 +209,7 @@ class MixtureOfRegressions(
         self._check_parameters()
         if y is None:
             raise InvalidDataError("no_target")
+        X, notes = here(X, type(self).__name__, dense=True)
         X, target = check_real_features(self, X, reset=True, y=y)
         weight = check_sample_weight(sample_weight, len(X))
         weight, extremes = without_extremes(np.column_stack([X, target]), None, weight)
@@ -230,6 +232,9 @@ class MixtureOfRegressions(
         small = int(np.count_nonzero(self.weights_ * used < needed))
         if small:
             warn_caller(ConvergenceWarning("regression_of_few_samples", found=small, needed=needed))
+        self.__dict__.pop("notes_", None)
+        if notes:
+            self.notes_ = notes
         return self
 
     def predict(self, X: Any) -> Floats:

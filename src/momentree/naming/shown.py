@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from momentree._pages import in_parts
 from momentree._types import Floats, Ints
-from momentree.backends import Block, Rows, RowSampler, as_rows, single_threaded_blas
+from momentree.backends import Block, Rows, RowSampler, as_rows, single_threaded_blas, taken
 from momentree.metrics.words import DECIMALS, npmi
 
 N_SHOWN = 20
@@ -129,7 +129,7 @@ def _together(rows: Rows, labels: Ints, weight: Floats, candidates: Sequence[Int
     """Return the documents that contain each pair of the candidates of each group."""
     size = max(_LEAST, _SAMPLED // (int(labels.max()) + 1))
     at, v = RowSampler(rows, weight).draw_from_groups(labels, size)
-    part = rows if len(at) == rows.shape[0] else rows.take(at)
+    part = rows if len(at) == rows.shape[0] else taken(rows, at)
     kept = np.unique(np.concatenate(candidates))
     place = np.full(rows.shape[1], -1, dtype=np.int32)
     place[kept] = np.arange(len(kept))

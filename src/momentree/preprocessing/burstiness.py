@@ -11,7 +11,16 @@ import numpy as np
 
 from momentree._choices import AutoLogScaling, LogScaling
 from momentree._types import Floats, Ints
-from momentree.backends import Block, RowArray, RowBlocks, Rows, RowSampler, as_rows, collected
+from momentree.backends import (
+    Block,
+    RowArray,
+    RowBlocks,
+    Rows,
+    RowSampler,
+    as_rows,
+    collected,
+    taken,
+)
 
 T = TypeVar("T")
 
@@ -76,10 +85,8 @@ def repetition(X: Any, labels: RowArray, n_groups: int, sample_weight: RowArray)
     manner of a Dirichlet-multinomial, B is 1 + rho (d - 1) for one topic of d words. Time O(nnz).
     """
     rows = as_rows(X)
-    repeats = rows.mapped(_repeats)
     N = rows.group_sums(labels, n_groups, sample_weight)
-    by_others = rows.each(_by_others, sample_weight, rows.row_sums)
-    s = repeats.group_sums(labels, n_groups, by_others)
+    s = rows.sum(_RepeatSums(n_groups), rows.row_sums, labels, sample_weight)[..., 0].T
     several = N > 1.0
     tokens = np.where(several, N, 0.0).sum(axis=0)
     within = np.divide(s, N - 1.0, out=np.zeros_like(s), where=several).sum(axis=0)
@@ -93,12 +100,17 @@ def repetition(X: Any, labels: RowArray, n_groups: int, sample_weight: RowArray)
     return same / apart if apart > 0 else np.inf
 
 
-def _repeats(counts: Floats) -> Floats:
-    return np.asarray(counts * np.maximum(counts - 1.0, 0.0))
+@dataclass(frozen=True)
+class _RepeatSums:
+    """s_wj of all groups, shape (n_groups, d, 1)."""
 
+    n_groups: int
 
-def _by_others(v: Floats, c: Floats) -> Floats:
-    return np.asarray(v / np.maximum(c - 1.0, 1.0))
+    def __call__(self, B: Block, c: Floats, labels: Ints, v: Floats) -> Floats:
+        data = B.csr[0]
+        repeats = data * np.maximum(data - 1.0, 0.0)
+        own = (v / np.maximum(c - 1.0, 1.0))[:, None]
+        return B.with_data(repeats).own_tdot(own, labels, self.n_groups, out=B.total)
 
 
 @dataclass(frozen=True)
@@ -182,7 +194,7 @@ def _decisive(rows: Rows, weight: RowArray, n_groups: float) -> tuple[Rows, RowA
     if 2 * size >= n or not rows.gives_rows:
         return rows, weight
     at, drawn = RowSampler(rows, np.asarray(weight)).draw(size)
-    return rows.take(at), drawn
+    return taken(rows, at), drawn
 
 
 def _with_frequent_words(rows: Rows) -> Rows:

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 
 from momentree._choices import CovarianceType
 from momentree._types import Floats
-from momentree.backends import RowBlocks, in_canonical_order
+from momentree.backends import Block, RowArray, RowBlocks, Rows, collected, in_canonical_order
+from momentree.backends.products import Dot, Product
 from momentree.objects import (
     BernoulliParameters,
     GaussianParameters,
@@ -159,6 +160,32 @@ class FeatureMap:
         constant = _constant(kind, X, weight) if scaled and kind not in DIRECTIONS else 0.0
         return cls(kind, shift, scale, moment_scale, constant, scaled, bounds)
 
+    @classmethod
+    def from_rows(cls, rows: Rows, weight: RowArray, kind: Kind, *, scaled: bool) -> FeatureMap:
+        """Compute the feature map for binary data or counts, wherever they are.
+
+        Parameters
+        ----------
+        rows : Rows of shape (n, d)
+            Values; none is missing.
+        weight : row array of shape (n,)
+            Sample weights.
+        kind : {"binary", "counts"}
+            Their kind.
+        scaled : bool
+            Whether to scale rows to unit length, and to add the constant.
+
+        Returns
+        -------
+        FeatureMap
+            That of :meth:`from_data` for the same data.
+        """
+        d = rows.shape[1]
+        constant = 0.0
+        if scaled:
+            constant = 1.0 if kind == "binary" else _root_mean_square(rows, weight)
+        return cls(kind, np.zeros(d), np.ones(d), np.ones(d), constant, scaled)
+
     def with_covariances(self, covariance_type: CovarianceType, columns: Any) -> Self:
         """Return the same map with a mixture of Gaussians over the leaves.
 
@@ -239,7 +266,7 @@ class FeatureMap:
             Z[missing.nonzero()] = 0.0
         return np.asarray(Z)
 
-    def leaf_rows(self, rows: RowBlocks) -> RowBlocks:
+    def leaf_rows(self, rows: Rows) -> Rows:
         """Return the statistics of samples for the mixture over the leaves.
 
         Parameters
@@ -254,7 +281,7 @@ class FeatureMap:
         """
         return rows if self.leaves is None else self.leaves.rows(*self.standardized(rows))
 
-    def standardized(self, rows: RowBlocks) -> tuple[Any, Any | None]:
+    def standardized(self, rows: Rows) -> tuple[Any, Any | None]:
         """Return the standardized values and the missing values in statistics of real data.
 
         Parameters
@@ -269,9 +296,9 @@ class FeatureMap:
         missing : csr_array of shape (n, d) or None
             1 where a value is missing.
         """
-        d = len(self.shift)
-        values = sp.csr_array(rows.matrix[:, :d])
-        return values, sp.csr_array(rows.matrix[:, d + 1 :]) if self.incomplete else None
+        d, matrix = len(self.shift), collected(rows).matrix
+        values = sp.csr_array(matrix[:, :d])
+        return values, sp.csr_array(matrix[:, d + 1 :]) if self.incomplete else None
 
     def restored(self, sums: Floats, sizes: Floats) -> Floats:
         """Return sums of real values, in the units of the data, from sums of their statistics.
@@ -291,28 +318,61 @@ class FeatureMap:
         scale = np.where(np.isfinite(self.scale), self.scale, 0.0)
         return np.asarray(scale[:, None] * sums[:d] + self.shift[:, None] * observed)
 
-    def row_scale(self, rows: RowBlocks) -> Floats:
+    def row_scale(self, rows: Rows) -> RowArray:
         """Return f, the factor of each row in the moments.
 
         Parameters
         ----------
-        rows : RowBlocks of shape (n, p)
+        rows : Rows of shape (n, p)
             Statistics of samples.
 
         Returns
         -------
-        ndarray of shape (n,)
+        row array of shape (n,)
             The factors.
         """
         if not self._unit_length:
-            return np.ones(rows.shape[0])
+            return rows.ones()
         if self.kind == "counts":
-            squares = RowBlocks(_squared(rows.matrix)).row_sums
+            squares = rows.map(_SquaredLength())
         else:
             # A one is its own square; Gaussian statistics include the squared length.
             right = self.moment_scale**2 if self.kind == "binary" else 1.0 - self.moment_scale
-            squares = rows.map(lambda B: B.dot(right))
-        return _inverse_roots(squares + self.constant**2)
+            squares = rows.map(Product(right))
+        return rows.each(_InverseLength(self.constant**2), squares)
+
+
+@dataclass(frozen=True)
+class _SquaredLength:
+    """The sum of squares of each row, shape (n,)."""
+
+    def __call__(self, B: Block) -> Floats:
+        return B.with_data(np.square(B.csr[0])).dot(np.ones(B.shape[1]))
+
+
+@dataclass(frozen=True)
+class _InverseLength:
+    """The inverse of the length of rows, given the sums of their squares."""
+
+    more: float
+
+    def __call__(self, squares: Floats) -> Floats:
+        return _inverse_roots(squares + self.more)
+
+
+@dataclass(frozen=True)
+class _Filled:
+    """The number of stored values of each row, shape (n,)."""
+
+    def __call__(self, B: Block) -> Floats:
+        return np.asarray(np.diff(B.csr[2]), dtype=np.float64)
+
+
+def _root_mean_square(rows: Rows, weight: RowArray) -> float:
+    """Return the root mean square of the stored values."""
+    squares = float(rows.sum(Dot(), rows.map(_SquaredLength()), weight))
+    filled = float(rows.sum(Dot(), rows.map(_Filled()), weight))
+    return float(np.sqrt(squares / max(filled, np.finfo(float).tiny)))
 
 
 def unit_rows(X: Any) -> Any:

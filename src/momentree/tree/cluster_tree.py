@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import math
 import warnings
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,17 @@ from momentree.assignment.incomplete import IncompleteAssigner
 from momentree.assignment.incomplete_records import IncompleteRecords
 from momentree.assignment.nested import Assigner, check_assigner
 from momentree.assignment.posteriors import MixtureAssigner
-from momentree.backends import RowBlocks, in_canonical_order
+from momentree.backends import (
+    RowArray,
+    RowBlocks,
+    Rows,
+    as_rows,
+    collected,
+    in_canonical_order,
+    in_given_order,
+    ordered,
+)
+from momentree.backends.contents import Contents
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
@@ -267,11 +278,44 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
     def _check_samples(self, X: Any, feature_names: Any) -> tuple[Any, Any | None, NDArray[Any]]:
         return check_values(self, X, feature_names, reset=True)
 
-    def _fit_tree(self, X: Any, missing: Any | None, weight: Floats) -> TreeNode:
+    def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any] | None:
+        kind = Contents.of(rows, rows.ones()).kind
+        fits = self.data in ("auto", kind) or (self.data == "counts" and kind == "binary")
+        if kind == "other" or not fits or self._described:
+            return None
+        alone = Limits.of(self).none and not self.n_components
+        return {"max_leaf_nodes": 8} if alone else {}
+
+    def _fit_tree(self, X: Any, missing: Any | None, weight: RowArray) -> TreeNode:
+        feature_map = self._mapped(X, missing, weight)
+        self._check_covariances(feature_map)
+        self.choice_ = self._choose(feature_map.kind, weight)
+        statistics = X if isinstance(X, Rows) else feature_map.rows(X, missing)
+        rows, in_order, at = ordered(statistics, weight)
+        feature_map, grown, refined = self._fitted(feature_map, rows, in_order)
+        self._assigner, labels, self.n_iter_, self.converged_, *_ = refined
+        self._feature_map, self.data_ = feature_map, feature_map.kind
+        leaves = feature_map.leaves
+        self.covariance_type_ = None if leaves is None else leaves.covariance_type
+        self.labels_ = np.empty(0, dtype=np.intp)
+        if rows.gives_rows:
+            self.labels_ = np.asarray(in_given_order(labels, at))
+        self._warn_of_fewer(grown.root)
+        tree = self._nodes(grown.root, labels, rows, as_rows(X), in_order, weight)
+        assert self._leaf_sums is not None  # noqa: S101 - for the type checker
+        self._sums = self._sums_of_em(refined, self._leaf_sums)
+        if self._described or feature_map.kind in DIRECTIONS:
+            self._sums = self._leaf_sums = None  # no sums suffice for these
+        return tree
+
+    def _mapped(self, X: Any, missing: Any | None, weight: RowArray) -> FeatureMap:
         kind = self.data
+        if isinstance(X, Rows):
+            found = Contents.of(X, weight).kind if kind == "auto" else kind
+            return FeatureMap.from_rows(X, weight, cast("Kind", found), scaled=bool(self.scaling))
         if kind == "auto" and self._described and detect_kind(X) == "real":
             kind = "directions"
-        feature_map = FeatureMap.from_data(
+        return FeatureMap.from_data(
             X,
             missing,
             weight,
@@ -279,28 +323,9 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
             scaled=self.scaling is not None,
             few=self.min_samples_leaf,
         )
-        self._check_covariances(feature_map)
-        self.choice_ = self._choose(feature_map.kind, weight)
-        rows, at = in_canonical_order(feature_map.rows(X, missing), weight)
-        ordered = weight[at]
-        fitted = self._fitted(feature_map, rows, ordered)
-        feature_map, grown, refined = fitted
-        self._assigner, labels, self.n_iter_, self.converged_, *_ = refined
-        self._feature_map, self.data_ = feature_map, feature_map.kind
-        leaves = feature_map.leaves
-        self.covariance_type_ = None if leaves is None else leaves.covariance_type
-        self.labels_ = np.empty_like(labels)
-        self.labels_[at] = labels
-        self._warn_of_fewer(grown.root)
-        tree = self._nodes(grown.root, labels, rows, RowBlocks(X), ordered, at)
-        assert self._leaf_sums is not None  # noqa: S101 - for the type checker
-        self._sums = self._sums_of_em(refined, self._leaf_sums)
-        if self._described or feature_map.kind in DIRECTIONS:
-            self._sums = self._leaf_sums = None  # no sums suffice for these
-        return tree
 
     def _fitted(
-        self, feature_map: FeatureMap, rows: RowBlocks, weight: Floats
+        self, feature_map: FeatureMap, rows: Rows, weight: RowArray
     ) -> tuple[FeatureMap, Grown, RefinedLeaves]:
         """Grow the tree and refine it, with the covariances of lowest BIC for real data.
 
@@ -333,15 +358,15 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
             raise InvalidDataError("covariances_of_missing", covariance_type=wanted, instead="diag")
 
     def _with_covariances(
-        self, feature_map: FeatureMap, grown: Grown, rows: RowBlocks, weight: Floats
+        self, feature_map: FeatureMap, grown: Grown, rows: Rows, weight: RowArray
     ) -> list[tuple[FeatureMap, Grown]]:
         """Return the covariances of the mixture over the leaves, those of lowest BIC first."""
-        wanted, n = self.covariance_type, int(np.count_nonzero(weight))
+        wanted, n = self.covariance_type, int(np.count_nonzero(np.asarray(weight)))
         types = candidates(feature_map, n, len(grown.root.leaves()))
         return with_covariances(
             feature_map,
             grown,
-            rows,
+            collected(rows),
             weight,
             types if wanted == "auto" else [wanted],
             few=self.min_samples_leaf,
@@ -382,7 +407,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
             )
             warnings.warn(warning, stacklevel=5)
 
-    def _grown(self, feature_map: FeatureMap, rows: RowBlocks, weight: Floats) -> Grown:
+    def _grown(self, feature_map: FeatureMap, rows: Rows, weight: RowArray) -> Grown:
         k = self.n_components
         choice = getattr(self, "choice_", None)  # a part of an edited tree chooses nothing
         limits = Limits(k, 1) if k else Limits.of(self, choice and choice.n_components)
@@ -412,7 +437,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
             return grown
         return merge_back(
             grown,
-            rows,
+            collected(rows),
             weight,
             int(limits.leaves),
             family=feature_map.family,
@@ -422,7 +447,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         )
 
     def _refined(
-        self, grown: Grown, feature_map: FeatureMap, rows: RowBlocks, weight: Floats
+        self, grown: Grown, feature_map: FeatureMap, rows: Rows, weight: RowArray
     ) -> RefinedLeaves:
         leaves, splits = feature_map.leaves, (rows, feature_map.family)
         if not self._over_leaves:
@@ -449,36 +474,35 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
     def _nodes(
         self,
         root: Branch,
-        labels: Ints,
-        rows: RowBlocks,
-        values: RowBlocks,
-        weight: Floats,
-        at: Ints,
+        labels: RowArray,
+        rows: Rows,
+        values: Rows,
+        weight: RowArray,
+        in_given: RowArray,
     ) -> TreeNode:
         """Count codes by leaf, and return the finished tree.
 
-        `values` are in the order of the data, the others in canonical order.
+        `values` and `in_given`, the weights, are in the order of the data, the others in canonical
+        order.
         """
         feature_map, k = self._feature_map, len(root.leaves())
         sums = rows.group_sums(labels, k, weight)
-        sizes = np.bincount(labels, weights=weight, minlength=k).astype(np.float64)
+        sizes = rows.group_sizes(labels, k, weight)
         self._spread = None
         if feature_map.kind == "real":
             self._spread = self._spread_within(rows, weight, sums, sizes)
-        in_order = np.empty_like(weight)
-        in_order[at] = weight
-        self._leaf_sums = self._sums_of_leaves(values, sums, sizes, in_order)
+        self._leaf_sums = self._sums_of_leaves(values, sums, sizes, in_given)
         return self._nodes_of(root, self._leaf_sums)
 
     def _sums_of_leaves(
-        self, values: RowBlocks, sums: Floats, sizes: Floats, weight: Floats
+        self, values: Rows, sums: Floats, sizes: Floats, weight: RowArray
     ) -> MixtureSums:
         """Return sums over leaves; `values` and `weight` are in the order of the data."""
         kind, k, n = self._feature_map.kind, len(sizes), values.shape[0]
         of_values = np.empty((0, k))
         if kind not in ("binary", "counts", "real"):  # statistics are of scaled values
             of_values = values.group_sums(self.labels_, k, weight)
-        total = float(weight.sum())
+        total = float(values.total(weight))
         return MixtureSums(n, sums, sizes, of_values, self.smoothing, 0.0, total)
 
     def _nodes_of(self, root: Branch, leaves: MixtureSums) -> TreeNode:
@@ -553,7 +577,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         values, _ = feature_map.standardized(rows)
         return replace(
             batch,
-            rows=feature_map.leaf_rows(rows),
+            rows=collected(feature_map.leaf_rows(rows)),
             continued=lambda p, n: leaves.continued(p, n, values, weight),
             stored=leaves.stored,
         )
@@ -561,9 +585,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
     def _describe_batch(self, tree: TreeNode, X: Any, weight: Floats) -> None:  # noqa: ARG002
         self._name_by_values(tree)
 
-    def _spread_within(
-        self, rows: RowBlocks, weight: Floats, sums: Floats, sizes: Floats
-    ) -> Floats:
+    def _spread_within(self, rows: Rows, weight: RowArray, sums: Floats, sizes: Floats) -> Floats:
         """Return the standard deviation of each column within leaves; huge if it is constant."""
         scale, d = self._feature_map.scale, len(self.vocabulary_)
         squares = rows.sum(lambda B: B.with_data(B.csr[0] ** 2).tdot(weight[B.at]))[:d]
@@ -666,7 +688,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         self._check_incomplete(k, d, expected=feature_map.kind == "binary")
         return k
 
-    def _ready(self, X: Any) -> tuple[Assigner, RowBlocks]:
+    def _ready(self, X: Any) -> tuple[Assigner, Rows]:
         X, missing, _ = check_values(self, X, None, reset=False)
         self._feature_map.check(X, missing)
         feature_map = self._feature_map

@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from momentree._types import Floats
 from momentree.assignment.rules import LinearRule, ScoreRule
+from momentree.backends import RowArray
 from momentree.decomposition import discriminators
 from momentree.messages import Message
 from momentree.moments import AugmentedRawMoments
@@ -52,7 +52,7 @@ class DSidiwoSplitter:
     def __call__(self, groups: Groups) -> Splits:
         """Split groups of samples; their factors are those of the samples in the moments."""
         parts = [(at, self._alone(alone)) for at, alone in groups.alone()]
-        return Splits.joined(groups.rows.shape[0], parts)
+        return Splits.joined(groups.rows, parts)
 
     def _alone(self, group: Groups) -> Splits:
         """Split one group.
@@ -60,8 +60,8 @@ class DSidiwoSplitter:
         A side with fewer samples than a leaf of real data consists of outliers: they are left out
         and the split is computed again, which may be repeated. They then join one of its sides.
         """
-        sample_weight: Floats = group.weight
-        learned, least = sample_weight, 0.95 * sample_weight.sum()
+        sample_weight = learned = group.weight
+        least = 0.95 * float(group.rows.total(sample_weight))
         for _ in range(RETRIES if self.feature_map.kind == "real" else 0):
             found = self._sides(group, learned)
             if isinstance(found, Message):
@@ -71,7 +71,7 @@ class DSidiwoSplitter:
             if not len(small):
                 return sides.splits(np.array([gain]), [None], 0.0)
             learned = np.where(np.isin(sides.side, small), 0.0, learned)
-            if learned.sum() < least:
+            if float(group.rows.total(learned)) < least:
                 break
         found = self._sides(group, sample_weight, drop=True)
         if isinstance(found, Message):
@@ -80,7 +80,7 @@ class DSidiwoSplitter:
         return sides.splits(np.array([gain]), [None], self.min_samples_leaf)
 
     def _sides(
-        self, group: Groups, learned: Floats, *, drop: bool = False
+        self, group: Groups, learned: RowArray, *, drop: bool = False
     ) -> tuple[Sides, float] | Message:
         """Return the sides of a split, largest first, and its gain.
 
@@ -90,7 +90,7 @@ class DSidiwoSplitter:
         k, feature_map, rows = self.n_sides, self.feature_map, group.rows
         family = feature_map.family
         needed = k * self.min_samples_leaf
-        if group.weight.sum() < needed:
+        if float(rows.total(group.weight)) < needed:
             return Message("too_few_to_split", needed=needed, n_sides=k)
         view, constant = feature_map.moment_scale, feature_map.constant
         moments = AugmentedRawMoments(rows, learned, group.factor, view, constant)
@@ -115,7 +115,7 @@ class DSidiwoSplitter:
         # nothing, whereas it would gain much if sides were treated as known.
         whole, size = sums.sum(axis=1), sizes.sum()
         if learned is not group.weight:
-            whole, size = column_sums(rows, learned), learned.sum()
+            whole, size = column_sums(rows, learned), rows.total(learned)
         gain = refined.log_likelihood - float(family.maximized_log_likelihood(whole, size))
         sides = sides_of([LinearRule.between(refined.parameters, prior=True)], group)
         return sides, float(sides.gains(family)[0]) if family.known_sides else gain

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from momentree._types import Floats
-from momentree.backends import RowArray, Rows, RowSampler
+from momentree.backends import RowArray, Rows, RowSampler, taken
 
 SEARCHED, SEARCHED_OF_TOPIC = 20_000, 1_000
 """Documents in which topics are searched, and for each topic, at least. On samples of models and on
@@ -48,7 +48,7 @@ def search_sample(rows: Rows, sample_weight: RowArray, n_topics: int) -> tuple[R
     if not is_sampled(rows, n_topics):
         return None
     at, weight = RowSampler(rows, np.asarray(sample_weight)).draw(_size(n_topics))
-    return rows.take(at), weight
+    return taken(rows, at), weight
 
 
 def least_in_sample(least: float, share: float) -> float:

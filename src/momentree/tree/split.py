@@ -12,7 +12,7 @@ import numpy as np
 
 from momentree._types import Floats, Ints
 from momentree.assignment.rules import LinearRule, Rule
-from momentree.backends import Block, RowArray, Rows, group_totals, parted, with_room
+from momentree.backends import Block, RowArray, RowBlocks, Rows, group_totals, parted, with_room
 from momentree.messages import Message
 from momentree.objects import MixtureParameters, Moments, Whitening
 from momentree.whitening import whiten
@@ -55,10 +55,24 @@ class Groups:
     @classmethod
     def one(cls, rows: Rows, weight: RowArray, factor: RowArray) -> Groups:
         """Return all samples as one group."""
-        return cls(rows, weight, factor, np.zeros(rows.shape[0], dtype=np.int32), 1)
+        return cls(
+            rows, weight, factor, rows.placed(np.broadcast_to(np.int32(0), rows.shape[:1])), 1
+        )
 
-    def alone(self) -> list[tuple[Ints, Groups]]:
-        """Return each group alone, with a copy of its rows, and the numbers of these rows."""
+    def alone(self) -> list[tuple[RowArray, Groups]]:
+        """Return each group alone, and its samples.
+
+        In memory, these are a copy of its rows, and their numbers. Rows elsewhere stay there, all
+        of them, with the weights of other groups set to zero; the samples are then flags.
+        """
+        rows = self.rows
+        if not isinstance(rows, RowBlocks):
+            found = []
+            for j in range(self.n_groups):
+                inside = rows.each(Inside(j), self.own)
+                weight = rows.each(np.multiply, self.weight, inside)
+                found.append((inside, Groups.one(rows, weight, self.factor)))
+            return found
         own = np.asarray(self.own)
         if self.n_groups == 1 and not own.any():
             return [(np.arange(len(own)), self)]
@@ -66,7 +80,18 @@ class Groups:
         ends = np.searchsorted(own[order], np.arange(self.n_groups + 1))
         weight, factor = np.asarray(self.weight), np.asarray(self.factor)
         parts = [order[a:b] for a, b in pairwise(ends)]
-        return [(at, Groups.one(self.rows.take(at), weight[at], factor[at])) for at in parts]
+        return [(at, Groups.one(rows.take(at), weight[at], factor[at])) for at in parts]
+
+
+@dataclass(frozen=True)
+class Inside:
+    """Which samples are in a group."""
+
+    group: int
+
+    def __call__(self, own: Ints) -> Ints:
+        """Return flags."""
+        return np.asarray(own == self.group)
 
 
 @dataclass(frozen=True)
@@ -88,12 +113,18 @@ class Splits:
     side: RowArray  # of each sample in its group; without meaning where there is no split
 
     @classmethod
-    def joined(cls, n: int, parts: Sequence[tuple[Ints, Splits]]) -> Splits:
-        """Return the splits of groups that were split one by one."""
-        side = np.zeros(n, dtype=np.int16)
-        for at, part in parts:
-            side[at] = part.side
-        return cls([part.found[0] for _, part in parts], side)
+    def joined(cls, rows: Rows, parts: Sequence[tuple[RowArray, Splits]]) -> Splits:
+        """Return the splits of groups that were split one by one; see :meth:`Groups.alone`."""
+        found = [part.found[0] for _, part in parts]
+        if isinstance(rows, RowBlocks):
+            side = np.zeros(rows.shape[0], dtype=np.int16)
+            for at, part in parts:
+                side[at] = part.side
+            return cls(found, side)
+        sides = rows.placed(np.broadcast_to(np.int16(0), rows.shape[:1]))
+        for inside, part in parts:
+            sides = rows.each(np.where, inside, part.side, sides)
+        return cls(found, sides)
 
 
 Splitter: TypeAlias = Callable[[Groups], Splits]

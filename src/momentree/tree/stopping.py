@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree._types import Floats, Ints
-from momentree.backends import Block, RowBlocks, group_totals, parted, with_room
+from momentree.backends import Block, RowBlocks, collected, group_totals, parted, with_room
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
 from momentree.objects import GaussianParameters, MixtureParameters
@@ -79,7 +79,7 @@ def mixture_bic(
     """
     side = np.asarray(splits.side)
     return [
-        _mixture_bic(family, found, side[at], cast(RowBlocks, alone.rows), alone.weight)
+        _mixture_bic(family, found, side[at], collected(alone.rows), alone.weight)
         if isinstance(found, Split)
         else None
         for found, (at, alone) in zip(splits.found, groups.alone(), strict=True)

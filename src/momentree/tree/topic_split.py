@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
 
 from momentree._choices import Weighting
 from momentree._types import Floats
 from momentree.assignment.rules import LinearRule
-from momentree.backends import RowBlocks
+from momentree.backends import RowBlocks, collected
 from momentree.decomposition.sidiwo import pseudo_centers
 from momentree.messages import Message
 from momentree.moments import GroupedMoments
@@ -52,7 +51,7 @@ class TopicSplitter:
         if self.exact and groups.n_groups > 1:
             # Groups converge after very different numbers of products.
             parts = [(at, self(alone)) for at, alone in groups.alone()]
-            return Splits.joined(groups.rows.shape[0], parts)
+            return Splits.joined(groups.rows, parts)
         start = self._start(groups)
         moments = self._moments(groups, start)
         needed = 2 * self.min_samples_leaf
@@ -102,8 +101,7 @@ class TopicSplitter:
     def _moments(self, groups: Groups, first: Floats | None) -> GroupedMoments:
         rows, count_per_token = groups.rows, groups.factor
         if self.weighting == "three_words":
-            in_memory = cast(RowBlocks, rows)  # positions of words are drawn from the whole matrix
-            rows = RowBlocks(three_words(in_memory.matrix, self.random_state))
+            rows = RowBlocks(three_words(collected(rows).matrix, self.random_state))
             count_per_token = np.ones(rows.shape[0])
         return GroupedMoments(
             rows,

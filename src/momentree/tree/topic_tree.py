@@ -337,8 +337,8 @@ class TopicTree(FitsTexts, TreeEstimator):
             return self._sums_of_leaves(counts, weight, self.labels_, data, labels, k)
 
         return TreeBatch(
-            data.rows,
-            data.rows,
+            collected(data.rows),
+            collected(data.rows),
             data.weight,
             data.smoothing,
             self.smoothing,

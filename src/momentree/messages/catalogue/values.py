@@ -46,19 +46,19 @@ WORDS: dict[str, str] = {
     "option_instead": "{parameter:=value}",
     "rows_brought_here": (
         "{n_rows:~row} were copied to this machine, because {estimator} with these parameters "
-        "needs them one by one; with {options:and}, they stay where they are"
+        "needs them one by one; with {options:and}, rows stay where they are"
     ),
     "rows_always_brought_here": (
-        "{n_rows:~row} were copied to this machine, because {estimator} needs them one by one"
+        "{n_rows:~row} were copied to this machine, because {estimator} needs such data row by row"
     ),
     "rows_needed_here": (
         "{estimator} with these parameters needs single rows, which stay where they are; with "
         "{options:and}, sums over rows suffice"
     ),
     "rows_always_needed_here": (
-        "{estimator} needs single rows, which stay where they are; models that need only sums "
-        "over rows are SingleTopicModel, PoissonMixture and LatentDirichletAllocation with "
-        "start='moments'"
+        "{estimator} needs single rows of such data, which stay where they are; sums over rows "
+        "suffice for SingleTopicModel, PoissonMixture and TopicTree, and for BernoulliMixture and "
+        "ClusterTree if the data are binary and complete"
     ),
     "refused_by_sklearn": "{error}",
     "texts_not_counts": (

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from momentree._types import Floats, Ints
-from momentree.backends import RowBlocks
+from momentree.backends import RowBlocks, taken
 from momentree.backends.block import Block
 from momentree.inference import (
     completion_log_likelihood,
@@ -153,7 +153,7 @@ class SingleTopicFits:
         weight = np.sqrt(self._fold.test_weight[test])
         evidence = []
         for columns, rows, _ in self._tests:
-            part = rows.take(test)
+            part = taken(rows, test)
             sides = sums[columns] + self._smoothing
             lean = np.log(sides / sides.sum(axis=0))
             values, size = part.map(partial(Block.dot, V=lean[:, 0] - lean[:, 1])), part.row_sums
