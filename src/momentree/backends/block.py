@@ -31,7 +31,7 @@ class Scratch:
 
     def keep(self, array: Floats) -> None:
         """Keep an array that is no longer needed: new memory is slow."""
-        if array.ndim == 3:
+        if array.ndim == 3 and not array.flags.c_contiguous:
             array = array.transpose(1, 0, 2)
         fit = array.dtype == np.float64 and array.flags.c_contiguous
         if fit and len(self._spare) < SPARE:
@@ -79,10 +79,7 @@ class Block:
 
     Notes
     -----
-    In all methods, `out` is None for a new array, or an array to which the result is added. Stacks
-    of one matrix per group, (g, d, m), are in memory as (d, g, m): the values of a column in all
-    groups are next to each other, because columns that are frequent in one group often are in
-    others. Other stacks are copied, once for all blocks of a pass.
+    In all methods, `out` is None for a new array, or an array to which the result is added.
     """
 
     __slots__ = ("_csr", "_dense", "_products", "at", "scratch", "total")
@@ -191,12 +188,12 @@ class Block:
             x_i V[own_i] for each row x_i; zeros for rows that are skipped.
         """
         n = self.shape[0]
-        V = self._interleaved(V)
-        own = _groups(own, n, V.shape[1])
+        V = self._stack(V)
+        own = _groups(own, n, len(V))
         out = np.zeros((n, V.shape[2]))
         if self._dense is not None:
             for j, at in _members(own):
-                out[at] = self._dense[at] @ V[:, j]
+                out[at] = self._dense[at] @ V[j]
             return out
         return np.asarray(self._products.add_own_dot(self._csr, V, own, out))
 
@@ -221,13 +218,12 @@ class Block:
         """
         n, d = self.shape
         Z, own = _matrix(Z, n), _groups(own, n, g)
-        total = self._own_target(out, (d, g, Z.shape[1]))
+        out = self._own_target(out, (g, d, Z.shape[1]))
         if self._dense is not None:
             for j, at in _members(own):
-                total[:, j] += self._dense[at].T @ Z[at]
-        else:
-            self._products.add_own_tdot(self._csr, Z, own, total)
-        return total.transpose(1, 0, 2) if out is None else out
+                out[j] += self._dense[at].T @ Z[at]
+            return out
+        return np.asarray(self._products.add_own_tdot(self._csr, Z, own, out))
 
     def own_gram(self, V: Floats, own: Ints, r: Floats, out: Floats | None = None) -> Floats:
         """Return ``gram`` of each group of rows with its own matrix.
@@ -249,32 +245,37 @@ class Block:
             Entry j is B_j^T (r_j * (B_j V_j)) with B_j, r_j the rows of group j and their weights.
         """
         n = self.shape[0]
-        V, r = self._interleaved(V), _weights(r, n)
-        own = _groups(own, n, V.shape[1])
-        total = self._own_target(out, V.shape)
+        V, r = self._stack(V), _weights(r, n)
+        own = _groups(own, n, len(V))
+        out = self._own_target(out, V.shape)
         if self._dense is not None:
             for j, at in _members(own):
                 part = self._dense[at]
-                total[:, j] += part.T @ _times(r[at], part @ V[:, j])
-        else:
-            self._products.add_own_gram(self._csr, V, own, r, total)
-        return total.transpose(1, 0, 2) if out is None else out
+                out[j] += part.T @ _times(r[at], part @ V[j])
+            return out
+        return np.asarray(self._products.add_own_gram(self._csr, V, own, r, out))
 
-    def _interleaved(self, V: Floats) -> Floats:
-        """Return one matrix per group in the layout (d, g, m), copied once for all blocks."""
+    def _stack(self, V: Floats) -> Floats:
+        """Return one matrix per group in the best layout, copied at most once for all blocks."""
         check_shape("the right factor", V, ("g", self.shape[1], "m"))
-        across = V.transpose(1, 0, 2)
-        if across.dtype == np.float64 and across.flags.c_contiguous:
-            return across
-        copied = self.scratch.copies.get(id(V))
-        if copied is None or copied[0] is not V:
-            copied = (V, np.ascontiguousarray(across, dtype=np.float64))
-            self.scratch.copies[id(V)] = copied
-        return copied[1]
+        across = V.transpose(1, 0, 2) if self._products.INTERLEAVED else V
+        if across.dtype != np.float64 or not across.flags.c_contiguous:
+            copied = self.scratch.copies.get(id(V))
+            if copied is None or copied[0] is not V:
+                copied = (V, np.ascontiguousarray(across, dtype=np.float64))
+                self.scratch.copies[id(V)] = copied
+            across = copied[1]
+        return across.transpose(1, 0, 2) if self._products.INTERLEAVED else across
 
     def _own_target(self, out: Floats | None, shape: tuple[int, ...]) -> Floats:
-        """Return the array of shape (d, g, m) to add to: that of `out`, else one of zeros."""
-        return self._target(None if out is None else out.transpose(1, 0, 2), shape)
+        """Return the array of shape (g, d, m) to add to: the given one, else one of zeros."""
+        if out is not None:
+            check_shape("out", out, shape)
+            return out
+        if not self._products.INTERLEAVED:
+            return self.scratch.zeros(shape)
+        g, d, m = shape
+        return self.scratch.zeros((d, g, m)).transpose(1, 0, 2)
 
     def _target(self, out: Floats | None, shape: tuple[int, ...]) -> Floats:
         """Return the array to add to: the given one, else one of zeros."""

@@ -13,6 +13,9 @@ from scipy.sparse import _sparsetools
 from momentree._types import Floats, Ints
 from momentree.backends.csr import Csr
 
+INTERLEAVED = False
+"""Whether matrices of several groups should be in memory as (d, g, m)."""
+
 
 def add_dot(rows: Csr, V: Floats, out: Floats) -> Floats:
     """Add B V."""
@@ -36,35 +39,40 @@ def add_gram(rows: Csr, V: Floats, r: Floats, out: Floats) -> Floats:
 
 def add_own_dot(rows: Csr, V: Floats, own: Ints, out: Floats) -> Floats:
     """Add the product of each row with the matrix of its own group."""
-    placed, at = _placed(rows, own, V.shape[1])
-    V = _stacked(V)
+    placed, at = _placed(rows, own, len(V))
     if at is None:
-        return add_dot(placed, V, out)
-    out[at] += add_dot(placed, V, np.zeros((len(at), V.shape[1])))
+        return add_dot(placed, _stacked(V), out)
+    out[at] += add_dot(placed, _stacked(V), np.zeros((len(at), V.shape[2])))
     return out
 
 
 def add_own_tdot(rows: Csr, Z: Floats, own: Ints, out: Floats) -> Floats:
     """Add the product of each group of rows, transposed, with its rows of Z."""
-    placed, at = _placed(rows, own, out.shape[1])
-    add_tdot(placed, Z if at is None else Z[at], _stacked(out))
+    placed, at = _placed(rows, own, len(out))
+    total = out if out.flags.c_contiguous else np.zeros(out.shape)
+    add_tdot(placed, Z if at is None else Z[at], _stacked(total))
+    if total is not out:
+        out += total
     return out
 
 
 def add_own_gram(rows: Csr, V: Floats, own: Ints, r: Floats, out: Floats) -> Floats:
     """Add B_j^T (r_j * (B_j V_j)) for each group j."""
-    placed, at = _placed(rows, own, V.shape[1])
-    add_gram(placed, _stacked(V), r if at is None else r[at], _stacked(out))
+    placed, at = _placed(rows, own, len(V))
+    total = out if out.flags.c_contiguous else np.zeros(out.shape)
+    add_gram(placed, _stacked(V), r if at is None else r[at], _stacked(total))
+    if total is not out:
+        out += total
     return out
 
 
 def _stacked(V: Floats) -> Floats:
-    d, g, m = V.shape
-    return V.reshape(d * g, m)
+    g, d, m = V.shape
+    return V.reshape(g * d, m)
 
 
 def _placed(rows: Csr, own: Ints, g: int) -> tuple[Csr, Ints | None]:
-    """Move column w of each row to column w g + j, with j its group of g.
+    """Move each row to the columns of its own group, d columns for each of g groups.
 
     The second result contains the positions of these rows if others, of no group, are left out.
     """
@@ -77,8 +85,7 @@ def _placed(rows: Csr, own: Ints, g: int) -> tuple[Csr, Ints | None]:
         own = own[at]
     if max(g * d, 1) > np.iinfo(indices.dtype).max:
         indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
-    indices = indices * indices.dtype.type(g)
-    indices += np.repeat(own.astype(indices.dtype), np.diff(indptr))
+    indices = indices + np.repeat(own.astype(indices.dtype) * d, np.diff(indptr))
     return Csr(data, indices, indptr, (len(own), g * d), None, None), at
 
 
