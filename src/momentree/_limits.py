@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
+import re
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from momentree.exceptions import ReadError
+from momentree.exceptions import InvalidParameterError, ReadError
 
 FLOOR = 1 << 25
 """Bytes allowed for the content of any file."""
@@ -17,6 +18,35 @@ BYTES_PER_BYTE = 100
 
 BYTES_PER_ROW = 64
 """Bytes used by an empty document or record: an id, a label, the end of a row."""
+
+
+LEAST_MEMORY = 400_000_000
+"""Bytes of memory with which anything can be done: Python with its libraries takes half of it."""
+
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_UNITS |= {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
+
+
+def memory_bytes(memory: int | str) -> int:
+    """Return an amount of memory in bytes, given as a number or with a unit, as in "1.5GB".
+
+    Raises
+    ------
+    InvalidParameterError
+        If it cannot be read as such, or is less than 400 MB.
+    """
+    given = str(memory).strip().upper()
+    match = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)\s*([KMGT]?I?B?)", given)
+    if isinstance(memory, bool) or match is None or match[2] not in _UNITS:
+        raise InvalidParameterError("not_a_size", parameter="memory", value=memory)
+    n_bytes = int(float(match[1]) * _UNITS[match[2]])
+    if n_bytes < LEAST_MEMORY:
+        least = f"{LEAST_MEMORY // 10**6}MB"
+        raise InvalidParameterError(
+            "too_little_memory", parameter="memory", value=memory, least=least
+        )
+    return n_bytes
 
 
 def memory_limit(path: str | PathLike[str]) -> int:

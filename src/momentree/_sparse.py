@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from momentree._pages import in_parts
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 
@@ -80,8 +81,8 @@ def _check_compressed(X: Any, major: int, minor: int) -> None:
 def _check_range(at: NDArray[Any], size: int, *, lowest: int = 0) -> None:
     if len(at):
         _require(at.dtype.kind in "iu", "sparse_types")
-        inside = at.min() >= lowest and at.max() < size
-        _require(inside, "sparse_indices", low=lowest, high=size - 1)
+        inside = (part.min() >= lowest and part.max() < size for part in in_parts(at))
+        _require(all(inside), "sparse_indices", low=lowest, high=size - 1)
 
 
 def _require(sound: bool, code: str, **values: int) -> None:

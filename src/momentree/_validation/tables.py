@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+from momentree._pages import in_parts
 from momentree._sparse import NamedColumns, as_csr, check_numbers, check_structure
 from momentree._types import Floats
 from momentree._validation.arrays import MAX_COUNT, MIN_COUNT, as_floats
@@ -237,7 +238,7 @@ def _stored(X: Any, keep: NDArray[np.bool_]) -> Any:
 def _canonical(X: Any) -> Any:
     """Return a CSR array that stores no cell twice and no zeros."""
     X = as_csr(X)
-    if not (X.has_canonical_format and X.data.all()):
+    if not (X.has_canonical_format and all(part.all() for part in in_parts(X.data))):
         X = X.copy()  # leave the caller's matrix unchanged
         X.sum_duplicates()
         X.eliminate_zeros()
@@ -246,10 +247,7 @@ def _canonical(X: Any) -> Any:
 
 def _finite_counts(X: Any) -> Any:
     X = _canonical(X)
-    sound = X.data.min(initial=0) >= 0 and X.data.max(initial=0) <= MAX_COUNT
-    if sound and X.dtype.kind == "f":
-        sound = not ((X.data < MIN_COUNT) & (X.data != 0)).any()
-    if not sound:
+    if not all(map(_are_counts, in_parts(X.data))):
         bad = ~(((X.data >= MIN_COUNT) & (X.data <= MAX_COUNT)) | (X.data == 0))
         cell = first_cell(X, bad)
         if cell["value"] < 0:
@@ -262,9 +260,16 @@ def _finite_counts(X: Any) -> Any:
     return X
 
 
+def _are_counts(values: NDArray[Any]) -> bool:
+    sound = values.min(initial=0) >= 0 and values.max(initial=0) <= MAX_COUNT
+    if sound and values.dtype.kind == "f":
+        sound = not ((values < MIN_COUNT) & (values != 0)).any()
+    return bool(sound)
+
+
 def check_something(X: Any, sample_weight: Floats) -> None:
     """Check that at least one sample with positive weight has a nonzero value."""
-    if not X.data.any():
+    if not any(part.any() for part in in_parts(X.data)):
         raise EmptyCorpusError("all_empty", n_rows=X.shape[0])
     weighted = sample_weight > 0
     if not weighted.all() and not X.data[np.repeat(weighted, np.diff(X.indptr))].any():

@@ -47,7 +47,7 @@ def in_canonical_order(rows: RowBlocks, sample_weight: Floats) -> tuple[RowBlock
     position and differs between different rows. Time O(nnz + n log n).
     """
     n, d = rows.shape
-    if rows.matrix.nnz > SORTED_NNZ:
+    if rows.nnz > SORTED_NNZ:
         return rows, np.arange(n, dtype=np.intp)
     # RandomState draws the same numbers with every version of NumPy.
     v = np.random.RandomState(0).random_sample(d)

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.sparse import _sparsetools
 
+from momentree._pages import in_parts, mapped, release
 from momentree._sparse import as_csr
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_shape
@@ -107,6 +108,7 @@ class RowBlocks(Rows):
         self.shape: tuple[int, int] = (int(self._X.shape[0]), int(self._X.shape[1]))
         n, d = self.shape
         self._block_nnz, self._kernels = block_nnz, chosen(X.nnz)
+        self._is_mapped = mapped(X.data) is not None
         self._full = bool(X.nnz == n * d and X.has_canonical_format)
         # A partial sum has d rows: blocks grow with d, so that additions stay cheap.
         size = max(BLOCK_NNZ, 4 * d) if block_nnz is None else block_nnz
@@ -198,8 +200,9 @@ class RowBlocks(Rows):
     def _largest_whole(self) -> int | None:
         """Largest stored number if all are whole, from 0 to 65,535; otherwise None."""
         data = self._X.data
-        largest = data.max(initial=0)
-        small = largest <= LISTED and data.min(initial=0) >= 0
+        ends = [(p.min(initial=0), p.max(initial=0)) for p in in_parts(data)]
+        largest = max((high for _, high in ends), default=0)
+        small = largest <= LISTED and all(low >= 0 for low, _ in ends)
         return int(largest) if small and self.whole else None
 
     @cached_property
@@ -272,9 +275,10 @@ class RowBlocks(Rows):
         np.cumsum(lengths, out=indptr[1:])
         data, indices = np.empty(indptr[-1], X.data.dtype), np.empty(indptr[-1], X.indices.dtype)
         rows = rows.astype(X.indptr.dtype, copy=False)
-        ends = np.linspace(0, len(rows), min(N_CHAINS, len(rows) // ROWS_PER_TASK + 1) + 1).astype(
-            int
-        )
+        n_tasks = len(rows) // ROWS_PER_TASK + 1
+        # Each task touches pages all over its part of a mapped file, and releases them.
+        n_tasks = n_tasks if self._is_mapped else min(N_CHAINS, n_tasks)
+        ends = np.linspace(0, len(rows), n_tasks + 1).astype(int)
 
         def copy(i: int) -> None:
             a, b = ends[i], ends[i + 1]
@@ -282,6 +286,9 @@ class RowBlocks(Rows):
             _sparsetools.csr_row_index(
                 b - a, rows[a:b], X.indptr, X.indices, X.data, indices[at], data[at]
             )
+            if self._is_mapped:
+                release(X.indices)
+                release(X.data)
 
         for _ in run(copy, len(ends) - 1):
             pass
@@ -349,7 +356,12 @@ class RowBlocks(Rows):
         return function(*arrays)
 
     def _apply(self, kernel: Kernel, B: Block, arrays: tuple[RowArray, ...]) -> Any:
-        return kernel(B, *(values[B.at] for values in arrays))
+        result = kernel(B, *(values[B.at] for values in arrays))
+        if self._is_mapped:
+            start, stop = self._X.indptr[B.at.start], self._X.indptr[B.at.stop]
+            release(self._X.data[start:stop])
+            release(self._X.indices[start:stop])
+        return result
 
     def _block(self, at: slice) -> Block:
         if self._only is not None:

@@ -306,6 +306,21 @@ Ignore = Annotated[
     list[str] | None,
     records_option(metavar="NAME", help="Column to ignore, or a pattern. Repeatable."),
 ]
+Memory = Annotated[
+    str | None,
+    reading_option(
+        metavar="SIZE",
+        help="Work in this much memory, such as 1GB or 500MB, with the texts and counts in a "
+        "folder on disk next to the output.",
+        show_default="as much as needed",
+    ),
+]
+Resume = Annotated[
+    bool,
+    reading_option(
+        "--resume", help="With --memory: continue after the last finished step of a stopped run."
+    ),
+]
 Refine = Annotated[bool, fitting_option(help="Refine the result of the moments by EM.")]
 Rename = Annotated[
     list[str] | None,

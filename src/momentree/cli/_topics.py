@@ -16,11 +16,12 @@ from momentree._choices import TopicModel
 from momentree.cli._fewer import note_number
 from momentree.cli._names import GivenNames
 from momentree.cli._run import Result, Run, made_with
+from momentree.cli._stored import fit_once, of_all, shown_of, table_in_blocks
 from momentree.cli.tables import CsvTable, assignments, decimals
 from momentree.exceptions import ConvergenceWarning, InvalidParameterError, ReadError
 from momentree.messages import Message
 from momentree.metrics.words import word_probabilities
-from momentree.readers import Corpus
+from momentree.readers import Corpus, StoredCorpus
 from momentree.report.topics import (
     default_title,
     notes_on_common_words,
@@ -81,27 +82,29 @@ def grow_tree(
     X: Any = corpus.X
     chosen = parameters.get("max_leaf_nodes", 8) == "auto" and embeddings is None
     with run.stage(CHOOSING if chosen else "growing the tree"):
-        start = time.perf_counter()
         if embeddings is None:
-            tree = TopicTree(**parameters).fit(corpus)
+            tree, took = fit_once(corpus, lambda: TopicTree(**parameters).fit(corpus))
         else:
             name, X = embeddings
+            start = time.perf_counter()
             tree = ClusterTree(**parameters, data="directions").fit(X, counts=corpus)
+            took = time.perf_counter() - start
             shown["embeddings"] = f"{name}: {X.shape[1]:,} dimensions"
-        took = time.perf_counter() - start
     choice = getattr(tree, "choice_", None)
     if tree.n_leaves_ > 1:
         asked = parameters["max_leaf_nodes"] if choice is None else choice.n_components
         note_number(run, tree, None if asked == "auto" else asked, "leaves")
     tree = given.apply(tree)
-    summary = _summarize(run, tree, corpus, took, **shown)
+    documents, of_documents = shown_of(corpus, tree)
+    summary = _summarize(run, of_documents, documents, took, **shown)
+    of_all(summary, corpus, tree)
     content = {
         "title": summary["title"],
         **_sizes(summary),
         "n_words": summary["n_features"],
         **{key: summary[key] for key in ("n_leaves", "agreement", "made")},
     }
-    remarks = _on_words(run, tree, corpus)
+    remarks = _on_words(run, of_documents, documents)
     if choice is not None:
         content["choice"] = _choice(run, choice)
         remarks.insert(0, run.words(Message("n_topics_chosen", reason=choice.reason)))
@@ -110,7 +113,11 @@ def grow_tree(
     return Result(
         summary,
         took,
-        table=lambda: _table(corpus, "leaf", tree, tree.predict(X), tree.predict_proba(X)),
+        table=lambda: (
+            table_in_blocks(corpus, "leaf", tree)
+            if isinstance(corpus, StoredCorpus)
+            else _table(corpus, "leaf", tree, tree.predict(X), tree.predict_proba(X))
+        ),
         format="tree",
         content=lambda: {**content, "tree": tree.to_dict()},
         save=lambda path: tree.save(path),
@@ -131,25 +138,29 @@ def fit_flat(
     kind: Any = models.LatentDirichletAllocation if model == "lda" else models.SingleTopicModel
     step = "fitting topics" if n_components else CHOOSING
     with run.stage(step), warnings.catch_warnings():
-        start = time.perf_counter()
         # The diagnostics already report if there are fewer topics.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        fitted = kind("auto" if n_components is None else n_components, **parameters)
-        fitted.fit(corpus)
-    choice = fitted.choice_
-    took = time.perf_counter() - start
+        model_of = kind("auto" if n_components is None else n_components, **parameters)
+        fitted, took = fit_once(corpus, lambda: model_of.fit(corpus))
+    choice = getattr(fitted, "choice_", None)
     fitted = given.apply(fitted)
+    documents, of_documents = shown_of(corpus, fitted)
     with run.stage("inferring topic proportions"):
-        proportions = fitted.predict_proba(corpus.X)
-    summary = _summarize(run, fitted, corpus, took, **shown, topic_proportions=proportions)
+        proportions = fitted.predict_proba(documents.X)
+    summary = _summarize(run, of_documents, documents, took, **shown, topic_proportions=proportions)
+    of_all(summary, corpus, fitted)
     remarks = [f"Note: {warning}" for warning in summary["diagnostics"]["warnings"]]
-    remarks += _on_words(run, fitted, corpus)
+    remarks += _on_words(run, of_documents, documents)
     if choice is not None:
         remarks.insert(0, run.words(Message("n_topics_chosen", reason=choice.reason)))
     return Result(
         summary,
         took,
-        table=lambda: _table(corpus, "topic", fitted, proportions.argmax(axis=1), proportions),
+        table=lambda: (
+            table_in_blocks(corpus, "topic", fitted)
+            if isinstance(corpus, StoredCorpus)
+            else _table(corpus, "topic", fitted, proportions.argmax(axis=1), proportions)
+        ),
         format="topics",
         content=lambda: _flat_content(fitted, summary, _choice(run, choice)),
         save=lambda path: fitted.save(path),

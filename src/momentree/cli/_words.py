@@ -27,6 +27,7 @@ _SWITCHES: Mapping[str, Mapping[object, str]] = {
     "header": {True: "--header", "True": "--header", False: "--no-header", "False": "--no-header"},
     "lowercase": {False: "--keep-case"},
     "raw": {True: "--raw"},
+    "resume": {True: "--resume"},
     "refine": {None: "--no-refine", "em": "--refine"},
     "unique": {True: "--unique", False: "--every-copy"},
 }

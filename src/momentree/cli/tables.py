@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -30,6 +31,7 @@ class CsvTable:
 
     header: Sequence[str]
     rows: Sequence[Sequence[object]]
+    more: Iterable[Sequence[object]] = ()  # further rows, made as they are written
 
     def write(self, path: Path, *, escape_formulas: bool) -> None:
         """Write the table to a file, in UTF-8."""
@@ -42,7 +44,7 @@ class CsvTable:
         self._write_to(sys.stdout, escape_formulas)
 
     def _write_to(self, file: TextIO, escape_formulas: bool) -> None:
-        rows: Iterable[Sequence[object]] = self.rows
+        rows: Iterable[Sequence[object]] = chain(self.rows, self.more)
         if escape_formulas:
             rows = map(_escaped, rows)
         if file.isatty():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -12,6 +13,7 @@ import momentree.cli._options as options
 from momentree._choices import AutoLogScaling, Growth, Search, TopicModel, Weighting
 from momentree.cli._run import Run, check_needed
 from momentree.exceptions import InvalidParameterError
+from momentree.messages import Message
 
 EXAMPLES = """
 [bold]Examples[/bold]
@@ -34,9 +36,18 @@ Groups of similar embeddings, named by the words of the documents:\n
 Twelve topics that documents mix, charted over the years:\n
   momentree topics speeches.csv --flat --model lda --components 12 --order year -o speeches.html
 
+Millions of documents, in one gigabyte of memory; after an interruption, add --resume:\n
+  momentree topics news.parquet --memory 1GB --csv topics.csv -o news.html
+
 A name of your own for leaf 3:\n
   momentree topics letters/ --rename 3="Climate" -o letters.html
 """
+
+_FITTING = (
+    *("leaves", "depth", "growth", "min_samples_leaf", "flat", "components", "model", "alpha0"),
+    *("refine", "log_scaling", "weighting"),
+)
+"""Options that decide on the model."""
 
 word_option = options.in_panel("Counting words")
 tree_option = options.in_panel("Growing the tree")
@@ -236,6 +247,8 @@ def topics(
             show_default="if one text has so many copies that they could form a topic",
         ),
     ] = None,
+    memory: options.Memory = None,
+    resume: options.Resume = False,
     rename: options.Rename = None,
     names: Annotated[
         Path | None,
@@ -282,6 +295,8 @@ def topics(
     lists = [options.words_or_file(value, "stop_words") for value in stop_words or ()]
     _check_together(context, flat=flat, model=kind)
     check_needed(context, "escape_formulas", needs="csv", code="applies_to_csv")
+    check_needed(context, "resume", needs="memory", code="resume_needs_memory")
+    outputs = {"output": output, "csv": csv, "json": json, **target}
     run = Run(
         context,
         inputs=(
@@ -291,92 +306,107 @@ def topics(
             names,
             *(words for words in lists if isinstance(words, Path)),
         ),
-        outputs={"output": output, "csv": csv, "json": json, **target},
+        outputs=outputs,
         escape_formulas=escape_formulas,
         quiet=quiet,
         verbose=verbose,
     )
-    with run.stage(f"reading {source.name or source}"):
-        from momentree import readers
-        from momentree.cli._names import GivenNames
-        from momentree.cli._tokenizer import load_tokenizer
-        from momentree.cli._topics import fit_flat, grow_tree, read_order, title_of
-        from momentree.readers.text.words import read_words
+    with ExitStack() as held:
+        with run.stage(f"reading {source.name or source}"):
+            from momentree import readers
+            from momentree.cli._names import GivenNames
+            from momentree.cli._stored import kept, note_size, work_folder
+            from momentree.cli._tokenizer import load_tokenizer
+            from momentree.cli._topics import fit_flat, grow_tree, read_order, title_of
+            from momentree.readers.text.words import read_words
 
-        given = GivenNames.read(rename or (), names)
-        words_of = None if tokenizer is None else load_tokenizer(tokenizer)
-        places: Any = None
-        table: dict[str, Any] = {
-            "text_column": text_column,
-            "encoding": encoding,
-            "separator": separator,
-            "sheet": sheet,
-            "skip_rows": skip_rows,
-            "header": header,
-        }
-        if order != "input":
-            places = read_order(source, order, **table)
-        reading: dict[str, Any] = {
-            **table,
-            "label_column": label_column,
-            "id_column": id_column,
-            "vocabulary": vocabulary,
-            "stop_words": [word for part in lists for word in read_words("stop_words", part)],
-            "min_df": min_df,
-            "max_df": max_df,
-            "max_features": max_features,
-            "token_pattern": token_pattern,
-            "tokenizer": words_of,
-        }
-        cleaning: dict[str, Any] = {
-            "raw": raw,
-            "phrases": phrases,
-            "ngram_range": (1, ngrams),
-            "passages": None if embeddings else passages,
-            "unique": "auto" if unique is None else unique,
-        }
-        corpus = readers.read_corpus(
-            source,
-            # The reader has its own defaults for options that were not given.
-            **{name: value for name, value in reading.items() if value is not None},
-            language=None if language.lower() == "none" else language.lower(),
-            lowercase=not keep_case,
-            **cleaning,
-        )
-        vectors: Any = None
-        if embeddings is not None:
-            vectors = readers.read_embeddings(embeddings, n_rows=len(corpus))
-    for message in (*corpus.notes, *(vectors.notes if vectors else ())):
-        run.note(message)
-    parameters: dict[str, Any] = {"refine": "em" if refine else None}
-    scaling = None if log_scaling == "none" else log_scaling
-    shown = {"title": title or title_of(source), "order": places, "documents": documents}
-    if flat:
-        # Flat models and trees have different defaults.
-        if options.given(context, "weighting"):
-            parameters["weighting"] = weighting
-        if kind == "lda":
-            parameters["alpha0"] = alpha0
+            given = GivenNames.read(rename or (), names)
+            words_of = None if tokenizer is None else load_tokenizer(tokenizer)
+            places: Any = None
+            table: dict[str, Any] = {
+                "text_column": text_column,
+                "encoding": encoding,
+                "separator": separator,
+                "sheet": sheet,
+                "skip_rows": skip_rows,
+                "header": header,
+            }
+            if order != "input":
+                places = read_order(source, order, **table)
+            reading: dict[str, Any] = {
+                **table,
+                "label_column": label_column,
+                "id_column": id_column,
+                "vocabulary": vocabulary,
+                "stop_words": [word for part in lists for word in read_words("stop_words", part)],
+                "min_df": min_df,
+                "max_df": max_df,
+                "max_features": max_features,
+                "token_pattern": token_pattern,
+                "tokenizer": words_of,
+            }
+            cleaning: dict[str, Any] = {
+                "raw": raw,
+                "ngram_range": (1, ngrams),
+                "passages": None if embeddings else passages,
+                "unique": "auto" if unique is None else unique,
+            }
+            # The readers have their own defaults for options that were not given.
+            cleaning |= {name: value for name, value in reading.items() if value is not None}
+            cleaning["language"] = None if language.lower() == "none" else language.lower()
+            cleaning["lowercase"] = not keep_case
+            corpus: readers.Corpus
+            if memory is None:
+                note_size(run, source)
+                corpus = readers.read_corpus(source, phrases=phrases, **cleaning)
+            else:
+                work = work_folder(source, outputs)
+                held.enter_context(kept(run, work, resume=resume))
+                corpus = readers.store_corpus(
+                    source,
+                    work.path,
+                    memory=memory,
+                    resume=resume,
+                    also={name: context.params[name] for name in _FITTING},
+                    **cleaning,
+                )
+                if not (flat and kind == "lda"):
+                    search = "none"
+                    run.note(Message("search_left_out"))
+            vectors: Any = None
+            if embeddings is not None:
+                vectors = readers.read_embeddings(embeddings, n_rows=len(corpus))
+        for message in (*corpus.notes, *(vectors.notes if vectors else ())):
+            run.note(message)
+        parameters: dict[str, Any] = {"refine": "em" if refine else None}
+        scaling = None if log_scaling == "none" else log_scaling
+        shown = {"title": title or title_of(source), "order": places, "documents": documents}
+        if flat:
+            # Flat models and trees have different defaults.
+            if options.given(context, "weighting"):
+                parameters["weighting"] = weighting
+            if kind == "lda":
+                parameters["alpha0"] = alpha0
+            else:
+                parameters["search"] = search
+                if options.given(context, "log_scaling"):
+                    parameters["log_scaling"] = scaling
+            result = fit_flat(
+                run, corpus, kind or "single-topic", components, parameters, given, **shown
+            )
         else:
-            parameters["search"] = search
-            if options.given(context, "log_scaling"):
-                parameters["log_scaling"] = scaling
-        result = fit_flat(
-            run, corpus, kind or "single-topic", components, parameters, given, **shown
-        )
-    else:
-        parameters |= {
-            "max_leaf_nodes": "auto" if leaves is None and depth is None else leaves,
-            "max_depth": depth,
-            "min_samples_leaf": min_samples_leaf,
-            "growth": growth,
-        }
-        if embeddings is None:
-            parameters |= {"search": search, "log_scaling": scaling, "weighting": weighting}
-        else:
-            shown |= {"embeddings": (embeddings.name, vectors.X)}
-        result = grow_tree(run, corpus, parameters, given, **shown)
-    run.finish(result)
+            parameters |= {
+                "max_leaf_nodes": "auto" if leaves is None and depth is None else leaves,
+                "max_depth": depth,
+                "min_samples_leaf": min_samples_leaf,
+                "growth": growth,
+            }
+            if embeddings is None:
+                parameters |= {"search": search, "log_scaling": scaling, "weighting": weighting}
+            else:
+                shown |= {"embeddings": (embeddings.name, vectors.X)}
+            result = grow_tree(run, corpus, parameters, given, **shown)
+        run.finish(result)
 
 
 def _read_model(
@@ -408,6 +438,11 @@ def _check_together(context: typer.Context, *, flat: bool, model: TopicModel | N
                 raise InvalidParameterError(code, parameter=name)
 
     log_scaling = context.params["log_scaling"]
+    if context.params["memory"] is not None:
+        refuse("not_with_memory", "embeddings", "vocabulary", "phrases", "order", "search")
+        for name in ("leaves", "components"):
+            if options.given(context, name) and context.params[name] is None:
+                raise InvalidParameterError("auto_with_memory", parameter=name)
     if context.params["embeddings"] is not None:
         refuse("not_with_embeddings", "flat", "search", "log_scaling", "weighting")
         if context.params["passages"] not in (None, "auto"):

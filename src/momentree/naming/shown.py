@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from momentree._pages import in_parts
 from momentree._types import Floats, Ints
 from momentree.backends import Block, Rows, RowSampler, as_rows, single_threaded_blas
 from momentree.metrics.words import DECIMALS, npmi
@@ -114,7 +115,7 @@ def choose_shown_words(
 
 def _without_zeros(X: Any) -> Any:
     X = sp.csr_array(X)
-    if not X.data.all():
+    if not all(part.all() for part in in_parts(X.data)):
         X = X.copy()
         X.eliminate_zeros()
     return X

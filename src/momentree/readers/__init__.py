@@ -17,8 +17,12 @@ from momentree.readers.records.records import read_records
 from momentree.readers.sequences.coder import SequenceCoder
 from momentree.readers.sequences.objects import Sequences
 from momentree.readers.sequences.sequences import read_sequences
-from momentree.readers.text.documents import read_documents
-from momentree.readers.text.objects import Corpus, Documents
+from momentree.readers.stored.corpus import StoredCorpus, store_corpus
+from momentree.readers.stored.counts import StoredCounts, store_counts
+from momentree.readers.stored.work import WorkFolder, new_stage
+from momentree.readers.text.documents import read_documents, stream_documents
+from momentree.readers.text.frequencies import DocumentFrequencies
+from momentree.readers.text.objects import Corpus, Documents, DocumentStream
 from momentree.readers.text.passages import Passages
 from momentree.readers.text.selection import default_min_df
 from momentree.readers.text.vectorize import read_like, vectorize
@@ -29,6 +33,8 @@ __all__ = [
     "LANGUAGES",
     "TOKEN_PATTERN",
     "Corpus",
+    "DocumentFrequencies",
+    "DocumentStream",
     "Documents",
     "Embeddings",
     "MeasurementCoder",
@@ -38,13 +44,17 @@ __all__ = [
     "Records",
     "SequenceCoder",
     "Sequences",
+    "StoredCorpus",
+    "StoredCounts",
     "TextVectorizer",
+    "WorkFolder",
     "align_columns",
     "code_titles",
     "default_min_df",
     "filter_vocabulary",
     "holds_counts",
     "holds_measurements",
+    "new_stage",
     "read_corpus",
     "read_counts",
     "read_documents",
@@ -55,5 +65,8 @@ __all__ = [
     "read_sequences",
     "roll_up",
     "stop_words",
+    "store_corpus",
+    "store_counts",
+    "stream_documents",
     "vectorize",
 ]

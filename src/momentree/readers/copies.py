@@ -131,24 +131,49 @@ def weigh_copies(
     enough to form a topic: at least 5, and 1% of the documents. `passages` is whether the
     documents are passages.
     """
-    n, n_copies = len(copies.group), copies.n_exact + copies.n_near
+    n_groups = len(np.unique(copies.group))
+    weighted, notes = note_copies(
+        len(copies.group),
+        copies.n_exact,
+        copies.n_near,
+        copies.largest,
+        n_groups,
+        unique,
+        passages,
+    )
+    return copies.weights if weighted else None, notes
+
+
+def note_copies(
+    n: int,
+    n_exact: int,
+    n_near: int,
+    largest: int,
+    n_groups: int,
+    unique: bool | Literal["auto"],
+    passages: bool,
+) -> tuple[bool, list[Message]]:
+    """Return whether copies of n documents together have the weight of one, and a note on them.
+
+    `largest` is the number of copies of a long text.
+    """
+    n_copies = n_exact + n_near
     if not n_copies:
-        return None, []
-    many = copies.largest >= max(MIN_COPIES, MIN_SHARE * n)
+        return False, []
+    many = largest >= max(MIN_COPIES, MIN_SHARE * n)
     weighted = many if unique == "auto" else unique
-    if weighted and n > 1 and len(np.unique(copies.group)) == 1:
+    if weighted and n > 1 and n_groups == 1:
         raise EmptyCorpusError("all_copies", n_rows=n, parameter="unique", every=False)
-    code = "copies_weighted" if weighted else "copies_counted"
     note = Message(
-        code,
+        "copies_weighted" if weighted else "copies_counted",
         n_rows=n_copies,
         n_all=n,
         every=all_rows(n, passages),
-        near=Message("of_these_near", n_rows=copies.n_near) if copies.n_near else "",
+        near=Message("of_these_near", n_rows=n_near) if n_near else "",
         parameter="unique",
         other=not weighted,
     )
-    return copies.weights if weighted else None, [note]
+    return weighted, [note]
 
 
 def _equal(X: sp.csr_array[Any], texts: Sequence[str] | None) -> Ints:

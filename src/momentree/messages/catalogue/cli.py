@@ -106,6 +106,31 @@ WORDS: dict[str, str] = {
     "no_columns_to_order_by": (
         "{parameter} names a column, but {path} has no columns; leave out {parameter}"
     ),
+    # --- work in bounded memory ------------------------------------------------------------------
+    "resume_needs_memory": (
+        "{parameter} continues a run with {parameters.memory}; add it, with the value of that run"
+    ),
+    "not_with_memory": (
+        "{parameter} needs all documents in memory; leave out {parameter} or {parameters.memory}"
+    ),
+    "auto_with_memory": (
+        "{parameters.memory} does not allow {parameter:auto}, which fits many models; give a "
+        "number, such as the one found for a sample of the documents"
+    ),
+    "search_left_out": (
+        "with {parameters.memory}, topics come from splits and EM alone, as with "
+        "{parameters.search:none}"
+    ),
+    "nothing_to_resume": "there is no unfinished work in {path}; starting from the beginning",
+    "work_kept": "finished steps are kept in {path}; add {parameter:=value} to continue",
+    "report_of_sample": (
+        "coherence, separation, labels and the documents shown are of a sample of {n_rows:,} of "
+        "{n_all:~document}"
+    ),
+    "may_exceed_memory": (
+        "the input may take {gigabytes:,.0f} GB of memory, and this machine has {there:,.0f} GB; "
+        "{parameters.memory:1GB} works in bounded memory"
+    ),
     # --- output files ----------------------------------------------------------------------------
     "cannot_write": "cannot write {parameter:{path}}: {reason}",
     "cannot_print": "cannot write to standard output: {reason}",
@@ -120,8 +145,7 @@ WORDS: dict[str, str] = {
     # --- memory ----------------------------------------------------------------------------------
     "out_of_memory": "not enough memory; split the input and run the command on each part",
     "out_of_memory_words": (
-        "not enough memory; lower {parameters.max_features}, raise {parameters.min_df}, or give a "
-        "smaller input"
+        "not enough memory; add {parameters.memory:1GB} to work on disk, or give a smaller input"
     ),
     "out_of_memory_codes": (
         "not enough memory; raise {parameters.min_records}, or give a smaller input"

@@ -137,4 +137,18 @@ WORDS: dict[str, str] = {
         "{n_rows:,} of {n_all:~embedding} {n_rows:?contains/contain} only zeros, and "
         "{n_rows:?has/have} no direction"
     ),
+    # --- counts in folders -----------------------------------------------------------------------
+    "not_stored_counts": (
+        "{path} does not contain finished counts: {mark} is missing; write them with store_counts"
+    ),
+    "stored_counts_damaged": (
+        "the counts in {path} are damaged: a file is missing, cut off or changed; write them again"
+    ),
+    "folder_exists": "{path} exists already; remove it, or give another name",
+    "cannot_store": "cannot write {path}: {reason}; nothing was left behind",
+    "batch_of_other_columns": (
+        "a batch has {found:~column}, the first one {needed:,}; batches are rows of one table"
+    ),
+    "ids_of_some_rows": "some rows have ids and others do not; give ids for all rows or for none",
+    "no_batches": "there are no batches; expected at least one matrix of counts",
 }

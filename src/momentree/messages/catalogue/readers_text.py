@@ -262,4 +262,33 @@ WORDS: dict[str, str] = {
     "pattern_refers_back": "it refers back to a group",
     "pattern_too_long": "it is too long",
     "pattern_too_branched": "it has too many alternatives",
+    # --- work on disk ----------------------------------------------------------------------------
+    "not_a_size": "{parameter:=value} is not an amount of memory; give one such as 500MB or 1.5GB",
+    "too_little_memory": (
+        "{parameter:=value} is too little; expected at least {parameter:=least}: Python with its "
+        "libraries takes half of that"
+    ),
+    "counts_not_streamed": ("{path} contains counts, and {parameter} is for texts; leave it out"),
+    "unfinished_work": (
+        "the folder {path} has unfinished work of an earlier run; continue with "
+        "{parameter:=value}, or remove the folder to begin anew"
+    ),
+    "not_a_work_folder": (
+        "the folder {path} was not made by momentree; give another name, or remove it"
+    ),
+    "resume_changed": (
+        "cannot continue the work in {path}: {changes:list}. Undo this, or remove the folder to "
+        "begin anew"
+    ),
+    "input_changed": "the files of {path} have changed",
+    "version_changed": "it was begun with momentree {before}",
+    "option_changed": "{parameter} was {before}",
+    "work_damaged": (
+        "the folder {path} is damaged: a file is missing or cut off; remove it to begin anew"
+    ),
+    "rare_words_forgotten": (
+        "there are more different words than memory for them: words in fewer than "
+        "{n_all:~document} may be missing, and document frequencies may be too low by "
+        "{n_rows:,}; increase {parameters.memory} to count all words"
+    ),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TextIO
@@ -14,7 +15,13 @@ from momentree.messages import Message
 from momentree.readers.tables._encodings import Encoding
 from momentree.readers.tables._nested import flatten, unwrap
 from momentree.readers.tables.files import open_text
-from momentree.readers.tables.table import SAMPLE_ROWS, Source, Table, as_written
+from momentree.readers.tables.table import (
+    SAMPLE_ROWS,
+    Source,
+    Table,
+    as_written,
+    is_part,
+)
 
 
 def open_json_lines(path: Path, *, encoding: Encoding, between: str) -> Source:
@@ -40,22 +47,44 @@ def open_json_lines(path: Path, *, encoding: Encoding, between: str) -> Source:
         complete=len(first) < SAMPLE_ROWS,
     )
 
+    def parts(wanted: Sequence[str]) -> Iterator[Table]:
+        seen = set(names)
+        above = 0
+        with open_text(path, encoding) as file:
+            objects = (one for _, one in _objects(path, file, []))
+            while True:
+                cells: dict[str, list[str]] = {name: [] for name in wanted}
+                n_rows = size = 0
+                for one in objects:
+                    seen.update(one)
+                    n_rows += 1
+                    for name, column in cells.items():
+                        column.append(_cell(one.get(name), between))
+                        size += len(column[-1])
+                    if is_part(n_rows, size):
+                        break
+                found = {name: column for name, column in cells.items() if name in seen}
+                yield Table(path, found, n_rows, partial(_origin, above), kinds=kinds)
+                above += n_rows
+                if not is_part(n_rows, size):
+                    return
+
     def read(wanted: Sequence[str]) -> Table:
         cells: dict[str, list[str]] = {name: [] for name in wanted}
-        seen = set(names)
         n_rows = 0
-        with open_text(path, encoding) as file:
-            for _, one in _objects(path, file, []):
-                if n_rows % 65_536 == 0:
-                    check_memory(path, n_rows * BYTES_PER_ROW)
-                seen.update(one)
-                n_rows += 1
-                for name, column in cells.items():
-                    column.append(_cell(one.get(name), between))
-        found = {name: column for name, column in cells.items() if name in seen}
-        return Table(path, found, n_rows, lambda row: Message("at_row", row=row + 1), kinds=kinds)
+        for part in parts(wanted):
+            for name, column in cells.items():
+                column += part.columns.get(name, [""] * part.n_rows)
+            n_rows += part.n_rows
+            check_memory(path, n_rows * BYTES_PER_ROW)
+            found = {name: column for name, column in cells.items() if name in part.columns}
+        return Table(path, found, n_rows, partial(_origin, 0), kinds=kinds)
 
-    return Source(head, read)
+    return Source(head, read, parts)
+
+
+def _origin(above: int, row: int) -> Message:
+    return Message("at_row", row=above + row + 1)
 
 
 def _objects(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,14 @@ from momentree._limits import BYTES_PER_ROW, check_memory
 from momentree._types import Floats
 from momentree.exceptions import MomentreeError, ReadError
 from momentree.messages import Message
-from momentree.readers.tables.table import SAMPLE_ROWS, Source, Table, as_written, check_names
+from momentree.readers.tables.table import (
+    SAMPLE_ROWS,
+    Source,
+    Table,
+    as_written,
+    check_names,
+    rows_of_part,
+)
 
 
 def open_parquet(path: Path, *, between: str) -> Source:
@@ -33,7 +41,28 @@ def open_parquet(path: Path, *, between: str) -> Source:
         with _opened(path) as file:
             return _table(path, file, {name: stored[name] for name in wanted}, kinds, between)
 
-    return Source(head, read)
+    def parts(wanted: Sequence[str]) -> Iterator[Table]:
+        with _opened(path) as file:
+            columns = {name: stored[name] for name in wanted}
+            n = 0
+            for batch in file.iter_batches(_rows_of_batch(file), columns=list(columns.values())):
+                batch.validate(full=True)
+                check_memory(path, sum(map(_unfolded, batch.columns)))
+                cells = {name: _strings(batch.column(columns[name]), between) for name in columns}
+                yield Table(path, cells, batch.num_rows, partial(_origin, n), kinds=kinds)
+                n += batch.num_rows
+
+    return Source(head, read, parts)
+
+
+def _origin(above: int, row: int) -> Message:
+    return Message("at_row", row=above + row + 1)
+
+
+def _rows_of_batch(file: Any) -> int:
+    metadata = file.metadata
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    return rows_of_part(sum(g.total_byte_size for g in groups) / max(1, metadata.num_rows))
 
 
 def _table(
@@ -66,7 +95,7 @@ def _table(
         path,
         cells,
         n_rows,
-        lambda row: Message("at_row", row=row + 1),
+        partial(_origin, 0),
         kinds=kinds,
         fractional={name: numbers[name] for name in cells if name in fractions},
     )

@@ -10,6 +10,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import TextIO
@@ -27,7 +28,14 @@ from momentree.readers.tables._header import (
     find_header,
 )
 from momentree.readers.tables.files import open_text
-from momentree.readers.tables.table import SAMPLE_ROWS, Source, Table, check_names
+from momentree.readers.tables.table import (
+    PART_ROWS,
+    SAMPLE_ROWS,
+    Source,
+    Table,
+    check_names,
+    rows_of_part,
+)
 
 SEPARATORS = (",", ";", "\t", "|")
 _NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
@@ -66,7 +74,7 @@ def open_separated(
     first = [row for _, row in islice(table.rows(), HEADER_SAMPLE)]
     above, notes = find_header(path, first, header)
     table = replace(table, above=above)
-    return Source(replace(table.head(), notes=notes), table.read)
+    return Source(replace(table.head(), notes=notes), table.read, table.parts)
 
 
 @dataclass(frozen=True)
@@ -110,6 +118,21 @@ class _Separated:
         n_rows, columns = regular or self._any(kept, len(header))
         return Table(self.path, dict(zip(names, columns, strict=True)), n_rows, self.origin)
 
+    def parts(self, names: Sequence[str]) -> Iterator[Table]:
+        """Yield the rows in parts."""
+        head = self.head()
+        place = {name: j for j, name in enumerate(head.names)}
+        size = sum(len(cell) for column in head.columns.values() for cell in column)
+        above = 0
+        frames = self._frames(rows_of_part(size / max(1, head.n_rows)))
+        for n, columns in self._parts(frames, [place[name] for name in names], len(place)):
+            part = dict(zip(names, columns, strict=True))
+            yield Table(self.path, part, n, partial(self._origin_below, above))
+            above += n
+
+    def _origin_below(self, above: int, row: int) -> Message:
+        return self.origin(above + row)
+
     def _regular(self, kept: Sequence[int]) -> tuple[int, list[list[str]]] | None:
         """Read a table without faults; return None if it has any."""
         rows = [row for _, row in self.rows()]
@@ -121,21 +144,30 @@ class _Separated:
     def _any(self, kept: Sequence[int], width: int) -> tuple[int, list[list[str]]]:
         """Read a table whose rows may be short."""
         cells: list[list[str]] = [[] for _ in kept]
-        n_rows = -self.above
-        try:
-            for frame in self._frames():
-                rows = frame.iloc[int(n_rows < 0) :]
-                n_rows += len(frame)
-                check_memory(self.path, n_rows * BYTES_PER_ROW)
-                if rows[width - 1].isna().any():
-                    rows = rows.fillna("")
-                for column, j in zip(cells, kept, strict=True):
-                    column.extend(rows[j].tolist())
-        except pd.errors.ParserError as error:
-            raise self._fault(error) from error
+        n_rows = 0
+        for n, columns in self._parts(self._frames(), kept, width):
+            n_rows += n
+            check_memory(self.path, n_rows * BYTES_PER_ROW)
+            for column, more in zip(cells, columns, strict=True):
+                column.extend(more)
         return n_rows, cells
 
-    def _frames(self) -> Iterator[pd.DataFrame]:
+    def _parts(
+        self, frames: Iterator[pd.DataFrame], kept: Sequence[int], width: int
+    ) -> Iterator[tuple[int, list[list[str]]]]:
+        """Yield the number of rows of each frame below the header, and their cells by column."""
+        above = self.above
+        try:
+            for frame in frames:
+                rows = frame.iloc[above:]
+                above = 0
+                if rows[width - 1].isna().any():
+                    rows = rows.fillna("")
+                yield len(rows), [rows[j].tolist() for j in kept]
+        except pd.errors.ParserError as error:
+            raise self._fault(error) from error
+
+    def _frames(self, size: int = PART_ROWS) -> Iterator[pd.DataFrame]:
         with _open(self.path, self.encoding, self.skip) as file:
             # All cells are strings, and none is missing: codes keep their zeros, and NA is text.
             yield from pd.read_csv(
@@ -145,7 +177,7 @@ class _Separated:
                 na_filter=False,
                 index_col=False,
                 header=None,
-                chunksize=20_000,
+                chunksize=size,
                 engine="c",
             )
 

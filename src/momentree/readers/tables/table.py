@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
@@ -104,6 +104,8 @@ class Source:
 
     head: Table  # all columns, of at most `SAMPLE_ROWS` rows
     read: Callable[[Sequence[str]], Table]  # all rows of some columns
+    # The same rows in parts of a limited size; None if the file can only be read as a whole.
+    parts: Callable[[Sequence[str]], Iterator[Table]] | None = None
 
     def with_notes(self, notes: Sequence[Message]) -> Source:
         """Return the source with further notes, and those of its head on all its tables."""
@@ -111,7 +113,23 @@ class Source:
         return Source(
             replace(self.head, notes=all_notes),
             lambda names: replace(self.read(names), notes=all_notes),
+            self.parts,
         )
+
+
+PART_BYTES = 1 << 23
+"""Characters of a part of a table, and rows of one at most."""
+PART_ROWS = 20_000
+
+
+def is_part(n_rows: int, n_characters: int) -> bool:
+    """Return whether so many rows with so much text are a part of a table."""
+    return n_rows >= PART_ROWS or n_characters >= PART_BYTES
+
+
+def rows_of_part(characters_per_row: float) -> int:
+    """Return the number of rows of a part of a table, by the size of its rows."""
+    return max(1, min(PART_ROWS, int(PART_BYTES / max(1.0, characters_per_row))))
 
 
 def rows_examined(n_columns: int) -> int:

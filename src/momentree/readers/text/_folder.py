@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
-from itertools import islice
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from pathlib import Path
 
 from momentree._files import check_readable, is_special
@@ -15,9 +15,10 @@ from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadEr
 from momentree.messages import Message
 from momentree.readers.tables.files import check_exists, open_bytes, suffix
 from momentree.readers.tables.reader import JSON_LINES
+from momentree.readers.tables.table import is_part
 from momentree.readers.text._files import FILES, FileReader
-from momentree.readers.text._table import TABLES, Options, read_table
-from momentree.readers.text.objects import Documents
+from momentree.readers.text._table import TABLES, Options, stream_table
+from momentree.readers.text.objects import Documents, DocumentStream
 
 _EXPLAINED = 3
 """Files that cannot be read whose reason is given."""
@@ -35,18 +36,10 @@ class _Found:
     faults: dict[str, Message] = field(default_factory=dict)
 
 
-@dataclass
-class _Read:
-    """Documents of a folder, one entry per document."""
-
-    texts: list[str] = field(default_factory=list)
-    ids: list[str] = field(default_factory=list)
-    labels: list[str] = field(default_factory=list)
-    notes: dict[str, Message] = field(default_factory=dict)  # by their words, so that each is once
-
-
-def read_folder(path: Path, *, encoding: str, options: Options) -> Documents:
-    """Read the files in a folder and its sub-folders as documents.
+def stream_folder(
+    path: Path, *, encoding: str, options: Options, in_parts: bool = True
+) -> DocumentStream:
+    """Read the files in a folder and its sub-folders as documents, about 8 MB at a time.
 
     Ids are the paths within the folder, in alphabetical order; rows and messages follow their file,
     with their own id or number after a colon. If there are files in sub-folders, labels are the
@@ -58,34 +51,85 @@ def read_folder(path: Path, *, encoding: str, options: Options) -> Documents:
     describe the documents. Hidden files and folders are skipped; notes count files left out, such
     as images, and name those that cannot be read. Links to folders are not followed.
     """
+    name = path.resolve().name or str(path)
+    notes: list[Message] = []
+    return DocumentStream(name, _batches(path, name, encoding, options, notes, in_parts), notes)
+
+
+def _batches(
+    path: Path,
+    source: str,
+    encoding: str,
+    options: Options,
+    notes: list[Message],
+    in_parts: bool,
+) -> Iterator[Documents]:
     found = _find(path)
     with_tables = len(found.tables) > len(found.files)
     names = sorted([*found.files, *found.tables]) if with_tables else found.files
-    read = _Read()
+    alike: dict[str, Message] = {}  # notes on tables by their words, so that each is once
     has_rows = False
+    n = n_blank = 0
+    batch = _Batch()
     with closing(FileReader(encoding)) as reader:
         for name in names:
             try:
                 is_table = suffix(path / name) in (*TABLES, *JSON_LINES)
                 has_rows |= is_table
-                if is_table:
-                    _add_rows(read, path, name, options)
-                else:
-                    _add_texts(read, name, reader.read(path / name))
+                parts = (
+                    _rows(path, name, options, alike, in_parts)
+                    if is_table
+                    else iter([_texts(name, reader.read(path / name))])
+                )
+                for part in parts:
+                    batch.add(part, _top(name))
+                    if batch.is_full:
+                        n, n_blank = n + len(batch.texts), n_blank + batch.n_blank
+                        yield batch.documents(source)
+                        batch = _Batch()
             except (ReadError, EmptyCorpusError) as error:
                 found.faults[name] = _named(error, name)
+    n, n_blank = n + len(batch.texts), n_blank + batch.n_blank
     _refuse_options(path, options, has_rows=has_rows)
-    name = path.resolve().name or str(path)
-    if not read.texts:
+    if not n:
         raise _nothing(path, found)
-    notes = [
-        *_notes_on_files(name, found, names),
-        *_notes_on_encodings(name, reader, len(names)),
-        *read.notes.values(),
+    if batch.texts:
+        yield batch.documents(source)
+    notes += [
+        *_notes_on_files(source, found, names),
+        *_notes_on_encodings(source, reader, len(names)),
+        *alike.values(),
     ]
-    if n_blank := sum(not text or text.isspace() for text in read.texts):
-        notes.append(Message("files_empty", n_rows=n_blank, n_all=len(read.texts), source=name))
-    return Documents(read.texts, read.ids, read.labels if any(read.labels) else None, name, notes)
+    if n_blank:
+        notes.append(Message("files_empty", n_rows=n_blank, n_all=n, source=source))
+
+
+class _Batch:
+    """Documents of a folder that are passed on together."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.ids: list[str] = []
+        self.labels: list[str] = []
+        self._size = 0
+
+    def add(self, part: Documents, label: str) -> None:
+        self.texts += part.texts
+        self.ids += part.ids
+        self.labels += part.labels or [label] * len(part)
+        self._size += sum(map(len, part.texts))
+
+    @property
+    def is_full(self) -> bool:
+        return is_part(len(self.texts), self._size)
+
+    @property
+    def n_blank(self) -> int:
+        return sum(not text or text.isspace() for text in self.texts)
+
+    def documents(self, source: str) -> Documents:
+        labels = self.labels if any(self.labels) else None
+        return Documents(self.texts, self.ids, labels, source)
 
 
 def _find(path: Path) -> _Found:
@@ -120,24 +164,30 @@ def _kind(file: Path) -> str:
         return "binary" if b"\0" in content.read(8192) else "text"
 
 
-def _add_texts(read: _Read, name: str, texts: list[str]) -> None:
+def _texts(name: str, texts: list[str]) -> Documents:
     numbered = [f"{name}:{i}" for i in range(1, len(texts) + 1)] if len(texts) > 1 else [name]
-    read.texts += texts
-    read.ids += numbered
-    read.labels += [_top(name)] * len(texts)
+    return Documents(texts, numbered)
 
 
-def _add_rows(read: _Read, path: Path, name: str, options: Options) -> None:
+def _rows(
+    path: Path, name: str, options: Options, notes: dict[str, Message], in_parts: bool
+) -> Iterator[Documents]:
+    """Yield the rows of a table; a table of one row is named like its file."""
     check_exists(path / name)
-    rows = read_table(path / name, options.applicable(path / name))
-    read.texts += rows.texts
-    read.ids += [f"{name}:{one}" for one in rows.ids] if len(rows) > 1 else [name]
-    read.labels += rows.labels or [_top(name)] * len(rows)
+    rows = stream_table(path / name, options.applicable(path / name), in_parts=in_parts)
+    parts = (part for part in rows if len(part))
+    first = next(parts, None)
+    if first is not None:
+        second = next(parts, None)
+        alone = second is None and len(first) == 1
+        for part in chain([first], [] if second is None else [second], parts):
+            ids = [name] if alone else [f"{name}:{one}" for one in part.ids]
+            yield replace(part, ids=ids)
     for note in rows.notes:
         if note.code not in _COUNTS:
             # Files made alike give the same note, once.
             alike = Message(note.code, **{**note.values, "source": path.resolve().name})
-            read.notes.setdefault(str(alike), alike)
+            notes.setdefault(str(alike), alike)
 
 
 def _top(name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from momentree.readers.tables.files import suffix
 from momentree.readers.tables.reader import EXCEL, JSON_LINES, PARQUET, SEPARATED, open_table
 from momentree.readers.tables.table import Table
 from momentree.readers.text._columns import choose_text_column
-from momentree.readers.text.objects import Documents
+from momentree.readers.text.objects import Documents, DocumentStream
 
 TABLES = (*SEPARATED, *PARQUET, *EXCEL)
 SUFFIXES = (*TABLES, *JSON_LINES)
@@ -46,8 +46,11 @@ class Options:
         return Options(self.columns, kept)
 
 
-def read_table(path: Path, options: Options) -> Documents:
-    """Read each row of a table as a document."""
+def stream_table(path: Path, options: Options, *, in_parts: bool = True) -> DocumentStream:
+    """Read each row of a table as a document, in parts or all together.
+
+    The file is opened, and its columns are chosen, before the first part is requested.
+    """
     text_column, label_column, id_column = (
         options.columns[f"{role}_column"] for role in ("text", "label", "id")
     )
@@ -68,32 +71,39 @@ def read_table(path: Path, options: Options) -> Documents:
     if id_column is None:
         names = [name for name in head.names if name.lower() == "id" and name != text_column]
         id_column = names[0] if names else None
-    used = [name for name in (text_column, label_column, id_column) if name is not None]
-    table = source.read(list(dict.fromkeys(used)))
-    _require(table, options.columns)
-    if text_column in table.kinds:
-        raise ReadError(
-            "not_text",
-            path=str(table.path),
-            column=text_column,
-            kind=table.kinds[text_column],
-            parameter="text_column",
+    used = list(dict.fromkeys(n for n in (text_column, label_column, id_column) if n is not None))
+    parts = source.parts(used) if in_parts and source.parts else iter([source.read(used)])
+    name = head.path.name
+
+    def documents() -> Iterator[Documents]:
+        n = 0
+        missing = dict.fromkeys(("rows_without_text", "rows_without_label"), 0)
+        for table in parts:
+            if text_column in table.kinds:
+                raise ReadError(
+                    "not_text",
+                    path=str(table.path),
+                    column=text_column,
+                    kind=table.kinds[text_column],
+                    parameter="text_column",
+                )
+            empty = [""] * table.n_rows
+            texts = table.columns.get(text_column, empty)
+            labels = None if label_column is None else table.columns.get(label_column, empty)
+            ids = empty if id_column is None else table.columns.get(id_column, empty)
+            missing["rows_without_text"] += sum(not text or text.isspace() for text in texts)
+            missing["rows_without_label"] += 0 if labels is None else labels.count("")
+            ids = [one or str(i) for i, one in enumerate(ids, start=n + 1)]
+            n += table.n_rows
+            yield Documents(texts, ids, labels, name)
+        _require(table, options.columns)
+        notes.extend(
+            Message(code, n_rows=n_missing, n_all=n, source=name)
+            for code, n_missing in missing.items()
+            if n_missing
         )
-    n = table.n_rows
-    texts = table.columns[text_column]
-    labels = None if label_column is None else table.columns[label_column]
-    ids = [""] * n if id_column is None else table.columns[id_column]
-    missing = {
-        "rows_without_text": sum(not text or text.isspace() for text in texts),
-        "rows_without_label": 0 if labels is None else labels.count(""),
-    }
-    notes += [
-        Message(code, n_rows=n_missing, n_all=n, source=table.path.name)
-        for code, n_missing in missing.items()
-        if n_missing
-    ]
-    ids = [name or str(i) for i, name in enumerate(ids, start=1)]
-    return Documents(texts, ids, labels, table.path.name, notes)
+
+    return DocumentStream(name, documents(), notes)
 
 
 def _require(table: Table, given: Mapping[str, str | None]) -> None:

@@ -127,15 +127,25 @@ def clean_text(text: str) -> tuple[str, list[str]]:
 def clean_texts(texts: Sequence[str]) -> tuple[list[str], list[Message]]:
     """Clean texts, and return a note that counts the documents from which each kind was removed."""
     found: Counter[str] = Counter()
+    return clean_batch(texts, found), note_stripped(found)
+
+
+def clean_batch(texts: Sequence[str], found: Counter[str]) -> list[str]:
+    """Clean some texts of a corpus, and add the kinds that were removed to those `found`."""
     cleaned = []
     for text in texts:
         new, kinds = clean_text(text)
         found.update(kinds)
         cleaned.append(new)
+    return cleaned
+
+
+def note_stripped(found: Counter[str]) -> list[Message]:
+    """Return a note on what was removed from how many documents."""
     if not found:
-        return cleaned, []
+        return []
     listed = [Message(code, n_rows=found[kind]) for kind, code in _NOTES.items() if found[kind]]
-    return cleaned, [Message("stripped", kinds=listed, parameter="raw", keep=True)]
+    return [Message("stripped", kinds=listed, parameter="raw", keep=True)]
 
 
 def _strip_html(text: str) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from os import PathLike
 from pathlib import Path
 
 from momentree._validation import check_flag, check_integer
 from momentree.exceptions import InvalidParameterError, ReadError
+from momentree.messages import Message
 from momentree.readers.tables.files import (
     AUTO,
     check_encoding,
@@ -16,9 +18,9 @@ from momentree.readers.tables.files import (
     suffix,
 )
 from momentree.readers.text._files import FILES, FileReader
-from momentree.readers.text._folder import read_folder
-from momentree.readers.text._table import SUFFIXES, Options, read_table
-from momentree.readers.text.objects import Documents
+from momentree.readers.text._folder import stream_folder
+from momentree.readers.text._table import SUFFIXES, Options, stream_table
+from momentree.readers.text.objects import Documents, DocumentStream
 
 
 def read_documents(
@@ -101,6 +103,69 @@ def read_documents(
     >>> pets.texts, pets.ids, pets.labels
     (['The cat, again', 'A dog'], ['a', 'b'], ['cat', 'dog'])
     """
+    return stream_documents(
+        path,
+        text_column=text_column,
+        label_column=label_column,
+        id_column=id_column,
+        encoding=encoding,
+        separator=separator,
+        sheet=sheet,
+        skip_rows=skip_rows,
+        header=header,
+        in_parts=False,
+    ).together()
+
+
+def stream_documents(
+    path: str | PathLike[str],
+    *,
+    text_column: str | None = None,
+    label_column: str | None = None,
+    id_column: str | None = None,
+    encoding: str = AUTO,
+    separator: str | None = None,
+    sheet: str | None = None,
+    skip_rows: int = 0,
+    header: bool | None = None,
+    in_parts: bool = True,
+) -> DocumentStream:
+    r"""Read texts as :func:`read_documents` does, in batches that fit in memory.
+
+    CSV, JSON Lines, Parquet and folders are read in batches of about 8 MB of text. All other files
+    are read as a whole.
+
+    Parameters
+    ----------
+    path : str or path-like
+        As in :func:`read_documents`.
+    text_column, label_column, id_column, encoding, separator, sheet, skip_rows, header : optional
+        As in :func:`read_documents`.
+    in_parts : bool, default=True
+        Whether to read tables in batches; False gives one batch, and limits its memory by the size
+        of the file.
+
+    Returns
+    -------
+    DocumentStream
+        An iterable of :class:`Documents`, to be read once.
+
+    Raises
+    ------
+    ReadError, EmptyCorpusError, InvalidParameterError
+        As in :func:`read_documents`, here or while the batches are read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from momentree.datasets import stream_documents
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "pets.csv"
+    ...     _ = file.write_text("id,text\na,The cat\nb,A dog\n")
+    ...     [batch.texts for batch in stream_documents(file)]
+    [['The cat', 'A dog']]
+    """
     check_integer("skip_rows", skip_rows, at_least=0)
     check_flag("header", header, optional=True)
     found = check_exists(path)
@@ -117,10 +182,10 @@ def read_documents(
     if encoding != AUTO:
         check_encoding(encoding)
     if found.is_dir():
-        return read_folder(found, encoding=encoding, options=options)
+        return stream_folder(found, encoding=encoding, options=options, in_parts=in_parts)
     end = suffix(found)
     if end in SUFFIXES:
-        return read_table(found, options)
+        return stream_table(found, options, in_parts=in_parts)
     if end not in FILES:
         expected = ", ".join((*FILES, *SUFFIXES))
         raise ReadError("unknown_document_suffix", path=str(found), suffixes=expected)
@@ -128,13 +193,19 @@ def read_documents(
         raise InvalidParameterError(
             "not_for_text_files", parameter=parameter, value=value, path=str(found)
         )
-    return _read_file(found, encoding)
+    return _stream_file(found, encoding)
 
 
-def _read_file(path: Path, encoding: str) -> Documents:
+def _stream_file(path: Path, encoding: str) -> DocumentStream:
     """Read a file of text as one document, or a mailbox as several."""
-    with closing(FileReader(encoding)) as reader:
-        texts = reader.read(path)
-    notes = [note for one in reader.guessed.values() for note in note_encoding(one, path.name)]
-    ids = [str(i) for i in range(1, len(texts) + 1)] if len(texts) > 1 else [path.name]
-    return Documents(texts, ids, None, path.name, notes)
+    notes: list[Message] = []
+
+    def documents() -> Iterator[Documents]:
+        with closing(FileReader(encoding)) as reader:
+            texts = reader.read(path)
+        for one in reader.guessed.values():
+            notes.extend(note_encoding(one, path.name))
+        ids = [str(i) for i in range(1, len(texts) + 1)] if len(texts) > 1 else [path.name]
+        yield Documents(texts, ids)
+
+    return DocumentStream(path.name, documents(), notes)

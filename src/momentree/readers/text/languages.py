@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import nsmallest
+from operator import itemgetter
 from typing import Any
 
 from numpy.typing import NDArray
@@ -249,6 +250,26 @@ def _notes_on_given(found: Languages, language: str | None) -> list[Message]:
 def _sample(texts: Sequence[str]) -> list[str]:
     texts = [text for text in texts if text and not text.isspace()]
     return texts if len(texts) <= _MOST_TEXTS else nsmallest(_MOST_TEXTS, texts, key=_hash)
+
+
+class TextSample:
+    """The texts by which the languages of a corpus are judged, collected batch by batch.
+
+    They are those that `choose_reading` examines of all texts together, in any order.
+    """
+
+    def __init__(self) -> None:
+        self._kept: list[tuple[bytes, str]] = []
+
+    def add(self, texts: Iterable[str]) -> None:
+        """Examine more texts."""
+        new = [(_hash(text), _excerpt(text)) for text in texts if text and not text.isspace()]
+        self._kept = nsmallest(_MOST_TEXTS, [*self._kept, *new], key=itemgetter(0))
+
+    @property
+    def texts(self) -> list[str]:
+        """The middle parts of the sampled texts."""
+        return [text for _, text in self._kept]
 
 
 def _excerpt(text: str) -> str:

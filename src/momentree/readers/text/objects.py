@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,17 +20,20 @@ from momentree.readers.text.vectorizer import TextVectorizer
 class _Labelled:
     """Labels with the names that scikit-learn's loaders use."""
 
-    labels: list[str] | None
+    @property
+    def _labels(self) -> Sequence[str] | None:
+        found: Sequence[str] | None = vars(self)["labels"]
+        return found
 
     @property
     def target(self) -> Ints | None:
         """Position of each label in `target_names`; None without labels."""
-        return None if self.labels is None else np.unique(self.labels, return_inverse=True)[1]
+        return None if self._labels is None else np.unique(self._labels, return_inverse=True)[1]
 
     @property
     def target_names(self) -> list[str] | None:
         """Distinct labels in alphabetical order; None without labels."""
-        return None if self.labels is None else sorted(set(self.labels))
+        return None if self._labels is None else sorted(set(self._labels))
 
     def _described(self, *contents: str) -> str:
         if self.target_names is not None:
@@ -89,6 +92,40 @@ class Documents(_Labelled):
         return self.texts
 
 
+class DocumentStream:
+    """Documents in batches, which are read one after the other.
+
+    Parameters
+    ----------
+    name : str
+        Source of the texts.
+    batches : iterator of Documents
+        Consecutive documents, to be read once.
+    notes : list of Message
+        What was guessed, repaired or left out; complete after the last batch.
+    """
+
+    def __init__(self, name: str, batches: Iterator[Documents], notes: list[Message]) -> None:
+        self.name, self._batches, self.notes = name, batches, notes
+
+    def __iter__(self) -> Iterator[Documents]:
+        return self._batches
+
+    def together(self) -> Documents:
+        """Return all documents; those without a label have "" if any has one."""
+        texts: list[str] = []
+        ids: list[str] = []
+        labels: list[str] | None = None
+        for batch in self:
+            if batch.labels is not None and labels is None:
+                labels = [""] * len(texts)
+            texts += batch.texts
+            ids += batch.ids
+            if labels is not None:
+                labels += batch.labels or [""] * len(batch)
+        return Documents(texts, ids, labels, self.name, self.notes)
+
+
 @dataclass(frozen=True, eq=False)
 class Corpus(_Labelled):
     """Word counts of documents, with the words, ids, labels and texts.
@@ -100,11 +137,11 @@ class Corpus(_Labelled):
         were cut.
     vocabulary : ndarray of str, shape (d,)
         The word of each column.
-    ids : list of str
+    ids : sequence of str
         Names of the documents.
-    labels : list of str or None, default=None
+    labels : sequence of str or None, default=None
         Known class of each document; "" if unknown.
-    texts : list of str or None, default=None
+    texts : sequence of str or None, default=None
         The texts; None if the source contains counts.
     name : str, default="corpus"
         Source of the counts.
@@ -126,9 +163,9 @@ class Corpus(_Labelled):
 
     X: sp.csr_array[Any]
     vocabulary: NDArray[Any]
-    ids: list[str]
-    labels: list[str] | None = None
-    texts: list[str] | None = None
+    ids: Sequence[str]
+    labels: Sequence[str] | None = None
+    texts: Sequence[str] | None = None
     name: str = "corpus"
     vectorizer: TextVectorizer | None = None
     notes: Sequence[Message] = ()

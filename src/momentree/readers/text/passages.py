@@ -46,9 +46,9 @@ class Passages:
     ----------
     document_of : ndarray of int of shape (n_rows,)
         Number of the document of each row, ascending.
-    ids : list of str
+    ids : sequence of str
         Names of the documents.
-    labels : list of str or None, default=None
+    labels : sequence of str or None, default=None
         Known class of each document; "" if unknown.
 
     Examples
@@ -62,8 +62,8 @@ class Passages:
     """
 
     document_of: Ints
-    ids: list[str]
-    labels: list[str] | None = None
+    ids: Sequence[str]
+    labels: Sequence[str] | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -132,9 +132,7 @@ def cut_documents(
     more than one and a half times that number of words.
     """
     n_words = [count_words(text) for text in texts]
-    longest, size = LONG_TEXT_WORDS, PASSAGE_WORDS
-    if isinstance(words, Integral):
-        longest, size = 3 * int(words) // 2, int(words)
+    longest, size = _sizes(words)
     all_labels = None if labels is None else list(labels)
     if words is None or max(n_words, default=0) <= longest:
         return Cut(list(texts), list(ids), all_labels)
@@ -149,14 +147,7 @@ def cut_documents(
         names += [ids[i] if one else f"{ids[i]}, passage {j}" for j in range(1, len(parts) + 1)]
     of = np.array(document_of, dtype=np.intp)
     sizes = np.bincount(of)
-    note = Message(
-        "cut_into_passages",
-        n_rows=int((sizes > 1).sum()),
-        longest=longest,
-        n_entries=int(sizes[sizes > 1].sum()),
-        parameter="passages",
-        none=None,
-    )
+    note = note_cut(int((sizes > 1).sum()), int(sizes[sizes > 1].sum()), words)
     return Cut(
         pieces,
         names,
@@ -164,6 +155,25 @@ def cut_documents(
         Passages(of, list(ids), all_labels),
         [note],
     )
+
+
+def note_cut(n_documents: int, n_passages: int, words: Cutting) -> Message:
+    """Return a note on documents that were cut."""
+    return Message(
+        "cut_into_passages",
+        n_rows=n_documents,
+        longest=_sizes(words)[0],
+        n_entries=n_passages,
+        parameter="passages",
+        none=None,
+    )
+
+
+def _sizes(words: Cutting) -> tuple[int, int]:
+    """Return the number of words above which texts are cut, and that of a passage."""
+    if isinstance(words, Integral):
+        return 3 * int(words) // 2, int(words)
+    return LONG_TEXT_WORDS, PASSAGE_WORDS
 
 
 def cut_text(text: str, n_passages: int) -> list[str]:

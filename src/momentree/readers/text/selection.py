@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
@@ -58,6 +60,17 @@ def _check_df(parameter: str, value: Any) -> None:
         raise InvalidParameterError("not_a_document_frequency", parameter=parameter, value=value)
 
 
+@dataclass(frozen=True)
+class WordFrequencies:
+    """How many documents contain each word, and how often it occurs in all of them together."""
+
+    words: NDArray[Any]
+    n_rows: int
+    n_documents: float  # the sum of their weights
+    df: Floats
+    totals: Callable[[], Floats]
+
+
 def select_columns(
     X: sp.csr_array[Any],
     words: NDArray[Any],
@@ -75,6 +88,24 @@ def select_columns(
     """
     d = X.shape[1]
     n, df = _document_frequencies(X, weights)
+
+    def totals() -> Floats:
+        return np.bincount(X.indices, weights=X.data, minlength=d).astype(np.float64)
+
+    found = WordFrequencies(words, X.shape[0], n, df, totals)
+    return select_words(found, min_df, max_df, max_features, candidates)
+
+
+def select_words(
+    found: WordFrequencies,
+    min_df: int | float | None,
+    max_df: int | float,
+    max_features: int | None,
+    candidates: NDArray[np.bool_] | None = None,
+) -> tuple[Ints, list[Message]]:
+    """Return the positions of the words to keep; see :func:`select_columns`."""
+    words, n, df = found.words, found.n_documents, found.df
+    d = len(words)
     lowest = lowest_df(min_df, n)
     highest = _as_count(max_df, n)
     allowed = df > 0 if candidates is None else candidates & (df > 0)
@@ -85,7 +116,7 @@ def select_columns(
         raise EmptyCorpusError(
             "no_word_kept",
             n_words=d,
-            n_documents=X.shape[0],
+            n_documents=found.n_rows,
             n_rare=int(rare.sum()),
             n_common=int(common.sum()),
             n_other=d - int(allowed.sum()),
@@ -94,7 +125,7 @@ def select_columns(
             remedy=_remedy(df[allowed], lowest, highest, n),
         )
     if max_features is not None and len(columns) > max_features:
-        totals = np.bincount(X.indices, weights=X.data, minlength=d)[columns]
+        totals = found.totals()[columns]
         # Ties are broken by the alphabet, so that the order of the documents has no effect.
         order = np.lexsort((words[columns].astype(str), -totals))
         columns = np.sort(columns[order[:max_features]])
@@ -165,8 +196,12 @@ def _as_count(value: int | float, n: float) -> float:
 
 def note_empty(X: sp.csr_array[Any], passages: bool = False) -> list[Message]:
     """Return a note on documents, or passages, without any of the words kept, if there are any."""
-    n_empty = int((X.sum(axis=1) == 0).sum())
+    return note_without_words(int((X.sum(axis=1) == 0).sum()), X.shape[0], passages)
+
+
+def note_without_words(n_empty: int, n_rows: int, passages: bool) -> list[Message]:
+    """Return a note on documents, or passages, without words, given their number."""
     if not n_empty:
         return []
-    every = all_rows(X.shape[0], passages)
-    return [Message("documents_without_words", n_rows=n_empty, n_all=X.shape[0], every=every)]
+    every = all_rows(n_rows, passages)
+    return [Message("documents_without_words", n_rows=n_empty, n_all=n_rows, every=every)]

@@ -153,7 +153,7 @@ def count_documents(
     whole = replace(settings, raw=True)
     cut = cut_documents(texts, documents.ids, documents.labels, settings.passages)
     if len(cut.texts) == 1 and (settings.min_df is None or settings.max_df == MAX_DF):
-        raise _one_document(documents.name, count_words(texts[0]), settings.passages)
+        raise one_document_error(documents.name, count_words(texts[0]), settings.passages)
     whole, adapted = whole.adapt(texts)
     words, counts = whole.count(cut.texts)
     weights, copied = weigh_copies(find_copies(counts, cut.texts), unique, cut.passages is not None)
@@ -177,7 +177,8 @@ def count_documents(
     )
 
 
-def _one_document(name: str, n_words: int, passages: Cutting) -> EmptyCorpusError:
+def one_document_error(name: str, n_words: int, passages: Cutting) -> EmptyCorpusError:
+    """Return the error for a corpus of one short document."""
     if n_words > LONG_TEXT_WORDS and passages != "auto":
         return EmptyCorpusError("one_whole_document", name=name, n_words=n_words)
     return EmptyCorpusError("one_document", name=name, n_words=n_words)

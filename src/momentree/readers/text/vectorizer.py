@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from numbers import Integral
 from typing import Any, Self
@@ -45,6 +45,25 @@ from momentree.readers.text.words import (
     stop_word_tests,
     tokenizer,
 )
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Words in alphabetical order, their counts, and the number of words with stop words."""
+
+    words: NDArray[Any]
+    X: sp.csr_array[Any]
+    n_found: int
+
+    def check(self, n_documents: int, token_pattern: str) -> None:
+        """Raise ``EmptyCorpusError`` if there are no words."""
+        if len(self.words):
+            return
+        if self.n_found:
+            raise EmptyCorpusError("only_stop_words", n_words=self.n_found, n_documents=n_documents)
+        raise EmptyCorpusError(
+            "no_word_in_texts", n_documents=n_documents, token_pattern=token_pattern
+        )
 
 
 @dataclass(eq=False, repr=False)
@@ -251,13 +270,33 @@ class TextVectorizer(BaseEstimator):  # type: ignore[misc]
         texts = check_texts(texts)
         if not self.raw:
             texts = [clean_text(text)[0] for text in texts]
-        n_found = n_kept = 0
-        runs = self._runs_of()
-        low, high = self.ngram_range
         phrases: set[str] = set()
         if self.phrases:
             least = lowest_df(self.min_df, len(texts))
+            runs = self._runs_of()
             phrases = find_collocations((runs(text)[1] for text in texts), least)
+        counted = self.counted(texts, phrases)
+        counted.check(len(texts), self.token_pattern)
+        return counted.words, counted.X
+
+    def counted(self, texts: Sequence[str], phrases: Collection[str] = ()) -> Counted:
+        """Count the words of clean texts, and these phrases; there may be none.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            Some of the texts of a corpus.
+        phrases : collection of str, default=()
+            Phrases to count besides their words.
+
+        Returns
+        -------
+        Counted
+            The words found and their counts.
+        """
+        n_found = n_kept = 0
+        runs = self._runs_of()
+        low, high = self.ngram_range
 
         def analyze(text: str) -> list[str]:
             words, kept = runs(text)
@@ -273,18 +312,15 @@ class TextVectorizer(BaseEstimator):  # type: ignore[misc]
             X = sp.csr_array(counter.fit_transform(texts))
         except InvalidDataError:  # of a tokenizer
             raise
-        except ValueError as error:
+        except ValueError:
             if n_kept:
                 raise
-            if n_found:
-                raise EmptyCorpusError(
-                    "only_stop_words", n_words=n_found, n_documents=len(texts)
-                ) from error
-            raise EmptyCorpusError(
-                "no_word_in_texts", n_documents=len(texts), token_pattern=self.token_pattern
-            ) from error
+            none = np.empty(0, dtype=object)
+            nothing: Any = sp.csr_array((len(texts), 0), dtype=np.int32)
+            return Counted(none, nothing, n_found)
         X.sort_indices()
-        return np.asarray(counter.get_feature_names_out(), dtype=object), X
+        words = np.asarray(counter.get_feature_names_out(), dtype=object)
+        return Counted(words, X, n_found)
 
     def choose(
         self, words: NDArray[Any], X: sp.csr_array[Any], weights: Floats | None = None

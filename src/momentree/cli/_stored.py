@@ -1,0 +1,198 @@
+"""Work in bounded memory: a folder of finished stages, a report on a sample, a table in blocks."""
+
+from __future__ import annotations
+
+import copy
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import typer
+
+from momentree import readers
+from momentree.cli._run import Run
+from momentree.cli.tables import CsvTable, assignments
+from momentree.exceptions import MomentreeError
+from momentree.messages import Message
+from momentree.persistence import load
+from momentree.readers import Corpus, StoredCorpus, WorkFolder
+from momentree.report.topics import default_title, topic_names
+
+SHOWN = 10_000
+"""Documents from which a report is made."""
+FIT = "4-fit"
+_BYTES_PER_BYTE = 6
+"""Memory that texts take while their words are counted, by their size in a file."""
+_KEPT = ("cannot_store", "cannot_write", "resume_changed", "unfinished_work", "not_a_work_folder")
+"""Errors after which finished stages are still useful."""
+
+
+def work_folder(source: Path, outputs: Mapping[str, Path | None]) -> WorkFolder:
+    """Return the folder for unfinished work: next to the first output, or in this folder."""
+    first = next((path for path in outputs.values() if path is not None), None)
+    if first is not None:
+        return WorkFolder(first.with_suffix(".work"))
+    return WorkFolder(Path(f"{source.resolve().name.split('.')[0] or 'momentree'}.work"))
+
+
+@contextmanager
+def kept(run: Run, work: WorkFolder, *, resume: bool) -> Iterator[None]:
+    """Keep finished stages if the block is interrupted, and remove them if it succeeds."""
+    if resume and work.is_new:
+        run.note(Message("nothing_to_resume", path=str(work.path)))
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        _keep(run, work)
+        raise
+    except MomentreeError as error:
+        if error.code in ("cannot_store", "cannot_write"):
+            _keep(run, work)
+        elif error.code not in _KEPT:
+            work.remove()
+        raise
+    except typer.Exit:  # done, with a status
+        work.remove()
+        raise
+    work.remove()
+
+
+def _keep(run: Run, work: WorkFolder) -> None:
+    if work.is_new:
+        work.remove()
+        return
+    run.note(Message("work_kept", path=str(work.path), parameter="resume", value=True))
+
+
+def note_size(run: Run, source: Path) -> None:
+    """Print a note if an input may need more than the memory of this machine."""
+    with suppress(AttributeError, ValueError, OSError):  # not known on every system
+        there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        needed = _BYTES_PER_BYTE * source.stat().st_size
+        if source.is_file() and needed > there:
+            run.note(
+                Message(
+                    "may_exceed_memory", gigabytes=needed / 1e9, there=there / 1e9, memory="1GB"
+                )
+            )
+
+
+def fit_once(corpus: Corpus, fit: Callable[[], Any]) -> tuple[Any, float]:
+    """Return a fitted model and the time it took; that of an earlier run if it was finished."""
+    start = time.perf_counter()
+    if not isinstance(corpus, StoredCorpus):
+        model = fit()
+        return model, time.perf_counter() - start
+    work = WorkFolder(corpus.folder)
+    if not work.has(FIT):
+        model = fit()
+        took = time.perf_counter() - start
+        with readers.new_stage(work, FIT) as (folder, noted):
+            model.save(folder / "model.mt")
+            noted["took"] = took
+    # Read again also after a fit, so that a continued run gives the same files.
+    model = load(work.path / FIT / "model.mt")
+    return model, float(work.read(FIT)["took"])
+
+
+def shown_of(corpus: Corpus, model: Any) -> tuple[Corpus, Any]:
+    """Return the documents that a report is made from, and the model with only their labels."""
+    if not isinstance(corpus, StoredCorpus) or len(corpus) <= SHOWN:
+        return corpus if not isinstance(corpus, StoredCorpus) else corpus.take(None), model
+    rows = _evenly_spread(model.labels_, SHOWN)
+    shown = copy.copy(model)
+    shown.labels_ = model.labels_[rows]
+    note = Message("report_of_sample", n_rows=len(rows), n_all=len(corpus))
+    documents = corpus.take(rows)
+    return replace(documents, notes=[*documents.notes, note]), shown
+
+
+def of_all(summary: dict[str, Any], corpus: Corpus, model: Any) -> None:
+    """Set the numbers of documents in a summary of shown ones to those of all."""
+    n = len(corpus)
+    if summary["n_documents"] == n:
+        return
+    if summary["title"] == default_title(summary["n_documents"]):
+        summary["title"] = default_title(n)
+    sizes = np.bincount(model.labels_)
+    for entry in summary["nodes"]:
+        if entry["leaf"] is not None:
+            entry["n_samples"] = int(sizes[entry["leaf"]]) if entry["leaf"] < len(sizes) else 0
+        elif entry["parent"] is None:
+            entry["n_samples"] = n
+    summary["n_documents"] = n
+    summary["documents"] |= {"total": n, "sampled": True}
+
+
+def table_in_blocks(corpus: StoredCorpus, kind: str, model: Any) -> CsvTable:
+    """Return a row for each document, made as it is written, in the order of the input."""
+    cut = None if corpus.passages is None or len(corpus.passages) == 1 else corpus.passages
+    documents = corpus if cut is None else cut
+    names = topic_names(model)
+
+    def rows(start: int, places: Any, proba: Any, counts: Any) -> CsvTable:
+        here = slice(start, start + len(proba))
+        columns: dict[str, Any] = {"id": documents.ids[here]}
+        if documents.labels is not None:
+            columns["label"] = documents.labels[here]
+        if counts is not None:
+            columns["passages"] = counts.tolist()
+        every = kind == "topic" or cut is not None
+        return assignments(kind, names, places, proba, every=every, **columns)
+
+    def parts() -> Iterator[CsvTable]:
+        start = 0
+        for X in corpus.counts.blocks():
+            proba = model.predict_proba(X)
+            yield rows(start, proba.argmax(axis=1), proba, None)
+            start += len(proba)
+
+    def joined() -> Iterator[CsvTable]:
+        """Join the passages of each document; the last one of a block may go on in the next."""
+        assert cut is not None  # noqa: S101  for the type checker
+        begin, first = 0, 0
+        held = [np.empty((0, len(names))), np.empty(0)]
+        for X in corpus.counts.blocks():
+            end = begin + X.shape[0]
+            lengths = np.asarray(X.sum(axis=1)).ravel()
+            held = [
+                np.concatenate(p) for p in zip(held, (model.predict_proba(X), lengths), strict=True)
+            ]
+            of = np.asarray(cut.document_of[end - len(held[1]) : end])
+            done = len(of) if end == len(corpus) else int(np.searchsorted(of, of[-1]))
+            n = int(of[-1]) - first + (end == len(corpus))
+            if n:
+                part = readers.Passages(of[:done] - first, documents.ids[first : first + n])
+                proba = part.join(held[0][:done], held[1][:done])
+                yield rows(first, proba.argmax(axis=1), proba, part.counts)
+            held, begin, first = [values[done:] for values in held], end, first + n
+
+    made = parts() if cut is None else joined()
+    head = next(made)
+    return CsvTable(head.header, head.rows, chain.from_iterable(part.rows for part in made))
+
+
+def _evenly_spread(labels: Any, m: int) -> Any:
+    """Return m rows, spread evenly over the leaves and over the corpus, without sorting them.
+
+    They are those of `momentree.report.topics.documents.evenly_spread`.
+    """
+    n = len(labels)
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(labels))))
+    chosen = []
+    for start in range(0, n, 1 << 16):
+        block = np.asarray(labels[start : start + (1 << 16)])
+        place = np.empty(len(block), dtype=np.int64)
+        for leaf in np.unique(block).tolist():
+            here = np.flatnonzero(block == leaf)
+            place[here] = offsets[leaf] + np.arange(len(here))
+            offsets[leaf] += len(here)
+        j = -(-place * m // n)
+        chosen.append(start + np.flatnonzero((j * n // m == place) & (j < m)))
+    return np.concatenate(chosen)

@@ -1,0 +1,1 @@
+"""Counts, texts and corpora in folders on disk, written in batches and read as needed."""

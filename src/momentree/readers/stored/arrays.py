@@ -1,0 +1,118 @@
+"""Write an array of unknown length to a ``.npy`` file, batch by batch."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, BinaryIO, Self
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import DTypeLike, NDArray
+
+_BLOCK = 1 << 20
+"""Entries copied at a time when the type of a file changes."""
+
+
+class ArrayWriter:
+    """Appends arrays of one dimension to a ``.npy`` file.
+
+    Parameters
+    ----------
+    path : Path
+        The file, which must not exist.
+    dtype : dtype-like
+        Type of its entries.
+    """
+
+    def __init__(self, path: Path, dtype: DTypeLike) -> None:
+        self.path = path
+        self.dtype = np.dtype(dtype)
+        self.size = 0
+        self._file: BinaryIO = path.open("xb")
+        self._header()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._file.close()
+
+    def append(self, values: NDArray[Any]) -> None:
+        """Add values, whose type must be that of the file or narrower."""
+        values = np.ascontiguousarray(values, dtype=self.dtype)
+        self._file.write(values.data)
+        self.size += len(values)
+
+    def widen(self, dtype: DTypeLike) -> None:
+        """Change the type of the file, and of the entries written so far."""
+        self._file.flush()
+        before, self.dtype = self.dtype, np.dtype(dtype)
+        if before == self.dtype:
+            return
+        wide = self.path.with_name(f"{self.path.name}.wide")
+        size, self.size = self.size, 0
+        with self.path.open("rb") as old:
+            self._file.close()
+            self._file = wide.open("xb")
+            self._header()
+            old.seek(self._start)
+            for start in range(0, size, _BLOCK):
+                n = min(_BLOCK, size - start)
+                self.append(np.frombuffer(old.read(n * before.itemsize), before))
+        wide.replace(self.path)
+
+    def finish(self) -> None:
+        """Write the length, and everything to disk."""
+        self._file.flush()
+        self._file.seek(0)
+        self._header()
+        self._file.flush()
+        os.fsync(self._file.fileno())  # fails here at the latest if the disk is full
+        self._file.close()
+
+    def _header(self) -> None:
+        # NumPy leaves room for a longer first axis, so that the header can be written again.
+        header = {
+            "shape": (self.size,),
+            "fortran_order": False,
+            "descr": npy.dtype_to_descr(self.dtype),
+        }
+        npy.write_array_header_1_0(self._file, header)
+        self._start = self._file.tell()
+
+
+def _described(path: Path) -> tuple[int, np.dtype[Any], int]:
+    """Return the length, the type and the place of the first entry of a file."""
+    with path.open("rb") as file:
+        npy.read_magic(file)
+        shape, _, dtype = npy.read_array_header_1_0(file)
+        start = file.tell()
+    if len(shape) != 1 or path.stat().st_size != start + shape[0] * dtype.itemsize:
+        raise ValueError(path.name)
+    return int(shape[0]), dtype, start
+
+
+def open_array(path: Path) -> NDArray[Any]:
+    """Open a ``.npy`` file of one dimension as a memory map, which is read as needed.
+
+    A file that is not as long as it should be is a ``ValueError``.
+    """
+    n, dtype, start = _described(path)
+    return np.memmap(path, dtype, "r", start, (n,)) if n else np.empty(0, dtype)
+
+
+class ArrayReader:
+    """Reads parts of a ``.npy`` file of one dimension, which do not stay in memory."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._n, self.dtype, self._start = _described(path)
+
+    def __len__(self) -> int:
+        return self._n
+
+    def read(self, start: int, stop: int) -> NDArray[Any]:
+        """Return the entries from `start` to `stop`."""
+        offset = self._start + start * self.dtype.itemsize
+        return np.fromfile(self._path, self.dtype, stop - start, offset=offset)

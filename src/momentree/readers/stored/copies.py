@@ -1,0 +1,76 @@
+"""Find documents that are copies of others by checksums on disk, in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from momentree._types import Floats, Ints
+from momentree.messages import Message
+from momentree.readers.copies import MIN_WORDS, note_copies
+from momentree.readers.stored.arrays import ArrayReader
+
+_AT_ONCE = 1 << 20
+"""Checksums that are compared at a time, about."""
+
+
+def checksums(texts: Sequence[str], X: sp.csr_array[Any]) -> NDArray[np.uint64]:
+    """Return a number for each document, equal for texts that are equal but for case and blanks.
+
+    It is 0 for documents without words; odd numbers are of texts with ten different words or more.
+    """
+    sizes = np.diff(X.indptr)
+    found = np.zeros(len(texts), dtype=np.uint64)
+    for i in np.flatnonzero(sizes).tolist():
+        content = " ".join(texts[i].casefold().split()).encode("utf-8", "replace")
+        found[i] = int.from_bytes(blake2b(content, digest_size=8).digest(), "little") | 2
+    long = (sizes >= MIN_WORDS).astype(np.uint64)
+    return (found & ~np.uint64(1)) | long
+
+
+def weigh_stored_copies(
+    path: Path, unique: bool | Literal["auto"], passages: bool
+) -> tuple[Floats | None, list[Message]]:
+    """Return the weights of documents given a file of their checksums; None for equal weights.
+
+    Like `momentree.readers.copies.weigh_copies`, but near copies are not found.
+    """
+    file = ArrayReader(path)
+    n, n_copies, n_groups, largest = len(file), 0, 0, 0
+    for found, _ in _parts(file):
+        groups, sizes = np.unique(found, return_counts=True)
+        alone = groups < 2  # without words
+        n_copies += int((sizes[~alone] - 1).sum())
+        n_groups += int(sizes[alone].sum()) + int((~alone).sum())
+        largest = max(largest, int(sizes[(groups & 1 == 1) & ~alone].max(initial=0)))
+    weighted, notes = note_copies(n, n_copies, 0, largest, n_groups, unique, passages)
+    if not weighted:
+        return None, notes
+    weights = np.ones(n)
+    for found, rows in _parts(file):
+        _, group, sizes = np.unique(found, return_inverse=True, return_counts=True)
+        copied = found >= 2
+        weights[rows[copied]] = 1.0 / sizes[group[copied]]
+    return weights, notes
+
+
+def _parts(file: ArrayReader) -> Iterator[tuple[NDArray[np.uint64], Ints]]:
+    """Yield checksums with their rows, so that equal ones are in the same part."""
+    n_parts = 1 + len(file) // _AT_ONCE
+    for part in range(n_parts):
+        found, rows = [], []
+        for start in range(0, len(file), _AT_ONCE):
+            block = file.read(start, min(start + _AT_ONCE, len(file)))
+            here = np.flatnonzero((block >> np.uint64(2)) % np.uint64(n_parts) == part)
+            found.append(block[here])
+            rows.append(here + start)
+        yield (
+            np.concatenate([np.empty(0, np.uint64), *found]),
+            np.concatenate([np.empty(0, np.intp), *rows]),
+        )

@@ -1,0 +1,181 @@
+"""Keep finished stages of long work in a folder, to continue after an interruption."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from momentree._files import atomic_write
+from momentree._version import __version__
+from momentree.exceptions import InvalidParameterError, MomentreeError, ReadError
+from momentree.messages import Message
+from momentree.readers.stored.counts import new_folder
+
+_PLAN = "run.json"
+_FORMAT = "momentree.work"
+
+
+class WorkFolder:
+    """A folder with the finished stages of a run, and what the run was asked to do.
+
+    Parameters
+    ----------
+    path : Path
+        The folder.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def is_new(self) -> bool:
+        """Whether no stage is finished."""
+        return not any(self.path.glob("[0-9]-*"))
+
+    def begin(self, source: Path, options: Mapping[str, Any], *, resume: bool) -> None:
+        """Make the folder, or check that it belongs to the same work.
+
+        Raises
+        ------
+        InvalidParameterError
+            If it exists and `resume` is False, or the input or an option has changed.
+        MomentreeError
+            If it cannot be made.
+        """
+        plan = {
+            "format": _FORMAT,
+            "momentree": __version__,
+            "input": fingerprint(source),
+            "options": {name: _plain(value) for name, value in sorted(options.items())},
+        }
+        if (self.path / _PLAN).is_file():
+            if not resume and not self.is_new:
+                raise InvalidParameterError(
+                    "unfinished_work", path=str(self.path), parameter="resume", value=True
+                )
+            if resume:
+                self._check(json.loads((self.path / _PLAN).read_text(encoding="utf-8")), plan)
+        elif self.path.exists() and any(self.path.iterdir()):
+            raise InvalidParameterError("not_a_work_folder", path=str(self.path))
+        try:
+            self.path.mkdir(exist_ok=True)
+            with atomic_write(self.path / _PLAN) as file:
+                file.write(json.dumps(plan, ensure_ascii=False, indent=1).encode())
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise MomentreeError("cannot_store", path=str(self.path), reason=reason) from error
+
+    def _check(self, before: Any, plan: Mapping[str, Any]) -> None:
+        if not isinstance(before, dict) or before.get("format") != _FORMAT:
+            raise InvalidParameterError("not_a_work_folder", path=str(self.path))
+        changed = []
+        if before["input"] != plan["input"]:
+            changed.append(Message("input_changed", path=plan["input"]["path"]))
+        if before["momentree"] != plan["momentree"]:
+            changed.append(Message("version_changed", before=before["momentree"]))
+        old, new = before["options"], plan["options"]
+        changed += [
+            Message("option_changed", parameter=name, before=repr(old.get(name)))
+            for name in sorted({*old, *new})
+            if old.get(name) != new.get(name)
+        ]
+        if changed:
+            raise InvalidParameterError("resume_changed", path=str(self.path), changes=changed)
+
+    def remove(self) -> None:
+        """Remove the folder with all stages."""
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def remove_stage(self, stage: str) -> None:
+        """Remove a stage that is no longer needed."""
+        shutil.rmtree(self.path / stage, ignore_errors=True)
+
+    def read(self, stage: str) -> dict[str, Any]:
+        """Return what a finished stage has noted."""
+        try:
+            noted: dict[str, Any] = _decoded(
+                json.loads((self.path / stage / "stage.json").read_text(encoding="utf-8"))
+            )
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ReadError("work_damaged", path=str(self.path / stage)) from error
+        return noted
+
+    def has(self, stage: str) -> bool:
+        """Whether a stage is finished."""
+        return (self.path / stage / "stage.json").is_file()
+
+
+@contextmanager
+def new_stage(work: WorkFolder, stage: str) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Make the folder of a stage, and put it in place if the block succeeds.
+
+    Yields the folder to write to, and a dictionary for what :meth:`WorkFolder.read` returns.
+    """
+    noted: dict[str, Any] = {}
+    with new_folder(work.path / stage) as place:
+        yield place, noted
+        write_stage(place, noted)
+
+
+def write_stage(folder: Path, values: Mapping[str, Any]) -> None:
+    """Note the results of a stage, as its last file."""
+    with (folder / "stage.json").open("x", encoding="utf-8") as file:
+        json.dump(_encoded(values), file, ensure_ascii=False)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def fingerprint(source: Path) -> dict[str, Any]:
+    """Describe a file or folder so that a change is noticed: names, sizes and times of files."""
+    files = [source]
+    if source.is_dir():
+        files = sorted(Path(place) / name for place, _, names in os.walk(source) for name in names)
+    digest = hashlib.blake2b(digest_size=16)
+    size = 0
+    for file in files:
+        with suppress(OSError):
+            status = file.stat()
+            size += status.st_size
+            name = file.relative_to(source).as_posix()
+            digest.update(
+                f"{name}\0{status.st_size}\0{status.st_mtime_ns}\0".encode(errors="replace")
+            )
+    return {"path": str(source), "bytes": size, "files": len(files), "digest": digest.hexdigest()}
+
+
+def _plain(value: Any) -> Any:
+    """Return an option as plain values that JSON keeps."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(one) for one in value]
+    if isinstance(value, Path):
+        return fingerprint(value)
+    return getattr(value, "__qualname__", repr(value))
+
+
+def _encoded(value: Any) -> Any:
+    if isinstance(value, Message):
+        return {"message": value.code, "values": _encoded(value.values)}
+    if isinstance(value, Mapping):
+        return {key: _encoded(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_encoded(one) for one in value]
+    return value.item() if hasattr(value, "item") else value
+
+
+def _decoded(value: Any) -> Any:
+    if isinstance(value, dict):
+        values = {key: _decoded(one) for key, one in value.items() if key != "message"}
+        if "message" in value:
+            return Message(value["message"], **values["values"])
+        return values
+    return [_decoded(one) for one in value] if isinstance(value, list) else value

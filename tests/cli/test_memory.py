@@ -1,0 +1,166 @@
+"""The command in bounded memory: same results, continued after any interruption."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+from momentree import TopicTree
+from momentree.cli import _stored
+from momentree.cli._run import Run
+from momentree.readers.stored import corpus as stages
+
+from .conftest import COMMAND, clean_environment, invoke, make_documents, words
+
+posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    path = tmp_path_factory.mktemp("memory") / "documents.jsonl"
+    documents = make_documents(200)
+    documents[3]["body"] = " ".join(row["body"] for row in documents[4:150])  # is cut
+    path.write_text("".join(json.dumps(row) + "\n" for row in documents), encoding="utf-8")
+    return path
+
+
+def arguments(source, folder, *more):
+    return [
+        *("topics", source, "--id-column", "key", "--label-column", "theme", "--leaves", "4"),
+        *("--csv", folder / "t.csv", "--json", folder / "t.json", "--save", folder / "t.mt", *more),
+    ]
+
+
+def rows_of(folder):
+    with (folder / "t.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_results_are_those_in_memory(tmp_path, source, flat, monkeypatch):
+    monkeypatch.setattr(stages, "_BATCH_BYTES", 3_000)
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.mkdir()
+    other.mkdir()
+    how = ["--flat", "--components", "4"] if flat else []
+
+    def run(folder, *more):
+        given = arguments(source, folder, *how, *more)
+        if flat:
+            del given[given.index("--leaves") : given.index("--leaves") + 2]
+        done = invoke(*given)
+        assert done.exit_code == 0, done.stderr
+        return json.loads((folder / "t.json").read_text(encoding="utf-8"))
+
+    stored, whole = run(one, "--memory", "500MB"), run(other, "--search", "none")
+    for row, expected in zip(rows_of(one), rows_of(other), strict=True):
+        assert row == expected
+    for content in (stored, whole):
+        content["made"]["notes"] = content["made"]["versions"] = None
+    assert stored == whole
+    assert sorted(os.listdir(one)) == ["t.csv", "t.json", "t.mt"]  # nothing is left behind
+
+
+def test_a_report_of_a_sample_has_the_numbers_of_all(tmp_path, source, monkeypatch):
+    monkeypatch.setattr(_stored, "SHOWN", 50)
+    given = arguments(source, tmp_path, "--memory", "500MB", "--passages", "none")
+    done = invoke(*given, "-o", tmp_path / "t.html")
+    assert done.exit_code == 0, done.stderr
+    assert "200 documents" in done.stdout
+    content = json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))
+    assert content["n_documents"] == 200
+    assert words("report_of_sample", n_rows=50, n_all=200) in (tmp_path / "t.html").read_text(
+        encoding="utf-8"
+    )
+
+
+def test_the_sample_is_spread_evenly():
+    from momentree.report.topics.documents import evenly_spread
+
+    labels = np.random.default_rng(0).integers(5, size=200_000)
+    for m in (1, 7, 50_000, 200_000):
+        np.testing.assert_array_equal(_stored._evenly_spread(labels, m), evenly_spread(labels, m))
+
+
+@posix
+def test_a_killed_run_is_continued(tmp_path, source):
+    given = list(map(str, arguments(source, tmp_path, "--memory", "500MB")))
+    work = tmp_path / "t.work"
+    process = subprocess.Popen(
+        [*COMMAND, *given], env=clean_environment(), stdout=subprocess.DEVNULL
+    )
+    while not (work / "1-texts").exists() and process.poll() is None:
+        time.sleep(0.001)
+    process.send_signal(signal.SIGKILL)
+    process.wait(timeout=60)
+    if process.returncode == 0:  # it was faster
+        pytest.skip("the run was over before it was killed")
+    assert not (tmp_path / "t.csv").exists()
+
+    again = invoke(*given)
+    assert again.exit_code == 2
+    assert f"the folder {work} has unfinished work" in again.stderr
+    assert "continue with --resume" in again.stderr
+
+    changed = invoke(*given, "--resume", "--no-refine")
+    assert changed.exit_code == 2
+    assert "--refine was True" in changed.stderr
+
+    done = invoke(*given, "--resume")
+    assert done.exit_code == 0, done.stderr
+    continued = {name: (tmp_path / name).read_bytes() for name in ("t.csv", "t.mt")}
+    assert not work.exists()
+    assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
+    assert invoke(*given).exit_code == 0
+    assert continued == {name: (tmp_path / name).read_bytes() for name in continued}
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "done"),
+    [(stages._Stages, "choose", (stages._Stages, "read")), (Run, "finish", (TopicTree, "fit"))],
+)
+def test_an_interrupted_run_says_how_to_continue(tmp_path, source, monkeypatch, place, name, done):
+    given = arguments(source, tmp_path, "--memory", "500MB")
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(place, name, interrupted)
+        stopped = invoke(*given)
+    assert stopped.exit_code == 130
+    assert f"kept in {tmp_path / 't.work'}; add --resume to continue" in stopped.stderr
+    monkeypatch.setattr(*done, interrupted)  # is not repeated
+    assert invoke(*given, "--resume").exit_code == 0
+
+
+def test_an_error_in_the_input_keeps_nothing(tmp_path, source):
+    done = invoke(*arguments(source, tmp_path, "--memory", "500MB", "--min-df", "1000"))
+    assert done.exit_code == 2
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--resume"], "--resume continues a run with --memory; add it"),
+        (["--memory", "1GB", "--search", "starts"], "leave out --search or --memory"),
+        (["--memory", "1GB", "--phrases"], "leave out --phrases or --memory"),
+        (["--memory", "1GB", "--leaves", "auto"], "--memory does not allow --leaves auto"),
+        (["--memory", "10MB"], "10MB is too little; expected at least --memory 400MB"),
+        (["--memory", "much"], "--memory much is not an amount of memory"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(tmp_path, source, more, said):
+    done = invoke(*arguments(source, tmp_path, *more))
+    assert done.exit_code == 2
+    assert done.stderr.count("\n") == 1
+    assert said in done.stderr
+    assert os.listdir(tmp_path) == []

@@ -1,0 +1,210 @@
+"""A corpus on disk equals the one in memory, for each reader and any batches."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from momentree.datasets import load_docstrings, read_corpus, store_corpus, stream_documents
+from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadError
+from momentree.readers.stored import corpus as stages
+from momentree.readers.tables import table
+from tests.raising import raises
+
+
+@pytest.fixture(scope="module")
+def texts():
+    found = load_docstrings().texts[:150]
+    found[5] = found[7] = found[9]  # copies
+    found[11], found[12] = "", "<p>Le chat et le chien</p> https://x.org"
+    return found
+
+
+def folder(path, texts):
+    for i, text in enumerate(texts):
+        place = path / "letters" / f"part{i % 3}"
+        place.mkdir(parents=True, exist_ok=True)
+        (place / f"{i:03}.txt").write_text(text, encoding="utf-8")
+    return path / "letters"
+
+
+def csv(path, texts):
+    frame(texts).to_csv(path / "t.csv", index=False)
+    return path / "t.csv"
+
+
+def json_lines(path, texts):
+    with gzip.open(path / "t.jsonl.gz", "wt", encoding="utf-8") as file:
+        for row in frame(texts).to_dict("records"):
+            file.write(json.dumps(row) + "\n")
+    return path / "t.jsonl.gz"
+
+
+def parquet(path, texts):
+    frame(texts).to_parquet(path / "t.parquet", row_group_size=40)
+    return path / "t.parquet"
+
+
+def shards(path, texts):
+    (path / "shards").mkdir()
+    for i in range(3):
+        frame(texts[50 * i : 50 * i + 50]).to_parquet(path / "shards" / f"{i}.parquet")
+    return path / "shards"
+
+
+def frame(texts):
+    return pd.DataFrame({"id": [f"d{i}" for i in range(len(texts))], "text": texts})
+
+
+def assert_equal(stored, whole):
+    assert stored.vocabulary.tolist() == whole.vocabulary.tolist()
+    np.testing.assert_array_equal(stored.X.toarray(), whole.X.toarray())
+    for name in ("ids", "texts", "labels"):
+        one, other = getattr(stored, name), getattr(whole, name)
+        assert (one if one is None else list(one)) == other
+    assert stored.vectorizer.to_dict() == whole.vectorizer.to_dict()
+    assert notes_of(stored) == notes_of(whole)
+    if whole.weights is None:
+        assert stored.weights is None
+    else:
+        np.testing.assert_array_equal(stored.weights, whole.weights)
+    if whole.passages is None:
+        assert stored.passages is None
+    else:
+        np.testing.assert_array_equal(stored.passages.document_of, whole.passages.document_of)
+        assert list(stored.passages.ids) == whole.passages.ids
+
+
+def notes_of(corpus):
+    """The notes but for that on copies: near copies are found only in memory."""
+    return [str(note) for note in corpus.notes if not note.code.startswith("copies")]
+
+
+@pytest.mark.parametrize("form", [folder, csv, json_lines, parquet, shards])
+def test_a_stored_corpus_equals_one_in_memory(tmp_path, texts, form, monkeypatch):
+    source = form(tmp_path, texts)
+    monkeypatch.setattr(table, "PART_BYTES", 10_000)
+    monkeypatch.setattr(stages, "_BATCH_BYTES", 7_000)
+    assert_equal(store_corpus(source, tmp_path / "work"), read_corpus(source))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"unique": False, "passages": 50, "label_column": "id"},
+        {"max_features": 30, "lowercase": False},
+        {"language": None, "raw": True, "min_df": 1, "max_df": 1.0, "ngram_range": (1, 2)},
+    ],
+)
+def test_options_have_the_same_effect(tmp_path, texts, options, monkeypatch):
+    monkeypatch.setattr(stages, "_BATCH_BYTES", 7_000)
+    source = csv(tmp_path, texts)
+    assert_equal(store_corpus(source, tmp_path / "work", **options), read_corpus(source, **options))
+
+
+@pytest.mark.parametrize("unique", [True, "auto"])
+def test_copies_have_the_same_weights(tmp_path, unique, monkeypatch):
+    draw = random.Random(1)
+    words = ["".join(draw.choices("abcdefgh", k=4)) for _ in range(90)]
+    texts = [" ".join(draw.sample(words, 15)) for _ in range(100)]
+    texts[1:80:8] = [texts[0].upper()] * 10
+    texts[3::30] = [texts[2]] * 4
+    source = csv(tmp_path, [*texts, ""])
+    monkeypatch.setattr(stages, "_BATCH_BYTES", 500)
+    stored = store_corpus(source, tmp_path / "work", unique=unique)
+    whole = read_corpus(source, unique=unique)
+    assert_equal(stored, whole)
+    assert list(map(str, stored.notes)) == list(map(str, whole.notes))
+    assert stored.weights.sum() == pytest.approx(88)
+
+
+def test_documents_come_in_batches(tmp_path, texts, monkeypatch):
+    monkeypatch.setattr(table, "PART_BYTES", 10_000)
+    for form in (csv, json_lines, parquet, shards):
+        stream = stream_documents(form(tmp_path, texts))
+        sizes = [len(batch) for batch in stream]
+        assert len(sizes) > 2
+        assert sum(sizes) == 150
+
+
+def test_rare_words_are_forgotten_with_a_note_when_memory_is_short(tmp_path, monkeypatch):
+    draw = random.Random(0)
+    common = [f"common{i}".translate(str.maketrans("0123456789", "abcdefghij")) for i in range(9)]
+    texts = [
+        " ".join([*draw.sample(common, 5), "".join(draw.choices("abcdefgh", k=9))])
+        for _ in range(400)
+    ]
+    source = csv(tmp_path, texts)
+    monkeypatch.setattr(stages, "_BATCH_BYTES", 1_000)
+    monkeypatch.setattr(stages, "BYTES_PER_WORD", 1_000_000)  # room for 150 words
+    stored = store_corpus(source, tmp_path / "work", max_df=1.0, language=None, unique=False)
+    whole = read_corpus(source, max_df=1.0, language=None, unique=False)
+    assert stored.vocabulary.tolist() == whole.vocabulary.tolist() == common
+    np.testing.assert_array_equal(stored.X.toarray(), whole.X.toarray())
+    assert [note.code for note in stored.notes] == ["rare_words_forgotten"]
+
+
+def test_work_is_continued_after_each_stage(tmp_path, texts, monkeypatch):
+    source = csv(tmp_path, texts)
+    whole = read_corpus(source)
+    for stage in ("count", "choose", "corpus"):
+        with monkeypatch.context() as patch:
+            patch.setattr(stages._Stages, stage, interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                store_corpus(source, tmp_path / "work", resume=True)
+        with raises(InvalidParameterError, "unfinished_work"):
+            store_corpus(source, tmp_path / "work")
+    # The finished stages are not repeated.
+    monkeypatch.setattr(stages._Stages, "count", interrupted)
+    assert_equal(store_corpus(source, tmp_path / "work", resume=True), whole)
+
+
+def interrupted(*_):
+    raise KeyboardInterrupt
+
+
+def test_changed_input_or_options_are_refused(tmp_path, texts):
+    source = csv(tmp_path, texts)
+    store_corpus(source, tmp_path / "work")
+    with raises(InvalidParameterError, "resume_changed") as info:
+        store_corpus(source, tmp_path / "work", resume=True, min_df=3)
+    (change,) = info.value.message.values["changes"]
+    assert (change.code, change.values["parameter"]) == ("option_changed", "min_df")
+    csv(tmp_path, texts[1:])
+    with raises(InvalidParameterError, "resume_changed") as info:
+        store_corpus(source, tmp_path / "work", resume=True)
+    assert [change.code for change in info.value.message.values["changes"]] == ["input_changed"]
+
+
+def test_a_truncated_file_leaves_no_stage(tmp_path, texts):
+    source = parquet(tmp_path, texts)
+    content = bytearray(source.read_bytes())
+    content[len(content) // 3 : len(content) // 3 + 400] = bytes(400)  # the footer is sound
+    source.write_bytes(content)
+    with raises(ReadError, "unreadable_parquet"):
+        store_corpus(source, tmp_path / "work")
+    source.write_bytes(content[: len(content) // 2])
+    with raises(ReadError, "unreadable_parquet"):
+        store_corpus(source, tmp_path / "other")
+    assert not list(tmp_path.glob("*/[0-9]-*"))
+
+
+@pytest.mark.parametrize(
+    ("memory", "code"),
+    [("100MB", "too_little_memory"), ("lots", "not_a_size"), (-1, "not_a_size")],
+)
+def test_an_amount_of_memory_is_checked(tmp_path, texts, memory, code):
+    with raises(InvalidParameterError, code):
+        store_corpus(csv(tmp_path, texts), tmp_path / "work", memory=memory)
+
+
+def test_texts_without_words_are_refused(tmp_path):
+    with raises(EmptyCorpusError, "no_word_in_texts"):
+        store_corpus(csv(tmp_path, ["1 2 3", "4 5"]), tmp_path / "work", text_column="text")
+    with raises(EmptyCorpusError, "only_stop_words"):
+        store_corpus(csv(tmp_path, ["the of", "and"]), tmp_path / "other", text_column="text")
