@@ -154,6 +154,11 @@ def check_table(X: Any) -> Any:
     return X
 
 
+def check_canonical(X: Any) -> Any:
+    """Return X, as from :func:`check_table`, as a CSR array without zeros or repeated cells."""
+    return _canonical(check_table(X))
+
+
 def _check_received(X: Any) -> None:
     """Reject texts, objects that hold a table, columns of dates, and damaged sparse matrices."""
     try:
@@ -193,7 +198,7 @@ def check_missing(X: Any) -> tuple[Any, Any | None]:
     Missing values are not stored in the first array. The second contains 1 where a value is
     missing, or is None if no value is. Infinite values are rejected (code ``infinite_value``).
     """
-    return _without_missing(_canonical(check_table(X)))
+    return _without_missing(check_canonical(X))
 
 
 def _without_missing(X: Any) -> tuple[Any, Any | None]:

@@ -2,6 +2,7 @@
 
 from momentree.messages.catalogue import (
     assignment,
+    backends,
     cli,
     datasets,
     decomposition,
@@ -35,6 +36,7 @@ CATALOGUE: dict[str, str] = {
     **readers_measurements.WORDS,
     **readers_records.WORDS,
     **readers_sequences.WORDS,
+    **backends.WORDS,
     **datasets.WORDS,
     **distributions.WORDS,
     **moments.WORDS,
