@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import pickle
 import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Self, cast
 from uuid import uuid4
 
+import cloudpickle
 import dask
 import numpy as np
 from dask.delayed import Delayed
@@ -30,14 +32,31 @@ _LOST = (
 """Errors of Dask if the scheduler is gone, by name, because the library may not be loaded."""
 
 
+SMALL = 1 << 15
+"""Values up to this number of bytes are sent with each task: it need not wait for another."""
+
+
 class Value:
-    """A value in a graph of tasks, which are not looked for inside it."""
+    """A value in a graph, pickled once; small ones are part of each task that uses them."""
 
     def __init__(self, value: Any) -> None:
-        self.value = value
+        self._pickled = cloudpickle.dumps(value)
+
+    @property
+    def small(self) -> bool:
+        """Whether the value is small enough to be sent with each task."""
+        return len(self._pickled) <= SMALL
 
     def __call__(self) -> Any:
-        return self.value
+        return pickle.loads(self._pickled)  # noqa: S301 - written by this process
+
+    def __dask_tokenize__(self) -> str:
+        return uuid4().hex
+
+
+def value_of(argument: Any) -> Any:
+    """Return the value that a task received, in place or from another task."""
+    return argument() if isinstance(argument, Value) else argument
 
 
 class Tasks:
@@ -59,7 +78,7 @@ class Tasks:
     @classmethod
     def of_collection(cls, X: Any) -> Self:
         """Return the partitions of an array or data frame; for arrays, lists of column blocks."""
-        if not hasattr(X, "to_delayed") or not hasattr(X, "shape"):
+        if not (hasattr(X, "to_delayed") and isinstance(getattr(X, "shape", None), tuple)):
             raise InvalidDataError("dask_not_a_table", type=type(X).__name__)
         if len(X.shape) != 2:
             raise InvalidDataError("dask_not_two_dimensional", n_dimensions=len(X.shape))
@@ -81,8 +100,8 @@ class Tasks:
     def then(self, function: Callable[..., Any], *arguments: Any) -> Tasks:
         """Return a function of each part.
 
-        An argument that is `Tasks`, or a list of values, is divided between the parts; a `Value`
-        is sent to each worker once.
+        An argument that is `Tasks`, or a list, is divided between the parts; a large `Value` is
+        sent to each worker once. The function reads values with :func:`value_of`.
         """
         graph = dict(self.graph)
         columns: list[Sequence[Any]] = [self.keys]
@@ -91,8 +110,8 @@ class Tasks:
                 graph.update(argument.graph)
                 columns.append(argument.keys)
             elif isinstance(argument, list):
-                columns.append([(value,) for value in argument])
-            elif isinstance(argument, Value):
+                columns.append(argument)
+            elif isinstance(argument, Value) and not argument.small:
                 (key,) = _keys("given", 1)
                 graph[key] = (argument,)
                 columns.append([key] * len(self.keys))
@@ -169,7 +188,7 @@ def _errors(*, reading: bool = False) -> Iterator[None]:
         kind, text = type(error).__name__, " ".join(f"{type(error).__name__}: {error}".split())
         if kind == "KilledWorker":
             raise ClusterError("worker_killed", error=text) from error
-        if kind in _LOST:
+        if kind in _LOST or str(error).startswith("Missing dependency"):  # results that are gone
             raise ClusterError("scheduler_lost", error=text) from error
         if reading:
             raise ReadError("partition_not_read", error=text) from error

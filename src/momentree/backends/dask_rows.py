@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from hashlib import blake2b
 from typing import Any, Literal
@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from momentree._types import Floats
 from momentree._validation import check_canonical, check_shape
-from momentree.backends._dask_tasks import Tasks, Value, computed, memory, persisted
+from momentree.backends._dask_tasks import Tasks, Value, computed, memory, persisted, value_of
 from momentree.backends.base import Kernel, RowArray, Rows
 from momentree.backends.rows import RowBlocks
 from momentree.backends.threads import num_threads, single_threaded_blas
@@ -122,10 +122,13 @@ class DaskRows(Rows):
         row_array = DaskRowArray(made, self._sizes, depth)
         return row_array if depth < DEEPEST else self._send(np.asarray(row_array))
 
-    def collected(self) -> RowBlocks:
-        """Return a copy of all rows in the memory of this process."""
-        parts = [part for part in computed(self._parts.then(_matrix)) if part.shape[0]]
-        return RowBlocks(sp.vstack(parts, format="csr"))
+    def pieces(self) -> Iterator[Any]:
+        """Yield the rows in order, as CSR arrays, one part at a time."""
+        matrices = self._parts.then(_matrix)
+        for place in range(len(matrices.keys)):
+            (piece,) = computed(matrices.at([place]))
+            if piece.shape[0]:
+                yield piece
 
     def _entries(self, values: RowArray) -> DaskRowArray:
         if isinstance(values, DaskRowArray):
@@ -148,9 +151,8 @@ class DaskRows(Rows):
     def _send(self, values: Floats) -> DaskRowArray:
         """Place the entries of an array next to their rows, as a part of the graph of tasks."""
         ends = np.cumsum(self._sizes)
-        # Copies, because the array can change before a lost entry is sent again.
         each = [
-            Value(values[b - n : b].copy() if len(values) == ends[-1] else values)
+            Value(values[b - n : b] if len(values) == ends[-1] else values)
             for n, b in zip(self._sizes, ends, strict=True)
         ]
         return DaskRowArray(persisted(self._parts.then(_placed, each)), self._sizes, 0)
@@ -227,14 +229,14 @@ def _matrix(part: _Part) -> Any:
     return part.matrix
 
 
-def _sum(part: _Part, kernel: Kernel, d: int, *entries: Any) -> Floats:
+def _sum(part: _Part, kernel: Value | Kernel, d: int, *entries: Any) -> Floats:
     with single_threaded_blas(), num_threads(1):
-        return _wide(part, d).sum(kernel, *_of_rows(part, entries))
+        return _wide(part, d).sum(value_of(kernel), *_of_rows(part, entries))
 
 
-def _map(part: _Part, kernel: Kernel, d: int, *entries: Any) -> Floats:
+def _map(part: _Part, kernel: Value | Kernel, d: int, *entries: Any) -> Floats:
     with single_threaded_blas(), num_threads(1):
-        return _wide(part, d).map(kernel, *_of_rows(part, entries))
+        return _wide(part, d).map(value_of(kernel), *_of_rows(part, entries))
 
 
 def _wide(part: _Part, d: int) -> RowBlocks:
@@ -251,8 +253,8 @@ def _all_rows(values: Floats, n: int) -> Floats:
     return values if len(values) == n else np.broadcast_to(values, (n, *values.shape[1:]))
 
 
-def _placed(part: _Part, values: Floats) -> Floats:  # noqa: ARG001 - runs where the part is
-    return values
+def _placed(part: _Part, values: Value) -> Floats:  # noqa: ARG001 - runs where the part is
+    return np.asarray(values())
 
 
 def _added(*sums: Floats) -> Floats:
