@@ -137,6 +137,9 @@ class Tasks:
     def __dask_keys__(self) -> list[Key]:
         return self.keys
 
+    def __dask_tokenize__(self) -> list[Key]:
+        return self.keys  # unique: without them, Dask would hash all data
+
     @staticmethod
     def __dask_optimize__(graph: Mapping[Key, Any], keys: Any, **_: Any) -> Any:
         return cull(dict(graph), keys)[0]

@@ -34,7 +34,7 @@ def as_rows(X: Any) -> Rows:
     if isinstance(X, Rows):
         return X
     if is_collection(X):
-        found: Rows = import_module("momentree.backends.dask_rows").DaskRows.of(X)
+        found: Rows = import_module("momentree.backends.dask_rows").DaskRows(X)
         return found
     return RowBlocks(X)
 
