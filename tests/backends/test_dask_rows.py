@@ -138,7 +138,7 @@ def test_row_arrays_of_another_length_are_refused(X):
 def test_collections_that_are_no_tables(X):
     with raises(InvalidDataError, "dask_not_two_dimensional", n_dimensions=1):
         DaskRows(da.ones(5))
-    with raises(InvalidDataError, "dask_not_a_table", type="Delayed"):
+    with raises(InvalidDataError, "dask_not_a_table", type="DelayedLeaf"):
         DaskRows(delayed(X))
     with raises(InvalidDataError, "dask_not_a_table", type="Bag"):
         DaskRows(pytest.importorskip("dask.bag").from_sequence([1]))

@@ -14,8 +14,8 @@ import scipy.sparse as sp
 
 from momentree._types import Floats
 from momentree._validation import check_canonical, check_shape
-from momentree.backends._dask_tasks import Tasks, Value, computed, memory, persisted, value_of
 from momentree.backends.base import Kernel, RowArray, Rows
+from momentree.backends.dask_tasks import Tasks, Value, computed, memory, persisted, value_of
 from momentree.backends.rows import RowBlocks
 from momentree.backends.threads import num_threads, single_threaded_blas
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
@@ -27,8 +27,6 @@ LEAST_PARTS = 16
 """So many parts are made, if there are so many partitions, to occupy the workers."""
 SHARE = 0.5
 """Share of the memory of all workers for the data; the rest is for results and the system."""
-FAN_IN = 8
-"""Partial sums that one task adds."""
 DEEPEST = 8
 """A row array is fetched and sent again after so many steps, each computed from the last: until
 then, the scheduler keeps all of them in order to replace a worker."""
@@ -46,7 +44,7 @@ class DaskRows(Rows):
 
     Parameters
     ----------
-    X : dask.array.Array or dask.dataframe.DataFrame of shape (n_rows, n_columns)
+    X : dask.array.Array, dask.dataframe.DataFrame or Tasks of shape (n_rows, n_columns)
         Blocks are dense arrays, SciPy sparse matrices or data frames. Unknown chunk sizes are
         allowed, and so are several chunks per row.
     keep : bool or "auto", default="auto"
@@ -82,7 +80,7 @@ class DaskRows(Rows):
     feature_names: tuple[str, ...] | None
 
     def __init__(self, X: Any, *, keep: bool | Literal["auto"] = "auto") -> None:
-        read = Tasks.of_collection(X)
+        read = X if isinstance(X, Tasks) else Tasks.of_collection(X)
         columns = getattr(X, "columns", None)
         self.feature_names = None if columns is None else tuple(str(name) for name in columns)
         part = partial(_part, names=None if columns is None else list(columns))
@@ -108,10 +106,8 @@ class DaskRows(Rows):
     def sum(self, kernel: Kernel, *arrays: RowArray) -> Floats:
         """Return the sum of a kernel over all blocks; see :meth:`Rows.sum`."""
         entries = [self._entries(values).tasks for values in arrays]
-        total = self._parts.then(_sum, Value(kernel), self.shape[1], *entries)
-        while len(total.keys) > 1:
-            total = total.joined(_added, FAN_IN)
-        return np.array(computed(total)[0])
+        sums = self._parts.then(_sum, Value(kernel), self.shape[1], *entries)
+        return np.array(sums.merged(_added))
 
     def map(self, kernel: Kernel, *arrays: RowArray) -> DaskRowArray:
         """Return the values of a kernel for all rows, which stay there; see :meth:`Rows.map`."""

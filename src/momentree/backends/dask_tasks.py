@@ -32,6 +32,8 @@ _LOST = (
 """Errors of Dask if the scheduler is gone, by name, because the library may not be loaded."""
 
 
+FAN_IN = 8
+"""Partial results that one task merges."""
 SMALL = 1 << 15
 """Values up to this number of bytes are sent with each task: it need not wait for another."""
 
@@ -48,6 +50,7 @@ class Value:
         return len(self._pickled) <= SMALL
 
     def __call__(self) -> Any:
+        """Return the value."""
         return pickle.loads(self._pickled)  # noqa: S301 - written by this process
 
     def __dask_tokenize__(self) -> str:
@@ -92,6 +95,19 @@ class Tasks:
         for key, row in zip(keys, blocks, strict=True):
             graph[key] = [block.key for block in row]
         return cls(graph, keys)
+
+    @classmethod
+    def of_values(cls, values: Sequence[Any]) -> Self:
+        """Return tasks that give these values."""
+        keys = _keys("value", len(values))
+        return cls({key: (Value(value),) for key, value in zip(keys, values, strict=True)}, keys)
+
+    def merged(self, merge: Callable[..., Any]) -> Any:
+        """Merge the results of all parts, in a fixed tree, and return one."""
+        tasks = self
+        while len(tasks.keys) > 1:
+            tasks = tasks.joined(merge, FAN_IN)
+        return computed(tasks)[0]
 
     def at(self, places: Sequence[int]) -> Tasks:
         """Return the tasks of some parts."""
