@@ -19,7 +19,7 @@ import pyarrow.parquet as pq  # noqa: E402
 
 @pytest.fixture
 def texts(docstrings):
-    return list(docstrings.texts[:240])
+    return list(docstrings.texts[:120])
 
 
 def write(folder, texts, n_files=3):
@@ -27,7 +27,7 @@ def write(folder, texts, n_files=3):
     for i, (a, b) in enumerate(pairwise(ends)):
         table = pa.table({"text": texts[a:b], "year": list(range(a, b))})
         with fsspec.open(f"{folder}/part-{i}.parquet", "wb") as file:
-            pq.write_table(table, file, row_group_size=50)
+            pq.write_table(table, file, row_group_size=30)
 
 
 @pytest.mark.parametrize("remote", [True, False])
@@ -41,10 +41,10 @@ def test_the_same_counts_as_from_a_folder_of_files(texts, tmp_path, remote):
     X = sp.vstack(list(found.X.pieces()), format="csr")
     assert (X != expected.X).nnz == 0
     assert found.vectorizer.transform(texts[:5]).toarray().tolist() == X[:5].toarray().tolist()
-    assert [found.ids[0], found.ids[-1], len(found.ids)] == ["1", "240", 240]
+    assert [found.ids[0], found.ids[-1], len(found.ids)] == ["1", "120", 120]
     assert found.ids[1:3] == ["2", "3"]
     assert [note.code for note in found.notes if note.code != "long_texts_whole"] == [
-        note.code for note in expected.notes
+        note.code for note in expected.notes if note.code != "copies_counted"
     ]
 
 

@@ -124,8 +124,11 @@ def _named(
 ) -> tuple[Any, NDArray[Any]]:
     _check_received(X)
     named = X.feature_names if isinstance(X, NamedColumns) else None
+    is_frame = isinstance(X, NamedColumns) and X.is_frame
     with _as_invalid_data():
         X = _canonical(validate_data(estimator, X, reset=reset, **_CHECKS))
+    if is_frame and reset:
+        estimator.feature_names_in_ = np.asarray(named, dtype=object)
     d = X.shape[1]
     if feature_names is None:
         default = getattr(estimator, "feature_names_in_", np.arange(d).astype(str))

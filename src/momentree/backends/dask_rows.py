@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from hashlib import blake2b
 from typing import Any, Literal
@@ -215,6 +215,38 @@ def _as_matrix(table: Any, names: list[Any] | None) -> Any:
     if not table.shape[0]:  # scikit-learn rejects empty tables
         return sp.csr_array(table.shape)
     return check_canonical(table)
+
+
+def of_partitions(function: Callable[[Any], Any], X: Any) -> Any:
+    """Return a function of each row of a Dask collection, as one array in the order of rows.
+
+    Parameters
+    ----------
+    function : callable
+        Maps a block, a matrix or data frame, to an array with one entry per row.
+    X : dask.array.Array or dask.dataframe.DataFrame of shape (n_rows, n_columns)
+        A collection.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, ...)
+        The results.
+    """
+    results = computed(Tasks.of_collection(X).then(_applied, Value(function)), reading=True)
+    found = [result for result in results if result is not None]
+    if not found:
+        raise EmptyCorpusError("no_rows_in_collection", n_blocks=len(results))
+    return np.concatenate(found)
+
+
+def _applied(table: Any, function: Any) -> Any:
+    if isinstance(table, list):
+        stack = sp.hstack if any(map(sp.issparse, table)) else np.hstack
+        table = table[0] if len(table) == 1 else stack(table)
+    if not table.shape[0]:
+        return None
+    with single_threaded_blas(), num_threads(1):
+        return value_of(function)(table)
 
 
 def _size(part: _Part) -> tuple[int, int, int]:

@@ -88,6 +88,8 @@ class RowBlocks(Rows):
     array([3., 3.])
     """
 
+    _is_mapped = False
+
     def __init__(
         self,
         X: Any,
