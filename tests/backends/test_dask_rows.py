@@ -105,6 +105,7 @@ def test_the_same_bits_with_any_scheduler_and_number_of_workers(X):
         )
         with cluster, distributed.Client(cluster):
             assert answers() == expected
+            assert DaskRows(collection.persist()).shape == X.shape
 
 
 def test_arrays_of_the_client_are_sent_once_and_never_stale(X):

@@ -86,6 +86,9 @@ class Tasks:
         if len(X.shape) != 2:
             raise InvalidDataError("dask_not_two_dimensional", n_dimensions=len(X.shape))
         found = np.asarray(X.to_delayed(), dtype=object)
+        if any(block.key not in block.dask for block in found.flat):
+            # Optimization loses the partitions that a cluster already holds.
+            found = np.asarray(X.to_delayed(optimize_graph=False), dtype=object)
         blocks: list[list[Delayed]] = found.reshape(len(found), -1).tolist()
         graph: dict[Key, Any] = {}
         for row in blocks:
@@ -93,7 +96,7 @@ class Tasks:
                 graph.update(block.dask)
         keys = _keys("partition", len(blocks))
         for key, row in zip(keys, blocks, strict=True):
-            graph[key] = [block.key for block in row]
+            graph[key] = (_listed, *(block.key for block in row))
         return cls(graph, keys)
 
     @classmethod
@@ -165,6 +168,10 @@ class Tasks:
 
     def __dask_postpersist__(self) -> tuple[Callable[..., Tasks], tuple[list[Key]]]:
         return _rebuilt, (self.keys,)
+
+
+def _listed(*blocks: Any) -> list[Any]:
+    return list(blocks)
 
 
 def _rebuilt(graph: Mapping[Key, Any], keys: list[Key]) -> Tasks:
