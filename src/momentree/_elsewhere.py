@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from functools import partial, wraps
+from importlib import import_module
 from typing import Any
 
 from momentree._sparse import NamedColumns
@@ -61,6 +63,7 @@ def in_reach(
     names = getattr(rows, "feature_names", None)
     if names is not None:
         found = NamedColumns.of(found, tuple(names))
+        found.is_frame = True
     code = "rows_brought_here" if options else "rows_always_brought_here"
     return found, [Message(code, n_rows=rows.shape[0], **facts)]
 
@@ -95,6 +98,23 @@ def here(X: Any, estimator: str, *, dense: bool = False) -> tuple[Any, list[Mess
         return found, [Message("rows_always_brought_here", n_rows=len(found), **facts)]
     found, notes = in_reach(X, estimator, lambda _: None)
     return found.toarray() if notes and dense else found, notes
+
+
+def by_partition(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a method that maps samples to one result each accept a Dask collection.
+
+    The fitted estimator is sent to the workers, and the results return as an array in the order of
+    rows.
+    """
+
+    @wraps(method)
+    def whole(self: Any, X: Any, *args: Any, **options: Any) -> Any:
+        if not is_collection(X):
+            return method(self, X, *args, **options)
+        over = import_module("momentree.backends.dask_rows").of_partitions
+        return over(partial(method, self), X)
+
+    return whole
 
 
 def _memory() -> float | None:

@@ -20,6 +20,7 @@ class NamedColumns(sp.csr_array):
     """
 
     feature_names: tuple[str, ...] | None = None
+    is_frame: bool = False  # whether estimators keep the names as those of a data frame
 
     @classmethod
     def of(cls, X: Any, names: tuple[str, ...]) -> Self:

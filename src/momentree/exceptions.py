@@ -9,6 +9,7 @@ from typing import Any
 from momentree.messages import Message
 
 __all__ = [
+    "ClusterError",
     "ConvergenceWarning",
     "EmptyCorpusError",
     "InvalidDataError",
@@ -62,6 +63,10 @@ class EmptyCorpusError(InvalidDataError):
 
 class ReadError(MomentreeError):
     """A file cannot be read: missing, wrong encoding, or malformed at a given line or column."""
+
+
+class ClusterError(MomentreeError):
+    """A cluster gives no answer: the scheduler or too many workers are lost or not found."""
 
 
 class MomentreeWarning(_WithMessage, UserWarning):

@@ -19,6 +19,7 @@ from momentree._validation.parameters import (
 )
 from momentree._validation.sequences import check_sequence_lengths, check_symbols
 from momentree._validation.tables import (
+    check_canonical,
     check_counts,
     check_feature_names,
     check_features,
@@ -35,6 +36,7 @@ from momentree._validation.texts import check_texts, texts_of
 
 __all__ = [
     "as_floats",
+    "check_canonical",
     "check_choice",
     "check_counts",
     "check_distribution",

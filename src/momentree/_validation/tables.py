@@ -124,8 +124,11 @@ def _named(
 ) -> tuple[Any, NDArray[Any]]:
     _check_received(X)
     named = X.feature_names if isinstance(X, NamedColumns) else None
+    is_frame = isinstance(X, NamedColumns) and X.is_frame
     with _as_invalid_data():
         X = _canonical(validate_data(estimator, X, reset=reset, **_CHECKS))
+    if is_frame and reset:
+        estimator.feature_names_in_ = np.asarray(named, dtype=object)
     d = X.shape[1]
     if feature_names is None:
         default = getattr(estimator, "feature_names_in_", np.arange(d).astype(str))
@@ -152,6 +155,11 @@ def check_table(X: Any) -> Any:
         X = check_array(X, **_CHECKS)
     check_numbers(X)
     return X
+
+
+def check_canonical(X: Any) -> Any:
+    """Return X, as from :func:`check_table`, as a CSR array without zeros or repeated cells."""
+    return _canonical(check_table(X))
 
 
 def _check_received(X: Any) -> None:
@@ -193,7 +201,7 @@ def check_missing(X: Any) -> tuple[Any, Any | None]:
     Missing values are not stored in the first array. The second contains 1 where a value is
     missing, or is None if no value is. Infinite values are rejected (code ``infinite_value``).
     """
-    return _without_missing(_canonical(check_table(X)))
+    return _without_missing(check_canonical(X))
 
 
 def _without_missing(X: Any) -> tuple[Any, Any | None]:

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from momentree._elsewhere import by_partition
 from momentree._types import Floats, Ints
 from momentree._validation import check_ones, check_values
 from momentree.assignment.editing import EditableGroups, Groups, RefitData, merged_numbers
@@ -83,6 +84,7 @@ class BernoulliGroups(  # type: ignore[misc] # its own to_html
         assigner = self._groups_assigner
         return assigner.for_missing_values() if incomplete else assigner, rows
 
+    @by_partition
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each component for each sample (T eq. 4.1).
 
@@ -109,6 +111,7 @@ class BernoulliGroups(  # type: ignore[misc] # its own to_html
         assigner, rows = self._ready(X)
         return np.asarray(assigner.proba(rows))
 
+    @by_partition
     def predict(self, X: Any) -> Ints:
         """Return the most probable component of each sample (T eq. 4.2).
 
@@ -127,6 +130,7 @@ class BernoulliGroups(  # type: ignore[misc] # its own to_html
         assigner, rows = self._ready(X)
         return np.asarray(assigner.labels(rows))
 
+    @by_partition
     def score_samples(self, X: Any) -> Floats:
         """Return the log-likelihood of each sample under ``weights_`` and ``components_``.
 

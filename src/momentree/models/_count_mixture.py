@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from momentree._choices import AutoLogScaling, LogScaling, Refine, Weighting
+from momentree._elsewhere import by_partition
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_number
 from momentree.assignment.posteriors import MixtureAssigner
@@ -349,6 +350,7 @@ class CountMixture(FitsTexts, FlatModel):
         sums += POSSIBLE * words[:, None] * weights
         return self._family.m_step(sums, weights * data.total_weight, data.smoothing)
 
+    @by_partition
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each component for each sample (S eq. 1).
 
@@ -376,6 +378,7 @@ class CountMixture(FitsTexts, FlatModel):
         rows = log_scale(X, self.log_scaling_).rows
         return np.asarray(responsibilities(rows, self.posterior_))
 
+    @by_partition
     def predict(self, X: Any) -> Ints:
         """Return the most likely component of each sample.
 
@@ -394,6 +397,7 @@ class CountMixture(FitsTexts, FlatModel):
         found = rows.map(LikeliestComponent(fitted.coefficients, fitted.offsets))
         return np.asarray(found, dtype=np.intp)
 
+    @by_partition
     def score_samples(self, X: Any) -> Floats:
         """Return the log-likelihood of each sample under ``weights_`` and ``components_``.
 

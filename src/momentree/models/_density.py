@@ -18,7 +18,7 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._elsewhere import here
+from momentree._elsewhere import by_partition, here
 from momentree._fit import FitPredict, all_or_nothing, warn_caller
 from momentree._logging import console_logging
 from momentree._types import Floats, Ints
@@ -259,6 +259,7 @@ class DensityModel(
         with single_threaded_blas():
             return self._log_joint(self._checked(X, None, reset=False)[0])
 
+    @by_partition
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each component for each sample.
 
@@ -276,6 +277,7 @@ class DensityModel(
         """
         return np.exp(log_posterior(self._joint(X))[0])
 
+    @by_partition
     def transform(self, X: Any) -> Floats:
         """Return :meth:`predict_proba`, so that the model can be used as a transformer.
 
@@ -291,6 +293,7 @@ class DensityModel(
         """
         return self.predict_proba(X)
 
+    @by_partition
     def predict(self, X: Any) -> Ints:
         """Return the most probable component of each sample.
 
@@ -306,6 +309,7 @@ class DensityModel(
         """
         return np.asarray(self._joint(X).argmax(axis=1), dtype=np.intp)
 
+    @by_partition
     def score_samples(self, X: Any) -> Floats:
         """Return the log-likelihood of each sample.
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from momentree._elsewhere import by_partition
 from momentree._types import Floats, Ints
 from momentree._validation import check_features, check_integer
 from momentree.inference import log_multinomial
@@ -157,6 +158,7 @@ class FittedModel(NamedGroups, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """P[feature | component] in rows."""
         return word_probabilities(self.components_)
 
+    @by_partition
     def transform(self, X: Any) -> Floats:
         """Return :meth:`predict_proba`, so that the model can be used as a transformer.
 
@@ -172,6 +174,7 @@ class FittedModel(NamedGroups, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         """
         return self.predict_proba(X)
 
+    @by_partition
     def predict(self, X: Any) -> Ints:
         """Return the component with the largest probability or proportion for each sample.
 

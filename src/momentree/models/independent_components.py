@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 import momentree.decomposition as decompositions
-from momentree._elsewhere import here
+from momentree._elsewhere import by_partition, here
 from momentree._fit import all_or_nothing, warn_caller
 from momentree._types import Floats, Ints
 from momentree._validation import (
@@ -238,6 +238,7 @@ class IndependentComponents(
         found: Floats = self.fit(X, y, sample_weight=sample_weight).transform(X)
         return found
 
+    @by_partition
     def transform(self, X: Any) -> Floats:
         """Return the sources of samples.
 

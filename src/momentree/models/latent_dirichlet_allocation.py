@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from momentree._choices import TopicModel, Weighting
+from momentree._elsewhere import by_partition
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_number, generator
 from momentree.backends import (
@@ -352,6 +353,7 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
             return gibbs_proportions(rows, parameters, random_state=self.random_state)
         return variational_proportions(rows, parameters)
 
+    @by_partition
     def predict_proba(self, X: Any) -> Floats:
         """Return the expected topic proportions of each document.
 
@@ -369,6 +371,7 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
         with single_threaded_blas():
             return np.asarray(self._proportions(RowBlocks(X), self.posterior_))
 
+    @by_partition
     def score_samples(self, X: Any) -> Floats:
         """Return the ELBO, a lower bound on the log-likelihood of each document.
 

@@ -4,6 +4,7 @@ from momentree.readers.corpus import read_corpus
 from momentree.readers.counts.align import align_columns
 from momentree.readers.counts.files import holds_counts, read_counts
 from momentree.readers.counts.filter import filter_vocabulary
+from momentree.readers.distributed import read_parquet_corpus
 from momentree.readers.embeddings import Embeddings, read_embeddings
 from momentree.readers.measurements.coder import MeasurementCoder
 from momentree.readers.measurements.guesses import holds_measurements
@@ -61,6 +62,7 @@ __all__ = [
     "read_embeddings",
     "read_like",
     "read_measurements",
+    "read_parquet_corpus",
     "read_records",
     "read_sequences",
     "roll_up",

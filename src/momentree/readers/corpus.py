@@ -10,14 +10,16 @@ from momentree.exceptions import InvalidParameterError
 from momentree.readers.counts._companions import Lines
 from momentree.readers.counts.files import holds_counts, read_counts
 from momentree.readers.counts.filter import filter_vocabulary
+from momentree.readers.distributed import is_pattern, read_parquet_corpus
 from momentree.readers.tables.files import AUTO, check_exists
 from momentree.readers.text.documents import read_documents
 from momentree.readers.text.objects import Corpus
 from momentree.readers.text.passages import Cutting
 from momentree.readers.text.selection import MAX_DF, MAX_FEATURES
 from momentree.readers.text.tokenizers import Tokenizer
-from momentree.readers.text.vectorize import vectorize
-from momentree.readers.text.words import TOKEN_PATTERN
+from momentree.readers.text.vectorize import count_documents
+from momentree.readers.text.vectorizer import TextVectorizer
+from momentree.readers.text.words import TOKEN_PATTERN, read_words
 
 _WORDS_ONLY = {"phrases": False, "ngram_range": (1, 1), "tokenizer": None}
 
@@ -54,7 +56,9 @@ def read_corpus(
     ----------
     path : str or path-like
         A file or folder: of counts if :func:`holds_counts` returns True, see :func:`read_counts`;
-        otherwise of texts, see :func:`read_documents`.
+        otherwise of texts, see :func:`read_documents`. Or Parquet files of texts, named by a
+        pattern or by the URL of a file system that fsspec knows, such as "s3://news/*.parquet",
+        which Dask reads: see :func:`read_parquet_corpus`.
     text_column, label_column, id_column, separator, sheet, skip_rows, header : optional
         For texts: how to read a table, see :func:`read_documents`.
     encoding : str, default="auto"
@@ -102,7 +106,6 @@ def read_corpus(
     >>> corpus.vocabulary.tolist(), corpus.X.toarray().tolist()
     (['cat', 'dog'], [[1, 0], [1, 1], [0, 1]])
     """
-    path = check_exists(path)
     for_texts: dict[str, Any] = {
         "text_column": text_column,
         "label_column": label_column,
@@ -117,6 +120,27 @@ def read_corpus(
         "ngram_range": ngram_range,
         "tokenizer": tokenizer,
     }
+    settings = TextVectorizer(
+        language=language,
+        stop_words=read_words("stop_words", stop_words),
+        min_df=min_df,
+        max_df=max_df,
+        max_features=max_features,
+        token_pattern=TOKEN_PATTERN if token_pattern is None else token_pattern,
+        lowercase=lowercase,
+        raw=raw,
+        passages=passages,
+        **counting,
+    )
+    if is_pattern(path):
+        ignored = {**for_texts, "vocabulary": vocabulary, "unique": unique is True or None}
+        for parameter, value in ignored.items():
+            if value and parameter != "text_column":
+                raise InvalidParameterError(
+                    "only_texts_in_parquet", parameter=parameter, path=str(path)
+                )
+        return read_parquet_corpus(path, settings, text_column=text_column)
+    path = check_exists(path)
     if holds_counts(path):
         changed = {name: value for name, value in counting.items() if value != _WORDS_ONLY[name]}
         for parameter, value in (for_texts | changed).items():
@@ -134,17 +158,5 @@ def read_corpus(
         )
     if vocabulary is not None:
         raise InvalidParameterError("only_for_counts", parameter="vocabulary", path=str(path))
-    return vectorize(
-        read_documents(path, encoding=encoding, **for_texts),
-        language=language,
-        stop_words=stop_words,
-        min_df=min_df,
-        max_df=max_df,
-        max_features=max_features,
-        token_pattern=TOKEN_PATTERN if token_pattern is None else token_pattern,
-        lowercase=lowercase,
-        raw=raw,
-        passages=passages,
-        unique=unique,
-        **counting,
-    )
+    documents = read_documents(path, encoding=encoding, **for_texts)
+    return count_documents(documents, settings, unique=unique)

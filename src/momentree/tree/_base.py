@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import momentree.tree.exports as export
 from momentree._choices import Growth
-from momentree._elsewhere import in_reach
+from momentree._elsewhere import by_partition, in_reach
 from momentree._fit import FitPredict, all_or_nothing
 from momentree._logging import console_logging
 from momentree._types import Floats, Ints
@@ -290,6 +290,7 @@ class TreeEstimator(
     def _set_names(self, root: TreeNode) -> None:
         self._set_tree(root)
 
+    @by_partition
     def predict(self, X: Any) -> Ints:
         """Return the leaf of each sample.
 
@@ -308,6 +309,7 @@ class TreeEstimator(
         assigner, rows = self._ready(X)
         return np.asarray(assigner.labels(rows))
 
+    @by_partition
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each leaf for each sample.
 
@@ -333,6 +335,7 @@ class TreeEstimator(
     def _n_features_out(self) -> int:
         return self.n_leaves_
 
+    @by_partition
     def transform(self, X: Any) -> Floats:
         """Return :meth:`predict_proba`, so that the tree can be used as a transformer.
 
@@ -368,6 +371,7 @@ class TreeEstimator(
         """
         return float(self.score_samples(X).mean())
 
+    @by_partition
     def apply(self, X: Any) -> Ints:
         """Return the ``node_id`` of the leaf of each sample.
 

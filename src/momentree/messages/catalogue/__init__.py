@@ -2,6 +2,7 @@
 
 from momentree.messages.catalogue import (
     assignment,
+    backends,
     cli,
     datasets,
     decomposition,
@@ -36,6 +37,7 @@ CATALOGUE: dict[str, str] = {
     **readers_measurements.WORDS,
     **readers_records.WORDS,
     **readers_sequences.WORDS,
+    **backends.WORDS,
     **datasets.WORDS,
     **distributions.WORDS,
     **moments.WORDS,

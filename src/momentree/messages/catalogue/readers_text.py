@@ -291,4 +291,24 @@ WORDS: dict[str, str] = {
         "{n_all:~document} may be missing, and document frequencies may be too low by "
         "{n_rows:,}; increase {parameters.memory} to count all words"
     ),
+    # --- on a cluster ----------------------------------------------------------------------------
+    "dask_missing": "this needs Dask: pip install 'momentree[dask]'",
+    "no_files_of_pattern": (
+        "no files found for {pattern} ({error}); check the path, and that the file system is "
+        "reachable"
+    ),
+    "not_on_a_cluster": (
+        "{parameter} needs all texts on one machine; leave it out, or read the files from a folder"
+    ),
+    "only_texts_in_parquet": (
+        "{parameter} does not apply to {path}, which names Parquet files of texts for a cluster"
+    ),
+    "words_forgotten_on_cluster": (
+        "there are more different words than memory for them: document frequencies of rare words "
+        "may be too low by {n_rows:,}"
+    ),
+    "long_texts_whole": (
+        "{n_rows:~document} of more than {longest:,} words stayed whole: texts are not cut into "
+        "passages on a cluster"
+    ),
 }

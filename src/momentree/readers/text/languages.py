@@ -266,6 +266,10 @@ class TextSample:
         new = [(_hash(text), _excerpt(text)) for text in texts if text and not text.isspace()]
         self._kept = nsmallest(_MOST_TEXTS, [*self._kept, *new], key=itemgetter(0))
 
+    def merge(self, other: TextSample) -> None:
+        """Add the sample of other texts."""
+        self._kept = nsmallest(_MOST_TEXTS, [*self._kept, *other._kept], key=itemgetter(0))
+
     @property
     def texts(self) -> list[str]:
         """The middle parts of the sampled texts."""

@@ -132,7 +132,7 @@ class Corpus(_Labelled):
 
     Parameters
     ----------
-    X : csr_array of shape (n, d)
+    X : csr_array or Rows of shape (n, d)
         X[i, j] >= 0 is how often word j occurs in document i, or in passage i if long documents
         were cut.
     vocabulary : ndarray of str, shape (d,)
@@ -161,7 +161,7 @@ class Corpus(_Labelled):
         texts differs from the number of rows.
     """
 
-    X: sp.csr_array[Any]
+    X: Any
     vocabulary: NDArray[Any]
     ids: Sequence[str]
     labels: Sequence[str] | None = None

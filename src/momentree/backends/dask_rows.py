@@ -1,0 +1,294 @@
+"""Rows in the blocks of a Dask array or data frame, on one machine or on a cluster."""
+
+from __future__ import annotations
+
+import sys
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from hashlib import blake2b
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from momentree._types import Floats
+from momentree._validation import check_canonical, check_shape
+from momentree.backends.base import Kernel, RowArray, Rows
+from momentree.backends.dask_tasks import Tasks, Value, computed, memory, persisted, value_of
+from momentree.backends.rows import RowBlocks
+from momentree.backends.threads import num_threads, single_threaded_blas
+from momentree.exceptions import EmptyCorpusError, InvalidDataError
+
+PART_BYTES = 1 << 26
+"""Partitions that are smaller are joined to parts of about this size: 64 MB."""
+MOST_JOINED = 32
+LEAST_PARTS = 16
+"""So many parts are made, if there are so many partitions, to occupy the workers."""
+SHARE = 0.5
+"""Share of the memory of all workers for the data; the rest is for results and the system."""
+DEEPEST = 8
+"""A row array is fetched and sent again after so many steps, each computed from the last: until
+then, the scheduler keeps all of them in order to replace a worker."""
+ARRAYS_SENT = 8
+"""Arrays of the client whose entries stay with the rows until others replace them."""
+
+
+class DaskRows(Rows):
+    """Rows of a Dask array or data frame, which stay where Dask keeps them.
+
+    Each partition is converted to a sparse matrix by the task that reads it. A pass sends a kernel
+    to every part, computes a partial sum there, and adds these in a fixed tree. Borders between
+    parts and the order of additions depend only on the collection: results have the same bits on
+    any number of workers. Without a distributed client, Dask's threads do the same on this machine.
+
+    Parameters
+    ----------
+    X : dask.array.Array, dask.dataframe.DataFrame or Tasks of shape (n_rows, n_columns)
+        Blocks are dense arrays, SciPy sparse matrices or data frames. Unknown chunk sizes are
+        allowed, and so are several chunks per row.
+    keep : bool or "auto", default="auto"
+        Whether workers keep the converted rows in memory. If not, each pass reads them again.
+        "auto" keeps them if they take at most half of the memory of all workers.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        (n_rows, n_columns).
+    feature_names : tuple of str or None
+        Columns of a data frame.
+    kept : bool
+        Whether workers keep the rows.
+
+    Notes
+    -----
+    A lost worker costs time only: each part and each row array can be computed again from the
+    collection. Each task uses one thread, so that a worker of c threads works on c parts at once.
+
+    Raises
+    ------
+    InvalidDataError
+        If the collection is not a table, or partitions have different columns.
+    EmptyCorpusError
+        If there are no rows.
+    ReadError
+        If a partition cannot be read.
+    ClusterError
+        If the scheduler or too many workers are lost.
+    """
+
+    feature_names: tuple[str, ...] | None
+
+    def __init__(self, X: Any, *, keep: bool | Literal["auto"] = "auto") -> None:
+        read = X if isinstance(X, Tasks) else Tasks.of_collection(X)
+        columns = getattr(X, "columns", None)
+        self.feature_names = None if columns is None else tuple(str(name) for name in columns)
+        part = partial(_part, names=None if columns is None else list(columns))
+        n_sampled = sorted({0, len(read.keys) // 2, len(read.keys) - 1})
+        sizes = read.at(n_sampled).then(part).then(_size)
+        largest = max((size[2] for size in computed(sizes, reading=True)), default=0)
+        # The largest of three, so that one small partition does not mislead.
+        step = min(PART_BYTES // max(largest, 1), len(read.keys) // LEAST_PARTS, MOST_JOINED)
+        self.kept = keep if keep != "auto" else largest * len(read.keys) <= SHARE * memory()
+        self._parts = read.joined(part, max(step, 1))
+        if self.kept:
+            self._parts = persisted(self._parts)
+        found = computed(self._parts.then(_size), reading=True)
+        self._sizes = [n for n, _, _ in found]
+        widths = sorted({d for n, d, _ in found if n})
+        if not sum(self._sizes):
+            raise EmptyCorpusError("no_rows_in_collection", n_blocks=len(read.keys))
+        if len(widths) > 1:
+            raise InvalidDataError("blocks_of_other_widths", found=widths)
+        self.shape = (sum(self._sizes), widths[0])
+        self._sent: OrderedDict[Any, DaskRowArray] = OrderedDict()
+
+    def sum(self, kernel: Kernel, *arrays: RowArray) -> Floats:
+        """Return the sum of a kernel over all blocks; see :meth:`Rows.sum`."""
+        entries = [self._entries(values).tasks for values in arrays]
+        sums = self._parts.then(_sum, Value(kernel), self.shape[1], *entries)
+        return np.array(sums.merged(_added))
+
+    def map(self, kernel: Kernel, *arrays: RowArray) -> DaskRowArray:
+        """Return the values of a kernel for all rows, which stay there; see :meth:`Rows.map`."""
+        entries = [self._entries(values) for values in arrays]
+        tasks = [values.tasks for values in entries]
+        made = persisted(self._parts.then(_map, Value(kernel), self.shape[1], *tasks))
+        depth = 1 + max((values.depth for values in entries), default=0)
+        row_array = DaskRowArray(made, self._sizes, depth)
+        return row_array if depth < DEEPEST else self._send(np.asarray(row_array))
+
+    def pieces(self) -> Iterator[Any]:
+        """Yield the rows in order, as CSR arrays, one part at a time."""
+        matrices = self._parts.then(_matrix)
+        for place in range(len(matrices.keys)):
+            (piece,) = computed(matrices.at([place]))
+            if piece.shape[0]:
+                yield piece
+
+    def _entries(self, values: RowArray) -> DaskRowArray:
+        if isinstance(values, DaskRowArray):
+            if values.sizes != self._sizes:
+                check_shape("a row array", np.empty(sum(values.sizes)), (self.shape[0],))
+            return values
+        values = np.asarray(values)
+        check_shape("a row array", values, (self.shape[0], *values.shape[1:]))
+        if not values.strides[0]:  # the same for all rows
+            values = values[:1]
+        content = blake2b(np.ascontiguousarray(values).data).digest()
+        key = (content, values.shape, values.dtype.str)
+        if key not in self._sent:
+            self._sent[key] = self._send(values)
+            if len(self._sent) > ARRAYS_SENT:
+                self._sent.popitem(last=False)
+        self._sent.move_to_end(key)
+        return self._sent[key]
+
+    def _send(self, values: Floats) -> DaskRowArray:
+        """Place the entries of an array next to their rows, as a part of the graph of tasks."""
+        ends = np.cumsum(self._sizes)
+        each = [
+            Value(values[b - n : b] if len(values) == ends[-1] else values)
+            for n, b in zip(self._sizes, ends, strict=True)
+        ]
+        return DaskRowArray(persisted(self._parts.then(_placed, each)), self._sizes, 0)
+
+
+class DaskRowArray:
+    """Values for each row, next to the rows; ``numpy.asarray`` fetches them in row order.
+
+    Parameters
+    ----------
+    tasks : Tasks
+        One per part.
+    sizes : list of int
+        Rows of each part.
+    depth : int
+        Steps that separate it from an array that was sent.
+    """
+
+    def __init__(self, tasks: Tasks, sizes: list[int], depth: int) -> None:
+        self.tasks, self.sizes, self.depth = tasks, sizes, depth
+
+    def __len__(self) -> int:
+        return sum(self.sizes)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Floats:
+        found = zip(computed(self.tasks), self.sizes, strict=True)
+        values = np.concatenate([_all_rows(piece, n) for piece, n in found if n])
+        return values if dtype is None else values.astype(dtype, copy=False)
+
+
+class _Part(RowBlocks):
+    """A part on a worker; Dask learns its size in memory."""
+
+    def __sizeof__(self) -> int:
+        X = self.matrix
+        return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
+
+
+def _part(*tables: Any, names: list[Any] | None) -> _Part:
+    """Convert one or several partitions to a part."""
+    blocks = [_as_matrix(table, names) for table in tables]
+    filled = [block for block in blocks if block.shape[0]] or blocks[:1]
+    widths = sorted({block.shape[1] for block in filled})
+    if len(widths) > 1:
+        raise InvalidDataError("blocks_of_other_widths", found=widths)
+    return _Part(filled[0] if len(filled) == 1 else sp.vstack(filled, format="csr"))
+
+
+def _as_matrix(table: Any, names: list[Any] | None) -> Any:
+    """Convert a block, or the blocks of the same rows and different columns, to a CSR array."""
+    if isinstance(table, list):
+        if len(table) > 1:
+            return sp.hstack([_as_matrix(block, names) for block in table], format="csr")
+        (table,) = table
+    found = getattr(table, "columns", None)
+    if found is not None and list(found) != names:
+        raise InvalidDataError(
+            "partition_of_other_columns",
+            missing=[str(name) for name in names or [] if name not in list(found)],
+            unknown=[str(name) for name in found if name not in (names or [])],
+        )
+    if len(table.shape) != 2:
+        raise InvalidDataError("block_not_two_dimensional", shape=str(table.shape))
+    if not table.shape[0]:  # scikit-learn rejects empty tables
+        return sp.csr_array(table.shape)
+    return check_canonical(table)
+
+
+def of_partitions(function: Callable[[Any], Any], X: Any) -> Any:
+    """Return a function of each row of a Dask collection, as one array in the order of rows.
+
+    Parameters
+    ----------
+    function : callable
+        Maps a block, a matrix or data frame, to an array with one entry per row.
+    X : dask.array.Array or dask.dataframe.DataFrame of shape (n_rows, n_columns)
+        A collection.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, ...)
+        The results.
+    """
+    results = computed(Tasks.of_collection(X).then(_applied, Value(function)), reading=True)
+    found = [result for result in results if result is not None]
+    if not found:
+        raise EmptyCorpusError("no_rows_in_collection", n_blocks=len(results))
+    return np.concatenate(found)
+
+
+def _applied(table: Any, function: Any) -> Any:
+    if isinstance(table, list):
+        stack = sp.hstack if any(map(sp.issparse, table)) else np.hstack
+        table = table[0] if len(table) == 1 else stack(table)
+    if not table.shape[0]:
+        return None
+    with single_threaded_blas(), num_threads(1):
+        return value_of(function)(table)
+
+
+def _size(part: _Part) -> tuple[int, int, int]:
+    return (*part.shape, sys.getsizeof(part))
+
+
+def _matrix(part: _Part) -> Any:
+    return part.matrix
+
+
+def _sum(part: _Part, kernel: Value | Kernel, d: int, *entries: Any) -> Floats:
+    with single_threaded_blas(), num_threads(1):
+        return _wide(part, d).sum(value_of(kernel), *_of_rows(part, entries))
+
+
+def _map(part: _Part, kernel: Value | Kernel, d: int, *entries: Any) -> Floats:
+    with single_threaded_blas(), num_threads(1):
+        return _wide(part, d).map(value_of(kernel), *_of_rows(part, entries))
+
+
+def _wide(part: _Part, d: int) -> RowBlocks:
+    """Return a part; an empty one may have another number of columns."""
+    return part if part.shape[1] == d else RowBlocks(sp.csr_array((0, d)))
+
+
+def _of_rows(part: _Part, entries: Sequence[Floats]) -> list[Floats]:
+    return [_all_rows(values, part.shape[0]) for values in entries]
+
+
+def _all_rows(values: Floats, n: int) -> Floats:
+    """Return one entry per row, of entries that may be one for all."""
+    return values if len(values) == n else np.broadcast_to(values, (n, *values.shape[1:]))
+
+
+def _placed(part: _Part, values: Value) -> Floats:  # noqa: ARG001 - runs where the part is
+    return np.asarray(values())
+
+
+def _added(*sums: Floats) -> Floats:
+    """Add partial sums in a fixed order, in pairs."""
+    terms = list(sums)
+    while len(terms) > 1:
+        pairs = [a + b for a, b in zip(terms[::2], terms[1::2], strict=False)]
+        terms = pairs + terms[2 * len(pairs) :]
+    return terms[0]

@@ -1,0 +1,238 @@
+"""Graphs of Dask tasks, one for each part of the rows."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pickle
+import sys
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Self, cast
+from uuid import uuid4
+
+import cloudpickle
+import dask
+import numpy as np
+from dask.delayed import Delayed
+from dask.optimization import cull
+from dask.threaded import get as threaded_get
+
+from momentree.exceptions import ClusterError, InvalidDataError, MomentreeError, ReadError
+
+Key = Hashable
+
+_LOST = (
+    "CancelledError",
+    "ClosedClientError",
+    "CommClosedError",
+    "FutureCancelledError",
+    "FuturesCancelledError",
+)
+"""Errors of Dask if the scheduler is gone, by name, because the library may not be loaded."""
+
+
+FAN_IN = 8
+"""Partial results that one task merges."""
+SMALL = 1 << 15
+"""Values up to this number of bytes are sent with each task: it need not wait for another."""
+
+
+class Value:
+    """A value in a graph, pickled once; small ones are part of each task that uses them."""
+
+    def __init__(self, value: Any) -> None:
+        self._pickled = cloudpickle.dumps(value)
+
+    @property
+    def small(self) -> bool:
+        """Whether the value is small enough to be sent with each task."""
+        return len(self._pickled) <= SMALL
+
+    def __call__(self) -> Any:
+        """Return the value."""
+        return pickle.loads(self._pickled)  # noqa: S301 - written by this process
+
+    def __dask_tokenize__(self) -> str:
+        return uuid4().hex
+
+
+def value_of(argument: Any) -> Any:
+    """Return the value that a task received, in place or from another task."""
+    return argument() if isinstance(argument, Value) else argument
+
+
+class Tasks:
+    """A Dask collection of one task for each part.
+
+    Parameters
+    ----------
+    graph : mapping
+        Tasks by key, those of the parts and all that these depend on.
+    keys : sequence
+        Keys of the parts, in the order of rows.
+    """
+
+    __dask_scheduler__ = staticmethod(threaded_get)
+
+    def __init__(self, graph: Mapping[Key, Any], keys: Sequence[Key]) -> None:
+        self.graph, self.keys = graph, list(keys)
+
+    @classmethod
+    def of_collection(cls, X: Any) -> Self:
+        """Return the partitions of an array or data frame; for arrays, lists of column blocks."""
+        if not (hasattr(X, "to_delayed") and isinstance(getattr(X, "shape", None), tuple)):
+            raise InvalidDataError("dask_not_a_table", type=type(X).__name__)
+        if len(X.shape) != 2:
+            raise InvalidDataError("dask_not_two_dimensional", n_dimensions=len(X.shape))
+        found = np.asarray(X.to_delayed(), dtype=object)
+        if any(block.key not in block.dask for block in found.flat):
+            # Optimization loses the partitions that a cluster already holds.
+            found = np.asarray(X.to_delayed(optimize_graph=False), dtype=object)
+        blocks: list[list[Delayed]] = found.reshape(len(found), -1).tolist()
+        graph: dict[Key, Any] = {}
+        for row in blocks:
+            for block in row:
+                graph.update(block.dask)
+        keys = _keys("partition", len(blocks))
+        for key, row in zip(keys, blocks, strict=True):
+            graph[key] = (_listed, *(block.key for block in row))
+        return cls(graph, keys)
+
+    @classmethod
+    def of_values(cls, values: Sequence[Any]) -> Self:
+        """Return tasks that give these values."""
+        keys = _keys("value", len(values))
+        return cls({key: (Value(value),) for key, value in zip(keys, values, strict=True)}, keys)
+
+    def merged(self, merge: Callable[..., Any]) -> Any:
+        """Merge the results of all parts, in a fixed tree, and return one."""
+        tasks = self
+        while len(tasks.keys) > 1:
+            tasks = tasks.joined(merge, FAN_IN)
+        return computed(tasks)[0]
+
+    def at(self, places: Sequence[int]) -> Tasks:
+        """Return the tasks of some parts."""
+        return Tasks(self.graph, [self.keys[place] for place in places])
+
+    def then(self, function: Callable[..., Any], *arguments: Any) -> Tasks:
+        """Return a function of each part.
+
+        An argument that is `Tasks`, or a list, is divided between the parts; a large `Value` is
+        sent to each worker once. The function reads values with :func:`value_of`.
+        """
+        graph = dict(self.graph)
+        columns: list[Sequence[Any]] = [self.keys]
+        for argument in arguments:
+            if isinstance(argument, Tasks):
+                graph.update(argument.graph)
+                columns.append(argument.keys)
+            elif isinstance(argument, list):
+                columns.append(argument)
+            elif isinstance(argument, Value) and not argument.small:
+                (key,) = _keys("given", 1)
+                graph[key] = (argument,)
+                columns.append([key] * len(self.keys))
+            else:
+                columns.append([argument] * len(self.keys))
+        keys = _keys(_name(function), len(self.keys))
+        graph.update(
+            (key, (function, *row))
+            for key, row in zip(keys, zip(*columns, strict=True), strict=True)
+        )
+        return Tasks(graph, keys)
+
+    def joined(self, function: Callable[..., Any], n: int) -> Tasks:
+        """Return a function of each n successive parts."""
+        groups = [self.keys[i : i + n] for i in range(0, len(self.keys), n)]
+        keys = _keys(_name(function), len(groups))
+        new = {key: (function, *group) for key, group in zip(keys, groups, strict=True)}
+        return Tasks({**self.graph, **new}, keys)
+
+    def __dask_graph__(self) -> Mapping[Key, Any]:
+        return self.graph
+
+    def __dask_keys__(self) -> list[Key]:
+        return self.keys
+
+    def __dask_tokenize__(self) -> list[Key]:
+        return self.keys  # unique: without them, Dask would hash all data
+
+    @staticmethod
+    def __dask_optimize__(graph: Mapping[Key, Any], keys: Any, **_: Any) -> Any:
+        return cull(dict(graph), keys)[0]
+
+    def __dask_postcompute__(self) -> tuple[Callable[..., Any], tuple[()]]:
+        return list, ()
+
+    def __dask_postpersist__(self) -> tuple[Callable[..., Tasks], tuple[list[Key]]]:
+        return _rebuilt, (self.keys,)
+
+
+def _listed(*blocks: Any) -> list[Any]:
+    return list(blocks)
+
+
+def _rebuilt(graph: Mapping[Key, Any], keys: list[Key]) -> Tasks:
+    return Tasks(graph, keys)
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return str(getattr(getattr(function, "func", function), "__name__", "kernel")).strip("_")
+
+
+def _keys(name: str, n: int) -> list[Key]:
+    unique = f"momentree-{name}-{uuid4().hex}"
+    return [(unique, i) for i in range(n)]
+
+
+def computed(tasks: Tasks, *, reading: bool = False) -> list[Any]:
+    """Return the results of all parts; `reading` says that they compute the user's collection."""
+    with _errors(reading=reading):
+        (found,) = dask.compute(tasks)
+    return list(found)
+
+
+def persisted(tasks: Tasks) -> Tasks:
+    """Start tasks, and keep their results where they are computed."""
+    with _errors():
+        (kept,) = dask.persist(tasks)
+    return cast(Tasks, kept)
+
+
+@contextmanager
+def _errors(*, reading: bool = False) -> Iterator[None]:
+    try:
+        # Kernels contain parameters of the model: large graphs are no mistake here.
+        quiet = {"distributed.admin.large-graph-warning-threshold": "1 TB"}
+        with dask.config.set(quiet if "distributed" in sys.modules else {}):
+            yield
+    except MomentreeError:
+        raise
+    except (Exception, asyncio.CancelledError) as error:
+        kind, text = type(error).__name__, " ".join(f"{type(error).__name__}: {error}".split())
+        if kind == "KilledWorker":
+            raise ClusterError("worker_killed", error=text) from error
+        if kind in _LOST or str(error).startswith("Missing dependency"):  # results that are gone
+            raise ClusterError("scheduler_lost", error=text) from error
+        if reading:
+            raise ReadError("partition_not_read", error=text) from error
+        raise
+
+
+def memory() -> float:
+    """Return the memory of all workers in bytes, or that of this machine."""
+    if "distributed" in sys.modules:
+        from distributed import get_client
+
+        try:
+            workers = get_client().scheduler_info(n_workers=-1)["workers"].values()
+        except ValueError:  # no client
+            pass
+        else:
+            return float(sum(worker["memory_limit"] or np.inf for worker in workers))
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError):  # Windows
+        return np.inf

@@ -1,0 +1,319 @@
+"""Read Parquet files, named by a pattern or URL, on the workers of a cluster."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from os import PathLike, fspath
+from typing import Any, overload
+
+import numpy as np
+import scipy.sparse as sp
+
+from momentree.exceptions import (
+    EmptyCorpusError,
+    InvalidParameterError,
+    MissingLibraryError,
+    MomentreeError,
+    ReadError,
+)
+from momentree.messages import Message
+from momentree.readers.tables.roles import pick
+from momentree.readers.tables.values import count_words
+from momentree.readers.text.cleaning import clean_batch, note_stripped
+from momentree.readers.text.frequencies import DocumentFrequencies
+from momentree.readers.text.languages import TextSample
+from momentree.readers.text.objects import Corpus
+from momentree.readers.text.passages import LONG_TEXT_WORDS
+from momentree.readers.text.selection import note_without_words, select_words
+from momentree.readers.text.vectorizer import Counted, TextVectorizer
+
+_URL = re.compile(r"^([a-z][a-z0-9+.-]+):/+", re.IGNORECASE)
+PART_BYTES = 1 << 26
+"""Bytes of Parquet row groups, uncompressed, that one task reads: 64 MB."""
+MOST_WORDS = 5_000_000
+"""Different words of which frequencies are kept: about 1 GB."""
+
+
+def is_pattern(path: str | PathLike[str]) -> bool:
+    """Return whether a path is a pattern of Parquet files, or a URL of one or several."""
+    text = str(path)
+    return bool(_URL.match(text)) or (
+        bool(re.search(r"[*?\[]", text)) and text.lower().endswith((".parquet", ".pq"))
+    )
+
+
+def read_parquet_corpus(
+    pattern: str | PathLike[str], settings: TextVectorizer, *, text_column: str | None = None
+) -> Corpus:
+    """Count the words of texts in Parquet files on the workers of a Dask cluster.
+
+    Parameters
+    ----------
+    pattern : str
+        Path or URL of a file system that fsspec knows, with wildcards: "s3://news/*.parquet".
+    settings : TextVectorizer
+        What counts as a word and which words to keep.
+    text_column : str, default=None
+        Column of the texts; None takes the only column of strings, or the one with a common name.
+
+    Returns
+    -------
+    Corpus
+        With `X` as :class:`momentree.backends.DaskRows`, without texts; `ids` are row numbers in
+        the order of file names.
+
+    Raises
+    ------
+    ReadError
+        If there is no such file, or one cannot be read.
+    InvalidParameterError
+        If words are chosen in a way that needs all texts at once (`phrases`, or a number of
+        `passages`).
+    EmptyCorpusError
+        If there are no documents, or no word is kept.
+    MissingLibraryError
+        If Dask or fsspec is not installed.
+    """
+    try:
+        from momentree.backends.dask_rows import DaskRows
+        from momentree.backends.dask_tasks import Tasks, Value, computed
+    except ImportError as error:
+        raise MissingLibraryError("dask_missing") from error
+    for parameter, off in (("phrases", False), ("passages", "auto")):
+        if getattr(settings, parameter) not in (off, None):
+            raise InvalidParameterError("not_on_a_cluster", parameter=parameter)
+    url = _URL.sub(r"\1://", fspath(pattern))  # a Path has lost one of the slashes
+    found = computed(Tasks.of_values(_files(url)).then(_outline))
+    column = _text_column(found[0], text_column)
+    read = Tasks.of_values([part for one in found for part in one.parts(column)])
+    seen: _Seen = read.then(_seen, settings.raw).merged(_merged)
+    if not seen.n_documents:
+        raise EmptyCorpusError("no_documents")
+    adapted, notes = settings.adapt(seen.sample.texts)
+    frequencies, n_found = read.then(_frequencies, Value(adapted)).merged(_added)
+    listed = frequencies.frequencies()
+    Counted(listed.words, sp.csr_array((0, 0)), n_found).check(
+        seen.n_documents, settings.token_pattern
+    )
+    keep, dropped = select_words(listed, settings.min_df, settings.max_df, settings.max_features)
+    notes = (*note_stripped(seen.stripped), *notes, *dropped)
+    if frequencies.error:
+        notes += (Message("words_forgotten_on_cluster", n_rows=frequencies.error),)
+    if seen.n_long and settings.passages is not None:
+        notes += (Message("long_texts_whole", n_rows=seen.n_long, longest=LONG_TEXT_WORDS),)
+    vectorizer = replace(adapted, vocabulary=tuple(listed.words[keep].tolist()), passages=None)
+    X = DaskRows(read.then(_counts, Value(vectorizer)))
+    empty = X.sum(_count_empty)
+    return Corpus(
+        X=X,
+        vocabulary=np.asarray(vectorizer.vocabulary, dtype=object),
+        ids=RowNumbers(X.shape[0]),
+        name=url.rsplit("/", 1)[-1],
+        vectorizer=vectorizer,
+        notes=(*notes, *note_without_words(int(empty[0]), X.shape[0], passages=False)),
+    )
+
+
+class RowNumbers(Sequence[str]):
+    """The ids "1", "2", ... of n rows, made when they are used."""
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+
+    def __len__(self) -> int:
+        return self._n
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, slice):
+            return [str(i + 1) for i in range(self._n)[place]]
+        return str(range(self._n)[place] + 1)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Some row groups of a file."""
+
+    url: str
+    groups: list[int]
+    column: str
+
+
+@dataclass(frozen=True)
+class _Outline:
+    """Columns of strings and the sizes of the row groups of a file."""
+
+    url: str
+    strings: list[str]
+    columns: list[str]
+    sizes: list[int]
+
+    def parts(self, column: str) -> Iterator[_Part]:
+        """Divide the row groups, in order, by a rule that depends on the file only."""
+        if column not in self.strings:
+            code = "not_text" if column in self.columns else "no_text_column"
+            raise ReadError(
+                code,
+                path=self.url,
+                column=column,
+                columns=self.columns,
+                kind="other values",
+                parameter="text_column",
+            )
+        groups: list[int] = []
+        size = 0
+        for i, more in enumerate(self.sizes):
+            if groups and size + more > PART_BYTES:
+                yield _Part(self.url, groups, column)
+                groups, size = [], 0
+            groups.append(i)
+            size += more
+        yield _Part(self.url, groups, column)
+
+
+@dataclass
+class _Seen:
+    """What the first pass over the texts finds."""
+
+    sample: TextSample
+    stripped: Counter[str]
+    n_documents: int
+    n_long: int
+
+
+def _files(url: str) -> list[str]:
+    """Return the files of a pattern in alphabetical order."""
+    try:
+        import fsspec
+    except ImportError as error:
+        raise MissingLibraryError("dask_missing") from error
+    try:
+        found = sorted(file.full_name for file in fsspec.open_files(url))
+    except (OSError, ValueError, ImportError) as error:
+        raise ReadError("no_files_of_pattern", pattern=url, error=_text(error)) from error
+    if not found:
+        raise ReadError("no_files_of_pattern", pattern=url, error="no such file")
+    return found
+
+
+@contextmanager
+def _opened(url: str) -> Iterator[Any]:
+    import fsspec
+    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow.parquet as pq  # type: ignore[import-untyped]
+
+    try:
+        with fsspec.open(url) as raw, pq.ParquetFile(raw) as file:
+            yield file
+    except MomentreeError:
+        raise
+    except (pa.ArrowException, MemoryError, OSError, ValueError) as error:
+        raise ReadError("unreadable_parquet", path=url, details=_text(error)) from error
+
+
+def _text(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _outline(url: str) -> _Outline:
+    import pyarrow.types as pt  # type: ignore[import-untyped]
+
+    with _opened(url) as file:
+        schema, metadata = file.schema_arrow, file.metadata
+        strings = [
+            name
+            for name, kind in zip(schema.names, schema.types, strict=True)
+            if pt.is_string(kind) or pt.is_large_string(kind) or pt.is_dictionary(kind)
+        ]
+        groups = range(metadata.num_row_groups)
+        sizes = [metadata.row_group(i).total_byte_size for i in groups]
+        return _Outline(url, strings, list(schema.names), sizes)
+
+
+def _text_column(outline: _Outline, given: str | None) -> str:
+    if given is not None:
+        return given
+    named = outline.strings[0] if len(outline.strings) == 1 else pick("text", outline.strings)
+    if named is None:
+        raise ReadError(
+            "no_text_column",
+            path=outline.url,
+            columns=outline.columns,
+            parameter="text_column",
+        )
+    return named
+
+
+def _batches(part: _Part) -> Iterator[list[str]]:
+    import pyarrow as pa
+    import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+    with _opened(part.url) as file:
+        for batch in file.iter_batches(10_000, row_groups=part.groups, columns=[part.column]):
+            batch.validate(full=True)
+            texts = pc.cast(batch.column(0), pa.large_string()).to_pylist()
+            yield [text or "" for text in texts]
+
+
+def _seen(part: _Part, raw: bool) -> _Seen:
+    seen = _Seen(TextSample(), Counter(), 0, 0)
+    for batch in _batches(part):
+        texts = batch if raw else clean_batch(batch, seen.stripped)
+        seen.sample.add(texts)
+        seen.n_documents += len(texts)
+        seen.n_long += sum(count_words(text) > LONG_TEXT_WORDS for text in texts)
+    return seen
+
+
+def _merged(first: _Seen, *others: _Seen) -> _Seen:
+    total = deepcopy(first)
+    for one in others:
+        total.sample.merge(one.sample)
+        total.stripped.update(one.stripped)
+        total.n_documents += one.n_documents
+        total.n_long += one.n_long
+    return total
+
+
+def _frequencies(part: _Part, settings: Any) -> tuple[DocumentFrequencies, int]:
+    from momentree.backends.dask_tasks import value_of
+
+    vectorizer: TextVectorizer = value_of(settings)
+    frequencies, n_found = DocumentFrequencies(MOST_WORDS), 0
+    for batch in _batches(part):
+        texts = batch if vectorizer.raw else clean_batch(batch, Counter())
+        counted = replace(vectorizer, raw=True).counted(texts)
+        frequencies.update(list(counted.words), counted.X)
+        n_found += counted.n_found
+    return frequencies, n_found
+
+
+def _added(
+    first: tuple[DocumentFrequencies, int], *others: tuple[DocumentFrequencies, int]
+) -> tuple[DocumentFrequencies, int]:
+    total, n_found = deepcopy(first)
+    for frequencies, n in others:
+        total.merge(frequencies)
+        n_found += n
+    return total, n_found
+
+
+def _counts(part: _Part, settings: Any) -> sp.csr_array[Any]:
+    from momentree.backends.dask_tasks import value_of
+
+    vectorizer: TextVectorizer = value_of(settings)
+    empty = sp.csr_array((0, len(vectorizer.vocabulary or ())), dtype=np.int32)
+    counts = [vectorizer.transform(batch) for batch in _batches(part) if batch]
+    return sp.csr_array(sp.vstack([empty, *counts], format="csr"))
+
+
+def _count_empty(B: Any) -> Any:
+    return np.array([(np.diff(B.csr[2]) == 0).sum()], dtype=np.float64)

@@ -1,0 +1,106 @@
+"""Estimators on Dask collections: the same fit as in memory."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+import momentree as mt
+from momentree.datasets import (
+    make_bernoulli_mixture,
+    make_single_topic,
+    make_spherical_gaussians,
+)
+from momentree.exceptions import InvalidDataError
+from tests.raising import raises
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+
+N = 240
+
+
+def counts():
+    return make_single_topic(N, 30, 3, length=40, random_state=0).X.toarray()
+
+
+def records():
+    return make_bernoulli_mixture(N, 20, 3, random_state=1).X.toarray().astype(float)
+
+
+def reals():
+    return make_spherical_gaussians(N, 5, 3, separation=6.0, random_state=2).X
+
+
+CASES = {
+    "SingleTopicModel": (mt.SingleTopicModel(3), counts),
+    "SingleTopicModel-moments": (mt.SingleTopicModel(3, refine=None), counts),
+    "PoissonMixture": (mt.PoissonMixture(3), counts),
+    "BernoulliMixture": (mt.BernoulliMixture(3), records),
+    "LatentDirichletAllocation": (mt.LatentDirichletAllocation(3, max_iter=5), counts),
+    "GaussianMixture": (mt.GaussianMixture(3), reals),
+    "TopicTree": (mt.TopicTree(3), counts),
+    "TopicTree-splits": (mt.TopicTree(3, search="none"), counts),
+    "ClusterTree-counts": (mt.ClusterTree(3), counts),
+    "ClusterTree-binary": (mt.ClusterTree(3), records),
+    "ClusterTree-real": (mt.ClusterTree(3), reals),
+}
+LEARNED = ("weights_", "components_", "means_", "covariances_", "doc_topic_prior_")
+
+
+def sparse_blocks(X):
+    return da.from_array(X, chunks=(70, -1)).map_blocks(sp.csr_array)
+
+
+def dense_blocks(X):
+    return da.from_array(X, chunks=(70, 4))
+
+
+def frame(X):
+    table = pd.DataFrame(X, columns=[f"w{j}" for j in range(X.shape[1])])
+    return dd.from_pandas(table, npartitions=4, sort=False)
+
+
+@pytest.mark.filterwarnings("ignore::momentree.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("case", CASES)
+def test_the_same_fit_as_in_memory(case):
+    model, sample = CASES[case]
+    X = sample()
+    weight = np.linspace(1, 2, N)
+    options = {}
+    if not case.startswith(("Gaussian", "ClusterTree-real")):
+        options = {"sample_weight": weight}
+    expected = clone(model).fit(X, **options)
+    if options:
+        options = {"sample_weight": da.from_array(weight, chunks=100)}
+    for make in (sparse_blocks, dense_blocks, frame):
+        if make is sparse_blocks and case.startswith("Gaussian"):
+            continue
+        collection = make(X)
+        found = clone(model).fit(collection, **options)
+        np.testing.assert_array_equal(found.labels_, expected.labels_)
+        assert type(found.labels_) is np.ndarray
+        for name in LEARNED:
+            if hasattr(expected, name):
+                np.testing.assert_allclose(
+                    getattr(found, name), getattr(expected, name), rtol=1e-8, atol=1e-12
+                )
+        assert set(vars(found)) - {"notes_"} >= set(vars(expected)) - {
+            "notes_",
+            "feature_names_in_",
+        }
+        if make is frame:
+            assert found.feature_names_in_.tolist() == list(collection.columns)
+        np.testing.assert_array_equal(found.predict(collection), expected.predict(X))
+
+
+def test_a_bad_value_is_reported_with_its_row():
+    X = counts().astype(float)
+    X[200, 7] = np.nan
+    with raises(InvalidDataError, "missing_count", row=200, column=7):
+        mt.SingleTopicModel(3).fit(dense_blocks(X))
+    X[200, 7] = -1
+    with raises(InvalidDataError, "negative_count", row=200, column=7):
+        mt.SingleTopicModel(3).fit(sparse_blocks(X))
