@@ -20,6 +20,7 @@ from momentree.messages.catalogue import (
     readers_tables,
     readers_text,
     report,
+    states,
     tree,
     values,
 )
@@ -46,6 +47,7 @@ CATALOGUE: dict[str, str] = {
     **tree.WORDS,
     **models.WORDS,
     **persistence.WORDS,
+    **states.WORDS,
     **report.WORDS,
     **cli.WORDS,
 }
