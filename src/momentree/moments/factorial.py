@@ -57,11 +57,6 @@ class FactorialMoments(BaseMoments):
         return np.asarray(self._s1)
 
     @property
-    def diagonal(self) -> Floats:
-        """What M2 subtracts from the diagonal of sum r2 x x^T, shape (d,)."""
-        return np.asarray(self._s2)
-
-    @property
     def m2(self) -> LinearOperator:
         """M2 v = X^T (r2 * (X v)) - s2 * v as an operator of shape (d, d)."""
 

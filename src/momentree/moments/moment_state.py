@@ -120,7 +120,7 @@ class MomentState(State):
     """
 
     _by_column: ClassVar[tuple[str, ...]] = ("first", "products", "slices")
-    _not_negative: ClassVar[tuple[str, ...]] = ("totals", "occurrences", "pair_rows")
+    _not_negative: ClassVar[tuple[str, ...]] = ("occurrences", "pair_rows")
     _unreleased: ClassVar[tuple[str, ...]] = ("occurrences", "pair_rows")
 
     def __init__(
@@ -158,7 +158,7 @@ class MomentState(State):
 
     def _shapes(self, d: int) -> dict[str, tuple[int, ...]]:
         shapes: dict[str, tuple[int, ...]] = {
-            "totals": (4,),  # weights, and the divisors of M1, M2 and M3
+            "totals": (5,),  # weights, the divisors of M1, M2 and M3, and the sum of all values
             "first": (d,),
             "occurrences": (d,),
         }
@@ -223,7 +223,7 @@ class MomentState(State):
             raw = FactorialMoments(rows, weights, count_per_token)
             added = {
                 "rows": np.array([float(n)]),
-                "totals": np.array([v.sum(), *totals]),
+                "totals": np.array([v.sum(), *totals, v @ rows.row_sums]),
                 "first": raw.m1,
                 "occurrences": occurrences,
             }
@@ -317,6 +317,7 @@ class MomentState(State):
                 out._sums[name] = value
         out._sums = {name: out._sums[name] for name in self._sums}
         out.released, out._parts = self.released, self._content_parts
+        out.reader = self.reader
         return out
 
     # --- moments ----------------------------------------------------------------------------------
@@ -325,6 +326,16 @@ class MomentState(State):
     def m1(self) -> Floats:
         """M1, shape (d,)."""
         return self._sums["first"] / self._divisor(1)
+
+    @property
+    def weight(self) -> float:
+        """Sum of the sample weights."""
+        return float(self._sums["totals"][0])
+
+    @property
+    def mean_count(self) -> float:
+        """Mean sum of a row."""
+        return float(self._sums["totals"][4]) / self._divisor(0)
 
     def _divisor(self, order: int) -> float:
         total = float(self._sums["totals"][order])
@@ -409,21 +420,22 @@ class MomentState(State):
         if self.third:
             raise InvalidDataError("last_round")
         settings: dict[str, Any] = dict(self.settings)
-        if self.whole:
-            found = _largest(self._whole_m2(), n_components)
+        Y = None if self.whole else self._products()
+        if Y is None:
+            Q = _largest(self._whole_m2(), n_components)
+            settings["third"] = True
             if self.model == "gaussian":
                 settings["variance"] = self._variance(n_components)
-            return MomentState(self.columns, **{**settings, "third": True}, subspace=found)
-        Y = self._products()
-        if "subspace" not in self._fixed:
-            Q = _signed(np.linalg.qr(Y)[0])
-            return MomentState(self.columns, **settings, subspace=Q)
-        ritz = self._ritz()
-        if ritz.residual(n_components) > tol:
-            return MomentState(self.columns, **settings, subspace=_signed(np.linalg.qr(Y)[0]))
-        k = int(np.count_nonzero(ritz.values[:n_components] > 0))
-        Q = _signed(np.linalg.qr(Y @ ritz.vectors[:, : max(k, 1)])[0])
-        return MomentState(self.columns, **{**settings, "third": True}, subspace=Q)
+        elif self.accuracy(n_components) > tol:
+            Q = np.linalg.qr(Y)[0]
+        else:
+            ritz = self._ritz()
+            k = int(np.count_nonzero(ritz.values[:n_components] > 0))
+            Q = np.linalg.qr(Y @ ritz.vectors[:, : max(k, 1)])[0]
+            settings["third"] = True
+        found = MomentState(self.columns, **settings, subspace=_signed(Q))
+        found.reader = self.reader
+        return found
 
     def accuracy(self, n_components: int) -> float:
         """Return the residual of the first k eigenpairs of M2, relative to the largest eigenvalue.
@@ -520,7 +532,7 @@ def _largest(M2: Floats, k: int) -> Floats:
     k = min(k, len(values), int(np.count_nonzero(values > 1e-12 * max(values[-1], 0.0))))
     if k < 1:
         raise InvalidDataError("no_component_in_state")
-    return _signed(U[:, ::-1][:, :k])
+    return np.asarray(U[:, ::-1][:, :k])
 
 
 def _signed(U: Floats) -> Floats:

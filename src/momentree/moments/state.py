@@ -61,6 +61,8 @@ class State(ABC):
         What the sums belong to, besides the columns.
     released : bool
         Whether small counts were suppressed; see :meth:`release`.
+    reader : dict or None
+        Settings that convert new data to these columns, for the model; not in the fingerprint.
     """
 
     _by_column: ClassVar[tuple[str, ...]]
@@ -83,6 +85,7 @@ class State(ABC):
         self.settings, self._fixed = dict(settings), dict(fixed)
         self._sums = {"rows": np.zeros(1), "suppressed": np.zeros(2), **sums}
         self.released = False
+        self.reader: dict[str, Any] | None = None
         self._parts: frozenset[str] = frozenset()
 
     # --- adding rows ------------------------------------------------------------------------------
@@ -257,6 +260,7 @@ class State(ABC):
     def empty(self) -> Self:
         """Return a state with the same fingerprint and no rows."""
         out = type(self)(self.columns, **self.settings, **self._fixed)
+        out.reader = self.reader
         return out
 
     def release(self, min_count: int = 5) -> Self:
@@ -318,6 +322,7 @@ class State(ABC):
             "fixed": list(self._fixed),
             "sums": list(self._sums),
             "released": self.released,
+            "reader": self.reader,
             "parts": sorted(self._content_parts),
             "fingerprint": self.fingerprint,
         }
@@ -391,6 +396,9 @@ class State(ABC):
             sums = {str(n): _finite(f"sum_{n}", arrays[f"sum_{n}"]) for n in manifest["sums"]}
             state._restore(sums, released=bool(manifest["released"]))
             state._parts = frozenset(map(str, manifest["parts"]))
+            if not isinstance(manifest["reader"], dict | None):
+                raise InvalidDataError("bad_entry", name="reader", value=manifest["reader"])
+            state.reader = manifest["reader"]
             return state  # type: ignore[return-value]
 
     def _restore(self, sums: dict[str, Floats], *, released: bool) -> None:

@@ -33,23 +33,6 @@ def document_weights(
     Documents with fewer than 2 (3) words have no weight in M2 (M3). If no document has enough
     words, all weights are zero.
     """
-    r, totals = unscaled_weights(
-        rows, sample_weight, uniform=uniform, count_per_token=count_per_token
-    )
-    return np.asarray(r / np.where(totals > 0, totals, 1.0)[:, None])
-
-
-def unscaled_weights(
-    rows: RowBlocks,
-    sample_weight: Floats,
-    *,
-    uniform: bool,
-    count_per_token: Floats | float = 1.0,
-) -> tuple[Floats, Floats]:
-    """Return the weights of :func:`document_weights` before division, and their divisors (3,).
-
-    Both depend on single documents, so that they add up over batches.
-    """
     c, u = rows.row_sums, count_per_token
     words = c / u
     # Whole counts need 2 (3) words. Log-scaled lengths are fractional: weighted by length, every
@@ -58,13 +41,14 @@ def unscaled_weights(
     shortest = 2 - 1e-6 if uniform else 1 + 1e-6
     pairs = np.where(words > shortest, c * (c - u), 0.0)
     triples = np.where(words > shortest + 1, pairs * (c - 2 * u), 0.0)
-    r, totals = np.zeros((3, len(c))), np.zeros(3)
+    r = np.zeros((3, len(c)))
     for m, size in enumerate((c, pairs, triples)):
         usable = size > 0
         weight = np.where(usable, sample_weight, 0.0)
-        totals[m] = weight @ (usable if uniform else size)
-        np.divide(weight, size if uniform else 1.0, out=r[m], where=usable)
-    return r, totals
+        total = float(weight @ (usable if uniform else size))
+        if total > 0:
+            np.divide(weight, total * size if uniform else total, out=r[m], where=usable)
+    return r
 
 
 def three_words(X: Any, random_state: int | np.random.RandomState | None) -> Any:

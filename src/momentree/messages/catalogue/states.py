@@ -73,4 +73,21 @@ WORDS: dict[str, str] = {
         "same version of momentree at all sites"
     ),
     "other_state": "{path} contains a {found}, not a {expected}",
+    # --- models from states ----------------------------------------------------------------------
+    "not_of_a_round": "expected a MomentState or an ExpectedState; received a {type}",
+    "how_many_components": (
+        "the first round is complete; give the number of components, {parameters.n_components:8}"
+    ),
+    "no_em_from_states": (
+        "EM from states exists for unscaled counts and for codes, not for model={model!r} or log "
+        "scaling; fit the model from the moments"
+    ),
+    "no_model_from_state": (
+        "states with log scaling, and those of Gaussians, give moments but no fitted model "
+        "(model={model!r}); pass `moments()` to a function of momentree.decomposition"
+    ),
+    "round_without_model": (
+        "this round has no third moments yet; continue with next_round, update the result at all "
+        "sites, and merge again"
+    ),
 }
