@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from momentree._types import Floats, Ints
+from momentree.assignment._base import BlockAssigner
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.assignment.tree_rules import RuleAssigner
-from momentree.backends import RowBlocks
+from momentree.backends import Block
 from momentree.exceptions import InvalidDataError
 from momentree.objects import MixtureParameters
 
@@ -24,7 +26,7 @@ class Division:
 
 
 @dataclass(frozen=True)
-class NestedAssigner:
+class NestedAssigner(BlockAssigner):
     """Assign samples to a group of `base`, then to a part of that group if it is divided further.
 
     For each group of `base`, `parts` contains its final number or its division. Numbers repeat if
@@ -49,34 +51,24 @@ class NestedAssigner:
             max(part.groups) if isinstance(part, Division) else part for part in self.parts
         )
 
-    def labels(self, rows: RowBlocks) -> Ints:
-        """Return the group of each sample, shape (n,)."""
-        first = self.base.labels(rows)
-        out = np.empty_like(first)
-        for i, part in enumerate(self.parts):
-            here = np.flatnonzero(first == i)
-            if not isinstance(part, Division):
-                out[here] = part
-            elif len(here):
-                out[here] = np.array(part.groups)[part.assigner.labels(rows.take(here))]
-        return out
+    def labels_kernel(self) -> NestedLabels:
+        """Return a kernel that maps a block to the group of each row, shape (n,)."""
+        return NestedLabels(self.base.labels_kernel(), self._kernels("labels_kernel"))
 
-    def proba(self, rows: RowBlocks) -> Floats:
-        """Return the probability of each group: the product of the probabilities of both steps.
+    def proba_kernel(self) -> NestedProbabilities:
+        """Return a kernel for the product of the probabilities of both steps.
 
         :meth:`labels` returns the most likely part of the most likely group of `base`, which is
         not always the most likely part overall.
         """
-        first = self.base.proba(rows)
-        out = np.zeros((rows.shape[0], self.n_groups))
-        for p, part in zip(first.T, self.parts, strict=True):
-            if isinstance(part, Division):
-                inner = part.assigner.proba(rows)
-                for group, within in zip(part.groups, inner.T, strict=True):
-                    out[:, group] += p * within
-            else:
-                out[:, part] += p
-        return out
+        kernels = self._kernels("proba_kernel")
+        return NestedProbabilities(self.base.proba_kernel(), kernels, self.n_groups)
+
+    def _kernels(self, name: str) -> tuple[Part, ...]:
+        return tuple(
+            (getattr(part.assigner, name)(), part.groups) if isinstance(part, Division) else part
+            for part in self.parts
+        )
 
     def renumbered(self, to: Ints) -> NestedAssigner:
         """Return the same assigner with group i renumbered as `to[i]`."""
@@ -109,6 +101,53 @@ class NestedAssigner:
             else:
                 found.add(part)
         return found
+
+
+Part: TypeAlias = int | tuple[Callable[[Block], Any], tuple[int, ...]]
+"""The final number of a group, or the kernel of its division and the number of each part."""
+
+
+@dataclass(frozen=True, eq=False)
+class NestedLabels:
+    """The group of each row, shape (n,)."""
+
+    base: Callable[[Block], Ints]
+    parts: tuple[Part, ...]
+
+    def __call__(self, B: Block) -> Ints:
+        """Return the groups of the rows of a block."""
+        first = self.base(B)
+        out = np.empty_like(first)
+        for i, part in enumerate(self.parts):
+            here = first == i
+            if isinstance(part, int):
+                out[here] = part
+            elif here.any():
+                kernel, groups = part
+                out[here] = np.array(groups)[kernel(B)[here]]
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class NestedProbabilities:
+    """The probability of each group for each row, shape (n, n_groups)."""
+
+    base: Callable[[Block], Floats]
+    parts: tuple[Part, ...]
+    n_groups: int
+
+    def __call__(self, B: Block) -> Floats:
+        """Return the probabilities for the rows of a block."""
+        first = self.base(B)
+        out = np.zeros((len(first), self.n_groups))
+        for p, part in zip(first.T, self.parts, strict=True):
+            if isinstance(part, int):
+                out[:, part] += p
+            else:
+                kernel, groups = part
+                for group, within in zip(groups, kernel(B).T, strict=True):
+                    out[:, group] += p * within
+        return out
 
 
 Assigner: TypeAlias = MixtureAssigner | RuleAssigner | NestedAssigner

@@ -8,9 +8,11 @@ import numpy as np
 
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
-from momentree.backends import RowBlocks
+from momentree.assignment._base import BlockAssigner
+from momentree.backends import Block
 from momentree.exceptions import InvalidDataError
-from momentree.inference import log_joint, log_posterior
+from momentree.inference import log_posterior
+from momentree.inference.posteriors import JointKernel
 from momentree.objects import (
     BernoulliParameters,
     DiagonalGaussianParameters,
@@ -29,8 +31,34 @@ _INCOMPLETE: dict[type[MixtureParameters], type[MixtureParameters]] = {
 }
 
 
+@dataclass(frozen=True, eq=False)
+class LikeliestGroup(JointKernel):
+    """The group of the most likely component of each sample, shape (n,)."""
+
+    group: Ints
+
+    def __call__(self, B: Block) -> Ints:
+        """Return the groups of the samples of a block."""
+        return np.asarray(self.group[self.joint(B).argmax(axis=1)])
+
+
+@dataclass(frozen=True, eq=False)
+class GroupProbabilities(JointKernel):
+    """The probability of each group for each sample, shape (n, n_groups)."""
+
+    group: Ints
+
+    def __call__(self, B: Block) -> Floats:
+        """Return the probabilities for the samples of a block."""
+        posterior = np.exp(log_posterior(self.joint(B))[0])
+        out = np.zeros((len(posterior), int(self.group.max()) + 1))
+        for j, group in enumerate(self.group):
+            out[:, group] += posterior[:, j]
+        return out
+
+
 @dataclass(frozen=True)
-class MixtureAssigner:
+class MixtureAssigner(BlockAssigner):
     """Assign each sample to the group of its most likely component.
 
     `group` contains the group of each component; merged components share a group.
@@ -52,17 +80,15 @@ class MixtureAssigner:
         """Number of groups."""
         return int(self.group.max()) + 1
 
-    def labels(self, rows: RowBlocks) -> Ints:
-        """Return the group of each sample, shape (n,)."""
-        return np.asarray(self.group[log_joint(rows, self.parameters).argmax(axis=1)])
+    def labels_kernel(self) -> LikeliestGroup:
+        """Return a kernel that maps a block to the group of each row, shape (n,)."""
+        p = self.parameters
+        return LikeliestGroup(p.coefficients, p.offsets, self.group)
 
-    def proba(self, rows: RowBlocks) -> Floats:
-        """Return the probability of each group for each sample, shape (n, n_groups)."""
-        posterior = np.exp(log_posterior(log_joint(rows, self.parameters))[0])
-        out = np.zeros((len(posterior), self.n_groups))
-        for j, group in enumerate(self.group):
-            out[:, group] += posterior[:, j]
-        return out
+    def proba_kernel(self) -> GroupProbabilities:
+        """Return a kernel that maps a block to group probabilities, shape (n, n_groups)."""
+        p = self.parameters
+        return GroupProbabilities(p.coefficients, p.offsets, self.group)
 
     def renumbered(self, to: Ints) -> MixtureAssigner:
         """Return the same assigner with group i renumbered as `to[i]`."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
-from momentree.backends import Block, RowBlocks
+from momentree.backends import Block
 from momentree.objects import MixtureParameters
 
 
@@ -44,9 +44,9 @@ class LinearRule:
         margins = B.dot(self.coef) + self.intercept
         return np.stack([margins, -margins], axis=1)
 
-    def proba(self, rows: RowBlocks) -> Floats:
+    def proba(self, B: Block) -> Floats:
         """Return the posterior of each side, (n, 2): 1 / (1 + exp(-margin)) for the first."""
-        first = 0.5 * (1.0 + np.tanh(0.5 * rows.map(self.scores)[:, 0]))
+        first = 0.5 * (1.0 + np.tanh(0.5 * self.scores(B)[:, 0]))
         return np.stack([first, 1.0 - first], axis=1)
 
     def reordered(self, order: Ints) -> LinearRule:
@@ -81,13 +81,13 @@ class ScoreRule:
         """Return (d_i . x + c_i)^2 for each sample of a block, shape (n, s)."""
         return np.asarray((B.dot(self.coef) + self.constant) ** 2)
 
-    def proba(self, rows: RowBlocks) -> Floats:
+    def proba(self, B: Block) -> Floats:
         """Return squared scores divided by their sum, (n, s); equal values if all are zero.
 
         Over the samples of the split, sum_i <d_j, x_i>^2 / n = 1 for every side (T Theorem 6.2.1),
         so all sides have the same average squared score.
         """
-        squares = rows.map(self.scores)
+        squares = self.scores(B)
         total = squares.sum(axis=1, keepdims=True)
         equal = np.full_like(squares, 1.0 / squares.shape[1])
         return np.asarray(np.divide(squares, total, out=equal, where=total > 0))

@@ -8,14 +8,15 @@ import numpy as np
 
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
+from momentree.assignment._base import BlockAssigner
 from momentree.assignment.rules import Rule
-from momentree.backends import RowBlocks
+from momentree.backends import Block
 from momentree.exceptions import InvalidDataError
 from momentree.objects import MixtureParameters
 
 
 @dataclass(frozen=True)
-class RuleAssigner:
+class RuleAssigner(BlockAssigner):
     """Follow the rule of each split from the root to a leaf; the leaves are the groups.
 
     There is one rule per inner node, in pre-order. Each side leads to a child: inner node j >= 0,
@@ -41,31 +42,17 @@ class RuleAssigner:
         """Number of leaves."""
         return -min((side for sides in self.children for side in sides), default=-1)
 
-    def labels(self, rows: RowBlocks) -> Ints:
-        """Return the leaf of each sample, shape (n,)."""
-        at = np.full(rows.shape[0], 0 if self.rules else -1, dtype=np.intp)
-        for j, (rule, sides) in enumerate(zip(self.rules, self.children, strict=True)):
-            here = at == j  # in pre-order, parents come before their children
-            at[here] = np.array(sides)[rows.map(rule.scores)[here].argmax(axis=1)]
-        return -1 - at
+    def labels_kernel(self) -> RuleLabels:
+        """Return a kernel that maps a block to the leaf of each row, shape (n,)."""
+        return RuleLabels(self)
 
-    def proba(self, rows: RowBlocks) -> Floats:
-        """Return the product of the side probabilities along the path to each leaf.
+    def proba_kernel(self) -> RuleProbabilities:
+        """Return a kernel for the product of side probabilities along the path to each leaf.
 
         :meth:`labels` follows the most likely side at every split; if splits are uncertain, its
         leaf is not always the most likely one.
         """
-        n = rows.shape[0]
-        if not self.rules:
-            return np.ones((n, 1))
-        inner = np.zeros((n, len(self.rules)))
-        inner[:, 0] = 1.0
-        out = np.zeros((n, self.n_groups))
-        for j, (rule, sides) in enumerate(zip(self.rules, self.children, strict=True)):
-            for target, p in zip(sides, rule.proba(rows).T, strict=True):
-                into = inner[:, target] if target >= 0 else out[:, -1 - target]
-                into += inner[:, j] * p
-        return out
+        return RuleProbabilities(self)
 
     def renumbered(self, to: Ints) -> RuleAssigner:
         """Return the same assigner with group i renumbered as `to[i]`."""
@@ -84,3 +71,40 @@ class RuleAssigner:
         for rule in self.rules:
             check_shape("coef", rule.coef, (n_statistics, *rule.coef.shape[1:]))
         return {-1 - side for sides in self.children for side in sides if side < 0} or {0}
+
+
+@dataclass(frozen=True, eq=False)
+class RuleLabels:
+    """The leaf of each row, shape (n,)."""
+
+    tree: RuleAssigner
+
+    def __call__(self, B: Block) -> Ints:
+        """Return the leaves of the rows of a block."""
+        tree = self.tree
+        at = np.full(B.shape[0], 0 if tree.rules else -1, dtype=np.intp)
+        for j, (rule, sides) in enumerate(zip(tree.rules, tree.children, strict=True)):
+            here = at == j  # in pre-order, parents come before their children
+            at[here] = np.array(sides)[rule.scores(B)[here].argmax(axis=1)]
+        return -1 - at
+
+
+@dataclass(frozen=True, eq=False)
+class RuleProbabilities:
+    """The probability of each leaf for each row, shape (n, n_groups)."""
+
+    tree: RuleAssigner
+
+    def __call__(self, B: Block) -> Floats:
+        """Return the probabilities for the rows of a block."""
+        tree, n = self.tree, B.shape[0]
+        if not tree.rules:
+            return np.ones((n, 1))
+        inner = np.zeros((n, len(tree.rules)))
+        inner[:, 0] = 1.0
+        out = np.zeros((n, tree.n_groups))
+        for j, (rule, sides) in enumerate(zip(tree.rules, tree.children, strict=True)):
+            for target, p in zip(sides, rule.proba(B).T, strict=True):
+                into = inner[:, target] if target >= 0 else out[:, -1 - target]
+                into += inner[:, j] * p
+        return out

@@ -5,6 +5,7 @@ from momentree.backends.block import Block
 from momentree.backends.lifted import LiftedRows
 from momentree.backends.row_order import in_canonical_order
 from momentree.backends.rows import RowBlocks
+from momentree.backends.sources import as_rows, collected, is_elsewhere
 from momentree.backends.threads import get_num_threads, num_threads, single_threaded_blas
 
 __all__ = [
@@ -14,8 +15,11 @@ __all__ = [
     "RowArray",
     "RowBlocks",
     "Rows",
+    "as_rows",
+    "collected",
     "get_num_threads",
     "in_canonical_order",
+    "is_elsewhere",
     "num_threads",
     "single_threaded_blas",
 ]

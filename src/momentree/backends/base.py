@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from momentree._types import Floats, Ints
-from momentree.backends.block import Block
+from momentree._types import Floats
+from momentree.backends.products import Given, GroupSums, Product, Total
+from momentree.exceptions import InvalidDataError
 
 RowArray: TypeAlias = Any
 """One entry per row: an array whose first axis is that of the rows, or what `map` returned."""
-Kernel: TypeAlias = Callable[..., Floats]
+Kernel: TypeAlias = Callable[..., Any]
 """Maps a block, and the entries of row arrays for its rows, to a new array."""
 
 
@@ -78,19 +79,36 @@ class Rows(ABC):
     @cached_property
     def row_sums(self) -> RowArray:
         """Sum of each row, shape (n_rows,)."""
-        ones = np.ones(self.shape[1])
-        return self.map(lambda B: B.dot(ones))
+        return self.map(Product(np.ones(self.shape[1])))
 
-    def group_sums(self, labels: Ints, n_groups: int, weight: Floats) -> Floats:
+    def pieces(self) -> Iterator[Any]:
+        """Yield the rows in order, as CSR arrays.
+
+        Raises
+        ------
+        InvalidDataError
+            If the rows cannot be brought to this machine.
+        """
+        raise InvalidDataError("rows_stay", n_rows=self.shape[0])
+
+    def placed(self, values: RowArray) -> RowArray:
+        """Return a row array that is where the rows are, so that it is moved only once."""
+        return self.map(Given(), values)
+
+    def total(self, values: RowArray) -> Floats:
+        """Return the sum of a row array over its rows, an array without the first axis."""
+        return self.sum(Total(), values)
+
+    def group_sums(self, labels: RowArray, n_groups: int, weight: RowArray) -> Floats:
         """Return the weighted column sums of groups of rows.
 
         Parameters
         ----------
-        labels : ndarray of int of shape (n,)
-            Group of each row, from 0.
+        labels : row array of int of shape (n,)
+            Group of each row, from 0; rows of other numbers are in no group.
         n_groups : int
             Number of groups.
-        weight : ndarray of shape (n,)
+        weight : row array of shape (n,)
             Weight of each row.
 
         Returns
@@ -98,9 +116,4 @@ class Rows(ABC):
         ndarray of shape (p, n_groups)
             Sums in columns, one per group.
         """
-        groups = np.arange(n_groups)
-
-        def kernel(B: Block, label: Ints, v: Floats) -> Floats:
-            return B.tdot((label[:, None] == groups) * v[:, None])
-
-        return self.sum(kernel, labels, weight)
+        return self.sum(GroupSums(n_groups), labels, weight)[:-1]

@@ -40,6 +40,11 @@ class Block:
         self.at, self._d, self._dense = at, d, dense
         self._arrays = (indptr, indices, data)
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, d): rows of this block, columns."""
+        return int(self.at.stop - self.at.start), self._d
+
     def dot(self, V: Floats) -> Floats:
         """Return the product B V.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,39 @@ import scipy.sparse as sp
 from scipy.special import gammaln, logsumexp
 
 from momentree._types import Floats
-from momentree.backends import RowBlocks
+from momentree.backends import Block, RowArray, RowBlocks, Rows
 from momentree.objects import MixtureParameters
 
 
-def log_joint(rows: RowBlocks, parameters: MixtureParameters) -> Floats:
+@dataclass(frozen=True, eq=False)
+class JointKernel:
+    """Base class of kernels that need log P[x, component j] of samples."""
+
+    theta: Floats
+    offsets: Floats
+
+    def joint(self, B: Block) -> Floats:
+        """Return log P[x, component j] for the samples of a block, shape (n, k)."""
+        return B.dot(self.theta) + self.offsets
+
+
+class LogJoint(JointKernel):
+    """log P[x, component j] of samples, shape (n, k)."""
+
+    def __call__(self, B: Block) -> Floats:
+        """Return the values of a block."""
+        return self.joint(B)
+
+
+class Responsibilities(JointKernel):
+    """P[component j | x] of samples, shape (n, k)."""
+
+    def __call__(self, B: Block) -> Floats:
+        """Return the values of a block."""
+        return np.exp(log_posterior(self.joint(B))[0])
+
+
+def log_joint(rows: Rows, parameters: MixtureParameters) -> RowArray:
     """Return log P[x, component j] for each sample, up to a constant that depends only on x.
 
         log P[x, j] = b_j + sum_w t_w(x) theta_wj + const(x)     (S eq. 1, numerator)
@@ -24,7 +53,7 @@ def log_joint(rows: RowBlocks, parameters: MixtureParameters) -> Floats:
 
     Parameters
     ----------
-    rows : RowBlocks of shape (n, p)
+    rows : Rows of shape (n, p)
         Sufficient statistics t(x) of the samples; for counts, the (scaled) counts.
     parameters : MixtureParameters
         Parameters of the mixture. For counts, a word that occurs although its center is zero gives
@@ -32,11 +61,28 @@ def log_joint(rows: RowBlocks, parameters: MixtureParameters) -> Floats:
 
     Returns
     -------
-    ndarray of shape (n, k)
+    row array of shape (n, k)
         In nats. Time O(nnz k).
     """
-    theta, offsets = parameters.coefficients, parameters.offsets
-    return rows.map(lambda B: B.dot(theta) + offsets)
+    return rows.map(LogJoint(parameters.coefficients, parameters.offsets))
+
+
+def responsibilities(rows: Rows, parameters: MixtureParameters) -> RowArray:
+    """Return P[component j | x] for each sample.
+
+    Parameters
+    ----------
+    rows : Rows of shape (n, p)
+        Sufficient statistics of the samples.
+    parameters : MixtureParameters
+        Parameters of the mixture.
+
+    Returns
+    -------
+    row array of shape (n, k)
+        Rows sum to 1. Time O(nnz k).
+    """
+    return rows.map(Responsibilities(parameters.coefficients, parameters.offsets))
 
 
 def log_posterior(joint: Floats) -> tuple[Floats, Floats]:

@@ -107,7 +107,7 @@ class BernoulliGroups(  # type: ignore[misc] # its own to_html
             Rows sum to 1.
         """
         assigner, rows = self._ready(X)
-        return assigner.proba(rows)
+        return np.asarray(assigner.proba(rows))
 
     def predict(self, X: Any) -> Ints:
         """Return the most probable component of each sample (T eq. 4.2).
@@ -125,7 +125,7 @@ class BernoulliGroups(  # type: ignore[misc] # its own to_html
             always the most probable one.
         """
         assigner, rows = self._ready(X)
-        return assigner.labels(rows)
+        return np.asarray(assigner.labels(rows))
 
     def score_samples(self, X: Any) -> Floats:
         """Return the log-likelihood of each sample under ``weights_`` and ``components_``.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -9,8 +10,19 @@ from numpy.typing import ArrayLike
 
 from momentree._types import Floats
 from momentree._validation import check_counts, check_sample_weight
-from momentree.backends import RowBlocks
+from momentree.backends import Block, RowArray, RowBlocks, Rows
 from momentree.moments.factorial import FactorialMoments
+
+
+@dataclass(frozen=True)
+class Shares:
+    """v / sum v in three columns, for M1, M2 and M3."""
+
+    total: float
+
+    def __call__(self, B: Block, v: Floats) -> Floats:  # noqa: ARG002
+        """Return the weights of the rows of a block, shape (n, 3)."""
+        return np.repeat((v / self.total)[:, None], 3, axis=1)
 
 
 class SampleMeans(FactorialMoments):
@@ -19,9 +31,9 @@ class SampleMeans(FactorialMoments):
     _count_per_token: ClassVar[float]
     """1 for factorial moments, 0 for raw ones."""
 
-    def __init__(self, rows: RowBlocks, sample_weight: Floats) -> None:
-        v = sample_weight / sample_weight.sum()
-        super().__init__(rows, np.stack([v, v, v]), self._count_per_token)
+    def __init__(self, rows: Rows, sample_weight: RowArray) -> None:
+        shares = Shares(float(rows.total(sample_weight)))
+        super().__init__(rows, rows.map(shares, sample_weight), self._count_per_token)
 
     @classmethod
     def from_data(cls, X: Any, *, sample_weight: ArrayLike | None = None) -> Self:

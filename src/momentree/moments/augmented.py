@@ -2,16 +2,97 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from momentree._types import Floats, Ints
-from momentree.backends import Block, RowBlocks
+from momentree.backends import Block, RowArray, Rows
 from momentree.moments._base import BaseMoments, pairs_of
 from momentree.moments._operators import symmetric
+
+
+@dataclass(frozen=True)
+class ScaledWeights:
+    """v f, v f^2 and v f^3 with v scaled to sum 1: the weights in M1, M2 and M3, shape (n, 3)."""
+
+    total: float
+
+    def __call__(self, B: Block, v: Floats, f: Floats) -> Floats:  # noqa: ARG002
+        """Return the weights of the rows of a block."""
+        out = np.empty((len(v), 3))
+        np.multiply(v / self.total, f, out=out[:, 0])
+        np.multiply(out[:, 0], f, out=out[:, 1])
+        np.multiply(out[:, 1], f, out=out[:, 2])
+        return out
+
+
+@dataclass(frozen=True)
+class AugmentedSums:
+    """Sums of (x, 1) with the first weight, shape (p + 1,)."""
+
+    def __call__(self, B: Block, r: Floats) -> Floats:
+        """Return the sums of a block."""
+        return np.append(B.tdot(r[:, 0]), r[:, 0].sum())
+
+
+@dataclass(frozen=True, eq=False)
+class _Scores:
+    """Scores (s * x, c) V of rows, from V without its last row, times s, and c times this row."""
+
+    right: Floats
+    last: Floats
+
+    def scores(self, B: Block) -> Floats:
+        """Return the scores of a block."""
+        scores = B.dot(self.right)
+        scores += self.last
+        return scores
+
+
+def _back(B: Block, right: Floats) -> Floats:
+    """Return (B, 1)^T Z."""
+    return np.concatenate([B.tdot(right), right.sum(axis=0, keepdims=True)])
+
+
+class AugmentedSecondMoment(_Scores):
+    """(X, 1)^T (r2 * scores), shape (p + 1,) or (p + 1, m)."""
+
+    def __call__(self, B: Block, r: Floats) -> Floats:
+        """Return the product of a block."""
+        scores = self.scores(B)
+        scores *= r[:, 1] if scores.ndim == 1 else r[:, 1, None]
+        return _back(B, scores)
+
+
+@dataclass(frozen=True, eq=False)
+class AugmentedPairs(_Scores):
+    """(X, 1)^T (r3 z_a z_b) for some pairs a, b of scores, shape (p + 1, m)."""
+
+    a: Ints
+    b: Ints
+
+    def __call__(self, B: Block, r: Floats) -> Floats:
+        """Return the sums of a block."""
+        Z = self.scores(B)
+        out = np.empty((len(Z), len(self.a)))
+        for column, left, right in zip(out.T, Z.T[self.a], Z.T[self.b], strict=True):
+            np.multiply(left, right, out=column)
+        out *= r[:, 2, None]
+        return _back(B, out)
+
+
+class AugmentedCubes(_Scores):
+    """sum r3 z_a z_b z_c, shape (k, k, k)."""
+
+    def __call__(self, B: Block, r: Floats) -> Floats:
+        """Return the sums of a block."""
+        Z = self.scores(B)
+        k = Z.shape[1]
+        pairs = (Z[:, :, None] * Z[:, None, :]).reshape(len(Z), k * k)
+        return np.asarray((r[:, 2, None] * Z).T @ pairs).reshape(k, k, k)
 
 
 class AugmentedRawMoments(BaseMoments):
@@ -25,11 +106,11 @@ class AugmentedRawMoments(BaseMoments):
 
     Parameters
     ----------
-    rows : RowBlocks of shape (n, p)
+    rows : Rows of shape (n, p)
         x, any numbers.
-    sample_weight : ndarray of shape (n,)
+    sample_weight : row array of shape (n,)
         v >= 0, scaled to sum 1 here.
-    row_scale : ndarray of shape (n,)
+    row_scale : row array of shape (n,)
         f.
     column_scale : ndarray of shape (p,)
         s; zero excludes a column.
@@ -44,35 +125,29 @@ class AugmentedRawMoments(BaseMoments):
 
     def __init__(
         self,
-        rows: RowBlocks,
-        sample_weight: Floats,
-        row_scale: Floats,
+        rows: Rows,
+        sample_weight: RowArray,
+        row_scale: RowArray,
         column_scale: Floats,
         constant: float,
     ) -> None:
         self._rows, self._scale, self._constant = rows, column_scale, constant
         # Powers of the row scale are part of the weights, so that rows are never copied.
-        self._r1 = sample_weight / sample_weight.sum() * row_scale
-        self._r2 = self._r1 * row_scale
-        self._r3 = self._r2 * row_scale
+        weights = ScaledWeights(float(rows.total(sample_weight)))
+        self._r = rows.map(weights, sample_weight, row_scale)
 
     @cached_property
     def m1(self) -> Floats:
         """M1, shape (p + 1,)."""
-        right = self._r1
-        sums = self._rows.sum(lambda B: np.append(B.tdot(right[B.at]), right[B.at].sum()))
-        return self._scaled_back(sums)
+        return self._scaled_back(self._rows.sum(AugmentedSums(), self._r))
 
     @property
     def m2(self) -> LinearOperator:
         """M2 as an operator of shape (p + 1, p + 1)."""
 
         def times(V: Floats) -> Floats:
-            def weighted(scores: Floats, at: slice) -> Floats:
-                scores *= self._r2[at] if V.ndim == 1 else self._r2[at, None]
-                return scores
-
-            return self._back_of(V, weighted)
+            kernel = AugmentedSecondMoment(*self._right(V))
+            return self._scaled_back(self._rows.sum(kernel, self._r))
 
         return symmetric(self._d, times)
 
@@ -82,51 +157,20 @@ class AugmentedRawMoments(BaseMoments):
 
     def _slices(self, W: Floats) -> Floats:
         k, d = W.shape
-        H, r3 = np.empty((d, k, k)), self._r3
+        H, right = np.empty((d, k, k)), self._right(W.T)
         for a, b in pairs_of(k):
-
-            def pairs(Z: Floats, at: slice, a: Ints = a, b: Ints = b) -> Floats:
-                out = np.empty((len(Z), len(a)))
-                for column, left, right in zip(out.T, Z.T[a], Z.T[b], strict=True):
-                    np.multiply(left, right, out=column)
-                out *= r3[at, None]
-                return out
-
-            H[:, a, b] = H[:, b, a] = self._back_of(W.T, pairs)
+            sums = self._rows.sum(AugmentedPairs(*right, a, b), self._r)
+            H[:, a, b] = H[:, b, a] = self._scaled_back(sums)
         return H
 
     def _tensor(self, W: Floats) -> Floats:
-        k = W.shape[0]
-        scores, r3 = self._scores(W.T), self._r3
+        return self._rows.sum(AugmentedCubes(*self._right(W.T)), self._r)
 
-        def cubes(B: Block) -> Floats:
-            Z = scores(B)
-            pairs = (Z[:, :, None] * Z[:, None, :]).reshape(len(Z), k * k)
-            return np.asarray((r3[B.at, None] * Z).T @ pairs)
-
-        return self._rows.sum(cubes).reshape(k, k, k)
-
-    def _scores(self, V: Floats) -> Callable[[Block], Floats]:
-        """Return a function that maps a block to its scores (s * x, c) V."""
+    def _right(self, V: Floats) -> tuple[Floats, Floats]:
+        """Return V without its last row, times s, and c times this row."""
+        V = np.asarray(V, dtype=np.float64)
         right = V[:-1] * (self._scale if V.ndim == 1 else self._scale[:, None])
-        right, last = np.ascontiguousarray(right), self._constant * V[-1]
-
-        def of_block(B: Block) -> Floats:
-            scores = B.dot(right)
-            scores += last
-            return scores
-
-        return of_block
-
-    def _back_of(self, V: Floats, weigh: Callable[[Floats, slice], Floats]) -> Floats:
-        """Return Y^T Z with Z the weighted scores; `weigh` applies the weights, including f."""
-        scores = self._scores(V)
-
-        def kernel(B: Block) -> Floats:
-            right = weigh(scores(B), B.at)
-            return np.concatenate([B.tdot(right), right.sum(axis=0, keepdims=True)])
-
-        return self._scaled_back(self._rows.sum(kernel))
+        return np.ascontiguousarray(right), np.asarray(self._constant * V[-1])
 
     def _scaled_back(self, sums: Floats) -> Floats:
         scale = np.append(self._scale, self._constant)

@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from momentree._types import Floats
 from momentree._validation import check_means, check_missing, check_ones, check_sample_weight
-from momentree.backends import RowBlocks
+from momentree.backends import RowArray, RowBlocks, Rows
 from momentree.exceptions import InvalidDataError
 from momentree.moments._operators import diagonal
 from momentree.moments._sample_means import SampleMeans
@@ -35,9 +35,9 @@ class BernoulliMoments(SampleMeans):
 
     Parameters
     ----------
-    rows : RowBlocks of shape (n, d)
+    rows : Rows of shape (n, d)
         Zeros and ones, zero where a value is missing.
-    sample_weight : ndarray of shape (n,)
+    sample_weight : row array of shape (n,)
         Weights >= 0, not all zero.
     observation_rates : ndarray of shape (d,), default=None
         The rate p at which each feature is observed; None if no value is missing. A feature with
@@ -91,7 +91,7 @@ class BernoulliMoments(SampleMeans):
     _count_per_token: ClassVar[float] = 0.0
 
     def __init__(
-        self, rows: RowBlocks, sample_weight: Floats, observation_rates: Floats | None = None
+        self, rows: Rows, sample_weight: RowArray, observation_rates: Floats | None = None
     ) -> None:
         super().__init__(rows, sample_weight)
         p = np.ones(rows.shape[1]) if observation_rates is None else observation_rates

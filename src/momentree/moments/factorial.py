@@ -2,13 +2,93 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from momentree._types import Floats, Ints
-from momentree.backends import Block, RowBlocks
+from momentree.backends import Block, RowArray, Rows
+from momentree.backends.products import Product
 from momentree.moments._base import BaseMoments, chunks, pairs_of
 from momentree.moments._operators import symmetric
+
+
+@dataclass(frozen=True)
+class _Kernel:
+    """A sum over rows with the weights r and the count per token u, a number or a row array."""
+
+    u: float
+
+    def _u(self, u: tuple[Floats, ...]) -> Floats | float:
+        return u[0] if u else self.u
+
+
+class ColumnTerms(_Kernel):
+    """sum r1 x, sum r2 u x and sum r3 u^2 x, shape (d, 3)."""
+
+    def __call__(self, B: Block, r: Floats, *u: Floats) -> Floats:
+        """Return the sums of a block."""
+        one = self._u(u)
+        return B.tdot(np.stack([r[:, 0], r[:, 1] * one, r[:, 2] * one * one], axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class SecondMoment:
+    """X^T (r2 * (X V)), shape (d,) or (d, m)."""
+
+    V: Floats
+
+    def __call__(self, B: Block, r: Floats) -> Floats:
+        """Return the product of a block."""
+        r2 = r[:, 1] if self.V.ndim == 1 else r[:, 1, None]
+        return B.tdot(r2 * B.dot(self.V))
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedWords(_Kernel):
+    """X^T (r3 u z) for some columns of the scores z, shape (d, m)."""
+
+    columns: slice
+
+    def __call__(self, B: Block, Z: Floats, r: Floats, *u: Floats) -> Floats:
+        """Return the product of a block."""
+        weight = r[:, 2] * self._u(u)
+        return B.tdot(weight[:, None] * Z[:, self.columns])
+
+
+@dataclass(frozen=True, eq=False)
+class PairSums(_Kernel):
+    """X^T (r3 (z_a z_b - u X P_ab)) for some pairs a, b, shape (d, m)."""
+
+    a: Ints
+    b: Ints
+    P: Floats
+
+    def __call__(self, B: Block, Z: Floats, r: Floats, *u: Floats) -> Floats:
+        """Return the sums of a block."""
+        r3 = r[:, 2, None]
+        pairs = r3 * Z[:, self.a] * Z[:, self.b]
+        if u or self.u:
+            weight = r[:, 2] * self._u(u)
+            pairs -= weight[:, None] * B.dot(self.P)
+        return B.tdot(pairs)
+
+
+@dataclass(frozen=True)
+class Cubes:
+    """sum r3 z_a z_b z_c for a >= b, c, shape (k, k, k); the others follow by symmetry."""
+
+    def __call__(self, B: Block, Z: Floats, r: Floats) -> Floats:  # noqa: ARG002
+        """Return the sums of a block."""
+        k = Z.shape[1]
+        weighted = r[:, 2, None] * Z
+        out = np.zeros((k, k, k))
+        for a in range(k):
+            part = Z[:, : a + 1]
+            out[a, : a + 1, : a + 1] = part.T @ (weighted[:, a, None] * part)
+        return out
 
 
 class FactorialMoments(BaseMoments):
@@ -21,11 +101,11 @@ class FactorialMoments(BaseMoments):
 
     Parameters
     ----------
-    rows : RowBlocks of shape (n, d)
+    rows : Rows of shape (n, d)
         Counts.
-    row_weights : ndarray of shape (3, n)
-        r1, r2, r3.
-    count_per_token : ndarray of shape (n,) or float, default=1.0
+    row_weights : row array of shape (n, 3)
+        r1, r2, r3, all >= 0.
+    count_per_token : row array of shape (n,) or float, default=1.0
         u, the value of one occurrence of a word in each row: 1 for counts, 0 for raw moments,
         another value for scaled counts.
 
@@ -36,36 +116,41 @@ class FactorialMoments(BaseMoments):
     """
 
     def __init__(
-        self, rows: RowBlocks, row_weights: Floats, count_per_token: Floats | float = 1.0
+        self, rows: Rows, row_weights: RowArray, count_per_token: RowArray | float = 1.0
     ) -> None:
-        self._rows = rows
-        r1, self._r2, self._r3 = row_weights
-        self._r3u = self._r3 * count_per_token
+        self._rows, self._r = rows, row_weights
+        constant = isinstance(count_per_token, (int, float))
+        self._u = float(count_per_token) if constant else 1.0
+        self._given = (row_weights,) if constant else (row_weights, count_per_token)
+
+    @cached_property
+    def _column_terms(self) -> Floats:
         # One pass computes M1 and the column sums of the diagonal corrections.
-        right = np.stack([r1, self._r2 * count_per_token, self._r3u * count_per_token], axis=1)
-        sums = rows.sum(lambda B: B.tdot(right[B.at]))
-        self._s1, self._s2, self._s3 = sums.T
+        return self._rows.sum(ColumnTerms(self._u), *self._given)
+
+    @property
+    def _s3(self) -> Floats:
+        return np.asarray(self._column_terms[:, 2])
 
     @property
     def has_triples(self) -> bool:
         """Whether any document has the three words required for M3."""
-        return bool(self._r3.any())
+        return bool(self._rows.total(self._r)[2] > 0)
 
     @property
     def m1(self) -> Floats:
         """M1, shape (d,)."""
-        return np.asarray(self._s1)
+        return np.asarray(self._column_terms[:, 0])
 
     @property
     def m2(self) -> LinearOperator:
         """M2 v = X^T (r2 * (X v)) - s2 * v as an operator of shape (d, d)."""
+        s2 = self._column_terms[:, 1]
 
         def matmat(V: Floats) -> Floats:
             V = np.asarray(V, dtype=np.float64)
-            r2 = self._r2 if V.ndim == 1 else self._r2[:, None]
-            s2 = self._s2 if V.ndim == 1 else self._s2[:, None]
-            product = self._rows.sum(lambda B: B.tdot(r2[B.at] * B.dot(V)))
-            return np.asarray(product - s2 * V)
+            product = self._rows.sum(SecondMoment(V), self._r)
+            return np.asarray(product - (s2 if V.ndim == 1 else s2[:, None]) * V)
 
         return symmetric(self._d, matmat)
 
@@ -79,21 +164,11 @@ class FactorialMoments(BaseMoments):
         #          + 2 s3 * P_ab.
         k, d = W.shape
         Z = self._scores(W)
-        Xz = self._weighted_words(Z)
-        r3, r3u = self._r3[:, None], self._r3u[:, None]
-        corrected = bool(self._r3u.any())
+        Xz = self._weighted_words(Z, k)
         H = np.empty((d, k, k))
         for a, b in pairs_of(k):
             P = (W[a] * W[b]).T
-
-            def kernel(B: Block, a: Ints = a, b: Ints = b, P: Floats = P) -> Floats:
-                z = Z[B.at]
-                pairs = r3[B.at] * z[:, a] * z[:, b]
-                if corrected:
-                    pairs -= r3u[B.at] * B.dot(P)
-                return B.tdot(pairs)
-
-            pairs = self._rows.sum(kernel)
+            pairs = self._rows.sum(PairSums(self._u, a, b, P), Z, *self._given)
             pairs += 2.0 * self._s3[:, None] * P - W[a].T * Xz[:, b] - W[b].T * Xz[:, a]
             H[:, a, b] = H[:, b, a] = pairs
         return H
@@ -104,18 +179,8 @@ class FactorialMoments(BaseMoments):
         #           + 2 (s3 * w_a) . P_bc.
         k = W.shape[0]
         Z = self._scores(W)
-        V = self._weighted_words(Z)
-
-        def cubes(B: Block) -> Floats:
-            z = Z[B.at]
-            zr = self._r3[B.at, None] * z
-            out = np.zeros((k, k, k))
-            for a in range(k):  # only a >= b, c; the others follow by symmetry
-                part = z[:, : a + 1]
-                out[a, : a + 1, : a + 1] = part.T @ (zr[:, a, None] * part)
-            return out
-
-        cube = self._rows.sum(cubes)
+        V = self._weighted_words(Z, k)
+        cube = self._rows.sum(Cubes(), Z, self._r)
         T = np.empty((k, k, k))
         for a in range(k):
             T[a] = W[a, None] * W @ (2.0 * self._s3[:, None] * W.T)
@@ -125,16 +190,11 @@ class FactorialMoments(BaseMoments):
         T -= C + C.transpose(1, 0, 2) + C.transpose(1, 2, 0)
         return T
 
-    def _scores(self, W: Floats) -> Floats:
+    def _scores(self, W: Floats) -> RowArray:
         """Return z = W x of every row, shape (n, k)."""
-        right = np.ascontiguousarray(W.T)
-        return self._rows.map(lambda B: B.dot(right))
+        return self._rows.map(Product(np.ascontiguousarray(W.T)))
 
-    def _weighted_words(self, Z: Floats) -> Floats:
+    def _weighted_words(self, Z: RowArray, k: int) -> Floats:
         """Return X^T (r3 u z), shape (d, k)."""
-        r3u = self._r3u[:, None]
-
-        def some(columns: slice) -> Floats:
-            return self._rows.sum(lambda B: B.tdot(r3u[B.at] * Z[B.at, columns]))
-
-        return np.hstack([some(columns) for columns in chunks(Z.shape[1])])
+        each = [WeightedWords(self._u, columns) for columns in chunks(k)]
+        return np.hstack([self._rows.sum(kernel, Z, *self._given) for kernel in each])

@@ -26,9 +26,9 @@ class PoissonMoments(SampleMeans):
 
     Parameters
     ----------
-    rows : RowBlocks of shape (n, d)
+    rows : Rows of shape (n, d)
         Counts.
-    sample_weight : ndarray of shape (n,)
+    sample_weight : row array of shape (n,)
         Weights >= 0, not all zero.
 
     Notes

@@ -19,9 +19,9 @@ class RawMoments(SampleMeans):
 
     Parameters
     ----------
-    rows : RowBlocks of shape (n, d)
+    rows : Rows of shape (n, d)
         Nonnegative values.
-    sample_weight : ndarray of shape (n,)
+    sample_weight : row array of shape (n,)
         Weights >= 0, not all zero.
 
     Notes

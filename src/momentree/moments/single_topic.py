@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from momentree._choices import Weighting
-from momentree._types import Floats
 from momentree._validation import check_choice, check_counts, check_parameters, check_sample_weight
-from momentree.backends import RowBlocks
+from momentree.backends import RowArray, RowBlocks, Rows, collected
 from momentree.exceptions import InvalidDataError
 from momentree.moments.factorial import FactorialMoments
 from momentree.moments.population import PopulationMoments
@@ -36,11 +35,11 @@ class SingleTopicMoments(FactorialMoments):
 
     Parameters
     ----------
-    rows : RowBlocks of shape (n, d)
+    rows : Rows of shape (n, d)
         Word counts.
-    row_weights : ndarray of shape (3, n)
+    row_weights : row array of shape (n, 3)
         r1, r2, r3; documents with fewer than 2 (3) words have r2 = 0 (r3 = 0).
-    count_per_token : ndarray of shape (n,) or float, default=1.0
+    count_per_token : row array of shape (n,) or float, default=1.0
         The value of one occurrence of a word in each document; it replaces the 1 that is
         subtracted above.
 
@@ -122,24 +121,24 @@ class SingleTopicMoments(FactorialMoments):
     @classmethod
     def from_rows(
         cls,
-        rows: RowBlocks,
+        rows: Rows,
         *,
-        sample_weight: Floats,
+        sample_weight: RowArray,
         weighting: Weighting = "length",
-        count_per_token: Floats | float = 1.0,
+        count_per_token: RowArray | float = 1.0,
         random_state: int | np.random.RandomState | None = None,
     ) -> SingleTopicMoments:
         """Estimate the moments from validated rows.
 
         Parameters
         ----------
-        rows : RowBlocks of shape (n, d)
+        rows : Rows of shape (n, d)
             Word counts >= 0.
-        sample_weight : ndarray of shape (n,)
+        sample_weight : row array of shape (n,)
             Weights >= 0.
         weighting : {"length", "uniform", "three_words"}, default="length"
             How documents are weighted.
-        count_per_token : ndarray of shape (n,) or float, default=1.0
+        count_per_token : row array of shape (n,) or float, default=1.0
             The value of one occurrence of a word in each document, if rows were scaled.
         random_state : int, RandomState or None, default=None
             Seed for "three_words"; None is the same as 0.
@@ -150,7 +149,8 @@ class SingleTopicMoments(FactorialMoments):
             ``has_triples`` is False, and the third moment zero, if no document has three words.
         """
         if weighting == "three_words":
-            rows, count_per_token = RowBlocks(three_words(rows.matrix, random_state)), 1.0
+            drawn = three_words(collected(rows).matrix, random_state)
+            rows, count_per_token = RowBlocks(drawn), 1.0
         weights = document_weights(
             rows, sample_weight, uniform=weighting == "uniform", count_per_token=count_per_token
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,18 +10,67 @@ import scipy.sparse as sp
 
 from momentree._types import Floats
 from momentree._validation import generator
-from momentree.backends import RowBlocks
+from momentree.backends import Block, RowArray, Rows
 from momentree.exceptions import InvalidDataError
 
 
+@dataclass(frozen=True)
+class DocumentSizes:
+    """c, c(c-1) and c(c-1)(c-2) of documents, zero if they have too few words, shape (n, 3).
+
+    With a count per token u, it replaces 1 in these formulas.
+    """
+
+    uniform: bool
+    u: float
+
+    def __call__(self, B: Block, c: Floats, *u: Floats) -> Floats:  # noqa: ARG002
+        """Return the sizes of the documents of a block."""
+        one = u[0] if u else self.u
+        words = c / one
+        # Whole counts need 2 (3) words. Log-scaled lengths are fractional: weighted by length,
+        # every document with positive c(c-u) contributes; weighted uniformly, a document needs at
+        # least 2 (3) words, or 1 / c(c-u) would be huge. 1e-6 absorbs the rounding of scaled
+        # lengths.
+        shortest = 2 - 1e-6 if self.uniform else 1 + 1e-6
+        pairs = np.where(words > shortest, c * (c - one), 0.0)
+        triples = np.where(words > shortest + 1, pairs * (c - 2 * one), 0.0)
+        return np.asarray(np.maximum(np.stack([c, pairs, triples], axis=1), 0.0))
+
+
+@dataclass(frozen=True)
+class SizeTotals:
+    """sum v c, sum v c(c-1), ..., or with `uniform` the weights of documents of such sizes."""
+
+    uniform: bool
+
+    def __call__(self, B: Block, sizes: Floats, v: Floats) -> Floats:  # noqa: ARG002
+        """Return the totals of a block, shape (3,)."""
+        return np.asarray(v @ (sizes > 0) if self.uniform else v @ sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentWeights:
+    """r1, r2, r3 of documents, given their sizes and the totals, shape (n, 3)."""
+
+    uniform: bool
+    totals: Floats
+
+    def __call__(self, B: Block, sizes: Floats, v: Floats) -> Floats:  # noqa: ARG002
+        """Return the weights of the documents of a block."""
+        by = self.totals * sizes if self.uniform else np.broadcast_to(self.totals, sizes.shape)
+        weight = np.broadcast_to(v[:, None], sizes.shape)
+        return np.divide(weight, by, out=np.zeros(sizes.shape), where=(sizes > 0) & (by > 0))
+
+
 def document_weights(
-    rows: RowBlocks,
-    sample_weight: Floats,
+    rows: Rows,
+    sample_weight: RowArray,
     *,
     uniform: bool,
-    count_per_token: Floats | float = 1.0,
-) -> Floats:
-    """Return r1, r2, r3 of shape (3, n): the weight of each document in M1, M2 and M3.
+    count_per_token: RowArray | float = 1.0,
+) -> RowArray:
+    """Return r1, r2, r3 as a row array of shape (n, 3): weights of documents in M1, M2 and M3.
 
     With c the length of a document, v its sample weight and sums over documents,
 
@@ -33,22 +83,11 @@ def document_weights(
     Documents with fewer than 2 (3) words have no weight in M2 (M3). If no document has enough
     words, all weights are zero.
     """
-    c, u = rows.row_sums, count_per_token
-    words = c / u
-    # Whole counts need 2 (3) words. Log-scaled lengths are fractional: weighted by length, every
-    # document with positive c(c-u) contributes; weighted uniformly, a document needs at least 2 (3)
-    # words, or 1 / c(c-u) would be huge. 1e-6 absorbs the rounding of scaled lengths.
-    shortest = 2 - 1e-6 if uniform else 1 + 1e-6
-    pairs = np.where(words > shortest, c * (c - u), 0.0)
-    triples = np.where(words > shortest + 1, pairs * (c - 2 * u), 0.0)
-    r = np.zeros((3, len(c)))
-    for m, size in enumerate((c, pairs, triples)):
-        usable = size > 0
-        weight = np.where(usable, sample_weight, 0.0)
-        total = float(weight @ (usable if uniform else size))
-        if total > 0:
-            np.divide(weight, total * size if uniform else total, out=r[m], where=usable)
-    return r
+    constant = isinstance(count_per_token, (int, float))
+    kernel = DocumentSizes(uniform, float(count_per_token) if constant else 1.0)
+    sizes = rows.map(kernel, rows.row_sums, *(() if constant else (count_per_token,)))
+    totals = rows.sum(SizeTotals(uniform), sizes, sample_weight)
+    return rows.map(DocumentWeights(uniform, totals), sizes, sample_weight)
 
 
 def three_words(X: Any, random_state: int | np.random.RandomState | None) -> Any:

@@ -8,7 +8,8 @@ from typing import Generic, Literal, TypeVar
 import numpy as np
 
 from momentree._types import Floats, Ints
-from momentree.backends import Block, RowBlocks
+from momentree.backends import Block, RowArray, RowBlocks, Rows
+from momentree.backends.products import GroupSums, TransposedProduct
 from momentree.objects import MixtureParameters
 
 P = TypeVar("P", bound=MixtureParameters)
@@ -43,10 +44,10 @@ class Refined(Generic[P]):
 
 
 def em(
-    rows: RowBlocks,
+    rows: Rows,
     start: P,
     *,
-    sample_weight: Floats,
+    sample_weight: RowArray,
     smoothing: float = 1.0,
     max_iter: int = 100,
     tol: float = 1e-5,
@@ -59,11 +60,11 @@ def em(
 
     Parameters
     ----------
-    rows : RowBlocks of shape (n, p)
+    rows : Rows of shape (n, p)
         Sufficient statistics of the samples; for topics, the (log-scaled) word counts.
     start : MixtureParameters
         Initial parameters of any family; for counts, all centers must be > 0.
-    sample_weight : ndarray of shape (n,)
+    sample_weight : row array of shape (n,)
         Weights >= 0.
     smoothing : float > 0, default=1.0
         Strength of the prior in ``m_step``.
@@ -89,7 +90,8 @@ def em(
     Each iteration is one fused pass over the data: time O(nnz k), memory O(d k + n k), and a
     dense copy of the samples if few of their values are zero. Deterministic.
     """
-    rows = rows.for_products(start.n_components)
+    if isinstance(rows, RowBlocks):
+        rows = rows.for_products(start.n_components)
     parameters, last, converged = start, -np.inf, False
     words = column_sums(rows, sample_weight)
     n_iter, gain_of_prior = 0, 0.0
@@ -111,21 +113,76 @@ def em(
     return Refined(parameters, last, n_iter, converged)
 
 
-def column_sums(rows: RowBlocks, sample_weight: Floats) -> Floats:
+@dataclass(frozen=True, eq=False)
+class Expectation:
+    """S, N and the log-likelihood of samples, relative to one component: the E-step of EM.
+
+    Attributes
+    ----------
+    contrasts : ndarray of shape (d, k - 1)
+        theta of the other components minus that of component `base`.
+    offsets : ndarray of shape (k,)
+        b.
+    base : int
+        The component.
+    """
+
+    contrasts: Floats
+    offsets: Floats
+    base: int
+
+    @property
+    def others(self) -> Ints:
+        """All components except `base`."""
+        return np.flatnonzero(np.arange(len(self.offsets)) != self.base)
+
+    def __call__(self, B: Block, v: Floats, labels: Ints | None = None) -> Floats:
+        """Return S without column `base`, with rows N and log P added, shape (d + 2, k)."""
+        d, k = len(self.contrasts), len(self.offsets)
+        others = self.others
+        joint = np.empty((k, len(v)))  # NumPy reduces the first axis fastest
+        joint[others] = B.dot(self.contrasts).T
+        joint[self.base] = 0.0
+        joint += self.offsets[:, None]
+        if labels is not None:
+            labels[:] = joint.argmax(axis=0)
+        top = joint.max(axis=0)
+        joint -= top
+        R = np.exp(joint, out=joint)
+        mass = R.sum(axis=0)
+        R *= v / mass
+        out = np.zeros((d + 2, k))
+        out[:d, others] = B.tdot(R[others].T)
+        out[d] = R.sum(axis=1)
+        out[d + 1] = v @ (top + np.log(mass))
+        return out
+
+
+@dataclass(frozen=True)
+class WeightedSums:
+    """X^T (v R), and sum_i v_i R_i in the last row, for responsibilities R of shape (n, k)."""
+
+    def __call__(self, B: Block, R: Floats, v: Floats) -> Floats:
+        """Return the sums of a block, shape (d + 1, k)."""
+        weighted = R * v[:, None]
+        return np.vstack([B.tdot(weighted), weighted.sum(axis=0)])
+
+
+def column_sums(rows: Rows, sample_weight: RowArray) -> Floats:
     """Return X^T v."""
-    return rows.sum(lambda B: B.tdot(sample_weight[B.at]))
+    return rows.sum(TransposedProduct(), sample_weight)
 
 
 def expected_statistics(
-    rows: RowBlocks,
+    rows: Rows,
     parameters: MixtureParameters,
-    sample_weight: Floats,
+    sample_weight: RowArray,
     words: Floats,
     labels: Ints | None = None,
 ) -> tuple[Floats, Floats, float]:
     """Return S = X^T (v R) of shape (d, k), N = sum_i v_i R_i of shape (k,) and the log-likelihood.
 
-    If `labels` is given, write the most likely component of each sample to it.
+    If `labels` is given, write the most likely component of each sample to it, for rows in memory.
 
     The computation is relative to one component, whose sums follow from `words` = X^T v. This
     requires k - 1 products with the data instead of k; with two components they are products with
@@ -139,29 +196,9 @@ def expected_statistics(
     d, k = theta.shape
     base = int(parameters.weights.argmax()) if parameters.signed else k - 1
     others = np.flatnonzero(np.arange(k) != base)
-    offsets = parameters.offsets[:, None]
     contrasts = np.ascontiguousarray(theta[:, others] - theta[:, base, None])
-
-    def kernel(B: Block) -> Floats:
-        v = sample_weight[B.at]
-        joint = np.empty((k, len(v)))  # NumPy reduces the first axis fastest
-        joint[others] = B.dot(contrasts).T
-        joint[base] = 0.0
-        joint += offsets
-        if labels is not None:
-            labels[B.at] = joint.argmax(axis=0)
-        top = joint.max(axis=0)
-        joint -= top
-        R = np.exp(joint, out=joint)
-        mass = R.sum(axis=0)
-        R *= v / mass
-        out = np.zeros((d + 2, k))
-        out[:d, others] = B.tdot(R[others].T)
-        out[d] = R.sum(axis=1)
-        out[d + 1] = v @ (top + np.log(mass))
-        return out
-
-    total = rows.sum(kernel)
+    kernel = Expectation(contrasts, parameters.offsets, base)
+    total = rows.sum(kernel, sample_weight, *(() if labels is None else (labels,)))
     sums, sizes = total[:d], total[d]
     log_likelihood = float(total[d + 1, 0] + words @ theta[:, base])
     last = words - sums[:, others].sum(axis=1)
@@ -171,9 +208,21 @@ def expected_statistics(
 
 
 def m_step(
-    family: type[P], rows: RowBlocks, responsibilities: Floats, weight: Floats, smoothing: float
+    family: type[P], rows: Rows, responsibilities: RowArray, weight: RowArray, smoothing: float
 ) -> P:
     """Return the parameters for given responsibilities."""
-    weighted = responsibilities * weight[:, None]
-    sums = rows.sum(lambda B: B.tdot(weighted[B.at]))
-    return family.m_step(sums, weighted.sum(axis=0), smoothing)
+    total = rows.sum(WeightedSums(), responsibilities, weight)
+    return family.m_step(total[:-1], total[-1], smoothing)
+
+
+def m_step_of_groups(
+    family: type[P],
+    rows: Rows,
+    labels: RowArray,
+    n_groups: int,
+    weight: RowArray,
+    smoothing: float,
+) -> P:
+    """Return the parameters for given groups."""
+    total = rows.sum(GroupSums(n_groups), labels, weight)
+    return family.m_step(total[:-1], total[-1], smoothing)

@@ -275,7 +275,7 @@ class TreeEstimator(
         """
         check_is_fitted(self, "tree_")
         assigner, rows = self._ready(X)
-        return assigner.labels(rows)
+        return np.asarray(assigner.labels(rows))
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each leaf for each sample.
@@ -296,7 +296,7 @@ class TreeEstimator(
         """
         check_is_fitted(self, "tree_")
         assigner, rows = self._ready(X)
-        return assigner.proba(rows)
+        return np.asarray(assigner.proba(rows))
 
     @property
     def _n_features_out(self) -> int:

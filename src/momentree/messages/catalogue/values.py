@@ -35,6 +35,10 @@ WORDS: dict[str, str] = {
         "least one is {needed:g} or more"
     ),
     # --- tables ----------------------------------------------------------------------------------
+    "rows_stay": (
+        "this computation needs the {n_rows:,} rows themselves, which stay where they are; "
+        "choose parameters that need only sums over rows"
+    ),
     "refused_by_sklearn": "{error}",
     "texts_not_counts": (
         "X contains texts; expected a table of numbers: topic models such as TopicTree accept "

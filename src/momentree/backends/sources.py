@@ -1,0 +1,113 @@
+"""Tables in memory and elsewhere as rows, and rows that are brought to this machine."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from momentree.backends.base import Rows
+from momentree.backends.rows import RowBlocks
+
+
+def as_rows(X: Any) -> Rows:
+    """Return a table as rows.
+
+    Parameters
+    ----------
+    X : Rows, Dask array or data frame, or sparse matrix or array of shape (n, d)
+        A table of numbers, wherever it is.
+
+    Returns
+    -------
+    Rows
+        X itself if it is one; the rows of a Dask collection where they are; otherwise row blocks
+        in memory, which do not copy a CSR array.
+    """
+    if isinstance(X, Rows):
+        return X
+    if is_collection(X):
+        found: Rows = import_module("momentree.backends.dask_rows").DaskRows.of(X)
+        return found
+    return RowBlocks(X)
+
+
+def is_collection(X: Any) -> bool:
+    """Return whether X is a Dask collection, without loading Dask."""
+    return hasattr(X, "__dask_graph__") and hasattr(X, "to_delayed")
+
+
+def is_elsewhere(X: Any) -> bool:
+    """Return whether a table is known only by sums: rows that are not a matrix in memory."""
+    return is_collection(X) or (isinstance(X, Rows) and not isinstance(X, RowBlocks))
+
+
+def collected(rows: Rows, memory: float | None = None) -> RowBlocks:
+    """Bring rows to this machine.
+
+    Parameters
+    ----------
+    rows : Rows of shape (n, d)
+        Rows wherever they are; those in memory are returned as they are.
+    memory : float, default=None
+        Bytes of memory that the rows may take; larger tables are memory-mapped files in a scratch
+        folder, which is removed with the result. None sets no limit.
+
+    Returns
+    -------
+    RowBlocks
+        The same rows in the same order.
+
+    Raises
+    ------
+    InvalidDataError
+        If the rows must stay where they are (code ``rows_stay``).
+    """
+    if isinstance(rows, RowBlocks):
+        return rows
+    held: list[Any] = []
+    pieces, size = iter(rows.pieces()), 0
+    for piece in pieces:
+        held.append(piece)
+        size += piece.data.nbytes + piece.indices.nbytes + piece.indptr.nbytes
+        if memory is not None and 2 * size > memory:  # two copies at the end
+            return _in_files(held, pieces, rows.shape)
+    if not held:
+        return RowBlocks(sp.csr_array(rows.shape))
+    return RowBlocks(sp.csr_array(sp.vstack(held, format="csr")))
+
+
+def _in_files(held: list[Any], pieces: Iterator[Any], shape: tuple[int, int]) -> RowBlocks:
+    """Write pieces to files, and return them as memory-mapped rows."""
+    folder = Path(tempfile.mkdtemp(prefix="momentree-"))
+    try:
+        types = held[0].data.dtype, np.dtype(np.int32 if shape[1] < 2**31 else np.int64)
+        indptr, nnz = [np.zeros(1, dtype=np.int64)], 0
+        with open(folder / "data", "wb") as data, open(folder / "indices", "wb") as indices:
+            while held:
+                piece = held.pop(0)
+                piece.data.astype(types[0], copy=False).tofile(data)
+                piece.indices.astype(types[1], copy=False).tofile(indices)
+                indptr.append(nnz + piece.indptr[1:].astype(np.int64))
+                nnz += piece.nnz
+                if not held:
+                    held.extend(piece for piece in (next(pieces, None),) if piece is not None)
+        arrays = [
+            np.memmap(folder / name, dtype=dtype, mode="r", shape=(nnz,))
+            for name, dtype in zip(("data", "indices"), types, strict=True)
+        ]
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    X = sp.csr_array(shape)
+    X.data, X.indices, X.indptr = *arrays, np.concatenate(indptr)
+    found = RowBlocks(X)
+    weakref.finalize(found, shutil.rmtree, folder, ignore_errors=True)
+    return found
