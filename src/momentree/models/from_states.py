@@ -19,12 +19,14 @@ from momentree.moments import MomentState, State
 from momentree.objects import (
     BernoulliParameters,
     Decomposition,
+    LDAParameters,
     MixtureParameters,
     PoissonParameters,
 )
 from momentree.parameters import lda_parameters, project_to_simplex
 from momentree.refinement import ExpectedState
 from momentree.refinement.expected_state import FAMILIES
+from momentree.refinement.lda import smoothed_topics
 
 POSSIBLE = 1e-3
 """Fraction of the average row mixed into every component of counts, so that EM can leave zero."""

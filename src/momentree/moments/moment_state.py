@@ -25,6 +25,7 @@ from momentree._validation import (
     check_shape,
 )
 from momentree.backends import Block, RowBlocks, single_threaded_blas
+from momentree.backends.products import TransposedProduct
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.moments.factorial import FactorialMoments
 from momentree.moments.lda import check_alpha0
@@ -35,7 +36,7 @@ from momentree.moments.state_moments import (
     spherical_moments,
     subspace_lda,
 )
-from momentree.moments.weighting import unscaled_weights
+from momentree.moments.weighting import DocumentSizes, DocumentWeights, SizeTotals
 from momentree.preprocessing import log_scale
 
 StateModel = Literal["single-topic", "lda", "poisson", "bernoulli", "gaussian"]
@@ -202,25 +203,18 @@ class MomentState(State):
 
     def _counted(self, X: Any, sample_weight: ArrayLike | None) -> Mapping[str, Floats]:
         X = self._checked(X)
-        n = X.shape[0]
+        n, d = X.shape
         v = check_sample_weight(sample_weight, n)
-        count_per_token = np.zeros(n)
-        occurrences = np.bincount(X.indices, minlength=X.shape[1]).astype(np.float64)
-        if self.is_counts:
-            count_per_token = np.ones(n)
-            if self.settings["log_scaling"]:
-                scaled = log_scale(X, self.settings["log_scaling"])
-                X, count_per_token = scaled.X, scaled.count_per_token
+        occurrences = np.bincount(X.indices, minlength=d).astype(np.float64)
+        pattern = sp.csr_array((np.ones(X.nnz), X.indices, X.indptr), X.shape)
+        one: Any = float(self.is_counts)
+        if self.settings["log_scaling"]:
+            scaled = log_scale(X, self.settings["log_scaling"])
+            X, one = scaled.X, scaled.count_per_token
         rows = RowBlocks(X)
-        if self.model in ("single-topic", "lda"):
-            uniform = self.settings["weighting"] == "uniform"
-            weights, totals = unscaled_weights(
-                rows, v, uniform=uniform, count_per_token=count_per_token
-            )
-        else:
-            weights, totals = np.stack([v, v, v]), np.full(3, v.sum())
         with single_threaded_blas():
-            raw = FactorialMoments(rows, weights, count_per_token)
+            r, totals = self._row_weights(rows, v, one)
+            raw = FactorialMoments(rows, r, one)
             added = {
                 "rows": np.array([float(n)]),
                 "totals": np.array([v.sum(), *totals, v @ rows.row_sums]),
@@ -228,11 +222,11 @@ class MomentState(State):
                 "occurrences": occurrences,
             }
             if self.whole:
-                added["pairs"] = _pair_sums(rows, weights[1])
+                added["pairs"] = _packed(rows.sum(WeightedGram(d), r[:, 1]))
                 if self.is_counts:
-                    _add_diagonal(added["pairs"], -raw.diagonal)
-                ones = RowBlocks(sp.csr_array((np.ones(X.nnz), X.indices, X.indptr), X.shape))
-                added["pair_rows"] = _pair_sums(ones, np.ones(n))
+                    repeats = rows.sum(TransposedProduct(), r[:, 1] * one)
+                    added["pairs"][_diagonal_places(d)] -= repeats
+                added["pair_rows"] = _packed(RowBlocks(pattern).sum(WeightedGram(d), np.ones(n)))
                 return added
             directions = self._directions()
             added["products"] = np.asarray(raw.m2 @ directions)
@@ -242,6 +236,16 @@ class MomentState(State):
             elif "tensor" in self._sums:
                 added["tensor"] = raw.whitened_tensor(directions.T)
         return added
+
+    def _row_weights(self, rows: RowBlocks, v: Floats, one: Any) -> tuple[Floats, Floats]:
+        """Return r1, r2, r3 (n, 3) without their divisors, which add up over batches, and these."""
+        if self.model not in ("single-topic", "lda"):
+            return np.repeat(v[:, None], 3, axis=1), np.full(3, v.sum())
+        uniform = self.settings["weighting"] == "uniform"
+        given = () if isinstance(one, float) else (one,)
+        sizes = rows.map(DocumentSizes(uniform, 1.0), rows.row_sums, *given)
+        weights = rows.map(DocumentWeights(uniform, np.ones(3)), sizes, v)
+        return weights, rows.sum(SizeTotals(uniform), sizes, v)
 
     def _checked(self, X: Any) -> Any:
         if self.is_counts:
@@ -485,7 +489,7 @@ class _Ritz:
 
 
 @dataclass(frozen=True)
-class PairSums:
+class WeightedGram:
     """Kernel X^T diag(r) X, as a dense matrix: O(sum of squared row lengths)."""
 
     n_columns: int
@@ -499,10 +503,6 @@ class PairSums:
             return np.asarray(dense.T @ (dense * r[:, None]))
         weighted = sp.csr_array((data * np.repeat(r, np.diff(indptr)), indices, indptr), X.shape)
         return np.asarray((X.T @ weighted).toarray())
-
-
-def _pair_sums(rows: RowBlocks, r: Floats) -> Floats:
-    return _packed(rows.sum(PairSums(rows.shape[1]), r))
 
 
 def _packed(whole: Floats) -> Floats:
@@ -520,10 +520,6 @@ def _unpacked(packed: Floats) -> Floats:
 def _diagonal_places(d: int) -> Any:
     """Return the positions of the diagonal in a packed matrix."""
     return np.concatenate([[0], np.cumsum(np.arange(d, 1, -1))])
-
-
-def _add_diagonal(packed: Floats, values: Floats) -> None:
-    packed[_diagonal_places(len(values))] += values
 
 
 def _largest(M2: Floats, k: int) -> Floats:
