@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from momentree._choices import LogScaling
+from momentree._choices import LogScaling, StateModel
 from momentree._types import Bools, Floats
 from momentree._validation import (
     as_floats,
@@ -39,7 +39,6 @@ from momentree.moments.state_moments import (
 from momentree.moments.weighting import DocumentSizes, DocumentWeights, SizeTotals
 from momentree.preprocessing import log_scale
 
-StateModel = Literal["single-topic", "lda", "poisson", "bernoulli", "gaussian"]
 StateWeighting = Literal["length", "uniform"]
 
 WHOLE_FEATURES = 1024
