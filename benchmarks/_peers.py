@@ -71,7 +71,7 @@ def random_mixture(
     corpora, and k random documents, which do so on small ones. The tolerance is a tenth
     of the tree's, so that EM leaves the plateau of a random start.
     """
-    rows = RowBlocks(log_scale(sp.csr_array(X), log_scaling).X)
+    rows = log_scale(sp.csr_array(X), log_scaling).rows
     n = rows.shape[0]
     weight = np.ones(n)
     best = None

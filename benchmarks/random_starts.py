@@ -43,7 +43,7 @@ class Run:
 def random_runs(X: Any, k: int, log_scaling: Literal["log1p"] | None, n_starts: int) -> list[Run]:
     """Fit by EM from random starts; the time excludes the log scaling, which is done once."""
     scaled = log_scale(X, log_scaling)
-    rows, n = RowBlocks(scaled.X), X.shape[0]
+    rows, n = scaled.rows, X.shape[0]
     weight = np.ones(n)
     smoothing = typical_count_per_token(rows, scaled.count_per_token, weight)
     runs = []

@@ -116,3 +116,120 @@ def test_other_values_must_have_the_same_number():
 def test_blocks_are_not_empty():
     with raises(InvalidParameterError, "not_a_number", parameter="block_nnz"):
         RowBlocks(sp.csr_array(np.ones((20, 5))), 0)
+
+
+# --- products of blocks, against literal loops ---------------------------------------------------
+
+
+def literal(A, V, own, r, Z):
+    """The definitions of gram, own_dot, own_tdot and own_gram, row by row."""
+    g, d, m = V.shape
+    n = len(A)
+    dots, tdots, grams = np.zeros((n, m)), np.zeros((g, d, m)), np.zeros((g, d, m))
+    for i in range(n):
+        if own[i] >= 0:
+            dots[i] = A[i] @ V[own[i]]
+            tdots[own[i]] += np.outer(A[i], Z[i])
+            grams[own[i]] += np.outer(A[i], r[i] * dots[i])
+    return (A.T * r) @ (A @ V[0]), dots, tdots, grams
+
+
+KINDS = [np.bool_, np.uint8, np.int16, np.int32, np.int64, np.float32, np.float64]
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    seed=st.integers(0, 10_000),
+    dtype=st.sampled_from(KINDS),
+    index=st.sampled_from([np.int32, np.int64]),
+    block_nnz=st.integers(1, 60),
+    m=st.integers(0, 19),
+    skip=st.sampled_from([0.0, 0.3, 1.0]),
+    scaled=st.booleans(),
+    dense=st.sampled_from([0.0, 1.0]),
+)
+def test_products_agree_with_their_definitions(
+    seed, dtype, index, block_nnz, m, skip, scaled, dense
+):
+    rng = np.random.default_rng(seed)
+    n, d, g = rng.integers(0, 40), rng.integers(0, 9), rng.integers(1, 5)
+    X = (rng.poisson(0.6, size=(n, d)) + dense).astype(dtype)
+    S = sp.csr_array(X)
+    S.indices, S.indptr = S.indices.astype(index), S.indptr.astype(index)
+    A, factor = X.astype(np.float64), rng.random(n)
+    rows = RowBlocks(S, block_nnz)
+    if scaled:
+        table = np.log2(1.0 + np.arange(20))
+        rows = RowBlocks(S, block_nnz, values=table, row_factor=factor)
+        A = table[X.astype(int)] * factor[:, None]
+    V, Z, r = rng.standard_normal((g, d, m)), rng.standard_normal((n, m)), rng.standard_normal(n)
+    own = np.where(rng.random(n) < skip, -1, rng.integers(0, g, n))
+    gram, dots, tdots, grams = literal(A, V, own, r, Z)
+
+    def total(kernel, *arrays):
+        """Sum twice: into new arrays, and in place."""
+        new = rows.sum(lambda B, *a: kernel(B, None, *a), *arrays)
+        np.testing.assert_allclose(
+            rows.sum(lambda B, *a: kernel(B, B.total, *a), *arrays), new, atol=1e-12
+        )
+        return new
+
+    close = {"atol": 1e-12, "rtol": 1e-12}
+    np.testing.assert_allclose(rows.map(lambda B: B.dot(V[0])), A @ V[0], **close)
+    np.testing.assert_allclose(total(lambda B, out, Z: B.tdot(Z, out), Z), A.T @ Z, **close)
+    np.testing.assert_allclose(total(lambda B, out, r: B.gram(V[0], r, out), r), gram, **close)
+    found = rows.map(lambda B, own: B.own_dot(V, own), own)
+    np.testing.assert_allclose(found, dots, **close)
+    found = total(lambda B, out, Z, own: B.own_tdot(Z, own, g, out), Z, own)
+    np.testing.assert_allclose(found, tdots, **close)
+    found = total(lambda B, out, own, r: B.own_gram(V, own, r, out), own, r)
+    np.testing.assert_allclose(found, grams, **close)
+    if m:  # one column is a vector
+        v, z = V[0, :, 0], Z[:, 0]
+        np.testing.assert_allclose(rows.map(lambda B: B.dot(v)), A @ v, **close)
+        np.testing.assert_allclose(total(lambda B, out, z: B.tdot(z, out), z), A.T @ z, **close)
+        np.testing.assert_allclose(
+            total(lambda B, out, r: B.gram(v, r, out), r), gram[:, 0], **close
+        )
+
+
+def test_values_that_stand_for_others_are_kept_by_taken_rows_and_the_matrix():
+    X = np.random.default_rng(3).poisson(1.0, size=(50, 6))
+    factor, table = np.random.default_rng(4).random(50), np.log2(1.0 + np.arange(10))
+    rows = RowBlocks(sp.csr_array(X), 20, values=table, row_factor=factor)
+    A = table[X] * factor[:, None]
+    np.testing.assert_allclose(rows.matrix.toarray(), A, rtol=1e-7)  # single precision
+    some = np.array([3, 4, 40, 7])
+    np.testing.assert_allclose(rows.take(some).map(lambda B: B.dot(np.eye(6))), A[some])
+    np.testing.assert_allclose(rows.for_products(8).map(lambda B: B.dot(np.eye(6))), A, atol=1e-12)
+
+
+@pytest.mark.parametrize("x", [-1.0, 0.5, 3.0, np.nan])
+def test_values_must_be_listed(x):
+    with raises(InvalidDataError, "values_not_listed", most=2):
+        RowBlocks(sp.csr_array(np.array([[1.0, x]])), values=[0.0, 1.0, 1.5])
+
+
+def test_values_and_factors_must_have_the_right_shape():
+    X = sp.csr_array(np.ones((3, 2)))
+    with raises(InvalidDataError, "wrong_shape", parameter="row_factor"):
+        RowBlocks(X, row_factor=[1.0, 2.0])
+    with raises(InvalidDataError, "wrong_shape", parameter="values"):
+        RowBlocks(X, values=[[0.0, 1.0]])
+    with raises(InvalidDataError, "values_not_listed"):  # zeros are not stored
+        RowBlocks(X, values=[1.0, 1.0])
+
+
+@pytest.mark.parametrize("own", [[0, 2], [-2, 0]])
+def test_groups_must_exist(own):
+    rows, V = RowBlocks(sp.csr_array(np.ones((2, 4)))), np.ones((2, 4, 1))
+    with raises(InvalidDataError, "no_such_row_groups", most=1):
+        rows.map(lambda B, own: B.own_dot(V, own), np.array(own))
+
+
+def test_sums_are_added_only_to_arrays_of_their_shape_and_type():
+    rows = RowBlocks(sp.csr_array(np.eye(2, 4)))
+    with raises(InvalidDataError, "wrong_shape", parameter="out"):
+        rows.sum(lambda B: B.tdot(np.ones(2), np.zeros(5)))
+    with raises(InvalidDataError, "out_layout"):
+        rows.sum(lambda B: B.tdot(np.ones((2, 3)), np.zeros((3, 4)).T))

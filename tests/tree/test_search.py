@@ -28,7 +28,7 @@ def uneven(seed, n=400):
 
 def log_likelihood(tree, X):
     X = sp.csr_array(X)
-    scaled = RowBlocks(log_scale(X, tree.log_scaling_).X)
+    scaled = log_scale(X, tree.log_scaling_).rows
     return float(log_posterior(log_joint(scaled, tree._assigner.parameters))[1].sum())
 
 

@@ -3,7 +3,7 @@
 from momentree.backends.base import Kernel, RowArray, Rows
 from momentree.backends.block import Block
 from momentree.backends.lifted import LiftedRows
-from momentree.backends.row_order import in_canonical_order
+from momentree.backends.row_order import RowSampler, in_canonical_order
 from momentree.backends.rows import RowBlocks
 from momentree.backends.sources import as_rows, collected, is_elsewhere
 from momentree.backends.threads import get_num_threads, num_threads, single_threaded_blas
@@ -14,6 +14,7 @@ __all__ = [
     "LiftedRows",
     "RowArray",
     "RowBlocks",
+    "RowSampler",
     "Rows",
     "as_rows",
     "collected",

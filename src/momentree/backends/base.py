@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from momentree._types import Floats
-from momentree.backends.products import Given, GroupSums, Product, Total
+from momentree.backends.products import Given, GroupSizes, GroupSums, Product, Total
 from momentree.exceptions import InvalidDataError
 
 RowArray: TypeAlias = Any
@@ -116,4 +116,9 @@ class Rows(ABC):
         ndarray of shape (p, n_groups)
             Sums in columns, one per group.
         """
-        return self.sum(GroupSums(n_groups), labels, weight)[:-1]
+        sums = self.sum(GroupSums(n_groups), labels, weight)
+        return np.ascontiguousarray(sums[..., 0].T)
+
+    def group_sizes(self, labels: RowArray, n_groups: int, weight: RowArray) -> Floats:
+        """Return the total weight of each group of rows, shape (n_groups,)."""
+        return self.sum(GroupSizes(n_groups), labels, weight)

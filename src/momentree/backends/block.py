@@ -1,49 +1,72 @@
-"""Products with a block of rows and with its transpose, by SciPy's compiled kernels."""
+"""Products with a block of rows and with its transpose: the questions that kernels ask."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from scipy.sparse import _sparsetools
 
-from momentree._types import Floats
+import momentree.backends.reference as reference
+from momentree._types import Floats, Ints
 from momentree._validation import check_shape
+from momentree.backends.csr import Csr
+from momentree.exceptions import InvalidDataError
 
 
 class Block:
-    """A block of rows B in double precision, for products with B and with its transpose.
+    """A block of rows B, whose products are computed in double precision.
 
     Parameters
     ----------
     at : slice
         Positions of these rows in the whole matrix.
     data, indices, indptr : ndarray
-        The rows in CSR form.
+        The rows in CSR form. Any numeric types; `indptr` may begin at any number.
     d : int
         Number of columns.
     dense : ndarray of shape (n, d), default=None
         The same rows with all zeros, for which BLAS computes the products.
+    values : ndarray, default=None
+        ``values[x]`` is the value that a stored whole number x stands for; None is x itself.
+    row_factor : ndarray of shape (n,), default=None
+        Factor of each row; None is 1.
+
+    Attributes
+    ----------
+    total : ndarray or None
+        The sum so far, while rows are summed. A kernel may add to it in place and return it:
+        ``B.tdot(Z, out=B.total)`` saves an array and an addition of its size for each block.
+    spare : list of ndarray
+        Arrays that are no longer needed, for new results.
+
+    Notes
+    -----
+    In all methods, `out` is None for a new array, or an array to which the result is added.
     """
 
-    __slots__ = ("_arrays", "_d", "_dense", "at")
+    __slots__ = ("_csr", "_dense", "at", "spare", "total")
 
     def __init__(
         self,
         at: slice,
-        data: Floats,
+        data: Any,
         indices: Any,
         indptr: Any,
         d: int,
         dense: Floats | None = None,
+        *,
+        values: Floats | None = None,
+        row_factor: Floats | None = None,
     ) -> None:
-        self.at, self._d, self._dense = at, d, dense
-        self._arrays = (indptr, indices, data)
+        self.at, self._dense = at, dense
+        self._csr = Csr(data, indices, indptr, (at.stop - at.start, d), values, row_factor)
+        self.total: Floats | None = None
+        self.spare: list[Floats] = []
 
     @property
     def shape(self) -> tuple[int, int]:
         """(n, d): rows of this block, columns."""
-        return int(self.at.stop - self.at.start), self._d
+        return self._csr.shape
 
     def dot(self, V: Floats) -> Floats:
         """Return the product B V.
@@ -58,76 +81,237 @@ class Block:
         ndarray of shape (n,) or (n, m)
             B V in double precision, for n rows.
         """
-        n = self.at.stop - self.at.start
-        V = _factor(V, self._d)
+        n, d = self.shape
+        V = _factor(V, d)
         if self._dense is not None:
             return np.asarray(self._dense @ V)
-        out = np.zeros((n, *V.shape[1:]))
-        return _add_product("csr", n, self._d, self._arrays, V, out)
+        return reference.add_dot(self._csr, V, np.zeros((n, *V.shape[1:])))
 
-    def tdot(self, Z: Floats) -> Floats:
+    def tdot(self, Z: Floats, out: Floats | None = None) -> Floats:
         """Return the product B^T Z.
 
         Parameters
         ----------
         Z : ndarray of shape (n,) or (n, m)
             Right factor, one row per row of the block.
+        out : ndarray of shape (d,) or (d, m), default=None
+            Array to add to.
 
         Returns
         -------
         ndarray of shape (d,) or (d, m)
             B^T Z in double precision.
         """
-        n = self.at.stop - self.at.start
+        n, d = self.shape
         Z = _factor(Z, n)
         if self._dense is not None:
-            return np.asarray(self._dense.T @ Z)
-        out = np.zeros((self._d, *Z.shape[1:]))
-        # The rows of B are the columns of its transpose, so the same arrays serve as CSC.
-        return _add_product("csc", self._d, n, self._arrays, Z, out)
+            return _added(self._dense.T @ Z, out)
+        return reference.add_tdot(self._csr, Z, self._target(out, (d, *Z.shape[1:])))
+
+    def gram(self, V: Floats, r: Floats, out: Floats | None = None) -> Floats:
+        """Return the product B^T (r * (B V)), with weights r of the rows.
+
+        Parameters
+        ----------
+        V : ndarray of shape (d,) or (d, m)
+            Right factor.
+        r : ndarray of shape (n,)
+            Weights of the rows, of any sign.
+        out : ndarray of the shape of V, default=None
+            Array to add to.
+
+        Returns
+        -------
+        ndarray of the shape of V
+            B^T (r * (B V)) in double precision.
+        """
+        n, d = self.shape
+        V, r = _factor(V, d), _weights(r, n)
+        if self._dense is not None:
+            return _added(self._dense.T @ _times(r, self._dense @ V), out)
+        return reference.add_gram(self._csr, V, r, self._target(out, V.shape))
+
+    def own_dot(self, V: Floats, own: Ints) -> Floats:
+        """Return the product of each row with the matrix of its own group.
+
+        Parameters
+        ----------
+        V : ndarray of shape (g, d, m)
+            One matrix per group.
+        own : ndarray of int of shape (n,)
+            Group of each row, from 0; -1 skips a row.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            x_i V[own_i] for each row x_i; zeros for rows that are skipped.
+        """
+        n, d = self.shape
+        V = _stack(V, d)
+        own = _groups(own, n, len(V))
+        out = np.zeros((n, V.shape[2]))
+        if self._dense is not None:
+            for j, at in _members(own):
+                out[at] = self._dense[at] @ V[j]
+            return out
+        return reference.add_own_dot(self._csr, V, own, out)
+
+    def own_tdot(self, Z: Floats, own: Ints, g: int, out: Floats | None = None) -> Floats:
+        """Return the product of each group of rows, transposed, with its rows of Z.
+
+        Parameters
+        ----------
+        Z : ndarray of shape (n, m)
+            Right factor, one row per row of the block.
+        own : ndarray of int of shape (n,)
+            Group of each row, from 0; -1 skips a row.
+        g : int
+            Number of groups.
+        out : ndarray of shape (g, d, m), default=None
+            Array to add to.
+
+        Returns
+        -------
+        ndarray of shape (g, d, m)
+            Entry j is the sum of x_i^T z_i over the rows i of group j.
+        """
+        n, d = self.shape
+        Z, own = _matrix(Z, n), _groups(own, n, g)
+        out = self._target(out, (g, d, Z.shape[1]))
+        if self._dense is not None:
+            for j, at in _members(own):
+                out[j] += self._dense[at].T @ Z[at]
+            return out
+        return reference.add_own_tdot(self._csr, Z, own, out)
+
+    def own_gram(self, V: Floats, own: Ints, r: Floats, out: Floats | None = None) -> Floats:
+        """Return ``gram`` of each group of rows with its own matrix.
+
+        Parameters
+        ----------
+        V : ndarray of shape (g, d, m)
+            One matrix per group.
+        own : ndarray of int of shape (n,)
+            Group of each row, from 0; -1 skips a row.
+        r : ndarray of shape (n,)
+            Weights of the rows, of any sign.
+        out : ndarray of shape (g, d, m), default=None
+            Array to add to.
+
+        Returns
+        -------
+        ndarray of shape (g, d, m)
+            Entry j is B_j^T (r_j * (B_j V_j)) with B_j, r_j the rows of group j and their weights.
+        """
+        n, d = self.shape
+        V, r = _stack(V, d), _weights(r, n)
+        own = _groups(own, n, len(V))
+        out = self._target(out, V.shape)
+        if self._dense is not None:
+            for j, at in _members(own):
+                part = self._dense[at]
+                out[j] += part.T @ _times(r[at], part @ V[j])
+            return out
+        return reference.add_own_gram(self._csr, V, own, r, out)
+
+    def _target(self, out: Floats | None, shape: tuple[int, ...]) -> Floats:
+        """Return the array to add to: the given one, else one of zeros."""
+        if out is not None:
+            check_shape("out", out, shape)
+            if out.dtype != np.float64 or not out.flags.c_contiguous:
+                raise InvalidDataError("out_layout", type=str(out.dtype))
+            return out
+        try:
+            found = self.spare.pop()
+        except IndexError:
+            return np.zeros(shape)
+        if found.shape != shape or found.dtype != np.float64 or not found.flags.c_contiguous:
+            return np.zeros(shape)
+        found.fill(0.0)
+        return found
 
     @property
     def csr(self) -> tuple[Floats, Any, Any]:
-        """The CSR arrays: data, indices, indptr."""
-        indptr, indices, data = self._arrays
-        return data, indices, indptr
+        """The rows as CSR arrays with values in double precision: data, indices, indptr."""
+        return self._csr.data, self._csr.indices, self._csr.indptr
 
-    def with_data(self, data: Floats) -> Block:
+    def with_data(self, data: Floats, *, full: bool = False) -> Block:
         """Return a block with other values and the same sparsity pattern.
 
         Parameters
         ----------
         data : ndarray of shape (nnz,)
             Values in the order of ``csr``.
+        full : bool, default=False
+            Whether all n x d values are stored, in order, so that BLAS can compute the products.
 
         Returns
         -------
         Block
             The new block, which shares its index arrays with this one.
         """
-        indptr, indices, _ = self._arrays
-        check_shape("data", data, indices.shape)
-        dense = self._dense
-        if dense is not None:
-            dense = data.reshape(dense.shape) if data.size == dense.size else None
-        return Block(self.at, data, indices, indptr, self._d, dense)
+        check_shape("data", data, self._csr.stored.shape)
+        full = full or (self._dense is not None and data.size == self._dense.size)
+        dense = data.reshape(self.shape) if full else None
+        _, indices, indptr = self.csr
+        return Block(self.at, data, indices, indptr, self.shape[1], dense)
+
+
+# --- checks of what compiled code does not check ------------------------------------------------
 
 
 def _factor(V: Floats, size: int) -> Floats:
-    """Return a right factor in the layout of the compiled kernels, which do not check its shape."""
     V = np.ascontiguousarray(V, dtype=np.float64)
     if V.ndim not in (1, 2) or len(V) != size:
         check_shape("the right factor", V, (size, "m"))
     return V
 
 
-def _add_product(
-    layout: str, n: int, d: int, arrays: tuple[Any, Any, Any], V: Floats, out: Floats
-) -> Floats:
-    # A SciPy array for each block would take a third of the time and copy the views.
-    if V.ndim == 1 or V.shape[1] == 1:
-        getattr(_sparsetools, f"{layout}_matvec")(n, d, *arrays, V.ravel(), out.ravel())
-    else:
-        product = getattr(_sparsetools, f"{layout}_matvecs")
-        product(n, d, V.shape[1], *arrays, V.ravel(), out.ravel())
+def _matrix(Z: Floats, size: int) -> Floats:
+    Z = np.ascontiguousarray(Z, dtype=np.float64)
+    check_shape("the right factor", Z, (size, "m"))
+    return Z
+
+
+def _stack(V: Floats, d: int) -> Floats:
+    V = np.ascontiguousarray(V, dtype=np.float64)
+    check_shape("the right factor", V, ("g", d, "m"))
+    return V
+
+
+def _weights(r: Floats, n: int) -> Floats:
+    r = np.ascontiguousarray(r, dtype=np.float64)
+    check_shape("the row weights", r, (n,))
+    return r
+
+
+def _groups(own: Ints, n: int, g: int) -> Ints:
+    own = np.ascontiguousarray(own, dtype=np.intp)
+    check_shape("the groups", own, (n,))
+    if n and not -1 <= own.min() <= own.max() < g:
+        raise InvalidDataError(
+            "no_such_row_groups", first=int(own.min()), last=int(own.max()), most=g - 1
+        )
+    return own
+
+
+# --- dense rows -------------------------------------------------------------------------------
+
+
+def _times(r: Floats, Y: Floats) -> Floats:
+    return np.asarray(r * Y if Y.ndim == 1 else r[:, None] * Y)
+
+
+def _added(part: Floats, out: Floats | None) -> Floats:
+    if out is None:
+        return np.asarray(part)
+    check_shape("out", out, part.shape)
+    out += part
     return out
+
+
+def _members(own: Ints) -> list[tuple[int, Ints]]:
+    """Return the groups that have rows, with their rows."""
+    order = np.argsort(own, kind="stable")
+    ends = np.flatnonzero(np.diff(own[order])) + 1
+    return [(int(own[at[0]]), at) for at in np.split(order, ends) if len(at) and own[at[0]] >= 0]

@@ -27,7 +27,7 @@ class TransposedProduct:
 
     def __call__(self, B: Block, Z: Floats) -> Floats:
         """Return the product."""
-        return B.tdot(Z)
+        return B.tdot(Z, out=B.total)
 
 
 @dataclass(frozen=True)
@@ -50,11 +50,24 @@ class Total:
 
 @dataclass(frozen=True)
 class GroupSums:
-    """Weighted column sums of groups, and the weight of each group in the last row."""
+    """The weighted column sums of groups of rows, shape (n_groups, d, 1)."""
 
     n_groups: int
 
-    def __call__(self, B: Block, label: Ints, v: Floats) -> Floats:
-        """Return an array of shape (d + 1, n_groups)."""
-        members = (label[:, None] == np.arange(self.n_groups)) * v[:, None]
-        return np.vstack([B.tdot(members), members.sum(axis=0)])
+    def __call__(self, B: Block, labels: Ints, weight: Floats) -> Floats:
+        """Return the sums of a block, given the group and the weight of each row."""
+        return B.own_tdot(weight[:, None], labels, self.n_groups, out=B.total)
+
+
+@dataclass(frozen=True)
+class GroupSizes:
+    """The total weight of each group of rows, shape (n_groups,)."""
+
+    n_groups: int
+
+    def __call__(self, B: Block, labels: Ints, weight: Floats) -> Floats:  # noqa: ARG002
+        """Return the sizes in a block, given the group and the weight of each row."""
+        inside = labels >= 0
+        if not inside.all():
+            labels, weight = labels[inside], weight[inside]
+        return np.bincount(labels, weights=weight, minlength=self.n_groups).astype(np.float64)

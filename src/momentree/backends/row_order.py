@@ -1,6 +1,9 @@
-"""Canonical order of rows, the same for every permutation of the input."""
+"""An order of rows that is the same for every permutation of the input, and samples of rows."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -9,6 +12,9 @@ from momentree.backends.rows import RowBlocks
 
 SORTED_NNZ = 1 << 22
 """Larger tables are not sorted: the sorted copy takes 8 bytes per stored value."""
+HALF = 16
+"""Bits of each of the two numbers in a key of a column. The products of keys with counts are then
+exact in double precision, for any order of the values within a row."""
 
 
 def in_canonical_order(rows: RowBlocks, sample_weight: Floats) -> tuple[RowBlocks, Ints]:
@@ -45,3 +51,116 @@ def in_canonical_order(rows: RowBlocks, sample_weight: Floats) -> tuple[RowBlock
     v = np.random.RandomState(0).random_sample(d)
     at = np.lexsort((sample_weight, rows.map(lambda B: B.dot(v)), sample_weight == 0))
     return rows.take(at), at
+
+
+@dataclass(frozen=True)
+class RowSampler:
+    """Draws systematic samples of rows, the same rows for every permutation of the input.
+
+    Rows are sorted by a key that depends only on their values, and drawn at equal distances. Equal
+    rows are neighbors, so that each kind of row is drawn as often as it should be.
+
+    Parameters
+    ----------
+    rows : RowBlocks of shape (n, d)
+        Any numbers.
+    sample_weight : ndarray of shape (n,)
+        Weights >= 0. Rows of zero weight are not drawn.
+
+    Notes
+    -----
+    The key is the product of the row with a vector of one number for each column, made from the
+    sum of the column and, for columns of equal sums, from its position. Samples therefore hardly
+    depend on the order of columns either. Two passes over the data and O(n log n), once, if a
+    sample is smaller than the data.
+    """
+
+    rows: RowBlocks
+    sample_weight: Floats
+
+    def draw(self, size: int) -> tuple[Ints, Floats]:
+        """Draw rows in proportion to their weights.
+
+        Parameters
+        ----------
+        size : int >= 1
+            Number of draws.
+
+        Returns
+        -------
+        at : ndarray of intp
+            Positions of the rows in ascending order, each once.
+        weight : ndarray
+            How often each of them was drawn. If there are no more rows of positive weight than
+            `size`, these are all of them with their weights.
+        """
+        if np.count_nonzero(self.sample_weight) <= size:
+            at = np.flatnonzero(self.sample_weight)
+            return at, self.sample_weight[at]
+        ends = np.cumsum(self.sample_weight[self._order])
+        places = np.searchsorted(ends, _spread(size, float(ends[-1])), side="right")
+        at, draws = np.unique(np.minimum(places, len(ends) - 1), return_counts=True)
+        at = self._order[at]
+        ascending = np.argsort(at)
+        return at[ascending], draws[ascending].astype(np.float64)
+
+    def draw_from_groups(self, labels: Ints, size: int) -> tuple[Ints, Floats]:
+        """Draw the same number of rows from each group.
+
+        Parameters
+        ----------
+        labels : ndarray of int of shape (n,)
+            Group of each row.
+        size : int >= 1
+            Number of rows to draw from each group; smaller groups are drawn entirely.
+
+        Returns
+        -------
+        at : ndarray of intp
+            Positions of the rows in ascending order.
+        weight : ndarray
+            Their weights, multiplied by the ratio of rows to drawn rows in the group.
+        """
+        sizes = np.bincount(labels[self.sample_weight > 0])
+        if sizes.max(initial=0) <= size:
+            at = np.flatnonzero(self.sample_weight)
+            return at, self.sample_weight[at]
+        drawn, factor = [], []
+        sorted_labels = labels[self._order]
+        for group in np.flatnonzero(sizes):
+            members = self._order[sorted_labels == group]
+            n = min(size, len(members))
+            drawn.append(members[_spread(n, len(members)).astype(np.intp)])
+            factor.append(np.full(n, len(members) / n))
+        at, ratio = np.concatenate(drawn), np.concatenate(factor)
+        ascending = np.argsort(at)
+        at, ratio = at[ascending], ratio[ascending]
+        return at, self.sample_weight[at] * ratio
+
+    @cached_property
+    def _order(self) -> Ints:
+        """Rows of positive weight by their keys; equal rows by their weights."""
+        v = self.sample_weight
+        at = np.flatnonzero(v)
+        columns = _column_keys(self.rows.sum(lambda B, w: B.tdot(w), v))
+        key = np.asarray(self.rows.map(lambda B: B.dot(columns)))[at]
+        same = float(v[at].min()) == float(v[at].max())
+        return at[np.argsort(key) if same else np.lexsort((v[at], key))]
+
+
+def _spread(n: int, end: float) -> Floats:
+    """Return n numbers at equal distances between 0 and `end`."""
+    return (np.arange(n) + 0.5) * (end / n)
+
+
+def _column_keys(sums: Floats) -> Floats:
+    """Return a whole number for each column, mixed from its sum, then from its position."""
+    # Rounded, because the last digits of sums depend on the order of rows.
+    mixed = sums.astype(np.float32).view(np.uint32).astype(np.uint64)
+    for factor in (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93):
+        mixed *= np.uint64(factor)
+        mixed ^= mixed >> np.uint64(32)
+    high = mixed & np.uint64((1 << HALF) - 1)
+    # RandomState draws the same numbers with every version of NumPy.
+    low = np.random.RandomState(0).randint(0, 1 << HALF, len(sums))
+    return high.astype(np.float64) * (1 << HALF) + low

@@ -6,17 +6,19 @@ and the order of the additions depend only on the data.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from scipy.sparse import _sparsetools
 
 from momentree._sparse import as_csr
 from momentree._types import Floats, Ints
-from momentree._validation import check_integer
+from momentree._validation import check_integer, check_shape
 from momentree.backends.base import Kernel, RowArray, Rows
 from momentree.backends.block import Block
 from momentree.backends.threads import run
@@ -29,7 +31,10 @@ ROWS_PER_TASK = 4096
 N_CHAINS = 16
 """Blocks are summed in this many chains for any number of threads, which fixes the order of
 additions and limits the useful number of threads."""
-
+LISTED = (1 << 16) - 1
+"""Largest whole number for a table of values."""
+SPARE = 4
+"""Partial sums that are kept for the next ones, at most."""
 
 FULL = 1 / 12
 """Fraction of nonzero values from which dense products take less time than sparse ones, measured
@@ -45,29 +50,59 @@ class RowBlocks(Rows):
     Parameters
     ----------
     X : sparse matrix or array of shape (n_rows, n_columns)
-        Any numeric type. CSR is not copied; each block is converted to float64 only while a
-        kernel uses it.
+        Any numeric type. CSR is not copied; compiled kernels read the values as they are stored.
     block_nnz : int, default=None
         Stored values per block; None is 262,144 or four times the number of columns, whichever is
         larger. Results agree for any value up to rounding.
+    values : array-like of shape (n_values,), default=None
+        If given, X contains whole numbers from 0 to below n_values, and ``values[x]`` is the value
+        that x stands for; ``values[0]`` must be 0.
+    row_factor : array-like of shape (n_rows,), default=None
+        Factor of each row, so that the rows stand for ``row_factor[:, None] * values[X]``.
 
     Attributes
     ----------
     shape : tuple of int
         (n_rows, n_columns).
 
+    Raises
+    ------
+    InvalidDataError
+        If the structure of X is damaged, if X contains numbers that `values` does not list, or if
+        the lengths do not match.
+
     Notes
     -----
     Memory beyond X: one block and one partial sum per thread, and the total.
+
+    Examples
+    --------
+    Log-scaled counts without a copy of the counts:
+
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from momentree.backends import RowBlocks
+    >>> X = sp.csr_array(np.array([[0, 1, 3], [7, 0, 0]]))
+    >>> RowBlocks(X, values=np.log2(1 + np.arange(8.0))).row_sums
+    array([3., 3.])
     """
 
-    def __init__(self, X: Any, block_nnz: int | None = None) -> None:
-        self._hold(as_csr(X), block_nnz)
+    def __init__(
+        self,
+        X: Any,
+        block_nnz: int | None = None,
+        *,
+        values: ArrayLike | None = None,
+        row_factor: ArrayLike | None = None,
+    ) -> None:
+        X = as_csr(X)
+        self._hold(X, block_nnz, _table(X, values), _factors(X, row_factor))
 
-    def _hold(self, X: Any, block_nnz: int | None) -> None:
+    def _hold(
+        self, X: Any, block_nnz: int | None, values: Floats | None, row_factor: Floats | None
+    ) -> None:
         """Set the attributes from a CSR array whose structure is sound."""
         check_integer("block_nnz", block_nnz, at_least=1, optional=True)
-        self._X = X
+        self._X, self._values, self._factor = X, values, row_factor
         self.shape: tuple[int, int] = (int(self._X.shape[0]), int(self._X.shape[1]))
         n, d = self.shape
         self._block_nnz = block_nnz
@@ -81,9 +116,82 @@ class RowBlocks(Rows):
         self._only: Block | None = None  # if there is only one, kept for small data
 
     @property
+    def nnz(self) -> int:
+        """Number of stored values."""
+        return int(self._X.nnz)
+
+    @property
     def matrix(self) -> Any:
-        """The rows as a CSR array, not copied."""
-        return self._X
+        """The rows as a CSR array, not copied; in single precision if they stand for others."""
+        X = self._X
+        if self._values is None and self._factor is None:
+            return X
+        data = np.empty(X.nnz, dtype=np.float32)
+        for at in self._blocks:
+            stored = slice(X.indptr[at.start], X.indptr[at.stop])
+            data[stored] = self._block(at).csr[0]
+        out = sp.csr_array((data, X.indices, X.indptr), shape=X.shape, copy=False)
+        out.has_canonical_format = X.has_canonical_format
+        return out
+
+    def mapped(self, function: Callable[[Floats], Floats]) -> RowBlocks:
+        """Return rows with a function applied to each stored value.
+
+        Parameters
+        ----------
+        function : callable
+            Maps an array of numbers to an array of the same shape, and 0 to 0.
+
+        Returns
+        -------
+        RowBlocks
+            These rows with a table of values if all stored values are whole numbers from 0 to
+            65,535; otherwise with a copy of the values in single precision.
+        """
+        X, table = self._X, None
+        if self._values is not None or self._factor is not None:
+            X = self.matrix
+        largest = self._largest_whole if X is self._X else None
+        if largest is None:
+            data = np.asarray(function(X.data), dtype=np.float32)
+            X = sp.csr_array((data, X.indices, X.indptr), shape=X.shape, copy=False)
+            X.has_canonical_format = self._X.has_canonical_format
+        else:
+            table = np.asarray(function(np.arange(largest + 1.0)), dtype=np.float64)
+        out = object.__new__(RowBlocks)
+        out._hold(X, self._block_nnz, table, None)
+        return out
+
+    def scaled(self, row_factor: Floats) -> RowBlocks:
+        """Return rows multiplied by factors, without a copy.
+
+        Parameters
+        ----------
+        row_factor : ndarray of shape (n_rows,)
+            Factor of each row.
+
+        Returns
+        -------
+        RowBlocks
+            The products.
+        """
+        factor = row_factor if self._factor is None else row_factor * self._factor
+        out = object.__new__(RowBlocks)
+        out._hold(self._X, self._block_nnz, self._values, _factors(self._X, factor))
+        if "row_sums" in self.__dict__:
+            out.row_sums = row_factor * self.row_sums
+        return out
+
+    @cached_property
+    def _largest_whole(self) -> int | None:
+        """Largest stored number if all are whole, from 0 to 65,535; otherwise None."""
+        data = self._X.data
+        if not len(data):
+            return 0
+        largest = data.max()
+        if not 0 <= largest <= LISTED or (data.dtype.kind not in "biu" and (data % 1).any()):
+            return None
+        return int(largest) if data.min() >= 0 else None
 
     def for_products(self, n_columns: int) -> RowBlocks:
         """Return the same rows in the form for many products with matrices.
@@ -105,9 +213,10 @@ class RowBlocks(Rows):
         if self._full or self._dense or not few_zeros or n_columns < DENSE_COLUMNS:
             return self
         held = object.__new__(RowBlocks)
-        held._hold(self._X, self._block_nnz)
-        for a, b in pairwise(self._cuts):
-            held._dense[int(a)] = self._X[a:b].toarray().astype(np.float64, copy=False)
+        held._hold(self._X, self._block_nnz, self._values, self._factor)
+        for at in self._blocks:
+            shape = (at.stop - at.start, d)
+            held._dense[at.start] = sp.csr_array(self._block(at).csr, shape=shape).toarray()
         return held
 
     def take(self, rows: Ints) -> RowBlocks:
@@ -131,7 +240,8 @@ class RowBlocks(Rows):
                 most=self.shape[0] - 1,
             )
         part = object.__new__(RowBlocks)
-        part._hold(self._rows(rows), self._block_nnz)
+        factor = None if self._factor is None else self._factor[rows]
+        part._hold(self._rows(rows), self._block_nnz, self._values, factor)
         if "row_sums" in self.__dict__:  # already computed
             part.row_sums = self.row_sums[rows]
         return part
@@ -164,18 +274,31 @@ class RowBlocks(Rows):
     def sum(self, kernel: Kernel, *arrays: RowArray) -> Floats:
         """Return the sum of a kernel over all blocks; see :meth:`Rows.sum`."""
         chains = self._chains
+        spare: list[Floats] = []  # sums that have been added: new memory is slow
+
+        def add(total: Floats, part: Floats) -> None:
+            total += part
+            if len(spare) < SPARE:
+                spare.append(part)
 
         def add_chain(i: int) -> Floats:
-            first, *rest = chains[i]
-            total = self._apply(kernel, first, arrays)
-            for at in rest:
-                total += self._apply(kernel, at, arrays)
+            total: Floats | None = None
+            for at in chains[i]:
+                B = self._block(at)
+                if len(chains) > 1:
+                    B.total, B.spare = total, spare
+                part = self._apply(kernel, B, arrays)
+                if total is None:
+                    total = part
+                elif part is not total:
+                    add(total, part)
+            assert total is not None  # noqa: S101 - a chain has a block
             return total
 
         parts = run(add_chain, len(chains))
         total = next(parts)
         for part in parts:
-            total += part
+            add(total, part)
         return total
 
     def map(self, kernel: Kernel, *arrays: RowArray) -> Floats:
@@ -183,7 +306,9 @@ class RowBlocks(Rows):
         chains = self._chains
 
         def map_chain(i: int) -> Floats:
-            return np.concatenate([self._apply(kernel, at, arrays) for at in chains[i]])
+            return np.concatenate(
+                [self._apply(kernel, self._block(at), arrays) for at in chains[i]]
+            )
 
         return np.concatenate(list(run(map_chain, len(chains))))
 
@@ -191,26 +316,62 @@ class RowBlocks(Rows):
         """Return the array itself: it is where the rows are."""
         return np.asarray(values)
 
-    def _apply(self, kernel: Kernel, at: slice, arrays: tuple[RowArray, ...]) -> Floats:
-        return kernel(self._block(at), *(values[at] for values in arrays))
+    def _apply(self, kernel: Kernel, B: Block, arrays: tuple[RowArray, ...]) -> Any:
+        return kernel(B, *(values[B.at] for values in arrays))
 
     def _block(self, at: slice) -> Block:
         if self._only is not None:
             return self._only
-        X = self._X
+        X, d = self._X, self.shape[1]
         start, stop = X.indptr[at.start], X.indptr[at.stop]
-        data = X.data[start:stop].astype(np.float64, copy=False)
-        indptr = X.indptr[at.start : at.stop + 1] - start
-        shape = (at.stop - at.start, self.shape[1])
-        dense = data.reshape(shape) if self._full else self._dense.get(at.start)
-        block = Block(at, data, X.indices[start:stop], indptr, self.shape[1], dense)
-        if data.base is not None and len(self._cuts) == 2:  # no copy is kept
+        block = Block(
+            at,
+            X.data[start:stop],
+            X.indices[start:stop],
+            X.indptr[at.start : at.stop + 1],
+            d,
+            self._dense.get(at.start),
+            values=self._values,
+            row_factor=None if self._factor is None else self._factor[at],
+        )
+        if self._full:
+            block = block.with_data(block.csr[0], full=True)
+        if len(self._cuts) == 2:
             self._only = block
         return block
 
     @cached_property
+    def _blocks(self) -> list[slice]:
+        return [slice(int(a), int(b)) for a, b in pairwise(self._cuts)]
+
+    @cached_property
     def _chains(self) -> list[list[slice]]:
-        blocks = [slice(int(a), int(b)) for a, b in pairwise(self._cuts)]
-        blocks = blocks or [slice(0, 0)]
+        blocks = self._blocks or [slice(0, 0)]
         ends = np.linspace(0, len(blocks), min(N_CHAINS, len(blocks)) + 1).astype(int)
         return [blocks[a:b] for a, b in pairwise(ends)]
+
+
+def _table(X: Any, values: ArrayLike | None) -> Floats | None:
+    """Return the values that stored numbers stand for, after a check that all are listed."""
+    if values is None:
+        return None
+    table = np.ascontiguousarray(values, dtype=np.float64)
+    check_shape("values", table, ("n_values",))
+    data = X.data
+    if not len(data):
+        return table
+    low, high = data.min(), data.max()
+    whole = data.dtype.kind in "iu" or not (data % 1).any()
+    if not (whole and low >= 0 and high < len(table) and table[0] == 0):
+        raise InvalidDataError(
+            "values_not_listed", low=float(low), high=float(high), most=len(table) - 1
+        )
+    return table
+
+
+def _factors(X: Any, row_factor: ArrayLike | None) -> Floats | None:
+    if row_factor is None:
+        return None
+    factor = np.ascontiguousarray(row_factor, dtype=np.float64)
+    check_shape("row_factor", factor, (X.shape[0],))
+    return factor

@@ -155,8 +155,8 @@ class CountMixture(FitsTexts, FlatModel):
     ) -> tuple[CountData, Ints]:
         ordered, at = in_canonical_order(RowBlocks(X), weight)
         weight = weight[at]
-        scaled = log_scale(ordered.matrix, log_scaling)
-        rows = RowBlocks(scaled.X)
+        scaled = log_scale(ordered, log_scaling)
+        rows = scaled.rows
         smoothing = self.smoothing * typical_count_per_token(rows, scaled.count_per_token, weight)
         return CountData(ordered, rows, scaled.count_per_token, weight, smoothing), at
 
@@ -270,7 +270,7 @@ class CountMixture(FitsTexts, FlatModel):
             probabilities ``posterior_.weights``.
         """
         X = self._new_counts(X)
-        rows = RowBlocks(log_scale(X, self.log_scaling_).X)
+        rows = log_scale(X, self.log_scaling_).rows
         return _responsibilities(rows, self.posterior_)
 
     def score_samples(self, X: Any) -> Floats:

@@ -31,7 +31,7 @@ class ColumnTerms(_Kernel):
     def __call__(self, B: Block, r: Floats, *u: Floats) -> Floats:
         """Return the sums of a block."""
         one = self._u(u)
-        return B.tdot(np.stack([r[:, 0], r[:, 1] * one, r[:, 2] * one * one], axis=1))
+        return B.tdot(np.stack([r[:, 0], r[:, 1] * one, r[:, 2] * one * one], axis=1), out=B.total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +42,7 @@ class SecondMoment:
 
     def __call__(self, B: Block, r: Floats) -> Floats:
         """Return the product of a block."""
-        r2 = r[:, 1] if self.V.ndim == 1 else r[:, 1, None]
-        return B.tdot(r2 * B.dot(self.V))
+        return B.gram(self.V, r[:, 1], out=B.total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +54,7 @@ class WeightedWords(_Kernel):
     def __call__(self, B: Block, Z: Floats, r: Floats, *u: Floats) -> Floats:
         """Return the product of a block."""
         weight = r[:, 2] * self._u(u)
-        return B.tdot(weight[:, None] * Z[:, self.columns])
+        return B.tdot(weight[:, None] * Z[:, self.columns], out=B.total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +72,7 @@ class PairSums(_Kernel):
         if u or self.u:
             weight = r[:, 2] * self._u(u)
             pairs -= weight[:, None] * B.dot(self.P)
-        return B.tdot(pairs)
+        return B.tdot(pairs, out=B.total)
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree._types import Floats, Ints
-from momentree.backends import RowBlocks
+from momentree.backends import Block, RowBlocks, RowSampler
 from momentree.metrics.words import DECIMALS, npmi
 
 N_SHOWN = 20
@@ -19,6 +19,8 @@ _CANDIDATES = 50
 """Words of each topic from which they are chosen."""
 _EMPHASIS = 0.25
 """The power of the mean of log2(1 + count): 1 lets a few words of program code or tables lead."""
+_SAMPLED, _LEAST = 1 << 15, 1 << 10
+"""Documents in which pairs of words are counted, and the least number in each leaf."""
 _HANDFUL = 5
 """A word in fewer documents of a topic, or fewer than half of them, comes after all others."""
 
@@ -52,7 +54,7 @@ def choose_shown_words(
 
     Parameters
     ----------
-    X : sparse array of shape (n_samples, n_features)
+    X : {array-like, sparse array, RowBlocks} of shape (n_samples, n_features)
         Counts, >= 0.
     labels : ndarray of int of shape (n_samples,)
         Leaf or topic of each document.
@@ -72,7 +74,8 @@ def choose_shown_words(
     -----
     Words that are frequent only because a few documents repeat them, or that occur together in
     hardly any document, make lists that nobody can read. ``docs/choices.md`` has measurements.
-    Time: two passes over X, and one product of 50 columns for each group.
+    Pairs of words are counted in a systematic sample of 32,768 documents if there are more, the
+    same number in each leaf, but at least 1,024. Time: two passes over X.
 
     Examples
     --------
@@ -84,37 +87,77 @@ def choose_shown_words(
     >>> [[words[j] for j in order] for order in found]
     [['boat', 'sea'], ['hill', 'sea']]
     """
-    counts = sp.csr_array(X)
-    present = (counts.data > 0).astype(np.float32)
-    occurs = sp.csr_array((present, counts.indices, counts.indptr), shape=counts.shape)
+    rows = X if isinstance(X, RowBlocks) else RowBlocks(X)
     n_leaves = max(int(labels.max()), *(leaf for leaves in groups for leaf in leaves)) + 1
     # Weights of copies are thirds and the like, whose sums depend on the order of the documents.
-    in_leaves = np.round(RowBlocks(occurs).group_sums(labels, n_leaves, weight), DECIMALS)
+    occurs, logs = rows.mapped(np.sign), rows.mapped(_log2_of_one_more)
+    in_leaves = np.round(occurs.group_sums(labels, n_leaves, weight), DECIMALS)
+    repeated = np.round(logs.group_sums(labels, n_leaves, weight), DECIMALS)
     sizes = np.round(np.bincount(labels, weights=weight, minlength=n_leaves), DECIMALS)
     everywhere = in_leaves.sum(axis=1)
-    occurs.data = np.log2(1.0 + counts.data)
-    repeated = np.round(RowBlocks(occurs).group_sums(labels, n_leaves, weight), DECIMALS)
     names = np.array([str(word) for word in vocabulary], dtype=object)
     ranked = []
     for leaves in groups:
         inside, size = in_leaves[:, list(leaves)].sum(axis=1), float(sizes[list(leaves)].sum())
         often = repeated[:, list(leaves)].sum(axis=1)
         ranked.append(_candidates(inside, everywhere, often, size, names))
-    # Only the columns of candidates are copied.
-    kept = np.unique(np.concatenate([order for order, _ in ranked]))
-    columns = sp.csc_array(counts[:, kept], dtype=np.float64)
-    columns.data = (columns.data > 0).astype(np.float64)
-    weighted = columns.copy()
-    weighted.data *= weight[columns.indices]
+    together = _together(rows, labels, weight, [order for order, _ in ranked])
     total = float(sizes.sum())
     chosen = []
-    for order, score in ranked:
-        at = np.searchsorted(kept, order)
-        together = np.asarray((columns[:, at].T @ weighted[:, at]).toarray())
+    for (order, score), counted in zip(ranked, together, strict=True):
         overlap = _overlaps([names[j] for j in order])
-        share = np.round(together, DECIMALS) / total
+        share = np.round(counted, DECIMALS) / total
         chosen.append(order[_coherent(score, npmi(share), overlap)])
     return chosen
+
+
+def _log2_of_one_more(counts: Floats) -> Floats:
+    return np.log2(1.0 + counts)
+
+
+def _together(
+    rows: RowBlocks, labels: Ints, weight: Floats, candidates: Sequence[Ints]
+) -> list[Floats]:
+    """Return the documents that contain each pair of the candidates of each group."""
+    size = max(_LEAST, _SAMPLED // (int(labels.max()) + 1))
+    at, v = RowSampler(rows, weight).draw_from_groups(labels, size)
+    part = rows if len(at) == rows.shape[0] else rows.take(at)
+    kept = np.unique(np.concatenate(candidates))
+    place = np.full(rows.shape[1], -1, dtype=np.int32)
+    place[kept] = np.arange(len(kept))
+    kernel = _Pairs(place, [np.searchsorted(kept, order) for order in candidates])
+    found = part.sum(kernel, v)
+    ends = np.cumsum([len(order) ** 2 for order in candidates])[:-1]
+    return [
+        part.reshape(len(order), len(order))
+        for order, part in zip(candidates, np.split(found, ends), strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """Kernel: the weight of the documents with both words of each pair, for several lists."""
+
+    place: Ints  # of each column among the words of all lists, or -1
+    lists: Sequence[Ints]
+
+    def __call__(self, B: Block, weight: Floats) -> Floats:
+        counts, columns, ends = B.csr
+        at = self.place[columns]
+        here = np.flatnonzero((at >= 0) & (counts > 0))
+        same = bool((weight == weight[:1]).all())
+        kind = np.float32 if same else np.float64
+        n_words = int(self.place.max(initial=0)) + 1
+        n_kept = np.searchsorted(here, ends)
+        row = np.repeat(np.arange(len(weight)), np.diff(n_kept))
+        occurs = np.zeros((n_words, len(weight)), dtype=kind)
+        occurs[at[here], row] = 1 if same else np.sqrt(weight)[row]
+        factor = float(weight[0]) if same and len(weight) else 1.0
+        parts = []
+        for words in self.lists:
+            C = occurs[words]
+            parts.append((C @ C.T).astype(np.float64).ravel() * factor)
+        return np.concatenate(parts)
 
 
 def _candidates(

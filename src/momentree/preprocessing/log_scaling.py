@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 import numpy as np
-import scipy.sparse as sp
 
 from momentree._choices import LogScaling
 from momentree._types import Floats
@@ -26,18 +25,24 @@ class LogScaled:
 
     Attributes
     ----------
-    X : csr_array of shape (n, d), float32
-        The values; the sparsity pattern is shared with the counts.
+    rows : RowBlocks of shape (n, d)
+        The values. If counts are whole numbers, only the logarithms of the different counts and the
+        factors of documents are stored.
     count_per_token : ndarray of shape (n,)
         Value of a count of 1 in each document; 1 without log scaling.
     """
 
-    X: Any
+    rows: RowBlocks
     count_per_token: Floats
+
+    @property
+    def X(self) -> Any:
+        """The values as a csr_array (n, d) in single precision, a copy."""
+        return self.rows.matrix
 
 
 def log_scale(X: Any, log_scaling: LogScaling | None) -> LogScaled:
-    """Return log-scaled counts in single precision.
+    """Return log-scaled counts.
 
     For "log1p", with y = log2(1 + x) and c the sum of y over the words of a document,
 
@@ -50,7 +55,7 @@ def log_scale(X: Any, log_scaling: LogScaling | None) -> LogScaled:
 
     Parameters
     ----------
-    X : csr_array of shape (n, d)
+    X : {csr_array, RowBlocks} of shape (n, d)
         Counts >= 0.
     log_scaling : {"log1p", None}
         Scaling function; None leaves counts unscaled.
@@ -62,8 +67,8 @@ def log_scale(X: Any, log_scaling: LogScaling | None) -> LogScaled:
 
     Notes
     -----
-    Single precision halves the memory; sums over rows are in double precision. Time and memory
-    O(nnz).
+    Whole counts up to 65,535 are not copied. Others are copied in single precision, which halves
+    the memory; sums over rows are in double precision. Time O(nnz).
 
     Examples
     --------
@@ -74,18 +79,22 @@ def log_scale(X: Any, log_scaling: LogScaling | None) -> LogScaled:
     [1.0, 2.0, 2.0]
     """
     check_choice("log_scaling", log_scaling, [*get_args(LogScaling), None])
-    count_per_token = np.ones(X.shape[0])
+    rows = X if isinstance(X, RowBlocks) else RowBlocks(X)
+    count_per_token = np.ones(rows.shape[0])
     if log_scaling is None:
-        data = X.data.astype(np.float32, copy=False)
-    else:
-        data = np.log1p(X.data, dtype=np.float32, casting="unsafe")
-        data *= np.float32(1.0 / np.log(2.0))
-        c = RowBlocks(_like(X, data)).row_sums
-        np.divide(REFERENCE_LENGTH, c, out=count_per_token, where=c > 0)
-        np.sqrt(count_per_token, out=count_per_token)
-        np.minimum(count_per_token, 1.0, out=count_per_token)
-        data *= np.repeat(count_per_token.astype(np.float32), np.diff(X.indptr))
-    return LogScaled(_like(X, data), count_per_token)
+        return LogScaled(rows, count_per_token)
+    logs = rows.mapped(_log2_of_one_more)
+    c = logs.row_sums
+    np.divide(REFERENCE_LENGTH, c, out=count_per_token, where=c > 0)
+    np.sqrt(count_per_token, out=count_per_token)
+    np.minimum(count_per_token, 1.0, out=count_per_token)
+    return LogScaled(logs.scaled(count_per_token), count_per_token)
+
+
+def _log2_of_one_more(x: Floats) -> Floats:
+    y = np.log1p(x, dtype=np.float32 if x.dtype != np.float64 else None, casting="unsafe")
+    y /= np.log(2.0)
+    return y
 
 
 def typical_count_per_token(
@@ -121,7 +130,3 @@ def check_scaling(fitted: object) -> None:
     """Raise InvalidDataError if the scaling of a fitted estimator is not one of the choices."""
     if fitted not in (*get_args(LogScaling), None):
         raise InvalidDataError("bad_entry", name="log_scaling_", value=fitted)
-
-
-def _like(X: Any, data: Any) -> Any:
-    return sp.csr_array((data, X.indices, X.indptr), shape=X.shape, copy=False)

@@ -9,7 +9,7 @@ import numpy as np
 
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowArray, RowBlocks, Rows
-from momentree.backends.products import GroupSums, TransposedProduct
+from momentree.backends.products import TransposedProduct
 from momentree.objects import MixtureParameters
 
 P = TypeVar("P", bound=MixtureParameters)
@@ -224,5 +224,5 @@ def m_step_of_groups(
     smoothing: float,
 ) -> P:
     """Return the parameters for given groups."""
-    total = rows.sum(GroupSums(n_groups), labels, weight)
-    return family.m_step(total[:-1], total[-1], smoothing)
+    sums = rows.group_sums(labels, n_groups, weight)
+    return family.m_step(sums, rows.group_sizes(labels, n_groups, weight), smoothing)

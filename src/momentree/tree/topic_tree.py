@@ -291,7 +291,7 @@ class TopicTree(FitsTexts, TreeEstimator):
     def _scaled(self, X: Any, weight: Floats, log_scaling: LogScaling | None) -> ScaledCounts:
         log.info("log scaling counts")
         scaled = log_scale(X, log_scaling)
-        rows, at = in_canonical_order(RowBlocks(scaled.X), weight)
+        rows, at = in_canonical_order(scaled.rows, weight)
         weight, count_per_token = weight[at], scaled.count_per_token[at]
         smoothing = self.smoothing * typical_count_per_token(rows, count_per_token, weight)
         return ScaledCounts(rows, at, weight, count_per_token, smoothing)
@@ -374,7 +374,7 @@ class TopicTree(FitsTexts, TreeEstimator):
 
     def _ready(self, X: Any) -> tuple[Assigner, RowBlocks]:
         X, _ = check_features(self, self._counts(X), None, reset=False)
-        return self._assigner, RowBlocks(log_scale(X, self.log_scaling_).X)
+        return self._assigner, log_scale(X, self.log_scaling_).rows
 
     def score_samples(self, X: Any) -> Floats:
         """Return the log-likelihood of each document under the mixture of the leaves.

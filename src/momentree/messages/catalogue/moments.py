@@ -84,4 +84,16 @@ WORDS: dict[str, str] = {
     ),
     # --- rows ------------------------------------------------------------------------------------
     "no_such_rows": "rows {first} to {last} were requested; expected row numbers from 0 to {most}",
+    "no_such_row_groups": (
+        "rows belong to groups {first} to {last}; expected groups from 0 to {most}, or -1 for a "
+        "row of no group"
+    ),
+    "out_layout": (
+        "out is an array of {type}, or not contiguous; pass a contiguous array of float64, such "
+        "as B.total, or None"
+    ),
+    "values_not_listed": (
+        "the stored values, from {low:g} to {high:g}, must be whole numbers that `values` lists, "
+        "from 0 to {most}, and values[0] must be 0; pass `values` for each of them"
+    ),
 }

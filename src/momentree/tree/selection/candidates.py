@@ -68,10 +68,10 @@ class SingleTopicFits:
         self._steps = steps
         self._fold, self._count_per_token = fold, scaled.count_per_token
         self._counts, self._weight = RowBlocks(fold.X), fold.weight
-        self._rows = RowBlocks(scaled.X)
+        self._rows = scaled.rows
         self._smoothing = typical_count_per_token(self._rows, scaled.count_per_token, fold.weight)
         self._tests = [
-            (known, RowBlocks(log_scale(fold.test[:, known], "log1p").X), hidden)
+            (known, log_scale(fold.test[:, known], "log1p").rows, hidden)
             for known, hidden in fold.directions()
         ]
         seen = self._rows.sum(lambda B: B.tdot((fold.weight[B.at] > 0).astype(np.float64)))
@@ -138,7 +138,7 @@ class SingleTopicFits:
         fitted, _, _ = found
         splitter = TopicSplitter(min_samples_leaf=1, smoothing=self._smoothing)
         labels = log_joint(self._rows, fitted).argmax(axis=1)
-        here = log_joint(RowBlocks(log_scale(self._fold.test, "log1p").X), fitted).argmax(axis=1)
+        here = log_joint(log_scale(self._fold.test, "log1p").rows, fitted).argmax(axis=1)
         weights = np.bincount(here, weights=self._fold.test_weight, minlength=n_components)
         return weights.astype(np.float64), np.array(
             [

@@ -1,0 +1,65 @@
+"""The stored values of a block of rows, read where they are."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from momentree._types import Floats
+
+
+class Csr:
+    """Rows in CSR form as they are stored: slices of larger arrays, which are not copied.
+
+    Parameters
+    ----------
+    stored, indices, pointers : ndarray
+        Values, column numbers and row pointers. The first pointer may be any number p; the values
+        of the first row begin at position 0 nevertheless.
+    shape : tuple of int
+        (n, d).
+    values : ndarray or None
+        ``values[x]`` is the value that a stored whole number x stands for; None is x itself.
+    row_factor : ndarray of shape (n,) or None
+        Factor of each row; None is 1.
+    """
+
+    def __init__(
+        self,
+        stored: Any,
+        indices: Any,
+        pointers: Any,
+        shape: tuple[int, int],
+        values: Floats | None,
+        row_factor: Floats | None,
+    ) -> None:
+        self.stored, self.indices, self.pointers, self.shape = stored, indices, pointers, shape
+        self.values, self.row_factor = values, row_factor
+
+    @cached_property
+    def indptr(self) -> Any:
+        """Row pointers from 0, of the type of the column numbers."""
+        pointers = self.pointers
+        if len(pointers) and pointers[0]:
+            pointers = pointers - pointers[0]
+        return pointers.astype(self.indices.dtype, copy=False)
+
+    @cached_property
+    def data(self) -> Floats:
+        """The values in double precision."""
+        return standing_for(self.stored, self.pointers, self.values, self.row_factor)
+
+
+def standing_for(
+    stored: Any, pointers: Any, values: Floats | None, row_factor: Floats | None
+) -> Floats:
+    """Return the values that stored numbers stand for, in double precision."""
+    if values is None:
+        data = stored.astype(np.float64, copy=False)
+    else:
+        data = values[stored if stored.dtype.kind in "iu" else stored.astype(np.intp)]
+    if row_factor is not None:
+        data = data * np.repeat(row_factor, np.diff(pointers))
+    return np.asarray(data)
