@@ -12,7 +12,7 @@ from momentree.datasets import make_hierarchical_topics, make_single_topic
 from momentree.messages import Message
 from momentree.objects import TopicParameters
 from momentree.tree.growth import Limits, grow
-from momentree.tree.split import Split
+from momentree.tree.split import Groups, Split, Splits
 from momentree.tree.topic_split import TopicSplitter
 
 
@@ -91,17 +91,22 @@ class Prescribed:
     """Splits a run of documents in halves for a gain that is looked up."""
 
     def __init__(self, gains):
-        self.gains, self.groups = gains, []
+        self.gains, self.groups, self.rounds = gains, [], []
 
-    def __call__(self, rows, sample_weight, count_per_token):
+    def __call__(self, groups):
+        self.rounds.append(groups.n_groups)
+        parts = [(at, self.split(alone.rows)) for at, alone in groups.alone()]
+        return Splits.joined(groups.rows.shape[0], parts)
+
+    def split(self, rows):
         group = tuple(rows.matrix.toarray()[:, 0].astype(int).tolist())
         self.groups.append(group)
-        if group not in self.gains:
-            return Message("one_component")
         side = (np.arange(len(group)) >= len(group) // 2).astype(np.intp)
+        if group not in self.gains:
+            return Splits([Message("one_component")], side)
         sizes = np.bincount(side, minlength=2).astype(float)
         sums = np.bincount(side, weights=group, minlength=2)[None]
-        return Split(LinearRule(np.ones(1), 0.0), side, self.gains[group], sums, sizes)
+        return Splits([Split(LinearRule(np.ones(1), 0.0), self.gains[group], sums, sizes)], side)
 
 
 def prescribed_growth(gains, n, **options):
@@ -221,7 +226,7 @@ def test_em_after_a_split_and_a_split_without_it_differ_by_the_prior(X):
     # H Algorithm 2 compares conditional likelihoods: no weight of a topic enters the rule.
     rows, one = RowBlocks(X), np.ones(X.shape[0])
     plain, refined = (
-        TopicSplitter(min_samples_leaf=1, smoothing=0.5, refine_iter=steps)(rows, one, one)
+        TopicSplitter(min_samples_leaf=1, smoothing=0.5, refine_iter=steps)(Groups.one(rows, one, one))
         for steps in (0, 15)
     )
     assert plain.rule.intercept == 0.0
@@ -233,7 +238,7 @@ def test_the_gain_after_em_is_that_of_a_mixture(X, smoothing):
     # EM has all but converged: the last step gains nothing that matters here.
     rows, one = RowBlocks(X), np.ones(X.shape[0])
     steps = {"min_samples_leaf": 1, "smoothing": smoothing, "refine_iter": 200}
-    found = TopicSplitter(**steps)(rows, one, one)
+    found = TopicSplitter(**steps)(Groups.one(rows, one, one))
     counts = X.toarray()
     groups = [counts, counts[found.side == 0], counts[found.side == 1]]
     words = np.stack([group.sum(axis=0) + smoothing for group in groups])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -76,6 +77,23 @@ class Rows(ABC):
             The values in row order. ``numpy.asarray`` returns them as an array wherever they are.
         """
 
+    def each(self, function: Callable[..., Any], *arrays: RowArray) -> RowArray:
+        """Return a function of row arrays alone, which reads no data.
+
+        Parameters
+        ----------
+        function : callable
+            Maps entries of row arrays to an array with one entry or row for each.
+        *arrays : array-like of shape (n_rows, ...)
+            Row arrays.
+
+        Returns
+        -------
+        ndarray or row array
+            The values in row order, stored as the results of :meth:`map` are.
+        """
+        return self.map(_OfArrays(function), *arrays)
+
     @cached_property
     def row_sums(self) -> RowArray:
         """Sum of each row, shape (n_rows,)."""
@@ -122,3 +140,13 @@ class Rows(ABC):
     def group_sizes(self, labels: RowArray, n_groups: int, weight: RowArray) -> Floats:
         """Return the total weight of each group of rows, shape (n_groups,)."""
         return self.sum(GroupSizes(n_groups), labels, weight)
+
+
+@dataclass(frozen=True)
+class _OfArrays:
+    """A kernel that ignores the block."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, B: Block, *arrays: Any) -> Any:  # noqa: ARG002
+        return self.function(*arrays)

@@ -316,6 +316,10 @@ class RowBlocks(Rows):
         """Return the array itself: it is where the rows are."""
         return np.asarray(values)
 
+    def each(self, function: Callable[..., Any], *arrays: RowArray) -> Any:
+        """Return a function of row arrays, all at once; see :meth:`Rows.each`."""
+        return function(*arrays)
+
     def _apply(self, kernel: Kernel, B: Block, arrays: tuple[RowArray, ...]) -> Any:
         return kernel(B, *(values[B.at] for values in arrays))
 

@@ -9,6 +9,7 @@ from momentree.moments.bernoulli_bias import (
 )
 from momentree.moments.bernoulli_correction import CorrectedMoments
 from momentree.moments.factorial import FactorialMoments
+from momentree.moments.grouped import GroupedMoments
 from momentree.moments.hmm import HMMMoments
 from momentree.moments.ica import ICAMoments
 from momentree.moments.lda import LDAMoments
@@ -35,6 +36,7 @@ __all__ = [
     "BernoulliMoments",
     "CorrectedMoments",
     "FactorialMoments",
+    "GroupedMoments",
     "HMMMoments",
     "ICAMoments",
     "LDAMoments",

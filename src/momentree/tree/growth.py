@@ -1,4 +1,4 @@
-"""Grow a tree by splitting one leaf after another: best first, or level by level."""
+"""Grow a tree of samples: best first, or level by level."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from momentree._choices import Growth
-from momentree._types import Floats, Ints
+from momentree._types import Ints
 from momentree.assignment.rules import Rule
-from momentree.backends import RowBlocks
+from momentree.backends import RowArray, RowBlocks
 from momentree.messages import Message
 from momentree.objects import MixtureParameters
-from momentree.tree.split import Split, Splitter
+from momentree.tree.split import Groups, Split, Splitter
 from momentree.tree.stopping import AcceptanceCriterion, accept_all
 
 log = logging.getLogger("momentree.tree")
@@ -75,71 +75,170 @@ class Limits:
         return math.isinf(self.leaves) and math.isinf(self.depth)
 
 
+@dataclass(eq=False)
+class Group:
+    """A group of samples and what is known of its split."""
+
+    number: int
+    depth: int = 0
+    tried: bool = False
+    split: Split | None = None
+    reason: Message | None = None
+    children: list[Group] = field(default_factory=list)
+
+
+class Growing:
+    """A tree that grows further on demand, and computes all splits of a level at once.
+
+    "best_first" always splits the leaf with the largest gain; "depth" splits every leaf down to
+    the maximum depth. No split depends on other leaves, so the splits of all leaves that growth may
+    reach next are computed in the same passes over the data, and the tree is then chosen among
+    them: the number of passes depends on the depth of the tree, not on the number of its leaves.
+
+    Parameters
+    ----------
+    rows : RowBlocks of shape (n, p)
+        Statistics of the samples.
+    sample_weight : row array of shape (n,)
+        Weights >= 0.
+    factor : row array of shape (n,)
+        One number per sample for the splitter and the criterion.
+    splitter : Splitter
+        Splits groups.
+    growth : {"best_first", "depth"}, default="best_first"
+        Which leaf is split next.
+    criterion : AcceptanceCriterion, default=accept_all
+        Rejects splits.
+    """
+
+    def __init__(
+        self,
+        rows: RowBlocks,
+        sample_weight: RowArray,
+        factor: RowArray,
+        splitter: Splitter,
+        *,
+        growth: Growth = "best_first",
+        criterion: AcceptanceCriterion = accept_all,
+    ) -> None:
+        self._rows, self._weight, self._factor = rows, sample_weight, factor
+        self._splitter, self._growth, self._criterion = splitter, growth, criterion
+        self._root = Group(0)
+        self._groups = [self._root]
+        # The smallest known group of each sample.
+        self._number: RowArray = np.zeros(rows.shape[0], dtype=np.int32)
+
+    def grown(self, limits: Limits) -> Grown:
+        """Return the tree within limits; the splits that are known already are not repeated."""
+        while True:
+            root, leaves, unknown = self._chosen(limits)
+            log.info("growing the tree: %d leaves", len(leaves))
+            if not unknown:
+                break
+            self._split(unknown)
+        leaf = np.empty(len(self._groups), dtype=np.intp)
+        for i, (branch, group) in enumerate(leaves):
+            reached = Message("max_leaf_nodes_reached", limit=limits.leaves)
+            branch.reason = branch.reason or group.reason or reached
+            for below in self._below(group):
+                leaf[below.number] = i
+        return Grown(root, np.asarray(self._rows.each(Lookup(leaf), self._number)))
+
+    def _chosen(self, limits: Limits) -> tuple[Branch, list[tuple[Branch, Group]], list[Group]]:
+        """Return the tree by the known splits, its leaves, and the groups that may change it.
+
+        Groups whose splits are unknown are passed over, which only lets others be split earlier.
+        So these groups include all that have a say in the next splits; without any, the tree is
+        the final one.
+        """
+        root = Branch()
+        leaves, unknown = [(root, self._root)], {}
+        while len(leaves) < limits.leaves:
+            able = []
+            for i, (branch, group) in enumerate(leaves):
+                if branch.depth >= limits.depth:
+                    branch.reason = Message("max_depth_reached", limit=limits.depth)
+                elif not group.tried:
+                    unknown[group.number] = group
+                elif group.split is not None:
+                    able.append(i)
+            if not able:
+                break
+            at = able[0]
+            if self._growth == "best_first":
+                at = max(able, key=lambda i: _gain(leaves[i][1]))
+            branch, group = leaves[at]
+            assert group.split is not None  # noqa: S101 - for the type checker
+            branch.rule, branch.gain = group.split.rule, group.split.gain
+            branch.children = [Branch(branch.depth + 1) for _ in group.children]
+            leaves[at : at + 1] = zip(branch.children, group.children, strict=True)
+        return root, leaves, list(unknown.values())
+
+    def _split(self, wanted: list[Group]) -> None:
+        """Compute the splits of groups, all in the same passes over the data."""
+        place = np.full(len(self._groups), -1, dtype=np.int32)
+        place[[group.number for group in wanted]] = np.arange(len(wanted))
+        own = self._rows.each(Lookup(place), self._number)
+        groups = Groups(self._rows, self._weight, self._factor, own, len(wanted))
+        splits = self._splitter(groups)
+        reasons = self._criterion(splits, groups)
+        made = max((len(s.sizes) for s in splits.found if isinstance(s, Split)), default=1)
+        numbers = np.full((len(wanted), made), -1, dtype=np.int32)
+        for j, (group, found, reason) in enumerate(zip(wanted, splits.found, reasons, strict=True)):
+            group.tried = True
+            if not isinstance(found, Split) or reason is not None:
+                group.reason = reason if isinstance(found, Split) else found
+                continue
+            group.split = found
+            first = len(self._groups)
+            n_sides = len(found.sizes)
+            group.children = [Group(first + i, group.depth + 1) for i in range(n_sides)]
+            self._groups += group.children
+            numbers[j, :n_sides] = first + np.arange(n_sides)
+        if (numbers >= 0).any():
+            self._number = self._rows.each(Divided(numbers), self._number, own, splits.side)
+
+    def _below(self, group: Group) -> list[Group]:
+        return [group, *(b for child in group.children for b in self._below(child))]
+
+
+def _gain(group: Group) -> float:
+    return -math.inf if group.split is None else group.split.gain
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """A number for each group."""
+
+    table: Ints
+
+    def __call__(self, number: Ints) -> Ints:
+        """Return the numbers."""
+        return self.table[number]
+
+
+@dataclass(frozen=True)
+class Divided:
+    """The new groups of samples whose groups were split, else the old ones."""
+
+    numbers: Ints  # of the sides of each group that was tried; -1 where it was not split
+
+    def __call__(self, number: Ints, own: Ints, side: Ints) -> Ints:
+        """Return the numbers of groups."""
+        new = np.where(own >= 0, self.numbers[own, np.minimum(side, self.numbers.shape[1] - 1)], -1)
+        return np.where(new >= 0, new, number)
+
+
 def grow(
     rows: RowBlocks,
-    sample_weight: Floats,
-    factor: Floats,
+    sample_weight: RowArray,
+    factor: RowArray,
     splitter: Splitter,
     limits: Limits,
     *,
     growth: Growth = "best_first",
     criterion: AcceptanceCriterion = accept_all,
-    known: dict[bytes, Split | Message] | None = None,
 ) -> Grown:
-    """Grow a tree of samples from the root.
-
-    `factor` is an additional number per sample for the splitter and the criterion. "best_first"
-    always splits the leaf with the largest gain; "depth" splits every leaf down to the maximum
-    depth. The rows of a group are copied only while its split is computed. Once the last leaf is
-    made, no further splits are computed. With `known`, which keeps the splits of groups of samples,
-    a tree that is grown further computes new splits alone.
-    """
-    n = rows.shape[0]
-    root = Branch()
-    leaves = [root]
-    samples: dict[Branch, Ints] = {root: np.arange(n, dtype=np.intp)}
-    splits: dict[Branch, Split] = {}
-
-    def can_split(leaf: Branch) -> bool:
-        if leaf in splits or leaf.reason:
-            return leaf in splits
-        if leaf.depth >= limits.depth:
-            leaf.reason = Message("max_depth_reached", limit=limits.depth)
-            return False
-        here = samples[leaf]
-        part = rows if len(here) == n else rows.take(here)
-        key = b"" if known is None else here.tobytes()
-        split = known.get(key) if known is not None else None
-        if split is None:
-            split = splitter(part, sample_weight[here], factor[here])
-            if known is not None:
-                known[key] = split
-        if isinstance(split, Split):
-            leaf.reason = criterion(split, part, sample_weight[here], factor[here])
-            if leaf.reason is None:
-                splits[leaf] = split
-        else:
-            leaf.reason = split
-        return leaf in splits
-
-    while len(leaves) < limits.leaves:
-        if growth == "best_first":
-            able = [leaf for leaf in leaves if can_split(leaf)]
-            chosen = max(able, key=lambda leaf: splits[leaf].gain, default=None)
-        else:
-            chosen = next((leaf for leaf in leaves if can_split(leaf)), None)
-        if chosen is None:
-            break
-        split, here = splits.pop(chosen), samples.pop(chosen)
-        chosen.rule, chosen.gain = split.rule, split.gain
-        chosen.children = [Branch(chosen.depth + 1) for _ in split.sizes]
-        for side, child in enumerate(chosen.children):
-            samples[child] = here[split.side == side]
-        at = leaves.index(chosen)
-        leaves[at : at + 1] = chosen.children
-        log.info("growing the tree: %d leaves", len(leaves))
-    labels = np.empty(n, dtype=np.intp)
-    for i, leaf in enumerate(leaves):
-        labels[samples[leaf]] = i
-        leaf.reason = leaf.reason or Message("max_leaf_nodes_reached", limit=limits.leaves)
-    return Grown(root, labels)
+    """Grow a tree of samples from the root; see :class:`Growing`."""
+    growing = Growing(rows, sample_weight, factor, splitter, growth=growth, criterion=criterion)
+    return growing.grown(limits)

@@ -18,7 +18,7 @@ from momentree.refinement.moves import move_samples
 from momentree.refinement.split_merge import Sides, after_exchanges, exchanges
 from momentree.tree.growth import Grown, log
 from momentree.tree.hierarchy import hierarchy
-from momentree.tree.split import Split
+from momentree.tree.split import Groups, Split
 from momentree.tree.tfidf_groups import tfidf_groups
 from momentree.tree.topic_split import TopicSplitter
 
@@ -165,19 +165,28 @@ class TopicSearch:
         members = [order[ends[j] : ends[j + 1]] for j in range(k)]
         keys = [here.tobytes() for here in members]
         known = {key: self._halves[key] for key in keys if key in self._halves}
-        for key, here in zip(keys, members, strict=True):
-            if key not in known:
-                known[key] = self._halved(here)
+        new = [j for j, key in enumerate(keys) if key not in known]
+        known |= zip([keys[j] for j in new], self._halved(labels, new, members), strict=True)
         self._halves.clear()
         self._halves.update(known)
         return {j: two for j, key in enumerate(keys) if (two := known[key]) is not None}
 
-    def _halved(self, here: Ints) -> Sides | None:
+    def _halved(self, labels: Ints, new: list[int], members: list[Ints]) -> list[Sides | None]:
+        """Return the sides of some components, all split in the same passes over the data."""
+        if not new:
+            return []
+        place = np.full(len(members), -1)
+        place[new] = np.arange(len(new))
         splitter = replace(self.splitter, refine_iter=HALF_ITER)
-        split = splitter(self.rows.take(here), self.weight[here], self.count_per_token[here])
-        if not isinstance(split, Split):
-            return None
-        return Sides(here, np.asarray(split.side == 1), split.sums, split.sizes)
+        groups = Groups(self.rows, self.weight, self.count_per_token, place[labels], len(new))
+        splits = splitter(groups)
+        second = np.asarray(splits.side) == 1
+        return [
+            Sides(members[j], second[members[j]], split.sums, split.sizes)
+            if isinstance(split, Split)
+            else None
+            for j, split in zip(new, splits.found, strict=True)
+        ]
 
 
 def tree_over(answer: Answer, grown: Grown, rows: RowBlocks, weight: Floats) -> Grown:

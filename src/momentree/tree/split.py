@@ -1,23 +1,21 @@
-"""Evaluate the split of a group of samples by a rule: the sides and the gain."""
+"""Evaluate the splits of groups of samples by rules: the sides and the gains."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
-from typing import Any, TypeAlias
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from momentree._types import Floats
-from momentree.assignment.rules import Rule
-from momentree.backends import Block, RowBlocks
+from momentree._types import Floats, Ints
+from momentree.assignment.rules import LinearRule, Rule
+from momentree.backends import Block, RowArray, RowBlocks
 from momentree.messages import Message
 from momentree.objects import MixtureParameters, Moments, Whitening
 from momentree.whitening import whiten
 
-Side = NDArray[np.signedinteger[Any]]
 Whiten = Callable[[Moments, int], Whitening]
 
 SPLIT_ITER = 15
@@ -27,111 +25,237 @@ EXACT: Whiten = partial(whiten, tol=1e-12)
 
 
 @dataclass(frozen=True)
+class Groups:
+    """Groups of samples that are split at once.
+
+    Attributes
+    ----------
+    rows : RowBlocks of shape (n, p)
+        Statistics of the samples.
+    weight : row array of shape (n,)
+        Sample weights >= 0.
+    factor : row array of shape (n,)
+        One number per sample: the count per token for topics, the scale of the record for D-SIDIWO.
+    own : row array of int of shape (n,)
+        Group of each sample; -1 for none.
+    n_groups : int
+        Number of groups.
+    """
+
+    rows: RowBlocks
+    weight: RowArray
+    factor: RowArray
+    own: RowArray
+    n_groups: int
+
+    @classmethod
+    def one(cls, rows: RowBlocks, weight: RowArray, factor: RowArray) -> Groups:
+        """Return all samples as one group."""
+        return cls(rows, weight, factor, np.zeros(rows.shape[0], dtype=np.int32), 1)
+
+    def alone(self) -> list[tuple[Ints, Groups]]:
+        """Return each group alone, with a copy of its rows, and the numbers of these rows."""
+        own = np.asarray(self.own)
+        if self.n_groups == 1 and not own.any():
+            return [(np.arange(len(own)), self)]
+        order = np.argsort(own, kind="stable")
+        ends = np.searchsorted(own[order], np.arange(self.n_groups + 1))
+        weight, factor = np.asarray(self.weight), np.asarray(self.factor)
+        parts = [order[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        return [
+            (at, Groups.one(self.rows.take(at), weight[at], factor[at])) for at in parts
+        ]
+
+
+@dataclass(frozen=True)
 class Split:
     """A split of a group of n samples into s sides, largest first."""
 
     rule: Rule
-    side: Side  # of each sample
     gain: float  # log-likelihood of the sides minus that of the group, in nats
     sums: Floats  # weighted sums of the statistics over each side, (p, s)
     sizes: Floats  # total sample weight of each side
 
 
-Splitter: TypeAlias = Callable[[RowBlocks, Floats, Floats], Split | Message]
-"""Splits a group, given its statistics, sample weights and one number per sample: the count per
-token for topics, the scale of the record for D-SIDIWO. Returns the reason if it cannot."""
+@dataclass(frozen=True)
+class Splits:
+    """The splits of groups, or the reasons why they cannot be split."""
+
+    found: list[Split | Message]
+    side: RowArray  # of each sample in its group; without meaning where there is no split
+
+    @classmethod
+    def joined(cls, n: int, parts: Sequence[tuple[Ints, Splits]]) -> Splits:
+        """Return the splits of groups that were split one by one."""
+        side = np.zeros(n, dtype=np.int16)
+        for at, part in parts:
+            side[at] = part.side
+        return cls([part.found[0] for _, part in parts], side)
+
+
+Splitter: TypeAlias = Callable[[Groups], Splits]
+"""Splits groups of samples."""
 
 
 @dataclass(frozen=True)
 class Sides:
-    """The samples of a group on the s sides of a rule."""
+    """The samples of groups on the sides of their rules."""
 
-    rule: Rule
-    side: Side  # of each sample
-    sums: Floats  # weighted sums of the statistics over each side, (p, s)
-    sizes: Floats  # total sample weight of each side
-    clear: Floats  # the sizes without samples whose largest score is tied
-    ties: int  # number of these samples
+    rules: list[Rule | None]
+    side: RowArray  # of each sample
+    sums: Floats  # weighted sums of the statistics over each side, (g, p, s)
+    sizes: Floats  # total sample weight of each side, (g, s)
+    clear: Floats  # the sizes without samples whose largest score is tied, (g, s)
 
-    def gain(self, family: type[MixtureParameters]) -> float:
-        """Return the log-likelihood of the sides minus that of the group, in nats."""
-        parts = family.maximized_log_likelihood(self.sums, self.sizes).sum()
-        return float(parts - self.log_likelihood_of_group(family))
+    def gains(self, family: type[MixtureParameters]) -> Floats:
+        """Return the log-likelihood of the sides minus that of each group, in nats."""
+        return np.array(
+            [
+                family.maximized_log_likelihood(sums, sizes).sum()
+                - family.maximized_log_likelihood(sums.sum(axis=1), sizes.sum())
+                for sums, sizes in zip(self.sums, self.sizes, strict=True)
+            ]
+        )
 
-    def log_likelihood_of_group(self, family: type[MixtureParameters]) -> float:
-        """Return the log-likelihood of the group as one side."""
-        return float(family.maximized_log_likelihood(self.sums.sum(axis=1), self.sizes.sum()))
-
-    def split(self, gain: float) -> Split:
-        """Return the split into these sides."""
-        return Split(self.rule, self.side, gain, self.sums, self.sizes)
-
-
-def evaluate_split(
-    rule: Rule,
-    rows: RowBlocks,
-    sample_weight: Floats,
-    *,
-    min_samples_leaf: float,
-    family: type[MixtureParameters],
-    gain: float | None = None,
-) -> Split | Message:
-    """Return the split of a group by a rule, largest side first.
-
-    The gain is that of the sides taken as known, unless it is given.
-    """
-    sides = ordered_sides(sides_of(rule, rows, sample_weight), rows, sample_weight)
-    gain = sides.gain(family) if gain is None else gain
-    return small_side(sides, min_samples_leaf) or sides.split(gain)
+    def splits(self, gains: Floats, reasons: Sequence[Message | None], least: float) -> Splits:
+        """Return the splits into these sides, or the reasons against them."""
+        found: list[Split | Message] = []
+        for rule, reason, gain, sums, sizes in zip(
+            self.rules, reasons, gains, self.sums, self.sizes, strict=True
+        ):
+            reason = reason or small_side(sizes, least)
+            if reason or rule is None:
+                found.append(reason or Message("one_component"))
+            else:
+                found.append(Split(rule, float(gain), sums, sizes))
+        return Splits(found, self.side)
 
 
-def small_side(sides: Sides, min_samples_leaf: float) -> Message | None:
+def small_side(sizes: Floats, least: float) -> Message | None:
     """Return a message if some side has fewer samples than a leaf may have."""
-    if sides.sizes.min() < max(min_samples_leaf, np.finfo(float).tiny):
-        return Message("small_side", least=min_samples_leaf)
+    if sizes.min() < max(least, np.finfo(float).tiny):
+        return Message("small_side", least=least)
     return None
 
 
-def ordered_sides(sides: Sides, rows: RowBlocks, sample_weight: Floats) -> Sides:
-    """Return the sides, largest first."""
-    order = np.argsort(-sides.clear, kind="stable")
-    if not (order[1:] < order[:-1]).any():
+def sides_of(rules: Sequence[Rule | None], groups: Groups, *, ordered: bool = True) -> Sides:
+    """Return the sides of a rule for each group, largest first if `ordered`.
+
+    One pass over the data finds the sides, another one their sums. Samples of a group without a
+    rule have the largest side number.
+    """
+    sides = _sides(rules, groups)
+    if not ordered or not any(rules):
         return sides
-    rule = sides.rule.reordered(order)
-    if sides.ties:
+    orders = np.argsort(-sides.clear, axis=1, kind="stable")
+    changed = (orders[:, 1:] < orders[:, :-1]).any(axis=1)
+    changed &= np.array([rule is not None for rule in rules])
+    if not changed.any():
+        return sides
+    rules = [
+        rule.reordered(order) if rule is not None and new else rule
+        for rule, order, new in zip(rules, orders, changed, strict=True)
+    ]
+    if (sides.clear != sides.sizes)[changed].any():
         # Ties, such as documents without words, join the side that is largest without them, so
         # the order of the sides in the rule has no influence.
-        return sides_of(rule, rows, sample_weight)
-    side = np.argsort(order).astype(sides.side.dtype)[sides.side]
-    return Sides(rule, side, sides.sums[:, order], sides.sizes[order], sides.clear[order], 0)
+        return _sides(rules, groups)
+    orders = np.where(changed[:, None], orders, np.arange(orders.shape[1]))
+    side = groups.rows.each(Lookup2(np.argsort(orders, axis=1)), groups.own, sides.side)
+    return Sides(
+        rules,
+        side,
+        np.take_along_axis(sides.sums, orders[:, None], axis=2),
+        np.take_along_axis(sides.sizes, orders, axis=1),
+        np.take_along_axis(sides.clear, orders, axis=1),
+    )
 
 
-def sides_of(rule: Rule, rows: RowBlocks, sample_weight: Floats) -> Sides:
-    """Return the sides of a rule in its order, in one pass over the data."""
-    n, p = rows.shape
-    # One byte per sample (up to 128 sides), because every candidate split keeps this array.
-    side = np.empty(n, dtype=np.min_scalar_type(-rule.n_sides))
+def _sides(rules: Sequence[Rule | None], groups: Groups) -> Sides:
+    p = groups.rows.shape[1]
+    kernel = SidesByRule.of(rules, p)
+    s = kernel.n_sides
+    code = groups.rows.map(kernel, groups.own)
+    sums = groups.rows.sum(SumsOfSides(len(rules), s), groups.own, code, groups.weight)
+    side = groups.rows.each(Untied(s), code)
+    return Sides(list(rules), side, sums[..., :p].transpose(0, 2, 1), sums[..., p], sums[..., p + 1])
 
-    def kernel(B: Block) -> Floats:
-        v = sample_weight[B.at]
-        scores = rule.scores(B).T  # one row per side, because the operations below use whole rows
-        top = reduce(np.maximum, scores)
-        best = [score == top for score in scores]
-        several = reduce(np.add, [one.view(np.int8) for one in best]) > 1
-        here = side[B.at]  # a view: blocks are disjoint
-        here[:] = len(best) - 1
-        for i in reversed(range(len(best) - 1)):
-            np.copyto(here, i, where=best[i])
-        groups = np.empty((len(v), len(best)))
-        for i, column in enumerate(groups.T):
-            np.multiply(v, here == i, out=column)
-        out = np.zeros((p + 3, len(best)))
-        out[:p] = B.tdot(groups)
-        out[p] = out[p + 1] = groups.sum(axis=0)
-        out[p + 2] = np.count_nonzero(several)
-        if out[p + 2, 0]:
-            out[p + 1] = groups[~several].sum(axis=0)
-        return out
 
-    total = rows.sum(kernel)
-    return Sides(rule, side, total[:p], total[p], total[p + 1], int(total[p + 2, 0]))
+@dataclass(frozen=True)
+class SidesByRule:
+    """The side of each sample by the rule of its group: s more than that if scores are tied."""
+
+    coef: Floats  # (g, p, 1) of linear rules, (g, p, s) of others
+    constant: Floats  # (g, 1) or (g, s)
+    linear: bool
+
+    @classmethod
+    def of(cls, rules: Sequence[Rule | None], p: int) -> SidesByRule:
+        """Return the kernel for rules of the same kind."""
+        known = [rule for rule in rules if rule is not None]
+        linear = all(isinstance(rule, LinearRule) for rule in known)
+        width = 1 if linear else known[0].n_sides
+        coef, constant = np.zeros((len(rules), p, width)), np.zeros((len(rules), width))
+        for j, rule in enumerate(rules):
+            if rule is not None:
+                coef[j] = rule.coef.reshape(p, width)
+                constant[j] = rule.intercept if isinstance(rule, LinearRule) else rule.constant
+        return cls(coef, constant, linear)
+
+    @property
+    def n_sides(self) -> int:
+        """Number of sides s."""
+        return 2 if self.linear else self.coef.shape[2]
+
+    def __call__(self, B: Block, own: Ints) -> Ints:
+        """Return the sides, with the first of those that are tied."""
+        # One or two bytes per sample, because every level keeps this array.
+        kind = np.min_scalar_type(-2 * self.n_sides)
+        scores = B.own_dot(self.coef, own) + self.constant[own]
+        if self.linear:
+            margin = scores[:, 0]
+            return np.where(margin > 0, 0, np.where(margin < 0, 1, 2)).astype(kind)
+        scores = scores**2
+        tied = (scores == scores.max(axis=1, keepdims=True)).sum(axis=1) > 1
+        return (scores.argmax(axis=1) + self.n_sides * tied).astype(kind)
+
+
+@dataclass(frozen=True)
+class SumsOfSides:
+    """Sums over each side, its size, and its size without ties, shape (g, s, p + 2)."""
+
+    n_groups: int
+    n_sides: int
+
+    def __call__(self, B: Block, own: Ints, code: Ints, v: Floats) -> Floats:
+        """Return the sums."""
+        g, s = self.n_groups, self.n_sides
+        child = np.where(own >= 0, own * s + code % s, -1)
+        sums = B.own_tdot(v[:, None], child, g * s)[:, :, 0]
+        out = np.empty((g * s, sums.shape[1] + 2))
+        out[:, :-2] = sums
+        for column, some in ((-2, child >= 0), (-1, (child >= 0) & (code < s))):
+            out[:, column] = np.bincount(child[some], v[some], minlength=g * s)
+        return out.reshape(g, s, -1)
+
+
+@dataclass(frozen=True)
+class Untied:
+    """Sides from codes that mark ties."""
+
+    n_sides: int
+
+    def __call__(self, code: Ints) -> Ints:
+        """Return the sides."""
+        return code % self.n_sides
+
+
+@dataclass(frozen=True)
+class Lookup2:
+    """A number for each pair of a group and a side; samples in no group keep their side."""
+
+    table: Ints
+
+    def __call__(self, own: Ints, side: Ints) -> Ints:
+        """Return the numbers."""
+        return np.where(own >= 0, self.table[own, side], side).astype(side.dtype)

@@ -3,53 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from momentree._types import Floats
-from momentree.backends import RowBlocks
+from momentree._types import Floats, Ints
+from momentree.backends import Block, RowBlocks
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
 from momentree.objects import GaussianParameters, MixtureParameters
-from momentree.preprocessing.log_scaling import typical_count_per_token
-from momentree.tree.split import Split
+from momentree.tree.split import Groups, Split, Splits
 
 Stop = Literal["bic"]
 TopicStop = Literal["completion", "bic"]
-AcceptanceCriterion: TypeAlias = Callable[[Split, RowBlocks, Floats, Floats], Message | None]
-"""Returns the reason to reject a split with these rows, weights and factors; None accepts it."""
+AcceptanceCriterion: TypeAlias = Callable[[Splits, Groups], list[Message | None]]
+"""Returns the reasons to reject the splits of groups; None accepts one."""
 
 NEGLIGIBLE = 1e-9
 """Number of average samples added to the fits in this file, so that logarithms are finite."""
 
 
-def accept_all(split: Split, rows: RowBlocks, sample_weight: Floats, factor: Floats) -> None:  # noqa: ARG001
+def accept_all(splits: Splits, groups: Groups) -> list[Message | None]:  # noqa: ARG001
     """Accept every split."""
-    return
+    return [None] * len(splits.found)
 
 
-def topic_bic(
-    split: Split, rows: RowBlocks, sample_weight: Floats, count_per_token: Floats
-) -> Message | None:
+def topic_bic(splits: Splits, groups: Groups) -> list[Message | None]:
     """Accept a split with gain > u p / 2 log n, the criterion in its quasi-likelihood form.
 
     n is the number (weight) of documents, p the number of different words in them. Scaling counts
     scales the gain and its fluctuations equally, so the penalty scales with the count per token u.
     """
-    u = typical_count_per_token(rows, count_per_token, sample_weight)
-    return _decision(split.gain, u * float(_occurring(rows, sample_weight).sum()), sample_weight)
+    rows = groups.rows
+    arrays = (groups.own, rows.row_sums, groups.weight, groups.factor)
+    total = rows.sum(GroupSizes(groups.n_groups), *arrays)
+    n_words = np.count_nonzero(total[:, :-3], axis=1)
+    reasons: list[Message | None] = []
+    for found, p, (mass, scaled, size) in zip(splits.found, n_words, total[:, -3:], strict=True):
+        u = scaled / mass if mass > 0 else 1.0
+        decision = _decision(found.gain, u * p, size) if isinstance(found, Split) else None
+        reasons.append(decision)
+    return reasons
+
+
+@dataclass(frozen=True)
+class GroupSizes:
+    """Occurrences of each word in groups, their words, the same in single counts, and sizes."""
+
+    n_groups: int
+
+    def __call__(self, B: Block, own: Ints, c: Floats, v: Floats, u: Floats) -> Floats:
+        """Return the sums, shape (g, d + 3)."""
+        counted = (v > 0).astype(np.float64)[:, None]
+        words = B.own_tdot(counted, own, self.n_groups)[:, :, 0]
+        some = own >= 0
+        sums = [
+            np.bincount(own[some], values[some], minlength=self.n_groups)
+            for values in (v * c, v * c * u, v)
+        ]
+        return np.concatenate([words, np.stack(sums, axis=1)], axis=1)
 
 
 def mixture_bic(
-    family: type[MixtureParameters],
-    split: Split,
-    rows: RowBlocks,
-    sample_weight: Floats,
-    factor: Floats,  # noqa: ARG001 - the likelihood does not scale samples
-) -> Message | None:
+    family: type[MixtureParameters], splits: Splits, groups: Groups
+) -> list[Message | None]:
     """Accept a split of samples of a mixture that lowers the Bayesian information criterion.
 
         sum_i v_i ( log sum_j omega_j P[x_i | side j] - log P[x_i] ) > (s - 1) (p + 1) / 2 log n
@@ -57,18 +77,34 @@ def mixture_bic(
     for s sides, n samples (the sum of their weights v), and p features that occur in them. The gain
     of :class:`Split` treats sides as known, so even a split of noise gains much; this does not.
     """
+    side = np.asarray(splits.side)
+    return [
+        _mixture_bic(family, found, side[at], alone.rows, alone.weight)
+        if isinstance(found, Split)
+        else None
+        for found, (at, alone) in zip(splits.found, groups.alone(), strict=True)
+    ]
+
+
+def _mixture_bic(
+    family: type[MixtureParameters],
+    split: Split,
+    side: Ints,
+    rows: RowBlocks,
+    sample_weight: Floats,
+) -> Message | None:
     columns = np.arange(rows.shape[1]) < family.n_features(rows.shape[1])
     added = np.count_nonzero(_occurring(rows, sample_weight) & columns) + 1
     sums, sizes = split.sums, split.sizes
     n_sides = len(sizes)
     if issubclass(family, GaussianParameters) and n_sides == 2:
         rows = _along_the_means(rows, np.where(columns[:, None], sums / sizes, 0.0))
-        groups = (split.side[:, None] == np.arange(n_sides)) * sample_weight[:, None]
-        sums = rows.sum(lambda B: B.tdot(groups[B.at]))
+        sums = rows.group_sums(side, n_sides, sample_weight)
     sides = family.m_step(sums, sizes, NEGLIGIBLE)
     whole = family.m_step(sums.sum(axis=1, keepdims=True), sizes.sum(keepdims=True), NEGLIGIBLE)
     gains = _log_likelihoods(rows, sides) - _log_likelihoods(rows, whole)
-    return _decision(float(sample_weight @ gains), float(added * (n_sides - 1)), sample_weight)
+    size = float(sample_weight.sum())
+    return _decision(float(sample_weight @ gains), float(added * (n_sides - 1)), size)
 
 
 def _along_the_means(rows: RowBlocks, means: Floats) -> RowBlocks:
@@ -86,10 +122,10 @@ def _log_likelihoods(rows: RowBlocks, parameters: MixtureParameters) -> Floats:
 def _occurring(rows: RowBlocks, sample_weight: Floats) -> NDArray[np.bool_]:
     """Return which columns contain a nonzero value."""
     counted = (sample_weight > 0).astype(np.float64)
-    return np.asarray(rows.sum(lambda B: B.tdot(counted[B.at])) != 0)
+    return np.asarray(rows.sum(lambda B, v: B.tdot(v), counted) != 0)
 
 
-def _decision(gain: float, n_parameters: float, sample_weight: Floats) -> Message | None:
-    n = max(float(sample_weight.sum()), 2.0)
+def _decision(gain: float, n_parameters: float, size: float) -> Message | None:
+    n = max(float(size), 2.0)
     penalty = float(0.5 * n_parameters * np.log(n))
     return None if gain > penalty else Message("bic_penalty", gain=gain, penalty=penalty)

@@ -37,10 +37,10 @@ from momentree.tree.naming import choose_words_of, name_by_words
 from momentree.tree.node import TreeNode
 from momentree.tree.search import TopicSearch, tree_over
 from momentree.tree.selection import ComponentChoice, choose_n_components
-from momentree.tree.split import EXACT, SPLIT_ITER
+from momentree.tree.split import SPLIT_ITER
 from momentree.tree.stopping import TopicStop, accept_all, topic_bic
 from momentree.tree.texts import FitsTexts
-from momentree.tree.topic_split import EARLY, TopicSplitter
+from momentree.tree.topic_split import TopicSplitter
 
 
 @dataclass(frozen=True)
@@ -337,7 +337,7 @@ class TopicTree(FitsTexts, TreeEstimator):
             refine_iter=SPLIT_ITER if self.refine else 0,
             weighting=self.weighting,
             random_state=self.random_state,
-            whiten=EXACT if self.exact else EARLY,
+            exact=self.exact,
         )
 
     def _choose(self, X: Any, weight: Floats) -> None:

@@ -19,16 +19,15 @@ from momentree.inference import (
     log_posterior,
     variational_proportions,
 )
-from momentree.messages import Message
 from momentree.objects import LDAParameters, TopicParameters
 from momentree.preprocessing import log_scale
 from momentree.preprocessing.log_scaling import typical_count_per_token
 from momentree.refinement import em, variational_em
 from momentree.refinement.em import m_step
 from momentree.refinement.lda import concentrations
-from momentree.tree.growth import Branch, Limits, grow
+from momentree.tree.growth import Branch, Growing, Limits
 from momentree.tree.selection.folds import Fold
-from momentree.tree.split import Split
+from momentree.tree.split import Groups, Split
 from momentree.tree.topic_split import TopicSplitter
 
 ALPHA0 = 1.0
@@ -77,7 +76,8 @@ class SingleTopicFits:
         seen = self._rows.sum(lambda B: B.tdot((fold.weight[B.at] > 0).astype(np.float64)))
         self._n_words = int(np.count_nonzero(seen))
         self._largest, self._grown_to = largest, 0
-        self._known: dict[bytes, Split | Message] = {}
+        splitter = TopicSplitter(min_samples_leaf=1, smoothing=self._smoothing)
+        self._growing = Growing(self._rows, self._weight, self._count_per_token, splitter)
 
     def refined(self) -> SingleTopicFits:
         """Return fits with EM from the same trees."""
@@ -92,16 +92,7 @@ class SingleTopicFits:
         """
         if n_components > self._grown_to:
             self._grown_to = max(n_components, min(max(FIRST, 2 * n_components), self._largest))
-            splitter = TopicSplitter(min_samples_leaf=1, smoothing=self._smoothing)
-            limits = Limits(self._grown_to)
-            grown = grow(
-                self._rows,
-                self._weight,
-                self._count_per_token,
-                splitter,
-                limits,
-                known=self._known,
-            )
+            grown = self._growing.grown(Limits(self._grown_to))
             self._labels, self._partitions = grown.labels, partitions(grown.root)
             leaves = len(self._partitions)
             sizes = np.bincount(self._labels, weights=self._weight, minlength=leaves)
@@ -138,27 +129,32 @@ class SingleTopicFits:
         fitted, _, _ = found
         splitter = TopicSplitter(min_samples_leaf=1, smoothing=self._smoothing)
         labels = log_joint(self._rows, fitted).argmax(axis=1)
+        sizes = np.bincount(labels, minlength=n_components)
+        groups = Groups(self._rows, self._weight, self._count_per_token, labels, n_components)
+        splits = splitter(groups).found
         here = log_joint(log_scale(self._fold.test, "log1p").rows, fitted).argmax(axis=1)
         weights = np.bincount(here, weights=self._fold.test_weight, minlength=n_components)
         return weights.astype(np.float64), np.array(
             [
-                self._correlation(splitter, np.flatnonzero(labels == j), np.flatnonzero(here == j))
-                for j in range(n_components)
+                self._correlation(split.sums, np.flatnonzero(here == j))
+                if isinstance(split, Split) and sizes[j] > 1
+                else 0.0
+                for j, split in enumerate(splits)
             ]
         )
 
-    def _correlation(self, splitter: TopicSplitter, train: Ints, test: Ints) -> float:
-        """Return the correlation of the evidence of known and hidden words for a further split."""
-        if len(train) < 2 or len(test) < 2:
-            return 0.0
-        split = splitter(self._rows.take(train), self._weight[train], self._count_per_token[train])
-        if not isinstance(split, Split):
+    def _correlation(self, sums: Floats, test: Ints) -> float:
+        """Return the correlation of the evidence of known and hidden words for a split.
+
+        `sums` are those of the words of its sides, and `test` the documents to be split.
+        """
+        if len(test) < 2:
             return 0.0
         weight = np.sqrt(self._fold.test_weight[test])
         evidence = []
         for columns, rows, _ in self._tests:
             part = rows.take(test)
-            sides = split.sums[columns] + self._smoothing
+            sides = sums[columns] + self._smoothing
             lean = np.log(sides / sides.sum(axis=0))
             values, size = part.map(partial(Block.dot, V=lean[:, 0] - lean[:, 1])), part.row_sums
             evidence.append(weight * (values - size * (values.sum() / max(size.sum(), TINY))))

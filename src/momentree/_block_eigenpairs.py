@@ -1,0 +1,86 @@
+"""The top eigenpairs of several symmetric operators at once, by a block Krylov iteration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from momentree._types import Floats
+
+LEAST = 1e-10
+"""A column that keeps less than this fraction of its length beside a basis is rounding error."""
+TINY = 1e-300
+
+
+def top_eigenpairs_of_groups(
+    times: Callable[[Floats], Floats], start: Floats, k: int, tol: float, max_passes: int
+) -> tuple[Floats, Floats, Floats]:
+    """Return k + 1 top Ritz values, k vectors and the largest relative residual of each operator.
+
+    `times` multiplies each of g operators with its own matrix, shape (g, d, m), and `start` has
+    that shape. The values descend, and the largest entry of each vector is positive. The iteration
+    ends when all residuals are below `tol`, or after `max_passes` products with m columns: its
+    subspaces contain those of m Lanczos iterations with as many products.
+    """
+    g, d, m = start.shape
+    k = min(k, d)
+    Q, used = _orthonormal(start, np.zeros((g, d, 0)))
+    basis, kept = Q, used
+    T = np.zeros((g, 0, 0))
+    for step in range(1, max_passes + 1):
+        Y = times(Q)
+        beside = basis.transpose(0, 2, 1) @ Y
+        T = _bordered(T, beside, m)
+        values, S = _ritz(T, kept)
+        rest = Y - basis @ beside
+        # The residual of basis @ s is the part of the product with its last m entries beside it.
+        parts = rest @ S[:, -m:, :k]
+        sizes = np.maximum(np.abs(values[:, :k]), 1e-12 * np.abs(values[:, :1]))
+        residual = (np.linalg.norm(parts, axis=1) / np.maximum(sizes, TINY)).max(axis=1)
+        full = basis.shape[2] + m > d
+        if step == max_passes or full or residual.max(initial=0.0) <= tol:
+            break
+        Q, used = _orthonormal(rest, basis)
+        basis, kept = np.concatenate([basis, Q], axis=2), np.concatenate([kept, used], axis=1)
+    U = basis @ S[:, :, :k]
+    top = np.take_along_axis(U, np.abs(U).argmax(axis=1)[:, None], axis=1)
+    return values[:, : k + 1], np.where(top < 0, -U, U), residual
+
+
+def _orthonormal(Y: Floats, basis: Floats) -> tuple[Floats, Floats]:
+    """Return orthonormal columns with the span of Y beside a basis, and which are not zero.
+
+    Columns that depend on others, up to rounding, become zeros.
+    """
+    length = np.linalg.norm(Y, axis=1)
+    limit = LEAST * length.max(axis=1, keepdims=True)
+    Q, used = Y, np.ones(length.shape, dtype=bool)
+    for _ in range(2):  # twice is enough (Parlett)
+        Q = Q - basis @ (basis.transpose(0, 2, 1) @ Q)
+        values, vectors = np.linalg.eigh(Q.transpose(0, 2, 1) @ Q)
+        roots = np.sqrt(np.maximum(values, 0.0))
+        used = roots > np.maximum(limit, 1e-7 * roots[:, -1:])
+        limit = np.full_like(limit, 0.5)  # the columns are orthonormal by now
+        Q = Q @ (vectors * np.divide(1.0, roots, out=np.zeros_like(roots), where=used)[:, None])
+    return Q, used
+
+
+def _bordered(T: Floats, beside: Floats, m: int) -> Floats:
+    """Return the symmetric matrix T with the last m columns added."""
+    g, size = beside.shape[:2]
+    out = np.zeros((g, size, size))
+    out[:, : size - m, : size - m] = T
+    out[:, :, size - m :] = beside
+    out[:, size - m :, : size - m] = beside[:, : size - m].transpose(0, 2, 1)
+    corner = out[:, size - m :, size - m :]
+    corner[:] = 0.5 * (corner + corner.transpose(0, 2, 1))
+    return out
+
+
+def _ritz(T: Floats, kept: Floats) -> tuple[Floats, Floats]:
+    """Return eigenvalues and vectors of T, descending; rows that are zero come last."""
+    lowest = -2.0 * np.abs(T).sum(axis=(1, 2)) - 1.0
+    T = T + np.where(kept, 0.0, lowest[:, None])[:, :, None] * np.eye(T.shape[1])
+    values, S = np.linalg.eigh(T)
+    return values[:, ::-1], S[:, :, ::-1]
