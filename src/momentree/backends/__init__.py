@@ -5,6 +5,7 @@ from momentree.backends.block import Block
 from momentree.backends.lifted import LiftedRows
 from momentree.backends.row_order import RowSampler, in_canonical_order
 from momentree.backends.rows import RowBlocks
+from momentree.backends.sites import Site, Sites
 from momentree.backends.sources import as_rows, collected, is_elsewhere
 from momentree.backends.threads import get_num_threads, num_threads, single_threaded_blas
 
@@ -16,6 +17,8 @@ __all__ = [
     "RowBlocks",
     "RowSampler",
     "Rows",
+    "Site",
+    "Sites",
     "as_rows",
     "collected",
     "get_num_threads",

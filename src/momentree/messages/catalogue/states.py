@@ -90,4 +90,29 @@ WORDS: dict[str, str] = {
         "this round has no third moments yet; continue with next_round, update the result at all "
         "sites, and merge again"
     ),
+    # --- sites -----------------------------------------------------------------------------------
+    "unreadable_question": "cannot read the question or answer: {error}",
+    "damaged_question": "this is not a question or answer of momentree, or it is damaged ({error})",
+    "unknown_question": (
+        "{name!r} is not one of the questions that sites answer; use the same version of momentree "
+        "everywhere"
+    ),
+    "not_in_a_question": (
+        "the algorithm asks for a {type}, which is not one of the questions that sites answer; "
+        "choose options that need only sums, or bring the rows together"
+    ),
+    "refused_question": "{name!r} is not a question that sites answer",
+    "no_sites": "give at least one site",
+    "sites_with_other_columns": (
+        "sites {first} and {site} have different columns; give all sites the same columns in the "
+        "same order"
+    ),
+    "row_arrays_stay": (
+        "sample weights and other values of single rows cannot be sent to sites; leave them out"
+    ),
+    "site_refuses": "site {site} refuses: {reason}",
+    "sites_suppress": (
+        "sites suppress sums over few rows, so that the result is not exactly that of the pooled "
+        "rows; `suppressed_` counts them, and {parameters.min_count:1} of each site shares all sums"
+    ),
 }
