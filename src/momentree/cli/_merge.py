@@ -81,6 +81,8 @@ def continue_with(
         code = "em_converged" if done else "em_continues"
         lines.append(run.words(Message(code, log_likelihood=state.log_likelihood)))
     if fits:
+        if isinstance(state, MomentState) and not state.third:
+            raise InvalidParameterError("fit_too_early", parameter="fit")
         model: Any = models.fitted_from(state)
         config = state.reader
         saves["fit"] = lambda path: model.save(path, vectorizer_config=config)

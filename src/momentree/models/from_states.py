@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from momentree._types import Floats
+from momentree._validation import check_number
 from momentree.assignment.incomplete import IncompleteAssigner
 from momentree.exceptions import InvalidDataError
 from momentree.models._base import FlatModel
@@ -114,7 +115,7 @@ def fitted_from(
     state: State,
     *,
     decomposition: DecompositionName = "sidiwo",
-    smoothing: float = 1.0,
+    smoothing: float | None = None,
 ) -> FlatModel:
     """Return the fitted model of a merged state: of moments alone, or after steps of EM.
 
@@ -124,8 +125,8 @@ def fitted_from(
         The merged state of the last round of moments, or of a step of EM.
     decomposition : str, default="sidiwo"
         Function of :mod:`momentree.decomposition`, for moments.
-    smoothing : float > 0, default=1.0
-        As in the model, for moments.
+    smoothing : float > 0 or None, default=None
+        As in the model, for moments; None is its default.
 
     Returns
     -------
@@ -144,15 +145,19 @@ def fitted_from(
         smoothing = state.settings["smoothing"]
         if not N.sum() > 0:
             raise InvalidDataError("empty_state")
-        fitted = type(state.parameters).m_step(S, N, smoothing)
+        model = _of(state.settings["model"], len(N), smoothing, refine="em")
+        model.n_iter_ = state.settings["n_iter"]
+        model.converged_ = state.converged(1e-7 if model.tol is None else model.tol)
+        # As in `em`, the parameters are those before the step that gained almost nothing.
+        fitted = state.parameters
+        if not model.converged_:
+            fitted = type(fitted).m_step(S, N, smoothing)
         diagnostics: dict[str, Any] = {
             "start": "moments",
             "log_likelihood": state.log_likelihood,
             "reason": None,
             "warnings": [],
         }
-        model = _of(state.settings["model"], fitted.n_components, smoothing, refine="em")
-        model.n_iter_, model.converged_ = state.settings["n_iter"], state.converged(model.tol or 1e-7)
         weights, centers = fitted.weights, fitted.centers
     elif isinstance(state, MomentState) and state.third:
         if state.model == "gaussian" or state.settings["log_scaling"]:
@@ -160,6 +165,7 @@ def fitted_from(
         found = _decomposed(state, decomposition)
         weights = found.weights / found.weights.sum()
         model = _of(state.model, found.n_components, smoothing, refine=None)
+        smoothing = float(model.smoothing)
         model.decomposition = decomposition
         diagnostics = {**found.diagnostics, "start": "moments"}
         model.n_iter_, model.converged_ = 1, True
@@ -193,14 +199,17 @@ def fitted_from(
     return model  # type: ignore[no-any-return]
 
 
-def _of(name: str, k: int, smoothing: float, *, refine: Any) -> Any:
+def _of(name: str, k: int, smoothing: float | None, *, refine: Any) -> Any:
     kinds: dict[str, Any] = {
         "single-topic": SingleTopicModel,
         "lda": LatentDirichletAllocation,
         "poisson": PoissonMixture,
         "bernoulli": BernoulliMixture,
     }
-    model = kinds[name](k, refine=refine, smoothing=smoothing)
+    model = kinds[name](k, refine=refine)
+    if smoothing is not None:
+        check_number("smoothing", smoothing, above=0)
+        model.smoothing = smoothing
     model.start = "moments" if name != "bernoulli" else "raw_moments"
     return model
 

@@ -207,10 +207,10 @@ class MomentState(State):
         occurrences = np.bincount(X.indices, minlength=d).astype(np.float64)
         pattern = sp.csr_array((np.ones(X.nnz), X.indices, X.indptr), X.shape)
         one: Any = float(self.is_counts)
+        rows = RowBlocks(X)
         if self.settings["log_scaling"]:
             scaled = log_scale(X, self.settings["log_scaling"])
-            X, one = scaled.X, scaled.count_per_token
-        rows = RowBlocks(X)
+            rows, one = scaled.rows, scaled.count_per_token
         with single_threaded_blas():
             r, totals = self._row_weights(rows, v, one)
             raw = FactorialMoments(rows, r, one)

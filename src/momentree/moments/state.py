@@ -220,7 +220,7 @@ class State(ABC):
         if type(self) is not type(other):
             return [f"kind: {type(self).__name__} and {type(other).__name__}"]
         found = [
-            f"{name}: {value!r} and {other.settings.get(name)!r}"
+            f"{_WORDS.get(name, name)}: {_shown(value)} and {_shown(other.settings.get(name))}"
             for name, value in self.settings.items()
             if value != other.settings.get(name)
         ]
@@ -435,6 +435,13 @@ def load_state(path: str | PathLike[str]) -> State:
         If the file is missing, damaged, of another kind or of another format version.
     """
     return State.load(path)
+
+
+_WORDS = {"third": "the last round", "n_iter": "step of EM", "last": "log-likelihood before"}
+
+
+def _shown(value: object) -> str:
+    return {True: "yes", False: "no", None: "none"}.get(value, str(value))  # type: ignore[call-overload, no-any-return]
 
 
 def _names(columns: int | Sequence[str] | NDArray[Any]) -> NDArray[Any]:

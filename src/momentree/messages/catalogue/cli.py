@@ -361,6 +361,11 @@ WORDS: dict[str, str] = {
     "components_are_fixed": (
         "the number of components was given in the first round; leave out {parameter}"
     ),
+    "fit_too_early": (
+        "{parameter} requires the last round of moments, and these files are of the first: write "
+        "the question with {parameters.next:FILE.mom}, answer it at each site with momentree "
+        "moments --round, and merge the answers"
+    ),
     "first_round": "round 1",
     "round_of_subspace": "a round that makes the subspace more precise",
     "round_of_slices": "the last round of moments",
