@@ -80,9 +80,7 @@ def read_array(path: str | PathLike[str]) -> NDArray[Any]:
     return _parse(Path(path).name, Path(path).read_bytes())
 
 
-def read_member(
-    archive: zipfile.ZipFile, name: str, path: Source, *, known: int = 0
-) -> bytes:
+def read_member(archive: zipfile.ZipFile, name: str, path: Source, *, known: int = 0) -> bytes:
     """Return the content of a zip member, after `known` bytes have been read from other members."""
     info = archive.getinfo(name)
     check_memory(path, known + info.file_size)

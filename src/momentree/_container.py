@@ -55,10 +55,12 @@ def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
 
 
 @contextmanager
-def reading(source: Source, what: str = "model") -> Iterator[tuple[dict[str, Any], Arrays]]:
+def reading(
+    source: Source, *, unreadable: str, damaged: str
+) -> Iterator[tuple[dict[str, Any], Arrays]]:
     """Open a file or its content, and convert errors within the block to ReadError.
 
-    `what` is the kind of file, "model" or "state", on which the codes of errors depend.
+    `unreadable` and `damaged` are the codes of these errors.
     """
     file = io.BytesIO(source) if isinstance(source, bytes) else check_readable(source)
     name = name_of(source)
@@ -70,7 +72,7 @@ def reading(source: Source, what: str = "model") -> Iterator[tuple[dict[str, Any
         raise
     except OSError as error:
         reason = error.strerror or str(error)
-        raise ReadError(f"unreadable_{what}", path=name, error=reason) from error
+        raise ReadError(unreadable, path=name, error=reason) from error
     except DAMAGE as error:
         damage = error.message if isinstance(error, MomentreeError) else str(error)
-        raise ReadError(f"damaged_{what}", path=name, error=damage) from error
+        raise ReadError(damaged, path=name, error=damage) from error

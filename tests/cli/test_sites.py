@@ -86,9 +86,9 @@ def test_documents_with_a_list_of_words(run, tmp_path):
     corpus = readers.align_columns(corpus, words)
     pooled = SingleTopicModel(4, refine=None).fit(corpus.X)
     np.testing.assert_allclose(load(model).components_, pooled.components_, rtol=0, atol=1e-8)
-    assert load(model).top_words(3) == [line.split("%  ")[1].split(", ")[:3] for line in (
-        result.stdout.splitlines()[2:6]
-    )]
+    assert load(model).top_words(3) == [
+        line.split("%  ")[1].split(", ")[:3] for line in (result.stdout.splitlines()[2:6])
+    ]
 
 
 def test_columns_that_only_some_sites_have(run, tmp_path):

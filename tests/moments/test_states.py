@@ -254,7 +254,9 @@ def test_the_union_of_columns():
     pooled = MomentState(names).update(X)
     assert (a + b).columns.tolist() == names.tolist()
     np.testing.assert_array_equal((a + b).m1, pooled.m1)
-    np.testing.assert_array_equal((a + b).moments().m2 @ np.eye(20), pooled.moments().m2 @ np.eye(20))
+    np.testing.assert_array_equal(
+        (a + b).moments().m2 @ np.eye(20), pooled.moments().m2 @ np.eye(20)
+    )
     with raises(InvalidDataError, "columns_dropped"):
         pooled.on_columns(names[:5])
     with raises(InvalidDataError, "columns_are_fixed"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from importlib import import_module
 from typing import Any
 
@@ -82,7 +82,8 @@ def decoded(content: bytes) -> Any:
     ReadError
         If the bytes are damaged, or contain a class that is not in `QUESTIONS`.
     """
-    with reading(content, "question") as (manifest, arrays):
+    codes = {"unreadable": "damaged_question", "damaged": "damaged_question"}
+    with reading(content, **codes) as (manifest, arrays):
         if manifest.get("format") != FORMAT:
             raise InvalidDataError("bad_entry", name="format", value=manifest.get("format"))
         return _value(manifest["content"], arrays)
@@ -132,6 +133,4 @@ def _value(value: Any, arrays: Arrays) -> Any:
         raise ReadError("unknown_question", name=str(name))
     module, _, kind = name.rpartition(".")
     found: Any = getattr(import_module(f"momentree.{module}"), kind)
-    if not is_dataclass(found):
-        raise ReadError("unknown_question", name=str(name))
     return found(**{key: _value(one, arrays) for key, one in value["parts"].items()})

@@ -11,7 +11,12 @@ from momentree import models
 from momentree.cli._moments import described, load_file
 from momentree.cli._run import Run
 from momentree.cli.screen import show
-from momentree.exceptions import InvalidDataError, InvalidParameterError, MomentreeWarning, ReadError
+from momentree.exceptions import (
+    InvalidDataError,
+    InvalidParameterError,
+    MomentreeWarning,
+    ReadError,
+)
 from momentree.messages import Message
 from momentree.moments import MomentState, State, union
 from momentree.refinement import ExpectedState
@@ -109,7 +114,11 @@ def described_question(run: Run, question: State) -> list[str]:
     if isinstance(question, ExpectedState):
         code = "next_is_em"
     else:
-        code = "next_is_slices" if isinstance(question, MomentState) and question.third else "next_is_subspace"
+        code = (
+            "next_is_slices"
+            if isinstance(question, MomentState) and question.third
+            else "next_is_subspace"
+        )
     return [run.words(Message(code))]
 
 

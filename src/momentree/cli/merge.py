@@ -15,13 +15,13 @@ EXAMPLES = """
 [bold]Examples[/bold]
 
 Merge the first round of three hospitals, and write the question of the second\n
-  momentree merge north1.mom south1.mom west1.mom --components 6 --next round2.mom
+  momentree merge north1.mom south1.mom west1.mom --components 6 --next r2.mom
 
 Merge the answers, and write a model from the moments alone\n
   momentree merge north2.mom south2.mom west2.mom --fit groups.mt
 
 Or refine it by EM: one more round for each step\n
-  momentree merge north2.mom south2.mom west2.mom --next round3.mom
+  momentree merge north2.mom south2.mom west2.mom --next r3.mom
 """
 
 

@@ -19,7 +19,7 @@ Each hospital, first round: the sums of its visits\n
   momentree moments visits.csv --code-column 'DX*' --rollup icd9 --save north1.mom
 
 Whoever merges the sums sends back a file, and each hospital answers it\n
-  momentree moments visits.csv --code-column 'DX*' --rollup icd9 --round round2.mom --save north2.mom
+  momentree moments visits.csv --code-column 'DX*' --rollup icd9 --round r2.mom --save north2.mom
 
 Documents, with a list of words that all sites share\n
   momentree moments letters/ --vocabulary words.txt --save archive1.mom

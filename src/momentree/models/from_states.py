@@ -140,6 +140,7 @@ def fitted_from(
         If the state is of another round, or no estimator exists for it.
     """
     model: Any
+    fitted: Any
     if isinstance(state, ExpectedState):
         S, N = state.statistics
         smoothing = state.settings["smoothing"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -262,11 +262,13 @@ class MomentState(State):
         if "subspace" in self._fixed:
             return self._fixed["subspace"]
         digests = b"".join(
-            blake2b(str(name).encode("utf-8", "surrogatepass"), digest_size=DIRECTIONS // 8).digest()
+            blake2b(
+                str(name).encode("utf-8", "surrogatepass"), digest_size=DIRECTIONS // 8
+            ).digest()
             for name in self.columns
         )
         bits = np.unpackbits(np.frombuffer(digests, dtype=np.uint8)).reshape(-1, DIRECTIONS)
-        return 2.0 * bits - 1.0
+        return 2.0 * bits.astype(np.float64) - 1.0
 
     def _suppress(self, rare: Bools, min_count: int) -> int:
         """Suppress pairs of columns that few rows have."""

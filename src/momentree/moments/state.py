@@ -227,7 +227,8 @@ class State(ABC):
         if not np.array_equal(self.columns, other.columns):
             found.append(_column_difference(self.columns, other.columns))
         elif any(
-            not np.array_equal(value, other._fixed.get(name)) for name, value in self._fixed.items()
+            name not in other._fixed or not np.array_equal(value, other._fixed[name])
+            for name, value in self._fixed.items()
         ):
             found.append(f"{' and '.join(self._fixed)}: they are of different rounds or files")
         return found
@@ -259,7 +260,8 @@ class State(ABC):
 
     def empty(self) -> Self:
         """Return a state with the same fingerprint and no rows."""
-        out = type(self)(self.columns, **self.settings, **self._fixed)
+        made: Any = type(self)
+        out: Self = made(self.columns, **self.settings, **self._fixed)
         out.reader = self.reader
         return out
 
@@ -344,7 +346,18 @@ class State(ABC):
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Self:
-        """Return the state of :meth:`to_bytes`; errors as for :meth:`load`."""
+        """Return the state of :meth:`to_bytes`.
+
+        Parameters
+        ----------
+        content : bytes
+            The bytes.
+
+        Returns
+        -------
+        State
+            Of the class that was saved; errors as for :meth:`load`.
+        """
         return cls._read(bytes(content))
 
     @classmethod
@@ -370,7 +383,8 @@ class State(ABC):
 
     @classmethod
     def _read(cls, source: Source) -> Self:
-        with reading(source, "state") as (manifest, arrays):
+        codes = {"unreadable": "unreadable_state", "damaged": "damaged_state"}
+        with reading(source, **codes) as (manifest, arrays):
             name, version = name_of(source), manifest.get("format_version")
             if manifest.get("format") != FORMAT:
                 raise ReadError("not_a_state", path=name, found=str(manifest.get("format")))
@@ -382,7 +396,7 @@ class State(ABC):
                     known=FORMAT_VERSION,
                     version=__version__,
                 )
-            kind = _KINDS.get(manifest["kind"])
+            kind: Any = _KINDS.get(manifest["kind"])
             if kind is None or not issubclass(kind, cls):
                 found = str(manifest["kind"])
                 raise ReadError("other_state", path=name, found=found, expected=cls.__name__)
@@ -390,7 +404,7 @@ class State(ABC):
             if not all(isinstance(c, str) for c in columns):
                 raise InvalidDataError("bad_entry", name="columns", value=columns)
             fixed = {str(n): _finite(str(n), arrays[n]) for n in manifest["fixed"]}
-            state = kind(columns, **settings, **fixed)
+            state: Self = kind(columns, **settings, **fixed)
             if state.fingerprint != manifest["fingerprint"]:
                 raise InvalidDataError("bad_entry", name="fingerprint", value="")
             sums = {str(n): _finite(f"sum_{n}", arrays[f"sum_{n}"]) for n in manifest["sums"]}
@@ -399,7 +413,7 @@ class State(ABC):
             if not isinstance(manifest["reader"], dict | None):
                 raise InvalidDataError("bad_entry", name="reader", value=manifest["reader"])
             state.reader = manifest["reader"]
-            return state  # type: ignore[return-value]
+            return state
 
     def _restore(self, sums: dict[str, Floats], *, released: bool) -> None:
         required = set(self._sums) - (set(self._unreleased) if released else set())

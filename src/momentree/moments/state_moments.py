@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
@@ -10,6 +12,7 @@ from momentree._types import Floats
 from momentree.exceptions import InvalidDataError
 from momentree.moments._base import BaseMoments
 from momentree.moments._operators import symmetric
+from momentree.moments.factorial import FactorialMoments
 from momentree.moments.lda import LDAMoments
 
 OUTSIDE = 1e-6
@@ -40,10 +43,10 @@ class SecondMoments(BaseMoments):
         """M2 as an operator of shape (d, d)."""
         return aslinearoperator(self._m2)
 
-    def _slices(self, W: Floats) -> Floats:
+    def _slices(self, W: Floats) -> Floats:  # noqa: ARG002
         raise InvalidDataError("second_moments_alone")
 
-    def _tensor(self, W: Floats) -> Floats:
+    def _tensor(self, W: Floats) -> Floats:  # noqa: ARG002
         raise InvalidDataError("second_moments_alone")
 
 
@@ -105,7 +108,7 @@ class SubspaceMoments(BaseMoments):
     def _tensor(self, W: Floats) -> Floats:
         A = self._inside(W)
         T = self.tensor
-        if T is None:
+        if self.slices is not None:
             T = np.tensordot(self.basis.T, self.slices, axes=1)
         return np.asarray(np.einsum("ai,bj,cl,ijl->abc", A, A, A, T, optimize=True))
 
@@ -142,7 +145,7 @@ def subspace_lda(found: SubspaceMoments, alpha0: float) -> SubspaceMoments:
     """
     Q = found.basis
     raw = _Words(found.m1, Q, found.products, found.slices, found.tensor)
-    lda = LDAMoments(raw, alpha0)
+    lda = LDAMoments(cast("FactorialMoments", raw), alpha0)
     products = np.asarray(lda.m2 @ Q)
     if found.slices is None:
         return SubspaceMoments(found.m1, Q, products, None, lda.whitened_tensor(Q.T))

@@ -188,7 +188,8 @@ def load(path: str | PathLike[str]) -> SavedEstimator:
 
 
 def _loaded(path: str | PathLike[str], cls: type[E]) -> E:
-    with reading(path) as (manifest, arrays):
+    codes = {"unreadable": "unreadable_model", "damaged": "damaged_model"}
+    with reading(path, **codes) as (manifest, arrays):
         _check_format(manifest, path)
         kind = manifest["kind"]
         found = _KINDS.get(kind)

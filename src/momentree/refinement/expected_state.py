@@ -188,7 +188,8 @@ class ExpectedState(State):
             As in :func:`momentree.refinement.em`.
         """
         check_number("tol", tol, at_least=0)
-        return self.log_likelihood - self.settings["last"] <= tol * abs(self.log_likelihood)
+        last = float(self.settings["last"])
+        return self.log_likelihood - last <= tol * abs(self.log_likelihood)
 
     def next_round(self) -> ExpectedState:
         """Return the empty state of the next EM step: the M-step.
@@ -211,8 +212,6 @@ class ExpectedState(State):
         new, old = (p.log_prior(S, N, smoothing) for p in (found, self.parameters))
         settings = {**self.settings, "n_iter": self.settings["n_iter"] + 1}
         settings["last"] = self.log_likelihood - (new - old)
-        out = ExpectedState(
-            self.columns, **settings, weights=found.weights, centers=found.centers
-        )
+        out = ExpectedState(self.columns, **settings, weights=found.weights, centers=found.centers)
         out.reader = self.reader
         return out

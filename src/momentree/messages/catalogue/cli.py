@@ -347,16 +347,14 @@ WORDS: dict[str, str] = {
         "because they were suppressed or new, and {n_columns:?is/are} left out"
     ),
     "columns_united": (
-        "the files have different columns; the merged sums have all {n_columns:,}, with zeros where "
-        "a site has no such column"
+        "the files have different columns; the merged sums have all {n_columns:,}, with zeros "
+        "where a site has no such column"
     ),
     "site_twice": (
         "{path} contains rows that another file contains too: give the file of each site only once"
     ),
     "files_differ": "{path} and {first} cannot be merged: {reason}",
-    "components_of_next": (
-        "{parameter} determines the next round; add {parameters.next:FILE.mom}"
-    ),
+    "components_of_next": ("{parameter} determines the next round; add {parameters.next:FILE.mom}"),
     "components_needed": "the next round depends on the number of components; add {parameter:6}",
     "components_are_fixed": (
         "the number of components was given in the first round; leave out {parameter}"
@@ -378,8 +376,8 @@ WORDS: dict[str, str] = {
         "The result of all sites lacks them: it is not exactly that of the pooled rows."
     ),
     "suppressed_in_sum": (
-        "Note: the sites suppressed {n_columns:~column} and {n_others:~other sum} of few rows, each "
-        "counted at every site. The result is not exactly that of the pooled rows."
+        "Note: the sites suppressed {n_columns:~column} and {n_others:~other sum} of few rows, "
+        "each counted at every site. The result is not exactly that of the pooled rows."
     ),
     "em_converged": (
         "Log-likelihood {log_likelihood:,.3f}: EM has converged; write the model with --fit."
@@ -396,5 +394,7 @@ WORDS: dict[str, str] = {
         "Next: the last round of moments. Each site answers the question with momentree moments "
         "--round; then merge the answers with --fit, or with --next for EM."
     ),
-    "next_is_em": "Next: a step of EM. Each site answers the question with momentree moments --round.",
+    "next_is_em": (
+        "Next: a step of EM. Each site answers the question with momentree moments --round."
+    ),
 }

@@ -91,7 +91,6 @@ WORDS: dict[str, str] = {
         "sites, and merge again"
     ),
     # --- sites -----------------------------------------------------------------------------------
-    "unreadable_question": "cannot read the question or answer: {error}",
     "damaged_question": "this is not a question or answer of momentree, or it is damaged ({error})",
     "unknown_question": (
         "{name!r} is not one of the questions that sites answer; use the same version of momentree "
