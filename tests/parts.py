@@ -20,7 +20,8 @@ class PartArray:
     def __array__(self, dtype: Any = None, copy: Any = None):
         if self._kept:
             raise PermissionError("a site does not give its rows away")
-        return np.concatenate(self.parts).astype(dtype, copy=False)
+        values = np.concatenate(self.parts)
+        return values if dtype is None else values.astype(dtype)
 
 
 class Parts(Rows):
@@ -32,7 +33,7 @@ class Parts(Rows):
     def __init__(self, X, n_parts=3, *, site=False, block_nnz=None):
         X = sp.csr_array(X)
         self.shape = X.shape
-        self._site = site
+        self._site, self.gives_rows = site, not site
         self._ends = np.linspace(0, X.shape[0], n_parts + 1).astype(int)
         pieces = zip(self._ends[:-1], self._ends[1:], strict=True)
         self._parts = [RowBlocks(X[a:b], block_nnz) for a, b in pieces]
@@ -54,6 +55,11 @@ class Parts(Rows):
             part.map(kernel, *own) for part, own in zip(self._parts, self._own(arrays), strict=True)
         ]
         return PartArray(parts, kept=self._site)
+
+    def take(self, rows):
+        if self._site:
+            super().take(rows)
+        return RowBlocks(sp.vstack([part.matrix for part in self._parts], format="csr")[rows])
 
     def pieces(self):
         if self._site:

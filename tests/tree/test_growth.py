@@ -226,7 +226,9 @@ def test_em_after_a_split_and_a_split_without_it_differ_by_the_prior(X):
     # H Algorithm 2 compares conditional likelihoods: no weight of a topic enters the rule.
     rows, one = RowBlocks(X), np.ones(X.shape[0])
     plain, refined = (
-        TopicSplitter(min_samples_leaf=1, smoothing=0.5, refine_iter=steps)(Groups.one(rows, one, one))
+        TopicSplitter(min_samples_leaf=1, smoothing=0.5, refine_iter=steps)(
+            Groups.one(rows, one, one)
+        )
         for steps in (0, 15)
     )
     assert plain.rule.intercept == 0.0

@@ -3,7 +3,8 @@
 from momentree.backends.base import Kernel, RowArray, Rows
 from momentree.backends.block import Block
 from momentree.backends.lifted import LiftedRows
-from momentree.backends.row_order import RowSampler, in_canonical_order
+from momentree.backends.room import group_totals, parted, with_room
+from momentree.backends.row_order import RowSampler, in_canonical_order, in_given_order, ordered
 from momentree.backends.rows import RowBlocks
 from momentree.backends.sites import Site, Sites
 from momentree.backends.sources import as_rows, collected, is_elsewhere
@@ -22,8 +23,13 @@ __all__ = [
     "as_rows",
     "collected",
     "get_num_threads",
+    "group_totals",
     "in_canonical_order",
+    "in_given_order",
     "is_elsewhere",
     "num_threads",
+    "ordered",
+    "parted",
     "single_threaded_blas",
+    "with_room",
 ]

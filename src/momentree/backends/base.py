@@ -10,8 +10,17 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from momentree._types import Floats
-from momentree.backends.products import Given, GroupSizes, GroupSums, Product, Total
+from momentree._types import Floats, Ints
+from momentree.backends.block import Block
+from momentree.backends.products import (
+    Given,
+    GroupSizes,
+    GroupSums,
+    Ones,
+    Product,
+    Stored,
+    Total,
+)
 from momentree.exceptions import InvalidDataError
 
 RowArray: TypeAlias = Any
@@ -39,6 +48,8 @@ class Rows(ABC):
     """
 
     shape: tuple[int, int]
+    gives_rows: bool = True
+    """Whether single rows and row arrays may be brought to this machine."""
 
     @abstractmethod
     def sum(self, kernel: Kernel, *arrays: RowArray) -> Floats:
@@ -92,12 +103,47 @@ class Rows(ABC):
         ndarray or row array
             The values in row order, stored as the results of :meth:`map` are.
         """
-        return self.map(_OfArrays(function), *arrays)
+        return self.map(OfArrays(function), *arrays)
+
+    @cached_property
+    def _stored(self) -> Floats:
+        """Numbers of stored values, those not in a table of values, and those not whole."""
+        return self.sum(Stored())
+
+    @property
+    def nnz(self) -> int:
+        """Number of stored values."""
+        return int(self._stored[0])
+
+    @property
+    def whole(self) -> bool:
+        """Whether all stored values are whole numbers."""
+        return not self._stored[2]
 
     @cached_property
     def row_sums(self) -> RowArray:
         """Sum of each row, shape (n_rows,)."""
         return self.map(Product(np.ones(self.shape[1])))
+
+    def take(self, rows: Ints) -> Rows:
+        """Return a copy of some rows on this machine, in the given order.
+
+        Parameters
+        ----------
+        rows : ndarray of intp
+            Row numbers.
+
+        Returns
+        -------
+        Rows
+            The rows, in memory.
+
+        Raises
+        ------
+        InvalidDataError
+            If the rows cannot be brought to this machine.
+        """
+        raise InvalidDataError("rows_stay", n_rows=len(rows))
 
     def pieces(self) -> Iterator[Any]:
         """Yield the rows in order, as CSR arrays.
@@ -108,6 +154,30 @@ class Rows(ABC):
             If the rows cannot be brought to this machine.
         """
         raise InvalidDataError("rows_stay", n_rows=self.shape[0])
+
+    def mapped(self, function: Callable[[Floats], Floats]) -> Rows:
+        """Return the rows with a function applied to each stored value.
+
+        Parameters
+        ----------
+        function : callable
+            Maps an array of numbers to an array of the same shape, and 0 to 0; picklable by name.
+
+        Returns
+        -------
+        Rows
+            Rows whose values are computed for each question. As in memory, they are rounded to
+            single precision unless all stored values are whole numbers up to 65,535.
+        """
+        return DerivedRows(self, function=function, single=self._stored[1] > 0)
+
+    def scaled(self, row_factor: RowArray) -> Rows:
+        """Return the rows multiplied by factors, a row array of shape (n_rows,)."""
+        return DerivedRows(self, factor=row_factor)
+
+    def ones(self) -> RowArray:
+        """Return a row array of ones."""
+        return self.map(Ones())
 
     def placed(self, values: RowArray) -> RowArray:
         """Return a row array that is where the rows are, so that it is moved only once."""
@@ -142,11 +212,76 @@ class Rows(ABC):
         return self.sum(GroupSizes(n_groups), labels, weight)
 
 
+class DerivedRows(Rows):
+    """Rows elsewhere, with a function applied to each value, or a factor for each row.
+
+    Parameters
+    ----------
+    base : Rows
+        The rows as they are stored.
+    function : callable, default=None
+        Maps an array of values to one of the same shape; None keeps them.
+    single : bool, default=False
+        Whether its results are rounded to single precision.
+    factor : row array of shape (n_rows,), default=None
+        Factor of each row; None is 1.
+    """
+
+    def __init__(
+        self,
+        base: Rows,
+        *,
+        function: Callable[[Floats], Floats] | None = None,
+        single: bool = False,
+        factor: RowArray | None = None,
+    ) -> None:
+        self._base, self._function, self._single, self._factor = base, function, single, factor
+        self.shape, self.gives_rows = base.shape, base.gives_rows
+
+    def sum(self, kernel: Kernel, *arrays: RowArray) -> Floats:
+        """Return the sum of a kernel over all blocks; see :meth:`Rows.sum`."""
+        return self._base.sum(*self._asked(kernel, arrays))
+
+    def map(self, kernel: Kernel, *arrays: RowArray) -> RowArray:
+        """Return the values of a kernel for all rows; see :meth:`Rows.map`."""
+        return self._base.map(*self._asked(kernel, arrays))
+
+    def _asked(self, kernel: Kernel, arrays: tuple[RowArray, ...]) -> tuple[Any, ...]:
+        given = arrays if self._factor is None else (self._factor, *arrays)
+        derived = OfDerived(kernel, self._function, self._single, self._factor is not None)
+        return derived, *given
+
+
 @dataclass(frozen=True)
-class _OfArrays:
+class OfDerived:
+    """A kernel of rows that are derived from those stored."""
+
+    kernel: Kernel
+    function: Callable[[Floats], Floats] | None
+    single: bool
+    has_factor: bool
+
+    def __call__(self, B: Block, *arrays: Any) -> Any:
+        """Return what the kernel returns for the derived block."""
+        data, _, indptr = B.csr
+        if self.function is not None:
+            data = self.function(data)
+            if self.single:
+                data = data.astype(np.float32).astype(np.float64)
+        if self.has_factor:
+            factor, *others = arrays
+            data, arrays = data * np.repeat(factor, np.diff(indptr)), tuple(others)
+        derived = B.with_data(data)
+        derived.total, derived.spare = B.total, B.spare
+        return self.kernel(derived, *arrays)
+
+
+@dataclass(frozen=True)
+class OfArrays:
     """A kernel that ignores the block."""
 
     function: Callable[..., Any]
 
     def __call__(self, B: Block, *arrays: Any) -> Any:  # noqa: ARG002
+        """Return the function of the entries of row arrays."""
         return self.function(*arrays)

@@ -235,6 +235,11 @@ class Block:
         """The rows as CSR arrays with values in double precision: data, indices, indptr."""
         return self._csr.data, self._csr.indices, self._csr.indptr
 
+    @property
+    def pattern(self) -> tuple[Any, Any]:
+        """The column number of each stored value, and row pointers from 0."""
+        return self._csr.indices, self._csr.indptr
+
     def with_data(self, data: Floats, *, full: bool = False) -> Block:
         """Return a block with other values and the same sparsity pattern.
 

@@ -9,6 +9,9 @@ import numpy as np
 from momentree._types import Floats, Ints
 from momentree.backends.block import Block
 
+LISTED = (1 << 16) - 1
+"""Largest whole number for a table of values."""
+
 
 @dataclass(frozen=True, eq=False)
 class Product:
@@ -31,6 +34,28 @@ class TransposedProduct:
 
 
 @dataclass(frozen=True)
+class Ones:
+    """The number one for each row."""
+
+    def __call__(self, B: Block) -> Floats:
+        """Return ones for the rows of the block."""
+        return np.ones(B.shape[0])
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Numbers of stored values, those not whole and from 0 to 65,535, and those not whole."""
+
+    def __call__(self, B: Block) -> Floats:
+        """Return the numbers in a block."""
+        data = B.csr[0]
+        fraction = data != np.floor(data)
+        unlisted = fraction | ~((data >= 0) & (data <= LISTED))
+        numbers = len(data), np.count_nonzero(unlisted), np.count_nonzero(fraction)
+        return np.array(numbers, dtype=np.float64)
+
+
+@dataclass(frozen=True)
 class Given:
     """A row array itself: `map` moves it to where the rows are."""
 
@@ -46,6 +71,35 @@ class Total:
     def __call__(self, B: Block, values: Floats) -> Floats:  # noqa: ARG002
         """Return the sum, an array without the first axis."""
         return np.array(values.sum(axis=0), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class LargestColumn:
+    """The column of the largest entry of each row of a row array, shape (n,)."""
+
+    def __call__(self, B: Block, values: Floats) -> Ints:  # noqa: ARG002
+        """Return the columns for the rows of the block."""
+        return np.asarray(values.argmax(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Renumbered:
+    """New numbers of groups, shape (n,): group i becomes `to[i]`."""
+
+    to: Ints
+
+    def __call__(self, B: Block, labels: Ints) -> Ints:  # noqa: ARG002
+        """Return the numbers for the rows of the block."""
+        return np.asarray(self.to[labels])
+
+
+@dataclass(frozen=True)
+class Dot:
+    """The sum of the products of two row arrays."""
+
+    def __call__(self, B: Block, first: Floats, second: Floats) -> Floats:  # noqa: ARG002
+        """Return the sum over the rows of the block."""
+        return np.array(first @ second, dtype=np.float64)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from momentree._types import Floats, Ints
+from momentree.backends.base import RowArray, Rows
+from momentree.backends.products import Product, TransposedProduct
 from momentree.backends.rows import RowBlocks
 
 SORTED_NNZ = 1 << 22
@@ -53,6 +55,38 @@ def in_canonical_order(rows: RowBlocks, sample_weight: Floats) -> tuple[RowBlock
     return rows.take(at), at
 
 
+def ordered(rows: Rows, sample_weight: RowArray) -> tuple[Rows, RowArray, Ints | None]:
+    """Return rows in memory in canonical order, and others as they are.
+
+    Parameters
+    ----------
+    rows : Rows of shape (n, d)
+        Any numbers.
+    sample_weight : row array of shape (n,)
+        Weights >= 0.
+
+    Returns
+    -------
+    rows, sample_weight : Rows, row array of shape (n,)
+        In the same order.
+    at : ndarray of intp of shape (n,) or None
+        Original position of each row; None if rows keep their order.
+    """
+    if not isinstance(rows, RowBlocks):
+        return rows, sample_weight, None
+    rows, at = in_canonical_order(rows, sample_weight)
+    return rows, sample_weight[at], at
+
+
+def in_given_order(values: RowArray, at: Ints | None) -> RowArray:
+    """Return a row array in the order of the rows before :func:`ordered`."""
+    if at is None:
+        return values
+    out = np.empty_like(values)
+    out[at] = values
+    return out
+
+
 @dataclass(frozen=True)
 class RowSampler:
     """Draws systematic samples of rows, the same rows for every permutation of the input.
@@ -62,7 +96,7 @@ class RowSampler:
 
     Parameters
     ----------
-    rows : RowBlocks of shape (n, d)
+    rows : Rows of shape (n, d)
         Any numbers.
     sample_weight : ndarray of shape (n,)
         Weights >= 0. Rows of zero weight are not drawn.
@@ -75,7 +109,7 @@ class RowSampler:
     sample is smaller than the data.
     """
 
-    rows: RowBlocks
+    rows: Rows
     sample_weight: Floats
 
     def draw(self, size: int) -> tuple[Ints, Floats]:
@@ -142,8 +176,8 @@ class RowSampler:
         """Rows of positive weight by their keys; equal rows by their weights."""
         v = self.sample_weight
         at = np.flatnonzero(v)
-        columns = _column_keys(self.rows.sum(lambda B, w: B.tdot(w), v))
-        key = np.asarray(self.rows.map(lambda B: B.dot(columns)))[at]
+        columns = _column_keys(self.rows.sum(TransposedProduct(), v))
+        key = np.asarray(self.rows.map(Product(columns)))[at]
         same = float(v[at].min()) == float(v[at].max())
         return at[np.argsort(key) if same else np.lexsort((v[at], key))]
 

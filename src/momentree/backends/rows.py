@@ -6,7 +6,7 @@ and the order of the additions depend only on the data.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -21,6 +21,7 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_shape
 from momentree.backends.base import Kernel, RowArray, Rows
 from momentree.backends.block import Block
+from momentree.backends.products import LISTED
 from momentree.backends.threads import run
 from momentree.exceptions import InvalidDataError
 
@@ -31,8 +32,6 @@ ROWS_PER_TASK = 4096
 N_CHAINS = 16
 """Blocks are summed in this many chains for any number of threads, which fixes the order of
 additions and limits the useful number of threads."""
-LISTED = (1 << 16) - 1
-"""Largest whole number for a table of values."""
 SPARE = 4
 """Partial sums that are kept for the next ones, at most."""
 
@@ -123,15 +122,31 @@ class RowBlocks(Rows):
     @property
     def matrix(self) -> Any:
         """The rows as a CSR array, not copied; in single precision if they stand for others."""
-        X = self._X
         if self._values is None and self._factor is None:
-            return X
+            return self._X
+        return self.with_values(lambda B: B.csr[0]).matrix
+
+    def with_values(self, function: Callable[[Block], Floats]) -> RowBlocks:
+        """Return a copy of the rows with other values, in single precision.
+
+        Parameters
+        ----------
+        function : callable
+            Returns the new values of a block, in the order of ``Block.csr``.
+
+        Returns
+        -------
+        RowBlocks
+            Rows with the same sparsity pattern, whose indices are not copied.
+        """
+        X = self._X
         data = np.empty(X.nnz, dtype=np.float32)
         for at in self._blocks:
-            stored = slice(X.indptr[at.start], X.indptr[at.stop])
-            data[stored] = self._block(at).csr[0]
-        out = sp.csr_array((data, X.indices, X.indptr), shape=X.shape, copy=False)
-        out.has_canonical_format = X.has_canonical_format
+            data[X.indptr[at.start] : X.indptr[at.stop]] = function(self._block(at))
+        new = sp.csr_array((data, X.indices, X.indptr), shape=X.shape, copy=False)
+        new.has_canonical_format = X.has_canonical_format
+        out = object.__new__(RowBlocks)
+        out._hold(new, self._block_nnz, None, None)
         return out
 
     def mapped(self, function: Callable[[Floats], Floats]) -> RowBlocks:
@@ -148,18 +163,13 @@ class RowBlocks(Rows):
             These rows with a table of values if all stored values are whole numbers from 0 to
             65,535; otherwise with a copy of the values in single precision.
         """
-        X, table = self._X, None
-        if self._values is not None or self._factor is not None:
-            X = self.matrix
-        largest = self._largest_whole if X is self._X else None
+        plain = self._values is None and self._factor is None
+        largest = self._largest_whole if plain else None
         if largest is None:
-            data = np.asarray(function(X.data), dtype=np.float32)
-            X = sp.csr_array((data, X.indices, X.indptr), shape=X.shape, copy=False)
-            X.has_canonical_format = self._X.has_canonical_format
-        else:
-            table = np.asarray(function(np.arange(largest + 1.0)), dtype=np.float64)
+            return self.with_values(lambda B: function(B.csr[0]))
         out = object.__new__(RowBlocks)
-        out._hold(X, self._block_nnz, table, None)
+        table = np.asarray(function(np.arange(largest + 1.0)), dtype=np.float64)
+        out._hold(self._X, self._block_nnz, table, None)
         return out
 
     def scaled(self, row_factor: Floats) -> RowBlocks:
@@ -186,12 +196,18 @@ class RowBlocks(Rows):
     def _largest_whole(self) -> int | None:
         """Largest stored number if all are whole, from 0 to 65,535; otherwise None."""
         data = self._X.data
-        if not len(data):
-            return 0
-        largest = data.max()
-        if not 0 <= largest <= LISTED or (data.dtype.kind not in "biu" and (data % 1).any()):
-            return None
-        return int(largest) if data.min() >= 0 else None
+        largest = data.max(initial=0)
+        small = largest <= LISTED and data.min(initial=0) >= 0
+        return int(largest) if small and self.whole else None
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether all stored values are whole numbers."""
+        data = self._X.data
+        parts = range(0, len(data), BLOCK_NNZ)
+        return data.dtype.kind in "biu" or all(
+            bool((data[i : i + BLOCK_NNZ] % 1 == 0).all()) for i in parts
+        )
 
     def for_products(self, n_columns: int) -> RowBlocks:
         """Return the same rows in the form for many products with matrices.
@@ -311,6 +327,14 @@ class RowBlocks(Rows):
             )
 
         return np.concatenate(list(run(map_chain, len(chains))))
+
+    def ones(self) -> RowArray:
+        """Return a row array of ones."""
+        return np.ones(self.shape[0])
+
+    def pieces(self) -> Iterator[Any]:
+        """Yield the rows as one CSR array."""
+        yield self.matrix
 
     def placed(self, values: RowArray) -> RowArray:
         """Return the array itself: it is where the rows are."""

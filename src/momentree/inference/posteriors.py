@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaln, logsumexp
 
-from momentree._types import Floats
+from momentree._types import Floats, Ints
 from momentree.backends import Block, RowArray, RowBlocks, Rows
 from momentree.objects import MixtureParameters
 
@@ -40,6 +40,14 @@ class Responsibilities(JointKernel):
     def __call__(self, B: Block) -> Floats:
         """Return the values of a block."""
         return np.exp(log_posterior(self.joint(B))[0])
+
+
+class LikeliestComponent(Responsibilities):
+    """The component with the largest P[component j | x], shape (n,)."""
+
+    def __call__(self, B: Block) -> Ints:  # type: ignore[override]
+        """Return the components of the samples of a block."""
+        return np.asarray(super().__call__(B).argmax(axis=1))
 
 
 def log_joint(rows: Rows, parameters: MixtureParameters) -> RowArray:

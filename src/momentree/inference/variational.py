@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, psi
 
 from momentree._types import Floats, Ints
-from momentree.backends import Block, RowBlocks
+from momentree.backends import Block, RowArray, RowBlocks, Rows
 from momentree.objects import LDAParameters
 
 SMALL_BLOCK_NNZ = 1 << 16
@@ -22,32 +23,70 @@ arrays, call overhead exceeds the gain from the cache."""
 PADDING = 1.25
 """Largest ratio between the numbers of distinct words of two documents in a group."""
 TINY = 1e-300
+MAX_ITER, TOL = 100, 1e-3
+"""Defaults of :func:`variational_gammas`."""
+
+R = TypeVar("R", bound=Rows)
 
 
-def variational_proportions(rows: RowBlocks, parameters: LDAParameters) -> Floats:
+@dataclass(frozen=True, eq=False)
+class VariationalGammas:
+    """gamma of documents, shape (n, k); or their expected topic proportions."""
+
+    alpha: Floats
+    centers: Floats
+    max_iter: int
+    tol: float
+    proportions: bool = False
+
+    def __call__(self, B: Block) -> Floats:
+        """Return the values of the documents of a block."""
+        alpha, centers = self.alpha, self.centers
+        start = np.add(alpha, B.dot(np.ones(len(centers)))[:, None] / len(alpha))
+        gammas = fit_block(B, alpha, centers, start, max_iter=self.max_iter, tol=self.tol)[0]
+        if self.proportions:
+            gammas /= gammas.sum(axis=1, keepdims=True)
+        return gammas
+
+
+@dataclass(frozen=True, eq=False)
+class VariationalBound:
+    """The ELBO of documents, given their gamma, shape (n,)."""
+
+    alpha: Floats
+    centers: Floats
+
+    def __call__(self, B: Block, gamma: Floats) -> Floats:
+        """Return the values of the documents of a block."""
+        log_mass = fit_block(B, self.alpha, self.centers, gamma, max_iter=0)[3]
+        return document_bound(self.alpha, gamma, log_mass)
+
+
+def variational_proportions(rows: Rows, parameters: LDAParameters) -> RowArray:
     """Return the expected topic proportions of each document by variational inference.
 
         h_j = gamma_j / sum_i gamma_i
 
     Parameters
     ----------
-    rows : RowBlocks of shape (n, d)
+    rows : Rows of shape (n, d)
         Word counts.
     parameters : LDAParameters
         Concentrations and topics. Words with probability zero in every topic are ignored.
 
     Returns
     -------
-    ndarray of shape (n, k)
+    row array of shape (n, k)
         Rows sum to 1; alpha_i / alpha_0 for empty documents.
     """
-    gammas = variational_gammas(rows, parameters)
-    return np.asarray(gammas / gammas.sum(axis=1, keepdims=True))
+    centers = np.ascontiguousarray(parameters.centers)
+    kernel = VariationalGammas(parameters.alpha, centers, MAX_ITER, TOL, proportions=True)
+    return small_blocks(rows).map(kernel)
 
 
 def variational_gammas(
-    rows: RowBlocks, parameters: LDAParameters, *, max_iter: int = 100, tol: float = 1e-3
-) -> Floats:
+    rows: Rows, parameters: LDAParameters, *, max_iter: int = MAX_ITER, tol: float = TOL
+) -> RowArray:
     """Return the Dirichlet parameters that approximate the posterior of each document.
 
     With e_j = exp psi(gamma_j), iterate for each document
@@ -56,7 +95,7 @@ def variational_gammas(
 
     Parameters
     ----------
-    rows : RowBlocks of shape (n, d)
+    rows : Rows of shape (n, d)
         Word counts.
     parameters : LDAParameters
         Concentrations and topics.
@@ -68,7 +107,7 @@ def variational_gammas(
 
     Returns
     -------
-    ndarray of shape (n, k)
+    row array of shape (n, k)
         gamma; rows sum to alpha_0 plus the length of the document.
 
     Notes
@@ -81,47 +120,37 @@ def variational_gammas(
     .. [1] D. Blei, A. Ng, M. Jordan. Latent Dirichlet allocation. Journal of Machine Learning
        Research 3, 2003.
     """
-    alpha, centers = parameters.alpha, np.ascontiguousarray(parameters.centers)
-    k = len(alpha)
-
-    def kernel(B: Block) -> Floats:
-        start = np.add(alpha, B.dot(np.ones(len(centers)))[:, None] / k)
-        return fit_block(B, alpha, centers, start, max_iter=max_iter, tol=tol)[0]
-
-    return small_blocks(rows).map(kernel)
+    centers = np.ascontiguousarray(parameters.centers)
+    return small_blocks(rows).map(VariationalGammas(parameters.alpha, centers, max_iter, tol))
 
 
-def variational_bound(rows: RowBlocks, parameters: LDAParameters, gammas: Floats) -> Floats:
+def variational_bound(rows: Rows, parameters: LDAParameters, gammas: RowArray) -> RowArray:
     """Return the evidence lower bound (ELBO) on the log-likelihood of each document.
 
         E_q log P[x, z, h] - E_q log q(z, h),   q(h) = Dirichlet(gamma), q(z) = phi.
 
     Parameters
     ----------
-    rows : RowBlocks of shape (n, d)
+    rows : Rows of shape (n, d)
         Word counts.
     parameters : LDAParameters
         Concentrations and topics.
-    gammas : ndarray of shape (n, k)
+    gammas : row array of shape (n, k)
         Result of :func:`variational_gammas`; phi is optimal given gamma.
 
     Returns
     -------
-    ndarray of shape (n,)
+    row array of shape (n,)
         In nats, without the multinomial coefficients.
     """
-    alpha, centers = parameters.alpha, np.ascontiguousarray(parameters.centers)
-
-    def kernel(B: Block) -> Floats:
-        g = gammas[B.at]
-        log_mass = fit_block(B, alpha, centers, g, max_iter=0)[3]
-        return document_bound(alpha, g, log_mass)
-
-    return small_blocks(rows).map(kernel)
+    centers = np.ascontiguousarray(parameters.centers)
+    return small_blocks(rows).map(VariationalBound(parameters.alpha, centers), gammas)
 
 
-def small_blocks(rows: RowBlocks) -> RowBlocks:
-    """Return the same rows in blocks of a suitable size."""
+def small_blocks(rows: R) -> R | RowBlocks:
+    """Return rows in memory in blocks of a suitable size, and others as they are."""
+    if not isinstance(rows, RowBlocks):
+        return rows
     return RowBlocks(rows.matrix, max(SMALL_BLOCK_NNZ, 2 * rows.shape[1]))
 
 

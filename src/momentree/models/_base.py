@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from momentree._choices import TopicModel
+from momentree._elsewhere import in_reach
 from momentree._fit import FitPredict, all_or_nothing, warn_caller
 from momentree._logging import console_logging
 from momentree._types import Floats, Ints
@@ -24,7 +25,9 @@ from momentree._validation import (
     check_sample_weight,
     check_something,
 )
-from momentree.backends import RowBlocks, single_threaded_blas
+from momentree.backends import RowArray, Rows, as_rows, in_given_order, single_threaded_blas
+from momentree.backends.contents import checked_rows, row_weights
+from momentree.backends.products import Dot
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.messages import Message
 from momentree.models._decomposers import Decomposer, check_decomposer, decomposed
@@ -71,6 +74,7 @@ class FlatModel(
     converged_: bool
     diagnostics_: Mapping[str, Any]
     mean_count_: float
+    notes_: list[Message]  # only if rows were brought to this machine
 
     @all_or_nothing
     def fit(
@@ -85,7 +89,7 @@ class FlatModel(
 
         Parameters
         ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+        X : {ndarray, sparse matrix or array, data frame, Rows} of shape (n_samples, n_features)
             One sample per row: counts >= 0; for :class:`BernoulliMixture`, 0 and 1 or False and
             True, with NaN for missing values.
         y : None
@@ -118,13 +122,14 @@ class FlatModel(
         self._check_parameters()
         self._forget_names()
         words: Any = vars(self).get("vocabulary_")
+        X, notes = in_reach(X, type(self).__name__, self._for_sums_alone)
         samples, counts, weight = self._check_samples(X, sample_weight, feature_names)
         if not np.array_equal(words, self.vocabulary_):
             self.__dict__.pop("posterior_", None)  # no warm start with other words
         self._choose(counts, weight)
         with console_logging(package_log, bool(self.verbose)), single_threaded_blas():
             result, at = self._fit(samples, weight)
-            totals = RowBlocks(counts).row_sums
+            rows = as_rows(counts)
         if (found := len(result.weights)) < self._wanted:
             reason = result.diagnostics.get("reason") or Message("moments_show_no_more")
             warning = ConvergenceWarning(
@@ -133,30 +138,46 @@ class FlatModel(
             warn_caller(warning)
         self.posterior_, self.weights_ = result.parameters, result.weights
         self.components_ = result.centers.T.copy()
-        self.labels_ = np.empty_like(result.labels)
-        self.labels_[at] = result.labels
-        self._choose_words(counts, weight)
+        if rows.gives_rows:
+            self.labels_ = np.asarray(in_given_order(result.labels, at))
+            self._choose_words(rows, np.asarray(weight))
+        else:
+            self.labels_ = np.empty(0, dtype=np.intp)
+            self.__dict__.pop("_words", None)
         self.n_iter_, self.converged_ = result.n_iter, result.converged
         self.diagnostics_ = result.diagnostics
-        self.mean_count_ = float(weight[at] @ totals[at] / weight.sum())
+        tokens = float(rows.sum(Dot(), rows.row_sums, weight))
+        self.mean_count_ = tokens / float(rows.total(weight))
+        self.__dict__.pop("notes_", None)
+        if notes:
+            self.notes_ = notes
         return self
 
+    def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any] | None:  # noqa: ARG002
+        """Parameters with which sums over rows suffice: none if they do, None if they never do."""
+        return None
+
     @abstractmethod
-    def _fit(self, samples: Any, weight: Floats) -> tuple[FitResult, Ints]:
-        """Fit checked samples; return the result in canonical order, and this order."""
+    def _fit(self, samples: Any, weight: RowArray) -> tuple[FitResult, Ints | None]:
+        """Fit checked samples; return the result in canonical order, and this order if any."""
 
     def _check_samples(
         self,
         X: Any,
         sample_weight: ArrayLike | None,
         feature_names: Sequence[str] | NDArray[Any] | None,
-    ) -> tuple[Any, Any, Floats]:
+    ) -> tuple[Any, Any, RowArray]:
         """Check the data of ``fit``; return samples, their non-negative values, and weights."""
+        if isinstance(X, Rows):
+            weight = row_weights(X, sample_weight)
+            contents, self.vocabulary_ = checked_rows(self, X, weight, feature_names)
+            self._check_enough("too_few_nonzero_samples", int(contents.rows_usable))
+            return X, X, weight
         counts, self.vocabulary_ = check_features(self, X, feature_names, reset=True)
         weight = check_sample_weight(sample_weight, counts.shape[0])
         check_something(counts, weight)
         usable = (weight > 0) & (np.diff(counts.indptr) > 0)
-        self._check_enough("too_few_nonzero_samples", usable)
+        self._check_enough("too_few_nonzero_samples", int(np.count_nonzero(usable)))
         return counts, counts, weight
 
     @property
@@ -183,8 +204,7 @@ class FlatModel(
                 random_state=self.random_state,
             )
 
-    def _check_enough(self, code: str, usable: NDArray[np.bool_]) -> None:
-        found = int(np.count_nonzero(usable))
+    def _check_enough(self, code: str, found: int) -> None:
         if found < self._wanted:
             raise InvalidDataError(code, n_rows=found, n_components=self._wanted)
 

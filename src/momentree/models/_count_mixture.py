@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
@@ -12,8 +13,18 @@ from momentree._choices import AutoLogScaling, LogScaling, Refine, Weighting
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_number
 from momentree.assignment.posteriors import MixtureAssigner
-from momentree.backends import RowBlocks, in_canonical_order
+from momentree.backends import (
+    RowArray,
+    RowBlocks,
+    Rows,
+    as_rows,
+    collected,
+    in_given_order,
+    ordered,
+)
+from momentree.backends.products import Product
 from momentree.inference import log_joint, log_posterior
+from momentree.inference.posteriors import LikeliestComponent, responsibilities
 from momentree.models._base import FlatModel, log
 from momentree.models._decomposers import decomposer
 from momentree.models._fit_result import FitResult, Initialization, from_leaves
@@ -23,9 +34,10 @@ from momentree.preprocessing import log_scale, tfidf
 from momentree.preprocessing.burstiness import with_scaling
 from momentree.preprocessing.log_scaling import check_scaling, typical_count_per_token
 from momentree.refinement import em
-from momentree.refinement.em import m_step
+from momentree.refinement.em import column_sums, m_step
 from momentree.tree.growth import Grown, Limits, grow
 from momentree.tree.search import TopicSearch
+from momentree.tree.search_sample import is_sampled, search_sample
 from momentree.tree.split import SPLIT_ITER
 from momentree.tree.texts import FitsTexts
 from momentree.tree.topic_split import TopicSplitter
@@ -42,11 +54,16 @@ POSSIBLE = 1e-3
 class CountData:
     """Counts in canonical order, raw and log-scaled; `smoothing` is on the scale of `rows`."""
 
-    counts: RowBlocks
-    rows: RowBlocks
-    count_per_token: Floats
-    weight: Floats
+    counts: Rows
+    rows: Rows
+    count_per_token: RowArray
+    weight: RowArray
     smoothing: float
+
+    @property
+    def total_weight(self) -> float:
+        """Total weight of the samples."""
+        return float(self.rows.total(self.weight))
 
 
 class CountMixture(FitsTexts, FlatModel):
@@ -63,6 +80,19 @@ class CountMixture(FitsTexts, FlatModel):
     def _weighting(self) -> Weighting:
         """The weighting of documents in the moments."""
         return "length"
+
+    def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any] | None:
+        instead: dict[str, Any] = {}
+        if self._is_auto:
+            instead["n_components"] = 8
+        if self._weighting == "three_words":
+            instead["weighting"] = "length"
+        start = self._chosen_start()
+        if start == "search" and not is_sampled(rows, self._wanted):
+            instead["search"] = "none"
+        elif start == "tfidf":
+            instead["start"] = "moments"
+        return instead
 
     @abstractmethod
     def _moments(self, data: CountData) -> Moments:
@@ -94,8 +124,8 @@ class CountMixture(FitsTexts, FlatModel):
         check_choice("refine", self.refine, (*get_args(Refine), None))
         check_choice("start", self.start, get_args(Start))
 
-    def _fit(self, samples: Any, weight: Floats) -> tuple[FitResult, Ints]:
-        data, at, start = self._started(samples, weight)
+    def _fit(self, samples: Any, weight: RowArray) -> tuple[FitResult, Ints | None]:
+        data, at, start = self._start(as_rows(samples), weight)
         fitted, centers, diagnostics = start.parameters, start.centers, start.diagnostics
         n_iter, converged = 1, True
         if self.refine:
@@ -111,54 +141,68 @@ class CountMixture(FitsTexts, FlatModel):
             fitted, centers = refined.parameters, refined.parameters.centers
             n_iter, converged = refined.n_iter, refined.converged
             diagnostics = {**diagnostics, "log_likelihood": refined.log_likelihood}
-        responsibilities, weights = _responsibilities(data.rows, fitted), fitted.weights
+        weights = fitted.weights
         if self.log_scaling_:  # report weights and topics of the raw counts
-            counted = m_step(
-                self._family, data.counts, responsibilities, data.weight, self.smoothing
-            )
+            R = responsibilities(data.rows, fitted)
+            counted = m_step(self._family, data.counts, R, data.weight, self.smoothing)
             weights, centers = counted.weights, counted.centers
         order = np.argsort(-weights, kind="stable")
+        fitted = fitted.reordered(order)
         result = FitResult(
-            fitted.reordered(order),
+            fitted,
             weights[order],
             centers[:, order],
-            responsibilities[:, order].argmax(axis=1),
+            data.rows.map(LikeliestComponent(fitted.coefficients, fitted.offsets)),
             diagnostics,
             n_iter,
             converged,
         )
         return result, at
 
-    def _started(
-        self, X: Any, weight: Floats
-    ) -> tuple[CountData, Ints, Initialization[MixtureParameters]]:
+    def _start(
+        self, counts: Rows, weight: RowArray
+    ) -> tuple[CountData, Ints | None, Initialization[MixtureParameters]]:
         """Set ``log_scaling_``, and return the scaled counts, their order and a start for EM."""
-        search = self._last_fit(X.shape[1]) is None and self._chosen_start() == "search"
+        part = search_sample(counts, weight, self._wanted) if self._searches(counts) else None
+        if part is None:
+            return self._started(counts, weight)
+        log.info("searching in %d documents", part[0].shape[0])
+        _, _, start = self._started(*part)
+        return *self._data(counts, weight, self.log_scaling_), start
 
-        def attempt(log_scaling: LogScaling | None) -> tuple[Any, Ints]:
-            data, at = self._data(X, weight, log_scaling)
+    def _searches(self, counts: Rows) -> bool:
+        return self._last_fit(counts.shape[1]) is None and self._chosen_start() == "search"
+
+    def _started(
+        self, counts: Rows, weight: RowArray
+    ) -> tuple[CountData, Ints | None, Initialization[MixtureParameters]]:
+        search = self._searches(counts)
+
+        def attempt(
+            log_scaling: LogScaling | None, counts: Rows, weight: RowArray
+        ) -> tuple[Any, RowArray, int]:
+            data, at = self._data(counts, weight, log_scaling)
             grown = self._grown(data) if search else None
             start = self._initialize(data) if grown is None else self._from_leaves(data, grown)
-            labels = np.empty_like(at)
-            labels[at] = MixtureAssigner.of(start.parameters).labels(data.rows)
-            return (data, at, start, grown), labels
+            assigner = MixtureAssigner.of(start.parameters)
+            labels = in_given_order(assigner.labels(data.rows), at)
+            return (data, at, start, grown), labels, assigner.n_groups
 
         requested = self._requested_log_scaling()
-        if requested == "auto" and self._last_fit(X.shape[1]) is not None:
+        if requested == "auto" and self._last_fit(counts.shape[1]) is not None:
             requested = self.log_scaling_  # the topics to start from are on this scale
-        self.log_scaling_, found = with_scaling(requested, attempt, X, weight)
+        self.log_scaling_, found = with_scaling(requested, attempt, counts, weight, self._wanted)
         data, at, start, grown = found
         return data, at, start if grown is None else self._searched(data, start, grown)
 
     def _data(
-        self, X: Any, weight: Floats, log_scaling: LogScaling | None
-    ) -> tuple[CountData, Ints]:
-        ordered, at = in_canonical_order(RowBlocks(X), weight)
-        weight = weight[at]
-        scaled = log_scale(ordered, log_scaling)
-        rows = scaled.rows
-        smoothing = self.smoothing * typical_count_per_token(rows, scaled.count_per_token, weight)
-        return CountData(ordered, rows, scaled.count_per_token, weight, smoothing), at
+        self, counts: Rows, weight: RowArray, log_scaling: LogScaling | None
+    ) -> tuple[CountData, Ints | None]:
+        counts, weight, at = ordered(counts, weight)
+        scaled = log_scale(counts, log_scaling)
+        rows, count_per_token = scaled.rows, scaled.count_per_token
+        smoothing = self.smoothing * typical_count_per_token(rows, count_per_token, weight)
+        return CountData(counts, rows, count_per_token, weight, smoothing), at
 
     def _initialize(self, data: CountData) -> Initialization[MixtureParameters]:
         last = self._last_fit(data.rows.shape[1])
@@ -175,13 +219,15 @@ class CountMixture(FitsTexts, FlatModel):
         found = self._decompose(self._moments(data))
         centers = self._valid_centers(found)
         if not float((centers @ found.weights).sum()) > 0:
-            return self._from_groups(data, np.ones((len(data.weight), 1)), found)
+            words = column_sums(data.rows, data.weight)[:, None]
+            one = self._family.m_step(words, np.array([data.total_weight]), data.smoothing)
+            return Initialization.of(one, found.diagnostics)
         parameters = self._smoothed(found, centers, data)
         return Initialization(parameters, parameters.weights, centers, found.diagnostics)
 
     def _from_tfidf(self, data: CountData) -> Initialization[MixtureParameters]:
         """Decompose the raw moments of tf-idf rows, and group rows by their largest score."""
-        rows = RowBlocks(tfidf(data.counts.matrix, data.weight))
+        rows = RowBlocks(tfidf(collected(data.counts), data.weight))
         found = self._decompose(RawMoments(rows, sample_weight=data.weight))
         return self._from_groups(data, _largest_score(rows, found, data.weight), found)
 
@@ -204,16 +250,16 @@ class CountMixture(FitsTexts, FlatModel):
     ) -> Initialization[MixtureParameters]:
         """Search for the most likely topics from several starts, a tree among them."""
         # A few documents alone are hardly a topic, though they raise the likelihood.
-        least = max(1.0, min(SMALL, float(data.weight.sum()) / (4 * self._wanted)))
+        least = max(1.0, min(SMALL, data.total_weight / (4 * self._wanted)))
         found = TopicSearch(
-            data.rows,
+            collected(data.rows),
             data.weight,
             data.count_per_token,
             data.smoothing,
             replace(self._splitter(data), min_samples_leaf=least),
             least,
             self.tol,
-        ).from_tree(grown, data.counts.matrix)
+        ).from_tree(grown, collected(data.counts))
         return Initialization.of(found.parameters, {**start.diagnostics, "start": found.start})
 
     def _grown(self, data: CountData) -> Grown:
@@ -239,12 +285,11 @@ class CountMixture(FitsTexts, FlatModel):
         if self.refine:  # equal weights, so that EM does not starve a small component
             weights = np.full_like(weights, 1.0 / len(weights))
         sums = centers * weights
-        mass = float(data.weight @ data.rows.row_sums)
-        sums *= mass / max(float(sums.sum()), 1e-300)
+        words = column_sums(data.rows, data.weight)
+        sums *= float(words.sum()) / max(float(sums.sum()), 1e-300)
         # Every word that occurs is possible in every component, whatever the moments say.
-        words = data.rows.sum(lambda B: B.tdot(data.weight[B.at]))
         sums += POSSIBLE * words[:, None] * weights
-        return self._family.m_step(sums, weights * data.weight.sum(), data.smoothing)
+        return self._family.m_step(sums, weights * data.total_weight, data.smoothing)
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each component for each sample (S eq. 1).
@@ -271,7 +316,7 @@ class CountMixture(FitsTexts, FlatModel):
         """
         X = self._new_counts(X)
         rows = log_scale(X, self.log_scaling_).rows
-        return _responsibilities(rows, self.posterior_)
+        return np.asarray(responsibilities(rows, self.posterior_))
 
     def score_samples(self, X: Any) -> Floats:
         """Return the log-likelihood of each sample under ``weights_`` and ``components_``.
@@ -299,10 +344,6 @@ class CountMixture(FitsTexts, FlatModel):
         return log_posterior(joint)[1] + self._log_base(X)
 
 
-def _responsibilities(rows: RowBlocks, parameters: MixtureParameters) -> Floats:
-    return np.exp(log_posterior(log_joint(rows, parameters))[0])
-
-
 def _largest_score(rows: RowBlocks, found: Decomposition, weight: Floats) -> Floats:
     """Return ones, shape (n, k), at the largest score of each row (T Algorithm 5, for k > 2).
 
@@ -312,6 +353,6 @@ def _largest_score(rows: RowBlocks, found: Decomposition, weight: Floats) -> Flo
     if not found.n_components:
         return np.ones((rows.shape[0], 1))
     D = np.asarray(np.linalg.pinv(found.centers * np.sqrt(found.weights)).T, dtype=np.float64)
-    scores = rows.map(lambda B: B.dot(D))
+    scores = rows.map(Product(D))
     scores *= np.where(weight @ scores**3 < 0, -1.0, 1.0)
     return np.asarray(np.eye(D.shape[1])[scores.argmax(axis=1)])

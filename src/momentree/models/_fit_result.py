@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-import numpy as np
-
-from momentree._types import Floats, Ints
-from momentree.backends import RowBlocks
+from momentree._types import Floats
+from momentree.backends import RowArray, Rows
 from momentree.messages import Message
 from momentree.objects import LDAParameters, MixtureParameters
-from momentree.refinement.em import m_step
+from momentree.refinement.em import m_step_of_groups
 from momentree.tree.growth import Grown
 
 P = TypeVar("P", bound=MixtureParameters | LDAParameters)
@@ -41,7 +39,7 @@ class FitResult:
     parameters: Any  # used to assign samples
     weights: Floats
     centers: Floats  # without EM, may contain zeros, unlike `parameters`
-    labels: Ints
+    labels: RowArray
     diagnostics: Mapping[str, Any]
     n_iter: int = 1
     converged: bool = True
@@ -51,13 +49,13 @@ def from_leaves(
     grown: Grown,
     n_components: int,
     family: type[M],
-    rows: RowBlocks,
-    weight: Floats,
+    rows: Rows,
+    weight: RowArray,
     smoothing: float,
 ) -> Initialization[M]:
     """Return one component per leaf of a tree, and the reason if there are too few."""
     leaves = grown.root.leaves()
     k = len(leaves)
     reason = Message("no_group_splits", reason=leaves[0].reason) if k < n_components else None
-    parameters = m_step(family, rows, np.eye(k)[grown.labels], weight, smoothing)
+    parameters = m_step_of_groups(family, rows, grown.labels, k, weight, smoothing)
     return Initialization.of(parameters, {"rank": k, "reason": reason, "warnings": []})

@@ -11,7 +11,8 @@ import scipy.sparse as sp
 
 from momentree._choices import Weighting
 from momentree._types import Floats
-from momentree.backends import RowBlocks
+from momentree.backends import RowArray, RowBlocks, Rows, collected
+from momentree.backends.products import Dot
 from momentree.decomposition import Concentration, estimate_alpha0
 from momentree.inference import completion_log_likelihood, variational_proportions
 from momentree.messages import Message
@@ -42,13 +43,13 @@ TEXT_ALPHA0 = 1.0
 class LDAData:
     """Documents of a fit in canonical order."""
 
-    rows: RowBlocks
-    weight: Floats
+    rows: Rows
+    weight: RowArray
     smoothing: float
 
     def smoothed(self, topics: Floats, weights: Floats) -> Floats:
         """Return topics (d, k) after smoothing the counts that they predict."""
-        total = float(self.weight @ self.rows.row_sums)
+        total = float(self.rows.sum(Dot(), self.rows.row_sums, self.weight))
         return smoothed_topics(topics * (weights * total), self.smoothing)
 
 
@@ -107,9 +108,9 @@ def _contradicts(estimate: Concentration, alpha0: float) -> bool:
 
 def from_single_topics(data: LDAData, model: SingleTopicModel, *, alpha0: float | None) -> Start:
     """Start from the topics of a single-topic model, with alpha proportional to its weights."""
-    found, _ = model._fit(data.rows.matrix, data.weight)
+    found, _ = model._fit(data.rows, data.weight)
     total = TEXT_ALPHA0 if alpha0 is None else alpha0
-    alpha = concentrations(found.weights, float(data.weight.sum()), total)
+    alpha = concentrations(found.weights, float(data.rows.total(data.weight)), total)
     parameters = LDAParameters(alpha, data.smoothed(found.centers, found.weights))
     diagnostics = {**found.diagnostics, "start": "single-topic", "alpha0": total}
     return Initialization.of(parameters, diagnostics)
@@ -121,7 +122,7 @@ def most_likely(data: LDAData, starts: Sequence[Start]) -> tuple[Start, dict[str
         return starts[0], {}
     usable = np.flatnonzero(data.weight > 0)
     some = usable[:: -(-len(usable) // TEST_DOCUMENTS)]
-    known, hidden = (RowBlocks(half) for half in _halves(data.rows.matrix[some]))
+    known, hidden = (RowBlocks(half) for half in _halves(collected(data.rows).matrix[some]))
     weight = data.weight[some]
     words = max(float(weight @ hidden.row_sums), 1e-300)
     table = []

@@ -198,7 +198,7 @@ class BernoulliMixture(BernoulliGroups):
         ones, missing, self.vocabulary_ = check_values(self, X, feature_names, reset=True)
         check_ones(ones)
         weight = check_sample_weight(sample_weight, ones.shape[0])
-        self._check_enough("too_few_weighted_samples", weight > 0)
+        self._check_enough("too_few_weighted_samples", int(np.count_nonzero(weight)))
         if self.start.startswith("three_view") and ones.shape[1] < 3:
             raise InvalidDataError("too_few_views", found=ones.shape[1], start=self.start)
         return (ones, missing), ones, weight

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -9,7 +10,16 @@ import numpy as np
 from momentree._choices import TopicModel, Weighting
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_number, generator
-from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
+from momentree.backends import (
+    RowArray,
+    RowBlocks,
+    Rows,
+    as_rows,
+    collected,
+    ordered,
+    single_threaded_blas,
+)
+from momentree.backends.products import LargestColumn
 from momentree.inference import (
     completion_log_likelihood,
     gibbs_proportions,
@@ -212,9 +222,23 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
         """Concentrations of the topics, shape (n_components,)."""
         return self.posterior_.alpha
 
-    def _fit(self, samples: Any, weight: Floats) -> tuple[FitResult, Ints]:
-        rows, at = in_canonical_order(RowBlocks(samples), weight)
-        data = LDAData(rows, weight[at], self.smoothing)
+    def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any]:  # noqa: ARG002
+        instead: dict[str, Any] = {}
+        if self._is_auto:
+            instead["n_components"] = 8
+        if self.weighting == "three_words":
+            instead["weighting"] = "length"
+        if self.refine:
+            instead["refine"] = None
+        if self.start not in ("auto", "moments"):
+            instead["start"] = "moments"
+        if self.inference != "variational":
+            instead["inference"] = "variational"
+        return instead
+
+    def _fit(self, samples: Any, weight: RowArray) -> tuple[FitResult, Ints | None]:
+        rows, weight, at = ordered(as_rows(samples), weight)
+        data = LDAData(rows, weight, self.smoothing)
         start = self._initialize(data)
         fitted, topics, diagnostics = start.parameters, start.centers, start.diagnostics
         n_iter, converged = 1, True
@@ -227,7 +251,7 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
         order = np.argsort(-fitted.alpha, kind="stable")
         fitted, topics = fitted.reordered(order), topics[:, order]
         log.info("inferring topic proportions")
-        labels = self._proportions(rows, fitted).argmax(axis=1)
+        labels = rows.map(LargestColumn(), self._proportions(rows, fitted))
         weights = fitted.weights
         return FitResult(fitted, weights, topics, labels, diagnostics, n_iter, converged), at
 
@@ -265,11 +289,12 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
             "max_iter": self.max_iter,
         }
         if self.refine == "gibbs":
-            return gibbs_em(data.rows, start, random_state=self.random_state, **options)
-        return variational_em(data.rows, start, tol=self.tol, **options)
+            return gibbs_em(collected(data.rows), start, random_state=self.random_state, **options)
+        return variational_em(collected(data.rows), start, tol=self.tol, **options)
 
-    def _proportions(self, rows: RowBlocks, parameters: LDAParameters) -> Floats:
+    def _proportions(self, rows: Rows, parameters: LDAParameters) -> RowArray:
         if self.inference == "gibbs":
+            rows = collected(rows)
             return gibbs_proportions(rows, parameters, random_state=self.random_state)
         return variational_proportions(rows, parameters)
 
@@ -288,7 +313,7 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
         """
         X = self._new_counts(X)
         with single_threaded_blas():
-            return self._proportions(RowBlocks(X), self.posterior_)
+            return np.asarray(self._proportions(RowBlocks(X), self.posterior_))
 
     def score_samples(self, X: Any) -> Floats:
         """Return the ELBO, a lower bound on the log-likelihood of each document.

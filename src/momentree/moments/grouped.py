@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from momentree._types import Floats, Ints
-from momentree.backends import Block, RowArray, Rows
+from momentree.backends import Block, RowArray, Rows, group_totals, parted, with_room
 from momentree.moments._base import BaseMoments
 from momentree.moments._operators import symmetric
 
@@ -65,13 +65,14 @@ class GroupedMoments:
     ) -> None:
         self._rows, self._own, self._u = rows, own, count_per_token
         self.n_groups, self._uniform = n_groups, uniform
-        d = rows.shape[1]
         arrays = (rows.row_sums, sample_weight, count_per_token)
         self._b = rows.each(RowWeights(uniform), *arrays)
         total = rows.sum(GroupSums(n_groups, uniform), own, *arrays, self._b)
-        sums, totals = total[:, :d], total[:, d:]
-        self.words, self.sizes = sums[:, :, 0], totals[:, 0, 0]
-        scale = np.divide(1.0, totals[:, 1], out=np.zeros(totals[:, 1].shape), where=totals[:, 1] > 0)
+        sums, more = parted(total, n_groups, 4 * n_groups)
+        totals = more.reshape(4, n_groups).T
+        self.words, self.sizes = sums[:, :, 0], totals[:, 3]
+        totals = totals[:, :3]
+        scale = np.divide(1.0, totals, out=np.zeros(totals.shape), where=totals > 0)
         self._scale2, self._scale3 = scale[:, 1], scale[:, 2]
         self.has_triples = scale[:, 2] > 0
         self.m1 = sums[:, :, 3 if uniform else 0] * scale[:, :1]
@@ -177,18 +178,14 @@ class GroupSums:
     uniform: bool
 
     def __call__(self, B: Block, own: Ints, c: Floats, v: Floats, u: Floats, b: Floats) -> Floats:
-        """Return sums in the first d rows, shape (g, d + 2, 3 or 4)."""
+        """Return the sums, (g, d, 3 or 4), and the four totals of each group."""
         columns = [v, b[:, 1] * u, b[:, 2] * (u * u)] + [b[:, 0]] * self.uniform
-        right = np.stack(columns, axis=1)
-        sums = B.own_tdot(right, own, self.n_groups)
-        g, d, m = sums.shape
+        right, g = np.stack(columns, axis=1), self.n_groups
+        out, sums, more = with_room(B, g, right.shape[1], 4 * g)
+        B.own_tdot(right, own, g, out=sums)
         sizes = row_sizes(c, u, uniform=self.uniform)
-        some = own >= 0
-        out = np.zeros((g, d + 2, m))
-        out[:, :d] = sums
-        out[:, d, 0] = np.bincount(own[some], v[some], minlength=g)
-        for i, size in enumerate(sizes):
-            out[:, d + 1, i] = np.bincount(own[some], (b[:, i] * size)[some], minlength=g)
+        totals = [column * size for column, size in zip(b.T, sizes, strict=True)]
+        more += np.concatenate([group_totals(own, values, g) for values in (*totals, v)])
         return out
 
 
@@ -200,7 +197,7 @@ class GroupProducts:
 
     def __call__(self, B: Block, own: Ints, b: Floats) -> Floats:
         """Return the products, shape (g, d, m)."""
-        return B.own_gram(self.V, own, b[:, 1])
+        return B.own_gram(self.V, own, b[:, 1], out=B.total)
 
 
 @dataclass(frozen=True)
@@ -222,4 +219,4 @@ class GroupSlices:
         out = np.empty_like(scores)
         np.multiply(b3u, z, out=out[:, : self.k])
         out[:, self.k :] = b3 * z[:, left] * z[:, right] - b3u * scores[:, self.k :]
-        return B.own_tdot(out, own, len(self.right))
+        return B.own_tdot(out, own, len(self.right), out=B.total)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree._types import Floats, Ints
-from momentree.backends import Block, RowBlocks, RowSampler
+from momentree.backends import Block, Rows, RowSampler, as_rows, single_threaded_blas
 from momentree.metrics.words import DECIMALS, npmi
 
 N_SHOWN = 20
@@ -54,8 +55,8 @@ def choose_shown_words(
 
     Parameters
     ----------
-    X : {array-like, sparse array, RowBlocks} of shape (n_samples, n_features)
-        Counts, >= 0.
+    X : {array-like, sparse array, Rows} of shape (n_samples, n_features)
+        Counts >= 0; Rows store no zeros.
     labels : ndarray of int of shape (n_samples,)
         Leaf or topic of each document.
     groups : sequence of sequence of int
@@ -87,7 +88,7 @@ def choose_shown_words(
     >>> [[words[j] for j in order] for order in found]
     [['boat', 'sea'], ['hill', 'sea']]
     """
-    rows = X if isinstance(X, RowBlocks) else RowBlocks(X)
+    rows = X if isinstance(X, Rows) else as_rows(_without_zeros(X))
     n_leaves = max(int(labels.max()), *(leaf for leaves in groups for leaf in leaves)) + 1
     # Weights of copies are thirds and the like, whose sums depend on the order of the documents.
     occurs, logs = rows.mapped(np.sign), rows.mapped(_log2_of_one_more)
@@ -111,13 +112,19 @@ def choose_shown_words(
     return chosen
 
 
+def _without_zeros(X: Any) -> Any:
+    X = sp.csr_array(X)
+    if not X.data.all():
+        X = X.copy()
+        X.eliminate_zeros()
+    return X
+
+
 def _log2_of_one_more(counts: Floats) -> Floats:
     return np.log2(1.0 + counts)
 
 
-def _together(
-    rows: RowBlocks, labels: Ints, weight: Floats, candidates: Sequence[Ints]
-) -> list[Floats]:
+def _together(rows: Rows, labels: Ints, weight: Floats, candidates: Sequence[Ints]) -> list[Floats]:
     """Return the documents that contain each pair of the candidates of each group."""
     size = max(_LEAST, _SAMPLED // (int(labels.max()) + 1))
     at, v = RowSampler(rows, weight).draw_from_groups(labels, size)
@@ -126,7 +133,8 @@ def _together(
     place = np.full(rows.shape[1], -1, dtype=np.int32)
     place[kept] = np.arange(len(kept))
     kernel = _Pairs(place, [np.searchsorted(kept, order) for order in candidates])
-    found = part.sum(kernel, v)
+    with single_threaded_blas():
+        found = part.sum(kernel, v)
     ends = np.cumsum([len(order) ** 2 for order in candidates])[:-1]
     return [
         part.reshape(len(order), len(order))
@@ -142,17 +150,15 @@ class _Pairs:
     lists: Sequence[Ints]
 
     def __call__(self, B: Block, weight: Floats) -> Floats:
-        counts, columns, ends = B.csr
-        at = self.place[columns]
-        here = np.flatnonzero((at >= 0) & (counts > 0))
+        columns, ends = B.pattern
+        at = np.take(self.place, columns)
+        here = np.flatnonzero(at >= 0)
+        row = np.repeat(np.arange(len(weight)), np.diff(np.searchsorted(here, ends)))
         same = bool((weight == weight[:1]).all())
-        kind = np.float32 if same else np.float64
-        n_words = int(self.place.max(initial=0)) + 1
-        n_kept = np.searchsorted(here, ends)
-        row = np.repeat(np.arange(len(weight)), np.diff(n_kept))
-        occurs = np.zeros((n_words, len(weight)), dtype=kind)
-        occurs[at[here], row] = 1 if same else np.sqrt(weight)[row]
         factor = float(weight[0]) if same and len(weight) else 1.0
+        shape = int(self.place.max(initial=0)) + 1, len(weight)
+        occurs = np.zeros(shape, dtype=np.float32 if same else np.float64)
+        occurs[at[here], row] = 1.0 if same else np.sqrt(weight)[row]
         parts = []
         for words in self.lists:
             C = occurs[words]

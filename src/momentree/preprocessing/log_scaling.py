@@ -10,7 +10,7 @@ import numpy as np
 from momentree._choices import LogScaling
 from momentree._types import Floats
 from momentree._validation import check_choice
-from momentree.backends import RowBlocks
+from momentree.backends import Block, RowArray, Rows, as_rows, collected
 from momentree.exceptions import InvalidDataError
 
 REFERENCE_LENGTH = 24.0
@@ -25,20 +25,20 @@ class LogScaled:
 
     Attributes
     ----------
-    rows : RowBlocks of shape (n, d)
+    rows : Rows of shape (n, d)
         The values. If counts are whole numbers, only the logarithms of the different counts and the
         factors of documents are stored.
-    count_per_token : ndarray of shape (n,)
+    count_per_token : row array of shape (n,)
         Value of a count of 1 in each document; 1 without log scaling.
     """
 
-    rows: RowBlocks
-    count_per_token: Floats
+    rows: Rows
+    count_per_token: RowArray
 
     @property
     def X(self) -> Any:
         """The values as a csr_array (n, d) in single precision, a copy."""
-        return self.rows.matrix
+        return collected(self.rows).matrix
 
 
 def log_scale(X: Any, log_scaling: LogScaling | None) -> LogScaled:
@@ -55,7 +55,7 @@ def log_scale(X: Any, log_scaling: LogScaling | None) -> LogScaled:
 
     Parameters
     ----------
-    X : {csr_array, RowBlocks} of shape (n, d)
+    X : {csr_array, Rows} of shape (n, d)
         Counts >= 0.
     log_scaling : {"log1p", None}
         Scaling function; None leaves counts unscaled.
@@ -79,26 +79,31 @@ def log_scale(X: Any, log_scaling: LogScaling | None) -> LogScaled:
     [1.0, 2.0, 2.0]
     """
     check_choice("log_scaling", log_scaling, [*get_args(LogScaling), None])
-    rows = X if isinstance(X, RowBlocks) else RowBlocks(X)
-    count_per_token = np.ones(rows.shape[0])
+    rows = as_rows(X)
     if log_scaling is None:
-        return LogScaled(rows, count_per_token)
+        return LogScaled(rows, rows.ones())
     logs = rows.mapped(_log2_of_one_more)
-    c = logs.row_sums
-    np.divide(REFERENCE_LENGTH, c, out=count_per_token, where=c > 0)
-    np.sqrt(count_per_token, out=count_per_token)
-    np.minimum(count_per_token, 1.0, out=count_per_token)
+    count_per_token = rows.map(_CountPerToken(), logs.row_sums)
     return LogScaled(logs.scaled(count_per_token), count_per_token)
 
 
+@dataclass(frozen=True)
+class _CountPerToken:
+    """min(1, sqrt(24 / c)) of documents with the sums c of logarithms."""
+
+    def __call__(self, B: Block, c: Floats) -> Floats:  # noqa: ARG002
+        u = np.ones(len(c))
+        np.divide(REFERENCE_LENGTH, c, out=u, where=c > 0)
+        np.sqrt(u, out=u)
+        return np.minimum(u, 1.0, out=u)
+
+
 def _log2_of_one_more(x: Floats) -> Floats:
-    y = np.log1p(x, dtype=np.float32 if x.dtype != np.float64 else None, casting="unsafe")
-    y /= np.log(2.0)
-    return y
+    return np.asarray(np.log1p(x) / np.log(2.0))
 
 
 def typical_count_per_token(
-    rows: RowBlocks, count_per_token: Floats, sample_weight: Floats
+    rows: Rows, count_per_token: RowArray, sample_weight: RowArray
 ) -> float:
     """Return the average count per token after log scaling.
 
@@ -109,11 +114,11 @@ def typical_count_per_token(
 
     Parameters
     ----------
-    rows : RowBlocks of shape (n, d)
+    rows : Rows of shape (n, d)
         Log-scaled counts.
-    count_per_token : ndarray of shape (n,)
+    count_per_token : row array of shape (n,)
         u_i, the count per token of each document.
-    sample_weight : ndarray of shape (n,)
+    sample_weight : row array of shape (n,)
         v_i >= 0.
 
     Returns
@@ -121,9 +126,17 @@ def typical_count_per_token(
     float
         u > 0; 1 without log scaling, or without words.
     """
-    mass = sample_weight * rows.row_sums
-    total = float(mass.sum())
-    return float(mass @ count_per_token) / total if total > 0 else 1.0
+    tokens, total = rows.sum(_TokenSums(), rows.row_sums, count_per_token, sample_weight)
+    return float(tokens / total) if total > 0 else 1.0
+
+
+@dataclass(frozen=True)
+class _TokenSums:
+    """sum v u c and sum v c."""
+
+    def __call__(self, B: Block, c: Floats, u: Floats, v: Floats) -> Floats:  # noqa: ARG002
+        mass = v * c
+        return np.array([mass @ u, mass.sum()])
 
 
 def check_scaling(fitted: object) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from momentree._types import Floats
-from momentree.backends import RowBlocks
+from momentree.backends import Block, RowBlocks
 
 
 def tfidf(X: Any, sample_weight: Floats) -> Any:
@@ -20,7 +19,7 @@ def tfidf(X: Any, sample_weight: Floats) -> Any:
 
     Parameters
     ----------
-    X : csr_array of shape (n, d)
+    X : {csr_array, RowBlocks} of shape (n, d)
         Counts >= 0.
     sample_weight : ndarray of shape (n,)
         Weights >= 0 of the documents; n and n_w are weighted counts.
@@ -43,20 +42,15 @@ def tfidf(X: Any, sample_weight: Floats) -> Any:
     array([[0.815, 0.58 ],
            [0.   , 1.   ]], dtype=float32)
     """
-    n, d = X.shape
-    present = np.repeat(sample_weight, np.diff(X.indptr)) * (X.data > 0)
-    documents = np.bincount(X.indices, weights=present, minlength=d)
+    rows = X if isinstance(X, RowBlocks) else RowBlocks(X)
+    documents = rows.mapped(np.sign).sum(lambda B, v: B.tdot(v), sample_weight)
     idf = 1.0 + np.log((1.0 + sample_weight.sum()) / (1.0 + documents))
-    data = X.data.astype(np.float32)
-    data *= idf.astype(np.float32)[X.indices]
-    lengths = np.diff(X.indptr)
-    # Squares above 1e38 overflow in single precision, so each row is divided by its maximum first.
-    top = np.ones(n, dtype=np.float32)
-    some = lengths > 0
-    top[some] = np.maximum.reduceat(data, X.indptr[:-1][some]) if some.any() else 1.0
-    data /= np.repeat(np.where(top > 0, top, 1.0).astype(np.float32), lengths)
-    rows = RowBlocks(sp.csr_array((np.square(data), X.indices, X.indptr), shape=(n, d), copy=False))
-    length = np.sqrt(rows.row_sums)
-    inverse = np.divide(1.0, length, out=np.zeros(n), where=length > 0)
-    data *= np.repeat(inverse.astype(np.float32), lengths)
-    return sp.csr_array((data, X.indices, X.indptr), shape=(n, d), copy=False)
+
+    def values(B: Block) -> Floats:
+        counts, columns, ends = B.csr
+        y = counts * idf[columns]
+        squares = B.with_data(np.square(y)).dot(np.ones(B.shape[1]))
+        lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
+        return np.asarray(y / np.repeat(lengths, np.diff(ends)))
+
+    return rows.with_values(values).matrix

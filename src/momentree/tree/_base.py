@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import momentree.tree.exports as export
 from momentree._choices import Growth
+from momentree._elsewhere import in_reach
 from momentree._fit import FitPredict, all_or_nothing
 from momentree._logging import console_logging
 from momentree._types import Floats, Ints
@@ -28,8 +29,10 @@ from momentree._validation import (
     check_something,
 )
 from momentree.assignment.nested import Assigner
-from momentree.backends import RowBlocks, single_threaded_blas
+from momentree.backends import RowArray, Rows, single_threaded_blas
+from momentree.backends.contents import checked_rows, row_weights
 from momentree.exceptions import InvalidDataError
+from momentree.messages import Message
 from momentree.objects import MixtureParameters
 from momentree.persistence import SavedEstimator
 from momentree.tree.cuts import Merges
@@ -80,6 +83,7 @@ class TreeEstimator(
     vocabulary_: NDArray[Any]
     _assigner: Assigner
     _merges: Merges
+    notes_: list[Message]
 
     @all_or_nothing
     def fit(
@@ -94,7 +98,7 @@ class TreeEstimator(
 
         Parameters
         ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+        X : {ndarray, sparse matrix or array, data frame, Rows} of shape (n_samples, n_features)
             One sample per row: word counts >= 0 for :class:`TopicTree`; for :class:`ClusterTree`,
             numbers of the kind `data`, with NaN for missing values of binary and real data.
         y : None
@@ -120,25 +124,38 @@ class TreeEstimator(
             If a parameter is invalid.
         """
         self._check_parameters()
-        X, missing, self.vocabulary_ = self._check_samples(X, feature_names)
-        weight = check_sample_weight(sample_weight, X.shape[0])
-        check_something(X, weight)
+        X, notes = in_reach(X, type(self).__name__, self._for_sums_alone)
+        missing = None
+        if isinstance(X, Rows):
+            weight = row_weights(X, sample_weight)
+            _, self.vocabulary_ = checked_rows(self, X, weight, feature_names)
+        else:
+            X, missing, self.vocabulary_ = self._check_samples(X, feature_names)
+            weight = check_sample_weight(sample_weight, X.shape[0])
+            check_something(X, weight)
         self._forget_names()
         with console_logging(log, bool(self.verbose)), single_threaded_blas():
             tree = self._fit_tree(X, missing, weight)
         self._set_tree(tree)
+        self.__dict__.pop("notes_", None)
+        if notes:
+            self.notes_ = notes
         return self
+
+    def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any] | None:  # noqa: ARG002
+        """Return parameters with which sums over rows suffice, or None if they never do."""
+        return None
 
     @abstractmethod
     def _check_samples(self, X: Any, feature_names: Any) -> tuple[Any, Any | None, NDArray[Any]]:
         """Return the checked samples of ``fit``, their missing values, and column names."""
 
     @abstractmethod
-    def _fit_tree(self, X: Any, missing: Any | None, weight: Floats) -> TreeNode:
+    def _fit_tree(self, X: Any, missing: Any | None, weight: RowArray) -> TreeNode:
         """Grow the tree, and set all fitted attributes except those of the tree."""
 
     @abstractmethod
-    def _ready(self, X: Any) -> tuple[Assigner, RowBlocks]:
+    def _ready(self, X: Any) -> tuple[Assigner, Rows]:
         """Return the assigner, and the checked samples in the form that it expects."""
 
     def _check_parameters(self) -> None:
@@ -156,13 +173,13 @@ class TreeEstimator(
     def _assigned(
         self,
         grown: Grown,
-        rows: RowBlocks,
-        weight: Floats,
+        rows: Rows,
+        weight: RowArray,
         *,
         family: type[MixtureParameters] | None,
         smoothing: float,
-        splits: tuple[RowBlocks, type[MixtureParameters]] | None = None,
-    ) -> tuple[Assigner, Ints, int, bool]:
+        splits: tuple[Rows, type[MixtureParameters]] | None = None,
+    ) -> tuple[Assigner, RowArray, int, bool]:
         """Return the assigner, labels, EM steps and convergence; without `family`, skip EM.
 
         `splits` are the statistics and the family of the splits, if they differ from those of EM.

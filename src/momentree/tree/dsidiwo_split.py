@@ -125,8 +125,10 @@ class DSidiwoSplitter:
         while True:
             sides = sides_of([rule], group, ordered=False)
             ordered = sides_of([rule], group)
-            if not drop or rule.n_sides == 2 or not small_side(
-                ordered.sizes[0], self.min_samples_leaf
+            if (
+                not drop
+                or rule.n_sides == 2
+                or not small_side(ordered.sizes[0], self.min_samples_leaf)
             ):
                 return ordered
             rule = rule.reordered(np.delete(np.arange(rule.n_sides), sides.sizes[0].argmin()))

@@ -12,7 +12,7 @@ import numpy as np
 from momentree._choices import Growth
 from momentree._types import Ints
 from momentree.assignment.rules import Rule
-from momentree.backends import RowArray, RowBlocks
+from momentree.backends import RowArray, Rows
 from momentree.messages import Message
 from momentree.objects import MixtureParameters
 from momentree.tree.split import Groups, Split, Splitter
@@ -45,7 +45,7 @@ class Grown:
     """A grown tree, the leaf of each sample, and the parameters of the leaves if known."""
 
     root: Branch
-    labels: Ints
+    labels: RowArray
     parameters: MixtureParameters | None = None
 
 
@@ -97,7 +97,7 @@ class Growing:
 
     Parameters
     ----------
-    rows : RowBlocks of shape (n, p)
+    rows : Rows of shape (n, p)
         Statistics of the samples.
     sample_weight : row array of shape (n,)
         Weights >= 0.
@@ -113,7 +113,7 @@ class Growing:
 
     def __init__(
         self,
-        rows: RowBlocks,
+        rows: Rows,
         sample_weight: RowArray,
         factor: RowArray,
         splitter: Splitter,
@@ -126,7 +126,7 @@ class Growing:
         self._root = Group(0)
         self._groups = [self._root]
         # The smallest known group of each sample.
-        self._number: RowArray = np.zeros(rows.shape[0], dtype=np.int32)
+        self._number: RowArray = rows.placed(np.broadcast_to(np.int32(0), rows.shape[:1]))
 
     def grown(self, limits: Limits) -> Grown:
         """Return the tree within limits; the splits that are known already are not repeated."""
@@ -142,7 +142,7 @@ class Growing:
             branch.reason = branch.reason or group.reason or reached
             for below in self._below(group):
                 leaf[below.number] = i
-        return Grown(root, np.asarray(self._rows.each(Lookup(leaf), self._number)))
+        return Grown(root, self._rows.each(Lookup(leaf), self._number))
 
     def _chosen(self, limits: Limits) -> tuple[Branch, list[tuple[Branch, Group]], list[Group]]:
         """Return the tree by the known splits, its leaves, and the groups that may change it.
@@ -230,7 +230,7 @@ class Divided:
 
 
 def grow(
-    rows: RowBlocks,
+    rows: Rows,
     sample_weight: RowArray,
     factor: RowArray,
     splitter: Splitter,

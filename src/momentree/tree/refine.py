@@ -10,7 +10,8 @@ from momentree._types import Floats, Ints
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.assignment.rules import Rule
 from momentree.assignment.tree_rules import RuleAssigner
-from momentree.backends import RowBlocks
+from momentree.backends import RowArray, Rows
+from momentree.backends.products import Renumbered
 from momentree.objects import MixtureParameters
 from momentree.refinement import em
 from momentree.tree.chains import join_chains
@@ -21,16 +22,16 @@ P = TypeVar("P", bound=MixtureParameters)
 
 def refine_leaves(
     grown: Grown,
-    rows: RowBlocks,
-    weight: Floats,
+    rows: Rows,
+    weight: RowArray,
     *,
     family: type[P],
     smoothing: float,
     min_samples_leaf: float,
     max_iter: int,
     tol: float,
-    chains: tuple[RowBlocks, type[MixtureParameters]] | None = None,
-) -> tuple[MixtureAssigner, Ints, int, bool]:
+    chains: tuple[Rows, type[MixtureParameters]] | None = None,
+) -> tuple[MixtureAssigner, RowArray, int, bool]:
     """Run EM over all leaves, and assign every sample to its most likely leaf.
 
     If the weight of a leaf falls below `min_samples_leaf`, the leaf is dropped, an only child
@@ -41,9 +42,9 @@ def refine_leaves(
     root, labels = grown.root, grown.labels
     leaves, n_iter = root.leaves(), 0
     log.info("refining %d leaves", len(leaves))
-    sizes = np.bincount(labels, weights=weight, minlength=len(leaves)).astype(np.float64)
-    parameters: MixtureParameters | None = grown.parameters
+    parameters: MixtureParameters | None = grown.parameters  # may come from other samples
     if parameters is None:
+        sizes = rows.group_sizes(labels, len(leaves), weight)
         parameters = family.m_step(rows.group_sums(labels, len(leaves), weight), sizes, smoothing)
     while True:
         result = em(
@@ -57,8 +58,8 @@ def refine_leaves(
         n_iter += result.n_iter
         parameters = result.parameters
         labels = MixtureAssigner.of(parameters).labels(rows)
-        sizes = np.bincount(labels, weights=weight, minlength=len(leaves)).astype(np.float64)
-        counts = np.bincount(labels, minlength=len(leaves))
+        sizes = rows.group_sizes(labels, len(leaves), weight)
+        counts = rows.group_sizes(labels, len(leaves), rows.ones())
         small = int(sizes.argmin())
         if len(leaves) == 1 or (sizes[small] >= min_samples_leaf and counts.min() > 0):
             break
@@ -70,7 +71,8 @@ def refine_leaves(
         join_chains(root, of_splits.group_sums(labels, len(leaves), weight), sizes, split_family)
     order = sort_children(root, sizes)
     assigner = MixtureAssigner.of(parameters.reordered(order))
-    return assigner, np.argsort(order)[labels], n_iter, result.converged
+    renumbered = rows.map(Renumbered(np.argsort(order)), labels)
+    return assigner, renumbered, n_iter, result.converged
 
 
 def drop(root: Branch, leaf: Branch) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from momentree._types import Floats, Ints
 from momentree.assignment.rules import LinearRule, Rule
-from momentree.backends import Block, RowArray, RowBlocks
+from momentree.backends import Block, RowArray, Rows, group_totals, parted, with_room
 from momentree.messages import Message
 from momentree.objects import MixtureParameters, Moments, Whitening
 from momentree.whitening import whiten
@@ -30,7 +30,7 @@ class Groups:
 
     Attributes
     ----------
-    rows : RowBlocks of shape (n, p)
+    rows : Rows of shape (n, p)
         Statistics of the samples.
     weight : row array of shape (n,)
         Sample weights >= 0.
@@ -42,14 +42,14 @@ class Groups:
         Number of groups.
     """
 
-    rows: RowBlocks
+    rows: Rows
     weight: RowArray
     factor: RowArray
     own: RowArray
     n_groups: int
 
     @classmethod
-    def one(cls, rows: RowBlocks, weight: RowArray, factor: RowArray) -> Groups:
+    def one(cls, rows: Rows, weight: RowArray, factor: RowArray) -> Groups:
         """Return all samples as one group."""
         return cls(rows, weight, factor, np.zeros(rows.shape[0], dtype=np.int32), 1)
 
@@ -62,9 +62,7 @@ class Groups:
         ends = np.searchsorted(own[order], np.arange(self.n_groups + 1))
         weight, factor = np.asarray(self.weight), np.asarray(self.factor)
         parts = [order[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
-        return [
-            (at, Groups.one(self.rows.take(at), weight[at], factor[at])) for at in parts
-        ]
+        return [(at, Groups.one(self.rows.take(at), weight[at], factor[at])) for at in parts]
 
 
 @dataclass(frozen=True)
@@ -176,9 +174,12 @@ def _sides(rules: Sequence[Rule | None], groups: Groups) -> Sides:
     kernel = SidesByRule.of(rules, p)
     s = kernel.n_sides
     code = groups.rows.map(kernel, groups.own)
-    sums = groups.rows.sum(SumsOfSides(len(rules), s), groups.own, code, groups.weight)
+    g = len(rules)
+    total = groups.rows.sum(SumsOfSides(g, s), groups.own, code, groups.weight)
+    sums, more = parted(total, g * s, 2 * g * s)
+    sizes, clear = more.reshape(2, g, s)
     side = groups.rows.each(Untied(s), code)
-    return Sides(list(rules), side, sums[..., :p].transpose(0, 2, 1), sums[..., p], sums[..., p + 1])
+    return Sides(list(rules), side, sums.reshape(g, s, p).transpose(0, 2, 1), sizes, clear)
 
 
 @dataclass(frozen=True)
@@ -222,21 +223,20 @@ class SidesByRule:
 
 @dataclass(frozen=True)
 class SumsOfSides:
-    """Sums over each side, its size, and its size without ties, shape (g, s, p + 2)."""
+    """Sums over each side, its size, and its size without ties."""
 
     n_groups: int
     n_sides: int
 
     def __call__(self, B: Block, own: Ints, code: Ints, v: Floats) -> Floats:
         """Return the sums."""
-        g, s = self.n_groups, self.n_sides
-        child = np.where(own >= 0, own * s + code % s, -1)
-        sums = B.own_tdot(v[:, None], child, g * s)[:, :, 0]
-        out = np.empty((g * s, sums.shape[1] + 2))
-        out[:, :-2] = sums
-        for column, some in ((-2, child >= 0), (-1, (child >= 0) & (code < s))):
-            out[:, column] = np.bincount(child[some], v[some], minlength=g * s)
-        return out.reshape(g, s, -1)
+        s, n_parts = self.n_sides, self.n_groups * self.n_sides
+        part = np.where(own >= 0, own * s + code % s, -1)
+        out, sums, more = with_room(B, n_parts, 1, 2 * n_parts)
+        B.own_tdot(v[:, None], part, n_parts, out=sums)
+        more[:n_parts] += group_totals(part, v, n_parts)
+        more[n_parts:] += group_totals(part, np.where(code < s, v, 0.0), n_parts)
+        return out
 
 
 @dataclass(frozen=True)

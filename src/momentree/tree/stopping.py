@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree._types import Floats, Ints
-from momentree.backends import Block, RowBlocks
+from momentree.backends import Block, RowBlocks, group_totals, parted, with_room
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
 from momentree.objects import GaussianParameters, MixtureParameters
@@ -39,10 +39,13 @@ def topic_bic(splits: Splits, groups: Groups) -> list[Message | None]:
     """
     rows = groups.rows
     arrays = (groups.own, rows.row_sums, groups.weight, groups.factor)
-    total = rows.sum(GroupSizes(groups.n_groups), *arrays)
-    n_words = np.count_nonzero(total[:, :-3], axis=1)
+    g = groups.n_groups
+    words, more = parted(rows.sum(GroupSizes(g), *arrays), g, 3 * g)
+    n_words = np.count_nonzero(words, axis=(1, 2))
     reasons: list[Message | None] = []
-    for found, p, (mass, scaled, size) in zip(splits.found, n_words, total[:, -3:], strict=True):
+    for found, p, (mass, scaled, size) in zip(
+        splits.found, n_words, more.reshape(3, g).T, strict=True
+    ):
         u = scaled / mass if mass > 0 else 1.0
         decision = _decision(found.gain, u * p, size) if isinstance(found, Split) else None
         reasons.append(decision)
@@ -56,15 +59,12 @@ class GroupSizes:
     n_groups: int
 
     def __call__(self, B: Block, own: Ints, c: Floats, v: Floats, u: Floats) -> Floats:
-        """Return the sums, shape (g, d + 3)."""
-        counted = (v > 0).astype(np.float64)[:, None]
-        words = B.own_tdot(counted, own, self.n_groups)[:, :, 0]
-        some = own >= 0
-        sums = [
-            np.bincount(own[some], values[some], minlength=self.n_groups)
-            for values in (v * c, v * c * u, v)
-        ]
-        return np.concatenate([words, np.stack(sums, axis=1)], axis=1)
+        """Return the sums."""
+        g = self.n_groups
+        out, words, more = with_room(B, g, 1, 3 * g)
+        B.own_tdot((v > 0).astype(np.float64)[:, None], own, g, out=words)
+        more += np.concatenate([group_totals(own, x, g) for x in (v * c, v * c * u, v)])
+        return out
 
 
 def mixture_bic(

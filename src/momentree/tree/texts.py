@@ -33,13 +33,14 @@ class KeepsWords(NamedTopics):
 
     def _keep_words(self, corpus: Corpus | None, vectorizer: Any) -> None:
         """Keep the vectorizer and notes of a fit, and choose names from its texts."""
+        brought: list[Message] = vars(self).get("notes_", [])
         self._forget_words()
         if vectorizer is not None:
             self.vectorizer_ = vectorizer
-        notes: list[Message] = []
+        notes = list(brought)
         if corpus is not None:
             vars(self).update(vars(self.name_topics(corpus)))
-            notes = list(corpus.notes)
+            notes += corpus.notes
         if list(self.vocabulary_) == [str(j) for j in range(len(self.vocabulary_))]:
             notes.append(Message("columns_without_names", parameter="feature_names"))
         self.notes_ = notes

@@ -27,7 +27,7 @@ def tfidf_groups(X: Any, sample_weight: Floats, n_groups: int) -> Ints | None:
 
     Parameters
     ----------
-    X : csr_array of shape (n, d)
+    X : {csr_array, RowBlocks} of shape (n, d)
         Counts >= 0.
     sample_weight : ndarray of shape (n,)
         Weights >= 0, not all zero.

@@ -18,7 +18,7 @@ from momentree.moments.weighting import three_words
 from momentree.objects import Decomposition, TopicParameters, Whitening
 from momentree.parameters import topic_parameters
 from momentree.refinement.em_groups import em_of_groups
-from momentree.tree.split import EXACT, SPLIT_ITER, Groups, Splits, sides_of
+from momentree.tree.split import SPLIT_ITER, Groups, Splits, sides_of
 from momentree.whitening import whiten, whiten_groups
 
 WIDTH, PASSES, TOL = 6, 4, 1e-2
@@ -69,6 +69,7 @@ class TopicSplitter:
                 sample_weight=groups.weight,
                 smoothing=self.smoothing,
                 max_iter=self.refine_iter,
+                totals=None if self.weighting == "three_words" else (moments.words, moments.sizes),
             )
             topics = [None if found is None else found.parameters for found in refined]
             # The gain of the mixture: with sides taken as known, halves of a large topic would

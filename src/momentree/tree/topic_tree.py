@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
@@ -21,7 +22,16 @@ from momentree._choices import (
 from momentree._types import Floats, Ints
 from momentree._validation import check_features
 from momentree.assignment.nested import Assigner, check_assigner
-from momentree.backends import RowBlocks, in_canonical_order
+from momentree.backends import (
+    RowArray,
+    RowBlocks,
+    Rows,
+    as_rows,
+    collected,
+    in_given_order,
+    ordered,
+)
+from momentree.backends.products import Dot
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.inference import log_joint, log_multinomial, log_posterior
 from momentree.objects import TopicParameters
@@ -36,6 +46,7 @@ from momentree.tree.growth import Grown, Limits, grow, log
 from momentree.tree.naming import choose_words_of, name_by_words
 from momentree.tree.node import TreeNode
 from momentree.tree.search import TopicSearch, tree_over
+from momentree.tree.search_sample import is_sampled, least_in_sample, search_sample
 from momentree.tree.selection import ComponentChoice, choose_n_components
 from momentree.tree.split import SPLIT_ITER
 from momentree.tree.stopping import TopicStop, accept_all, topic_bic
@@ -45,13 +56,15 @@ from momentree.tree.topic_split import TopicSplitter
 
 @dataclass(frozen=True)
 class ScaledCounts:
-    """Counts in canonical order on the scale of the fit; `smoothing` is on this scale too."""
+    """Counts in canonical order, raw and on the scale of the fit, like `smoothing` and `least`."""
 
-    rows: RowBlocks
-    at: Ints
-    weight: Floats
-    count_per_token: Floats
+    counts: Rows
+    rows: Rows
+    at: Ints | None
+    weight: RowArray
+    count_per_token: RowArray
     smoothing: float
+    least: float
 
 
 class TopicTree(FitsTexts, TreeEstimator):
@@ -238,10 +251,21 @@ class TopicTree(FitsTexts, TreeEstimator):
         X, names = check_features(self, X, feature_names, reset=True)
         return X, None, names
 
-    def _fit_tree(self, X: Any, missing: Any | None, weight: Floats) -> TreeNode:  # noqa: ARG002
+    def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any]:
+        instead: dict[str, Any] = {}
+        limits = Limits.of(self)
+        if limits.none:
+            instead["max_leaf_nodes"] = 8
+        elif self._searches(limits) and not is_sampled(rows, int(limits.leaves)):
+            instead["search"] = "none"
+        if self.weighting == "three_words":
+            instead["weighting"] = "length"
+        return instead
+
+    def _fit_tree(self, X: Any, missing: Any | None, weight: RowArray) -> TreeNode:  # noqa: ARG002
         self._choose(X, weight)
-        data, grown = self._grown(X, weight)
-        grown = self._searched(data, grown, X)
+        counts = as_rows(X)
+        data, grown = self._start(counts, weight)
         self._assigner, labels, self.n_iter_, self.converged_ = self._assigned(
             grown,
             data.rows,
@@ -249,14 +273,13 @@ class TopicTree(FitsTexts, TreeEstimator):
             family=TopicParameters if self.refine else None,
             smoothing=data.smoothing,
         )
-        self.labels_ = np.empty_like(labels)
-        self.labels_[data.at] = labels
         k = len(grown.root.leaves())
-        counts = RowBlocks(X)
-        self._n_words = float(data.weight @ counts.row_sums[data.at])
-        sums = counts.group_sums(self.labels_, k, weight)
+        in_order = in_given_order(labels, data.at)
+        self._n_words = float(counts.sum(Dot(), counts.row_sums, weight))
+        sums = counts.group_sums(in_order, k, weight)
         scaled_sums = data.rows.group_sums(labels, k, data.weight) if self.log_scaling_ else sums
-        sizes = np.bincount(labels, weights=data.weight, minlength=k).astype(np.float64)
+        sizes = data.rows.group_sizes(labels, k, data.weight)
+        self.labels_ = np.asarray(in_order) if counts.gives_rows else np.empty(0, dtype=np.intp)
 
         def center(leaves: list[int]) -> Floats:
             return _distribution(sums[:, leaves].sum(axis=1))
@@ -269,32 +292,59 @@ class TopicTree(FitsTexts, TreeEstimator):
             gain=lambda sides: _gain(scaled_sums, sides),
         )
         self._merges = Merges.of(tree, scaled_sums, sizes, TopicParameters, center)
-        choose_words_of(tree, X, self.labels_, self.vocabulary_, weight)
+        if counts.gives_rows:
+            choose_words_of(tree, counts, self.labels_, self.vocabulary_, np.asarray(weight))
         self._name(tree)
         return tree
 
-    def _grown(self, X: Any, weight: Floats) -> tuple[ScaledCounts, Grown]:
+    def _start(self, counts: Rows, weight: RowArray) -> tuple[ScaledCounts, Grown]:
+        """Set ``log_scaling_``, and return the scaled counts and the tree from which EM starts."""
+        limits = self._limits
+        if not self._searches(limits):
+            return self._grown(counts, weight, self.min_samples_leaf)
+        part = search_sample(counts, weight, int(limits.leaves))
+        if part is None:
+            data, grown = self._grown(counts, weight, self.min_samples_leaf)
+            return data, self._searched(data, grown)
+        share = float(part[1].sum()) / float(counts.total(weight))
+        least = least_in_sample(self.min_samples_leaf, share)
+        log.info("searching in %d documents", part[0].shape[0])
+        grown = self._searched(*self._grown(*part, least))
+        return self._scaled(counts, weight, self.log_scaling_, self.min_samples_leaf), grown
+
+    def _searches(self, limits: Limits) -> bool:
+        by_number = math.isinf(limits.depth) and not limits.none
+        return self.search != "none" and self.refine is not None and by_number
+
+    def _grown(self, counts: Rows, weight: RowArray, least: float) -> tuple[ScaledCounts, Grown]:
         """Set ``log_scaling_``, and return the scaled counts and the tree grown from them."""
+        total = float(counts.total(weight))
 
-        def attempt(log_scaling: LogScaling | None) -> tuple[tuple[ScaledCounts, Grown], Ints]:
-            data = self._scaled(X, weight, log_scaling)
+        def attempt(
+            log_scaling: LogScaling | None, counts: Rows, weight: RowArray
+        ) -> tuple[tuple[ScaledCounts, Grown], RowArray, int]:
+            share = float(counts.total(weight)) / total
+            data = self._scaled(counts, weight, log_scaling, max(least * share, min(least, 1.0)))
             grown = self._grow(data)
-            labels = np.empty_like(grown.labels)
-            labels[data.at] = grown.labels
-            return (data, grown), labels
+            labels = in_given_order(grown.labels, data.at)
+            return (data, grown), labels, len(grown.root.leaves())
 
-        whole_counts = self.weighting == "three_words"
-        chosen = None if whole_counts else self.log_scaling
-        self.log_scaling_, found = with_scaling(chosen, attempt, X, weight)
+        limits, chosen = self._limits, self.log_scaling
+        if self.weighting == "three_words":
+            chosen = None
+        n_groups = min(limits.leaves, 2.0**limits.depth)
+        self.log_scaling_, found = with_scaling(chosen, attempt, counts, weight, n_groups)
         return found
 
-    def _scaled(self, X: Any, weight: Floats, log_scaling: LogScaling | None) -> ScaledCounts:
+    def _scaled(
+        self, counts: Rows, weight: RowArray, log_scaling: LogScaling | None, least: float
+    ) -> ScaledCounts:
+        counts, weight, at = ordered(counts, weight)
         log.info("log scaling counts")
-        scaled = log_scale(X, log_scaling)
-        rows, at = in_canonical_order(scaled.rows, weight)
-        weight, count_per_token = weight[at], scaled.count_per_token[at]
+        scaled = log_scale(counts, log_scaling)
+        rows, count_per_token = scaled.rows, scaled.count_per_token
         smoothing = self.smoothing * typical_count_per_token(rows, count_per_token, weight)
-        return ScaledCounts(rows, at, weight, count_per_token, smoothing)
+        return ScaledCounts(counts, rows, at, weight, count_per_token, smoothing, least)
 
     def _grow(self, data: ScaledCounts) -> Grown:
         limits = self._limits
@@ -308,23 +358,19 @@ class TopicTree(FitsTexts, TreeEstimator):
             criterion=topic_bic if limits.none else accept_all,
         )
 
-    def _searched(self, data: ScaledCounts, grown: Grown, X: Any) -> Grown:
-        """Return a tree over the most likely leaves, or the one given if nothing is searched."""
-        limits = self._limits
-        by_number = math.isinf(limits.depth) and not limits.none
-        if self.search == "none" or self.refine is None or not by_number:
-            return grown
+    def _searched(self, data: ScaledCounts, grown: Grown) -> Grown:
+        """Return a tree over the most likely leaves."""
         search = TopicSearch(
-            data.rows,
+            collected(data.rows),
             data.weight,
             data.count_per_token,
             data.smoothing,
             self._splitter(data),
-            self.min_samples_leaf,
+            data.least,
             self.tol,
         )
-        found = search.from_tree(grown, RowBlocks(X).take(data.at).matrix)
-        return tree_over(found, grown, data.rows, data.weight)
+        rows = collected(data.rows)
+        return tree_over(search.from_tree(grown, collected(data.counts)), grown, rows, data.weight)
 
     @property
     def _limits(self) -> Limits:
@@ -332,7 +378,7 @@ class TopicTree(FitsTexts, TreeEstimator):
 
     def _splitter(self, data: ScaledCounts) -> TopicSplitter:
         return TopicSplitter(
-            min_samples_leaf=self.min_samples_leaf,
+            min_samples_leaf=data.least,
             smoothing=data.smoothing,
             refine_iter=SPLIT_ITER if self.refine else 0,
             weighting=self.weighting,
@@ -372,7 +418,7 @@ class TopicTree(FitsTexts, TreeEstimator):
         check_scaling(self.log_scaling_)
         return k
 
-    def _ready(self, X: Any) -> tuple[Assigner, RowBlocks]:
+    def _ready(self, X: Any) -> tuple[Assigner, Rows]:
         X, _ = check_features(self, self._counts(X), None, reset=False)
         return self._assigner, log_scale(X, self.log_scaling_).rows
 

@@ -36,8 +36,29 @@ WORDS: dict[str, str] = {
     ),
     # --- tables ----------------------------------------------------------------------------------
     "rows_stay": (
-        "this computation needs the {n_rows:,} rows themselves, which stay where they are; "
-        "choose parameters that need only sums over rows"
+        "this computation needs {n_rows:~row} themselves, which stay where they are; choose "
+        "parameters that need only sums over rows"
+    ),
+    "bad_values_elsewhere": (
+        "some values are negative, missing, infinite or of another kind than expected; check the "
+        "rows where they are"
+    ),
+    "option_instead": "{parameter:=value}",
+    "rows_brought_here": (
+        "{n_rows:~row} were copied to this machine, because {estimator} with these parameters "
+        "needs them one by one; with {options:and}, they stay where they are"
+    ),
+    "rows_always_brought_here": (
+        "{n_rows:~row} were copied to this machine, because {estimator} needs them one by one"
+    ),
+    "rows_needed_here": (
+        "{estimator} with these parameters needs single rows, which stay where they are; with "
+        "{options:and}, sums over rows suffice"
+    ),
+    "rows_always_needed_here": (
+        "{estimator} needs single rows, which stay where they are; models that need only sums "
+        "over rows are SingleTopicModel, PoissonMixture and LatentDirichletAllocation with "
+        "start='moments'"
     ),
     "refused_by_sklearn": "{error}",
     "texts_not_counts": (

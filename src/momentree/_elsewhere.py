@@ -1,0 +1,72 @@
+"""Rows elsewhere in ``fit``: used where they are, or brought to this machine with a note."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from momentree._sparse import NamedColumns
+from momentree.backends import Rows, as_rows, collected, is_elsewhere
+from momentree.exceptions import InvalidDataError
+from momentree.messages import Message
+
+SHARE = 0.25
+"""Rows that take more of the memory of this machine become memory-mapped files."""
+
+
+def in_reach(
+    X: Any, estimator: str, instead_for: Callable[[Rows], Mapping[str, Any] | None]
+) -> tuple[Any, list[Message]]:
+    """Return a table in a form that ``fit`` can use, and notes about it.
+
+    Parameters
+    ----------
+    X : object
+        Anything given to ``fit``.
+    estimator : str
+        Name of the class of the estimator.
+    instead_for : callable
+        Returns parameters that avoid the need for single rows, given rows elsewhere: none if sums
+        over rows suffice, and None if no parameters do.
+
+    Returns
+    -------
+    X : object
+        Rows elsewhere if sums over them suffice; rows in memory, or in files, if they are needed;
+        any other object unchanged.
+    notes : list of Message
+        That rows were brought to this machine, and how to avoid it.
+
+    Raises
+    ------
+    InvalidDataError
+        If single rows are needed and must stay where they are.
+    """
+    if not is_elsewhere(X):
+        return X, []
+    rows = as_rows(X)
+    instead = instead_for(rows)
+    if instead is not None and not instead:
+        return rows, []
+    options = [
+        Message("option_instead", parameter=name, value=value)
+        for name, value in (instead or {}).items()
+    ]
+    facts = {"estimator": estimator, "options": options}
+    if not rows.gives_rows:
+        code = "rows_needed_here" if options else "rows_always_needed_here"
+        raise InvalidDataError(code, **facts)
+    found: Any = collected(rows, _memory()).matrix
+    names = getattr(rows, "feature_names", None)
+    if names is not None:
+        found = NamedColumns.of(found, tuple(names))
+    code = "rows_brought_here" if options else "rows_always_brought_here"
+    return found, [Message(code, n_rows=rows.shape[0], **facts)]
+
+
+def _memory() -> float | None:
+    try:
+        return SHARE * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # not known on this system
+        return None

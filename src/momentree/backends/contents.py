@@ -1,0 +1,166 @@
+"""Checks of the values of rows elsewhere, in one pass, with the same errors as in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from momentree._types import Floats
+from momentree._validation import check_feature_names, check_sample_weight
+from momentree._validation.arrays import MAX_COUNT, MIN_COUNT
+from momentree.backends.base import RowArray, Rows
+from momentree.backends.block import Block
+from momentree.exceptions import EmptyCorpusError, InvalidDataError
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Numbers of stored values and of rows of each kind.
+
+    Attributes
+    ----------
+    filled, bad, missing, not_binary, fractions : float
+        Stored values that are not zero; are no counts; are NaN; are not 0, 1 or NaN; are not whole.
+    rows_filled, rows_weighted, rows_usable : float
+        Rows with a value that is not zero; of positive weight; and both.
+    """
+
+    filled: float
+    bad: float
+    missing: float
+    not_binary: float
+    fractions: float
+    rows_filled: float
+    rows_weighted: float
+    rows_usable: float
+
+    @classmethod
+    def of(cls, rows: Rows, weight: RowArray) -> Contents:
+        """Count the values of rows, given their weights: one pass."""
+        return cls(*rows.sum(_Counted(), weight).tolist())
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """The numbers in `Contents`."""
+
+    def __call__(self, B: Block, weight: Floats) -> Floats:
+        data, _, indptr = B.csr
+        nan = np.isnan(data)
+        with np.errstate(invalid="ignore"):
+            binary = nan | (data == 0) | (data == 1)
+            whole = nan | (data == np.floor(data))
+        ends = np.concatenate(([0], np.cumsum(data != 0)))[indptr]
+        filled, weighted = np.diff(ends) > 0, weight > 0
+        each = (data != 0, _no_count(data), nan, ~binary, ~whole, filled, weighted)
+        return np.array([np.count_nonzero(kind) for kind in (*each, filled & weighted)], float)
+
+
+def _no_count(data: Floats) -> NDArray[np.bool_]:
+    with np.errstate(invalid="ignore"):
+        return np.asarray(~(((data >= MIN_COUNT) & (data <= MAX_COUNT)) | (data == 0)))
+
+
+@dataclass(frozen=True)
+class _FirstBad:
+    """Column and value of the first bad value of each row, shape (n, 2); column -1 if none is."""
+
+    binary: bool
+
+    def __call__(self, B: Block) -> Floats:
+        data, indices, indptr = B.csr
+        bad = _no_count(data)
+        if self.binary:
+            bad = ~((data == 0) | (data == 1) | np.isnan(data))
+        at = np.flatnonzero(bad)
+        row = np.searchsorted(indptr, at, side="right") - 1
+        out = np.full((B.shape[0], 2), -1.0)
+        row, first = np.unique(row, return_index=True)
+        out[row] = np.stack([indices[at[first]], data[at[first]]], axis=1)
+        return out
+
+
+def row_weights(rows: Rows, sample_weight: ArrayLike | None) -> RowArray:
+    """Return sample weights, checked and placed where the rows are; None is 1 for each row."""
+    if sample_weight is None:
+        return rows.ones()
+    return rows.placed(check_sample_weight(sample_weight, rows.shape[0]))
+
+
+def checked_rows(
+    estimator: Any,
+    rows: Rows,
+    sample_weight: RowArray,
+    feature_names: Sequence[str] | NDArray[Any] | None,
+    *,
+    binary: bool = False,
+) -> tuple[Contents, NDArray[Any]]:
+    """Check rows given to ``fit``, and return their contents and the names of columns.
+
+    Parameters
+    ----------
+    estimator : object
+        Receives ``n_features_in_``, and ``feature_names_in_`` if the rows have names.
+    rows : Rows of shape (n, d)
+        Counts, or with `binary` zeros and ones.
+    sample_weight : row array of shape (n,)
+        Weights >= 0.
+    feature_names : sequence of str of shape (d,) or None
+        Names that take precedence over those of the rows.
+    binary : bool, default=False
+        Whether only 0, 1 and NaN are allowed.
+
+    Returns
+    -------
+    contents : Contents
+        Numbers of values and rows.
+    names : ndarray of object of shape (d,)
+        The names.
+
+    Raises
+    ------
+    InvalidDataError
+        If a value is not allowed, with its row and column; if names do not match.
+    EmptyCorpusError
+        If no row of positive weight has a value that is not zero.
+    """
+    n, d = rows.shape
+    contents = Contents.of(rows, sample_weight)
+    if contents.not_binary if binary else contents.bad:
+        _refuse(rows, binary=binary)
+    if not contents.rows_filled:
+        raise EmptyCorpusError("all_empty", n_rows=n)
+    if not contents.rows_usable:
+        raise EmptyCorpusError("all_weighted_empty", n_rows=int(contents.rows_weighted))
+    found = getattr(rows, "feature_names", None)
+    estimator.n_features_in_ = d
+    vars(estimator).pop("feature_names_in_", None)
+    if found is not None:
+        estimator.feature_names_in_ = np.asarray(found, dtype=object)
+    names = feature_names if feature_names is not None else found
+    if names is None:
+        return contents, np.arange(d).astype(str).astype(object)
+    return contents, check_feature_names(names, d)
+
+
+def _refuse(rows: Rows, *, binary: bool) -> None:
+    """Raise the error of the first bad value."""
+    if not rows.gives_rows:
+        raise InvalidDataError("bad_values_elsewhere")
+    found = np.asarray(rows.map(_FirstBad(binary)))
+    row = int(np.argmax(found[:, 0] >= 0))
+    value = float(found[row, 1])
+    cell: dict[str, Any] = {"row": row, "column": int(found[row, 0]), "value": value}
+    if binary:
+        raise InvalidDataError("negative_not_binary" if value < 0 else "not_binary", **cell)
+    if value < 0:
+        raise InvalidDataError("negative_count", **cell)
+    if value < MIN_COUNT:
+        raise InvalidDataError("tiny_count", smallest=MIN_COUNT, **cell)
+    if np.isfinite(value):
+        raise InvalidDataError("huge_count", largest=MAX_COUNT, **cell)
+    raise InvalidDataError("missing_count", **cell)
