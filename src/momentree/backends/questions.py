@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from importlib import import_module
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -15,15 +16,19 @@ from momentree.exceptions import InvalidDataError, ReadError
 FORMAT = "momentree-question"
 
 _ROOMS = {
-    "backends.base": "_OfArrays",
-    "backends.products": "Given GroupSizes GroupSums Product Total TransposedProduct",
+    "backends.base": "OfArrays OfDerived",
+    "backends.contents": "_Counted",
+    "backends.products": "Dot Given GroupSizes GroupSums LargestColumn Ones Product Renumbered "
+    "Stored Total TransposedProduct",
+    "preprocessing.burstiness": "_LongDocuments _Outsized _by_others _repeats",
+    "preprocessing.log_scaling": "_CountPerToken _TokenSums _log2_of_one_more",
     "moments._sample_means": "Shares",
     "moments.augmented": "AugmentedCubes AugmentedPairs AugmentedSecondMoment AugmentedSums "
     "ScaledWeights",
     "moments.factorial": "ColumnTerms Cubes PairSums SecondMoment WeightedWords",
     "moments.grouped": "GroupProducts GroupSlices GroupSums RowWeights",
     "moments.weighting": "DocumentSizes DocumentWeights SizeTotals",
-    "inference.posteriors": "LogJoint Responsibilities",
+    "inference.posteriors": "LikeliestComponent LogJoint Responsibilities",
     "refinement.em": "Expectation WeightedSums",
     "refinement.em_groups": "GroupSteps WeightedSums",
     "assignment.nested": "NestedLabels NestedProbabilities",
@@ -38,8 +43,8 @@ _ROOMS = {
 QUESTIONS: frozenset[str] = frozenset(
     f"{room}.{name}" for room, names in _ROOMS.items() for name in names.split()
 )
-"""Classes of kernels, and of their parts, that a question may contain. Each is a frozen dataclass
-whose module shows the formula. Nothing else is ever executed at a site."""
+"""Kernels, their parts and functions of values that a question may contain. Each is a frozen
+dataclass or a function whose module shows the formula. Nothing else is ever executed at a site."""
 
 
 def encoded(question: dict[str, Any]) -> bytes:
@@ -106,14 +111,17 @@ def _plain(value: Any, arrays: dict[str, NDArray[Any]]) -> Any:
         return {"list": [_plain(one, arrays) for one in value]}
     if isinstance(value, dict):
         return {"dict": {str(key): _plain(one, arrays) for key, one in value.items()}}
-    name = _name(type(value))
+    is_function = isinstance(value, FunctionType)
+    name = _name(value if is_function else type(value))
+    if name in QUESTIONS and is_function:
+        return {"function": name}
     if name not in QUESTIONS:
         raise InvalidDataError("not_in_a_question", type=name)
     parts = {field.name: _plain(getattr(value, field.name), arrays) for field in fields(value)}
     return {"kernel": name, "parts": parts}
 
 
-def _name(kind: type[Any]) -> str:
+def _name(kind: Any) -> str:
     return f"{kind.__module__.removeprefix('momentree.')}.{kind.__qualname__}"
 
 
@@ -128,9 +136,11 @@ def _value(value: Any, arrays: Arrays) -> Any:
         return [_value(one, arrays) for one in value["list"]]
     if "dict" in value:
         return {key: _value(one, arrays) for key, one in value["dict"].items()}
-    name = value["kernel"]
+    name = value["function"] if "function" in value else value["kernel"]
     if name not in QUESTIONS:
         raise ReadError("unknown_question", name=str(name))
     module, _, kind = name.rpartition(".")
     found: Any = getattr(import_module(f"momentree.{module}"), kind)
+    if "function" in value:
+        return found
     return found(**{key: _value(one, arrays) for key, one in value["parts"].items()})

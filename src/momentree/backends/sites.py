@@ -73,6 +73,7 @@ class Site:
         n, d = X.shape
         if n < min_count:
             raise InvalidDataError("too_few_rows_to_release", min_count=min_count)
+        self._named = names is not None
         names = np.arange(d).astype(str) if names is None else names
         self._columns = check_feature_names([str(name) for name in names], d)
         self._min_count = min_count
@@ -122,6 +123,7 @@ class Site:
             return {
                 "shape": list(self._rows.shape),
                 "columns": [str(name) for name in self._columns],
+                "named": self._named,
                 "suppressed": self.suppressed_["columns"],
             }
         kernel = asked["kernel"]
@@ -229,6 +231,8 @@ class Sites(Rows):
     ((90, 4), True)
     """
 
+    gives_rows = False
+
     def __init__(self, sites: Sequence[Transport]) -> None:
         if not sites:
             raise InvalidDataError("no_sites")
@@ -240,6 +244,7 @@ class Sites(Rows):
         self._numbers, self._dropped = 0, list[int]()
         found = self._asked({"do": "describe"})
         self.columns = np.array(found[0]["columns"], dtype=object)
+        self.feature_names = self.columns if all(one["named"] for one in found) else None
         for i, one in enumerate(found):
             if one["columns"] != found[0]["columns"]:
                 raise InvalidDataError("sites_with_other_columns", first=1, site=i + 1)
