@@ -88,6 +88,11 @@ class Site:
         self.questions_: Counter[str] = Counter()
         self.bytes_sent_ = 0
 
+    @property
+    def n_kept_(self) -> int:
+        """Number of row arrays that the site keeps for later questions."""
+        return len(self._arrays)
+
     def __call__(self, question: bytes) -> bytes:
         """Return :meth:`answer`, so that a site in the same process is its own transport."""
         return self.answer(question)
