@@ -391,3 +391,20 @@ def test_hidden_markov_models(benchmark):
     assert [row[0] for row in rows][:2] == ["ours", "truth"]
     assert {len(row) for row in rows} == {len(module.HEADER)}
     assert float(rows[0][2]) > float(rows[1][2]) - 1
+
+
+def test_scale_stores_measures_and_projects(benchmark, tmp_path):
+    scale = benchmark("scale")
+    size = scale.Size(n=40, d=30, length=12, k=2)
+    stored = scale.store(size, tmp_path)
+    X = sp.csr_array(tuple(np.load(tmp_path / f"{part}.npy") for part in scale.PARTS), (40, 30))
+    assert X.nnz == stored
+    np.testing.assert_array_equal(X.sum(axis=1), 12)
+    fits = [scale.Fit("n", n, "tree", n, 1e-3 * n, 1e6 * n**0.5) for n in (1000, 4000)]
+    row = scale.report(fits, "n").splitlines()[-1]
+    assert [cell.strip() for cell in row.split("|")[-3:-1]] == ["1.00", "0.50"]
+    assert f"{8e6 * 1e-3 / 60:,.1f} min" in scale.projection(fits)
+    assert scale.predicted([(1000, 1.0), (2000, 3.0)], 4000) == pytest.approx(3.0 * 2**1.5)
+    assert (
+        scale.child(str(tmp_path), {"n": 40, "d": 30, "length": 12, "k": 2}, "tree")["seconds"] > 0
+    )

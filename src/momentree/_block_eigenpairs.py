@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from momentree._types import Floats
+
+Flags = NDArray[np.bool_]
 
 LEAST = 1e-10
 """A column that keeps less than this fraction of its length beside a basis is rounding error."""
@@ -16,17 +19,17 @@ TINY = 1e-300
 def top_eigenpairs_of_groups(
     times: Callable[[Floats], Floats], start: Floats, k: int, tol: float, max_passes: int
 ) -> tuple[Floats, Floats, Floats]:
-    """Return k + 1 top Ritz values, k vectors and the largest relative residual of each operator.
+    """Return m top Ritz values and vectors, and the largest relative residual of each operator.
 
     `times` multiplies each of g operators with its own matrix, shape (g, d, m), and `start` has
-    that shape. The values descend, and the largest entry of each vector is positive. The iteration
-    ends when all residuals are below `tol`, or after `max_passes` products with m columns: its
+    that shape, with columns as by :func:`orthonormal`. The values descend, and the largest entry of each vector is positive. The iteration
+    ends when the residuals of the first k pairs of all operators are below `tol`, or after `max_passes` products with m columns: its
     subspaces contain those of m Lanczos iterations with as many products.
     """
     g, d, m = start.shape
     k = min(k, d)
-    Q, used = _orthonormal(start, np.zeros((g, d, 0)))
-    basis, kept = Q, used
+    Q = basis = start
+    kept = _used(Q)
     T = np.zeros((g, 0, 0))
     for step in range(1, max_passes + 1):
         Y = times(Q)
@@ -41,29 +44,44 @@ def top_eigenpairs_of_groups(
         full = basis.shape[2] + m > d
         if step == max_passes or full or residual.max(initial=0.0) <= tol:
             break
-        Q, used = _orthonormal(rest, basis)
-        basis, kept = np.concatenate([basis, Q], axis=2), np.concatenate([kept, used], axis=1)
-    U = basis @ S[:, :, :k]
+        Q = orthonormal(rest, basis)
+        basis, kept = np.concatenate([basis, Q], axis=2), np.concatenate([kept, _used(Q)], axis=1)
+    return values[:, :m], _with_signs(basis @ S[:, :, :m]), residual
+
+
+def exact_eigenpairs_of_groups(M2: Floats) -> tuple[Floats, Floats]:
+    """Return all eigenvalues, descending, and vectors of matrices of shape (g, d, d)."""
+    values, U = np.linalg.eigh(0.5 * (M2 + M2.transpose(0, 2, 1)))
+    return values[:, ::-1], _with_signs(U[:, :, ::-1])
+
+
+def _with_signs(U: Floats) -> Floats:
+    """Return vectors whose largest entry is positive."""
     top = np.take_along_axis(U, np.abs(U).argmax(axis=1)[:, None], axis=1)
-    return values[:, : k + 1], np.where(top < 0, -U, U), residual
+    return np.where(top < 0, -U, U)
 
 
-def _orthonormal(Y: Floats, basis: Floats) -> tuple[Floats, Floats]:
-    """Return orthonormal columns with the span of Y beside a basis, and which are not zero.
+def orthonormal(Y: Floats, basis: Floats | None = None) -> Floats:
+    """Return orthonormal columns with the span of the columns of Y, of each of several matrices.
 
-    Columns that depend on others, up to rounding, become zeros.
+    They are orthogonal to the columns of a basis too. Instead of columns that depend on others, up
+    to rounding, there are zeros.
     """
-    length = np.linalg.norm(Y, axis=1)
-    limit = LEAST * length.max(axis=1, keepdims=True)
-    Q, used = Y, np.ones(length.shape, dtype=bool)
+    limit = LEAST * np.linalg.norm(Y, axis=1).max(axis=1, keepdims=True)
+    Q = Y
     for _ in range(2):  # twice is enough (Parlett)
-        Q = Q - basis @ (basis.transpose(0, 2, 1) @ Q)
+        if basis is not None:
+            Q = Q - basis @ (basis.transpose(0, 2, 1) @ Q)
         values, vectors = np.linalg.eigh(Q.transpose(0, 2, 1) @ Q)
         roots = np.sqrt(np.maximum(values, 0.0))
         used = roots > np.maximum(limit, 1e-7 * roots[:, -1:])
         limit = np.full_like(limit, 0.5)  # the columns are orthonormal by now
         Q = Q @ (vectors * np.divide(1.0, roots, out=np.zeros_like(roots), where=used)[:, None])
-    return Q, used
+    return Q
+
+
+def _used(Q: Floats) -> Flags:
+    return np.asarray((Q**2).sum(axis=1) > 0.5)
 
 
 def _bordered(T: Floats, beside: Floats, m: int) -> Floats:
@@ -78,7 +96,7 @@ def _bordered(T: Floats, beside: Floats, m: int) -> Floats:
     return out
 
 
-def _ritz(T: Floats, kept: Floats) -> tuple[Floats, Floats]:
+def _ritz(T: Floats, kept: Flags) -> tuple[Floats, Floats]:
     """Return eigenvalues and vectors of T, descending; rows that are zero come last."""
     lowest = -2.0 * np.abs(T).sum(axis=(1, 2)) - 1.0
     T = T + np.where(kept, 0.0, lowest[:, None])[:, :, None] * np.eye(T.shape[1])

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 
-from momentree._block_eigenpairs import top_eigenpairs_of_groups
-from momentree._eigenpairs import DENSE_FEATURES, RANK_TOLERANCE, ROUNDING, top_eigenpairs
+from momentree._block_eigenpairs import (
+    exact_eigenpairs_of_groups,
+    orthonormal,
+    top_eigenpairs_of_groups,
+)
+from momentree._eigenpairs import (
+    DENSE_FEATURES,
+    RANK_TOLERANCE,
+    ROUNDING,
+    TINY,
+    top_eigenpairs,
+)
 from momentree._types import Floats
 from momentree._validation import check_integer
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 from momentree.objects import Moments, Whitening
 
-__all__ = ["DENSE_FEATURES", "whiten", "whiten_groups"]
+__all__ = ["DENSE_FEATURES", "group_starts", "whiten", "whiten_groups"]
+
+SAME = 1e-9
+"""Relative difference of features with the same M1, which is rounding error."""
 
 
 class Groups(Protocol):
@@ -89,8 +103,8 @@ def whiten(
 
 
 def whiten_groups(
-    moments: Groups, n_components: int, *, width: int, max_passes: int, tol: float
-) -> list[Whitening]:
+    moments: Groups, n_components: int, start: Floats, *, max_passes: int, tol: float
+) -> tuple[list[Whitening], Floats]:
     """Compute the whitenings of several groups in the same passes over the data.
 
     Parameters
@@ -99,8 +113,8 @@ def whiten_groups(
         ``times`` maps V of shape (g, d, m) to the products of M2 of each group with its V.
     n_components : int >= 1
         Number of components k of each group.
-    width : int > n_components
-        Columns of a product. More of them replace passes.
+    start : ndarray of shape (g, d, m)
+        Directions from which each group starts, as by :func:`group_starts`, with m > k.
     max_passes : int >= 1
         Most products with M2.
     tol : float >= 0
@@ -108,45 +122,68 @@ def whiten_groups(
 
     Returns
     -------
-    list of Whitening
+    whitenings : list of Whitening
         One per group, as by :func:`whiten`, but less accurate.
+    directions : ndarray of shape (g, d, m - 1)
+        The eigenvectors after the first, from which parts of a group may start.
 
     Notes
     -----
-    Block Krylov iteration, from the roots of M1 times numbers that depend on the rank of a feature
-    by M1 alone: the result is the same on every run and permutes with the features.
+    Block Krylov iteration for d > 64. A product with m columns takes little more time than one with
+    a single column, so that a block saves passes over the data.
     """
-    m1 = moments.m1
-    d = m1.shape[1]
+    d, m = start.shape[1:]
     k = min(n_components, d)
     if d <= DENSE_FEATURES:
-        dense = moments.times(np.broadcast_to(np.eye(d), (len(m1), d, d)))
-        values, U = np.linalg.eigh(0.5 * (dense + dense.transpose(0, 2, 1)))
-        spectra, vectors = values[:, ::-1][:, : k + 1], U[:, :, ::-1][:, :, :k]
-        top = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=1)[:, None], axis=1)
-        vectors, residuals = np.where(top < 0, -vectors, vectors), np.zeros(len(m1))
+        every = np.broadcast_to(np.eye(d), (len(start), d, d))
+        spectra, vectors = exact_eigenpairs_of_groups(moments.times(every))
+        residuals = np.zeros(len(start))
     else:
-        start = np.stack([_start(row, width) for row in m1])
-        found = top_eigenpairs_of_groups(moments.times, start, k, tol, max_passes)
-        spectra, vectors, residuals = found
-    return [
-        _whitening(spectrum, U, n_components, float(residual), tol)
+        spectra, vectors, residuals = top_eigenpairs_of_groups(
+            moments.times, start, k, tol, max_passes
+        )
+    whitenings = [
+        _whitening(spectrum[: k + 1], U[:, :k], n_components, float(residual), tol)
         for spectrum, U, residual in zip(spectra, vectors, residuals, strict=True)
     ]
+    return whitenings, vectors[:, :, 1:m]
 
 
-def _start(m1: Floats, width: int) -> Floats:
-    """Return the start of a block iteration, shape (d, width): the root of M1 comes first."""
-    root = np.sqrt(np.abs(m1))
-    # Features with the same M1, up to rounding, get the same numbers.
-    order = np.argsort(-root, kind="stable")
-    steps = -np.diff(root[order]) > 1e-9 * root[order[1:]]
-    rank = np.empty(len(m1), dtype=np.intp)
-    rank[order] = np.concatenate([[0], np.cumsum(steps)])
-    # RandomState draws the same numbers with every version of NumPy.
-    numbers = np.random.RandomState(0).standard_normal((len(m1), width))
-    numbers[:, 0] = 1.0
-    return np.asarray(root[:, None] * numbers[rank])
+def group_starts(m1: Floats, known: Sequence[Floats] | None, width: int) -> Floats:
+    """Return orthonormal directions from which the whitening of groups may start.
+
+    Parameters
+    ----------
+    m1 : ndarray of shape (g, d)
+        M1 of each group, or about that, up to a factor.
+    known : sequence of ndarray of shape (d, width - 1) or None
+        Eigenvectors that may be near those of each group. If None, the directions are the root of
+        M1 times numbers that depend on the rank of a feature by M1 alone, so that they are the same
+        on every run and permute with the features.
+    width : int
+        Number of directions of each group.
+
+    Returns
+    -------
+    ndarray of shape (g, d, width)
+        The directions. The first is the root of M1, which limits the weight of frequent words.
+    """
+    start = np.empty((*m1.shape, width))
+    for j, row in enumerate(m1):
+        start[j, :, 0] = root = np.sqrt(np.abs(row))
+        if known is not None:
+            start[j, :, 1:] = known[j]
+            continue
+        # Features with the same M1, up to rounding, get the same numbers.
+        order = np.argsort(-root, kind="stable")
+        steps = -np.diff(root[order]) > SAME * root[order[1:]]
+        rank = np.empty(len(root), dtype=np.intp)
+        rank[order] = np.concatenate([[0], np.cumsum(steps)])
+        # RandomState draws the same numbers with every version of NumPy.
+        numbers = np.random.RandomState(0).standard_normal((len(root), width - 1))
+        start[j, :, 1:] = root[:, None] * numbers[rank]
+    start /= np.maximum(np.linalg.norm(start, axis=1, keepdims=True), TINY)
+    return orthonormal(start)
 
 
 def _whitening(

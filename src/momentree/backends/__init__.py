@@ -2,7 +2,9 @@
 
 from momentree.backends.base import Kernel, RowArray, Rows
 from momentree.backends.block import Block
+from momentree.backends.kernels import use_kernels
 from momentree.backends.lifted import LiftedRows
+from momentree.backends.passes import RowsRead, count_pass, counted_passes
 from momentree.backends.room import group_totals, parted, with_room
 from momentree.backends.row_order import RowSampler, in_canonical_order, in_given_order, ordered
 from momentree.backends.rows import RowBlocks
@@ -18,10 +20,13 @@ __all__ = [
     "RowBlocks",
     "RowSampler",
     "Rows",
+    "RowsRead",
     "Site",
     "Sites",
     "as_rows",
     "collected",
+    "count_pass",
+    "counted_passes",
     "get_num_threads",
     "group_totals",
     "in_canonical_order",
@@ -31,5 +36,6 @@ __all__ = [
     "ordered",
     "parted",
     "single_threaded_blas",
+    "use_kernels",
     "with_room",
 ]

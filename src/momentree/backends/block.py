@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-import momentree.backends.reference as reference
+import momentree.backends.reference as scipy_products
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
-from momentree.backends.csr import Csr
+from momentree.backends.csr import Csr, Products
 from momentree.exceptions import InvalidDataError
 
 
@@ -30,6 +30,8 @@ class Block:
         ``values[x]`` is the value that a stored whole number x stands for; None is x itself.
     row_factor : ndarray of shape (n,), default=None
         Factor of each row; None is 1.
+    products : module
+        The functions that compute products, of :mod:`momentree.backends.reference` or compiled.
 
     Attributes
     ----------
@@ -44,7 +46,7 @@ class Block:
     In all methods, `out` is None for a new array, or an array to which the result is added.
     """
 
-    __slots__ = ("_csr", "_dense", "at", "spare", "total")
+    __slots__ = ("_csr", "_dense", "_products", "at", "spare", "total")
 
     def __init__(
         self,
@@ -57,8 +59,9 @@ class Block:
         *,
         values: Floats | None = None,
         row_factor: Floats | None = None,
+        products: Products = scipy_products,
     ) -> None:
-        self.at, self._dense = at, dense
+        self.at, self._dense, self._products = at, dense, products
         self._csr = Csr(data, indices, indptr, (at.stop - at.start, d), values, row_factor)
         self.total: Floats | None = None
         self.spare: list[Floats] = []
@@ -85,7 +88,7 @@ class Block:
         V = _factor(V, d)
         if self._dense is not None:
             return np.asarray(self._dense @ V)
-        return reference.add_dot(self._csr, V, np.zeros((n, *V.shape[1:])))
+        return self._products.add_dot(self._csr, V, np.zeros((n, *V.shape[1:])))
 
     def tdot(self, Z: Floats, out: Floats | None = None) -> Floats:
         """Return the product B^T Z.
@@ -106,7 +109,7 @@ class Block:
         Z = _factor(Z, n)
         if self._dense is not None:
             return _added(self._dense.T @ Z, out)
-        return reference.add_tdot(self._csr, Z, self._target(out, (d, *Z.shape[1:])))
+        return self._products.add_tdot(self._csr, Z, self._target(out, (d, *Z.shape[1:])))
 
     def gram(self, V: Floats, r: Floats, out: Floats | None = None) -> Floats:
         """Return the product B^T (r * (B V)), with weights r of the rows.
@@ -129,7 +132,7 @@ class Block:
         V, r = _factor(V, d), _weights(r, n)
         if self._dense is not None:
             return _added(self._dense.T @ _times(r, self._dense @ V), out)
-        return reference.add_gram(self._csr, V, r, self._target(out, V.shape))
+        return self._products.add_gram(self._csr, V, r, self._target(out, V.shape))
 
     def own_dot(self, V: Floats, own: Ints) -> Floats:
         """Return the product of each row with the matrix of its own group.
@@ -154,7 +157,7 @@ class Block:
             for j, at in _members(own):
                 out[at] = self._dense[at] @ V[j]
             return out
-        return reference.add_own_dot(self._csr, V, own, out)
+        return self._products.add_own_dot(self._csr, V, own, out)
 
     def own_tdot(self, Z: Floats, own: Ints, g: int, out: Floats | None = None) -> Floats:
         """Return the product of each group of rows, transposed, with its rows of Z.
@@ -182,7 +185,7 @@ class Block:
             for j, at in _members(own):
                 out[j] += self._dense[at].T @ Z[at]
             return out
-        return reference.add_own_tdot(self._csr, Z, own, out)
+        return self._products.add_own_tdot(self._csr, Z, own, out)
 
     def own_gram(self, V: Floats, own: Ints, r: Floats, out: Floats | None = None) -> Floats:
         """Return ``gram`` of each group of rows with its own matrix.
@@ -212,7 +215,7 @@ class Block:
                 part = self._dense[at]
                 out[j] += part.T @ _times(r[at], part @ V[j])
             return out
-        return reference.add_own_gram(self._csr, V, own, r, out)
+        return self._products.add_own_gram(self._csr, V, own, r, out)
 
     def _target(self, out: Floats | None, shape: tuple[int, ...]) -> Floats:
         """Return the array to add to: the given one, else one of zeros."""
@@ -259,7 +262,7 @@ class Block:
         full = full or (self._dense is not None and data.size == self._dense.size)
         dense = data.reshape(self.shape) if full else None
         _, indices, indptr = self.csr
-        return Block(self.at, data, indices, indptr, self.shape[1], dense)
+        return Block(self.at, data, indices, indptr, self.shape[1], dense, products=self._products)
 
 
 # --- checks of what compiled code does not check ------------------------------------------------

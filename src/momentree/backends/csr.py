@@ -1,13 +1,14 @@
-"""The stored values of a block of rows, read where they are."""
+"""The stored values of a block of rows, read where they are, and the products with them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from momentree._types import Floats
+from momentree._types import Floats, Ints
 
 
 class Csr:
@@ -63,3 +64,14 @@ def standing_for(
     if row_factor is not None:
         data = data * np.repeat(row_factor, np.diff(pointers))
     return np.asarray(data)
+
+
+class Products(Protocol):
+    """A module of functions that add a product to `out`, a contiguous array, and return it."""
+
+    add_dot: Callable[[Csr, Floats, Floats], Floats]
+    add_tdot: Callable[[Csr, Floats, Floats], Floats]
+    add_gram: Callable[[Csr, Floats, Floats, Floats], Floats]
+    add_own_dot: Callable[[Csr, Floats, Ints, Floats], Floats]
+    add_own_tdot: Callable[[Csr, Floats, Ints, Floats], Floats]
+    add_own_gram: Callable[[Csr, Floats, Ints, Floats, Floats], Floats]

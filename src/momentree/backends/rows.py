@@ -21,6 +21,8 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_shape
 from momentree.backends.base import Kernel, RowArray, Rows
 from momentree.backends.block import Block
+from momentree.backends.kernels import chosen, products
+from momentree.backends.passes import count_pass
 from momentree.backends.products import LISTED
 from momentree.backends.threads import run
 from momentree.exceptions import InvalidDataError
@@ -104,7 +106,7 @@ class RowBlocks(Rows):
         self._X, self._values, self._factor = X, values, row_factor
         self.shape: tuple[int, int] = (int(self._X.shape[0]), int(self._X.shape[1]))
         n, d = self.shape
-        self._block_nnz = block_nnz
+        self._block_nnz, self._kernels = block_nnz, chosen(X.nnz)
         self._full = bool(X.nnz == n * d and X.has_canonical_format)
         # A partial sum has d rows: blocks grow with d, so that additions stay cheap.
         size = max(BLOCK_NNZ, 4 * d) if block_nnz is None else block_nnz
@@ -289,6 +291,7 @@ class RowBlocks(Rows):
 
     def sum(self, kernel: Kernel, *arrays: RowArray) -> Floats:
         """Return the sum of a kernel over all blocks; see :meth:`Rows.sum`."""
+        count_pass(self.shape[0])
         chains = self._chains
         spare: list[Floats] = []  # sums that have been added: new memory is slow
 
@@ -319,6 +322,7 @@ class RowBlocks(Rows):
 
     def map(self, kernel: Kernel, *arrays: RowArray) -> Floats:
         """Return the results of a kernel for all rows; see :meth:`Rows.map`."""
+        count_pass(self.shape[0])
         chains = self._chains
 
         def map_chain(i: int) -> Floats:
@@ -361,6 +365,7 @@ class RowBlocks(Rows):
             self._dense.get(at.start),
             values=self._values,
             row_factor=None if self._factor is None else self._factor[at],
+            products=products(self._kernels),
         )
         if self._full:
             block = block.with_data(block.csr[0], full=True)

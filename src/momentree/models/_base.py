@@ -25,7 +25,14 @@ from momentree._validation import (
     check_sample_weight,
     check_something,
 )
-from momentree.backends import RowArray, Rows, as_rows, in_given_order, single_threaded_blas
+from momentree.backends import (
+    RowArray,
+    Rows,
+    as_rows,
+    counted_passes,
+    in_given_order,
+    single_threaded_blas,
+)
 from momentree.backends.contents import checked_rows, row_weights
 from momentree.backends.products import Dot
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
@@ -127,7 +134,11 @@ class FlatModel(
         if not np.array_equal(words, self.vocabulary_):
             self.__dict__.pop("posterior_", None)  # no warm start with other words
         self._choose(counts, weight)
-        with console_logging(package_log, bool(self.verbose)), single_threaded_blas():
+        with (
+            console_logging(package_log, bool(self.verbose)),
+            single_threaded_blas(),
+            counted_passes() as read,
+        ):
             result, at = self._fit(samples, weight)
             rows = as_rows(counts)
         if (found := len(result.weights)) < self._wanted:
@@ -145,6 +156,7 @@ class FlatModel(
             self.labels_ = np.empty(0, dtype=np.intp)
             self.__dict__.pop("_words", None)
         self.n_iter_, self.converged_ = result.n_iter, result.converged
+        self.n_passes_ = read.n_rows / rows.shape[0]
         self.diagnostics_ = result.diagnostics
         tokens = float(rows.sum(Dot(), rows.row_sums, weight))
         self.mean_count_ = tokens / float(rows.total(weight))

@@ -29,7 +29,7 @@ from momentree._validation import (
     check_shape,
     generator,
 )
-from momentree.backends import single_threaded_blas
+from momentree.backends import counted_passes, single_threaded_blas
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, MomentreeWarning
 from momentree.inference import log_posterior
 from momentree.messages import Message
@@ -200,7 +200,11 @@ class DensityModel(
         wanted = self.n_components
         if usable < (1 if isinstance(wanted, str) else wanted):
             raise InvalidDataError("too_few_weighted_samples", n_rows=usable, n_components=wanted)
-        with console_logging(package_log, bool(self.verbose)), single_threaded_blas():
+        with (
+            console_logging(package_log, bool(self.verbose)),
+            single_threaded_blas(),
+            counted_passes() as read,
+        ):
             if isinstance(wanted, str):
                 found = self._lowest_bic(samples, weight, min(MOST_COMPONENTS, usable))
                 wanted = len(found.attributes["weights_"])
@@ -209,6 +213,7 @@ class DensityModel(
         for name, value in found.attributes.items():
             setattr(self, name, value)
         self.labels_, self.n_iter_, self.converged_ = found.labels, found.n_iter, found.converged
+        self.n_passes_ = read.n_rows / n
         self.lower_bound_ = found.log_likelihood / float(weight.sum())
         self.n_parameters_ = found.n_parameters
         self.diagnostics_ = dict(found.diagnostics)

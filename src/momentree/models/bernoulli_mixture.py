@@ -115,6 +115,8 @@ class BernoulliMixture(BernoulliGroups):
         Component of each record (T eq. 4.2).
     n_iter_ : int
         Number of EM steps; 1 without EM.
+    n_passes_ : float
+        Passes over the data: how often a row was read, on average.
     converged_ : bool
         Whether EM reached its tolerance; True without EM.
     diagnostics_ : mapping

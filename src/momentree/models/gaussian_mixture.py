@@ -106,6 +106,8 @@ class GaussianMixture(DensityModel):
         Number of free parameters.
     n_iter_ : int
         Number of EM steps from the chosen start.
+    n_passes_ : float
+        Passes over the data: how often a row was read, on average.
     converged_ : bool
         Whether EM reached `tol`.
     lower_bound_ : float

@@ -115,6 +115,8 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
         Topic with the largest proportion in each document.
     n_iter_ : int
         Number of EM steps; 1 without EM.
+    n_passes_ : float
+        Passes over the data: how often a row was read, on average.
     converged_ : bool
         Whether EM reached its tolerance; True without EM and for "gibbs", which has none.
     diagnostics_ : mapping

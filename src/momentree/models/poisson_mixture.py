@@ -72,6 +72,8 @@ class PoissonMixture(SamplesByComponent, CountMixture):
         Component of each sample.
     n_iter_ : int
         Number of EM steps; 1 without EM.
+    n_passes_ : float
+        Passes over the data: how often a row was read, on average.
     converged_ : bool
         Whether EM reached its tolerance; True without EM.
     diagnostics_ : mapping

@@ -35,6 +35,8 @@ class GroupedMoments:
         u, the value of one occurrence of a word in each document.
     uniform : bool
         Whether all documents have the same weight, instead of weights by length.
+    first : ndarray of shape (g, d, m), default=None
+        V of a product that is computed in the pass of the sums.
 
     Attributes
     ----------
@@ -62,12 +64,13 @@ class GroupedMoments:
         sample_weight: RowArray,
         count_per_token: RowArray,
         uniform: bool,
+        first: Floats | None = None,
     ) -> None:
         self._rows, self._own, self._u = rows, own, count_per_token
         self.n_groups, self._uniform = n_groups, uniform
         arrays = (rows.row_sums, sample_weight, count_per_token)
         self._b = rows.each(RowWeights(uniform), *arrays)
-        total = rows.sum(GroupSums(n_groups, uniform), own, *arrays, self._b)
+        total = rows.sum(GroupSums(n_groups, uniform, first), own, *arrays, self._b)
         sums, more = parted(total, n_groups, 4 * n_groups)
         totals = more.reshape(4, n_groups).T
         self.words, self.sizes = sums[:, :, 0], totals[:, 3]
@@ -78,13 +81,16 @@ class GroupedMoments:
         self.m1 = sums[:, :, 3 if uniform else 0] * scale[:, :1]
         self._s2 = sums[:, :, 1] * scale[:, 1:2]
         self._s3 = sums[:, :, 2] * scale[:, 2:3]
+        self._first = first
+        self._product = None if first is None else sums[:, :, -first.shape[2] :].copy()
 
     def times(self, V: Floats) -> Floats:
         """Return the products of M2 of every group with its own matrix, shape (g, d, m)."""
-        product = self._rows.sum(GroupProducts(V), self._own, self._b)
-        product *= self._scale2[:, None, None]
-        product -= self._s2[:, :, None] * V
-        return product
+        if V is self._first and self._product is not None:
+            product = self._product
+        else:
+            product = self._rows.sum(GroupProducts(V), self._own, self._b)
+        return product * self._scale2[:, None, None] - self._s2[:, :, None] * V
 
     def whitened_slices(self, W: Floats) -> Floats:
         """Return H[r] = W M3[r] W^T of every group, (g, d, k, k), for W of shape (g, k, d)."""
@@ -176,11 +182,15 @@ class GroupSums:
 
     n_groups: int
     uniform: bool
+    first: Floats | None
 
     def __call__(self, B: Block, own: Ints, c: Floats, v: Floats, u: Floats, b: Floats) -> Floats:
-        """Return the sums, (g, d, 3 or 4), and the four totals of each group."""
+        """Return the sums, (g, d, 3 or 4), with the first products, and four totals of groups."""
         columns = [v, b[:, 1] * u, b[:, 2] * (u * u)] + [b[:, 0]] * self.uniform
         right, g = np.stack(columns, axis=1), self.n_groups
+        if self.first is not None:
+            scores = B.own_dot(self.first, own)
+            right = np.concatenate([right, b[:, 1, None] * scores], axis=1)
         out, sums, more = with_room(B, g, right.shape[1], 4 * g)
         B.own_tdot(right, own, g, out=sums)
         sizes = row_sizes(c, u, uniform=self.uniform)

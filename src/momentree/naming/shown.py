@@ -146,7 +146,7 @@ def _together(rows: Rows, labels: Ints, weight: Floats, candidates: Sequence[Int
 class _Pairs:
     """Kernel: the weight of the documents with both words of each pair, for several lists."""
 
-    place: Ints  # of each column among the words of all lists, or -1
+    place: NDArray[Any]  # of each column among the words of all lists, or -1
     lists: Sequence[Ints]
 
     def __call__(self, B: Block, weight: Floats) -> Floats:

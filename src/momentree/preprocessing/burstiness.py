@@ -11,7 +11,7 @@ import numpy as np
 
 from momentree._choices import AutoLogScaling, LogScaling
 from momentree._types import Floats, Ints
-from momentree.backends import Block, RowArray, Rows, RowSampler, as_rows
+from momentree.backends import Block, RowArray, RowBlocks, Rows, RowSampler, as_rows, collected
 
 T = TypeVar("T")
 
@@ -24,6 +24,8 @@ DECISIVE, DECISIVE_OF_GROUP, DECISIVE_VALUES = 1_000, 100, 1 << 16
 """Documents, documents for each group and stored values that decide, at least. On twelve corpora
 and 14 samples of models, the choice is that of all documents; with half of them, some samples of
 many topics would be log-scaled."""
+DECISIVE_WORDS = 4_096
+"""Words by which these documents are grouped, at most: the most frequent ones."""
 OUTSIZED = 0.1
 """Share of all tokens from which one document, ten times as long as the average, would decide the
 topics of raw counts."""
@@ -164,7 +166,8 @@ def with_scaling(
     # Topics only add to the repeats, so without repeats in all documents there are none in groups.
     everything = np.broadcast_to(np.intp(0), part.shape[:1])
     if repetition(part, everything, 1, weight) >= BURSTY:
-        result, labels, n_found = attempt("log1p", part, weight)
+        grouped = part if part is rows else _with_frequent_words(part)
+        result, labels, n_found = attempt("log1p", grouped, weight)
         if repetition(part, labels, n_found, weight) >= BURSTY:
             return "log1p", result if part is rows else attempt("log1p", rows, sample_weight)[0]
         log.info("words are not bursty: using raw counts")
@@ -180,6 +183,15 @@ def _decisive(rows: Rows, weight: RowArray, n_groups: float) -> tuple[Rows, RowA
         return rows, weight
     at, drawn = RowSampler(rows, np.asarray(weight)).draw(size)
     return rows.take(at), drawn
+
+
+def _with_frequent_words(rows: Rows) -> Rows:
+    """Return the columns that are not zero in most rows, in their order."""
+    X = collected(rows).matrix
+    if X.shape[1] <= DECISIVE_WORDS:
+        return rows
+    found = np.bincount(X.indices, minlength=X.shape[1])
+    return RowBlocks(X[:, np.sort(np.argsort(-found, kind="stable")[:DECISIVE_WORDS])])
 
 
 def _one_outweighs(rows: Rows) -> bool:

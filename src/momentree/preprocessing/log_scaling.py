@@ -36,7 +36,7 @@ class LogScaled:
     count_per_token: RowArray
 
     @property
-    def X(self) -> Any:
+    def X(self) -> Any:  # noqa: N802 - the name of a matrix
         """The values as a csr_array (n, d) in single precision, a copy."""
         return collected(self.rows).matrix
 

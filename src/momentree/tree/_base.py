@@ -29,7 +29,7 @@ from momentree._validation import (
     check_something,
 )
 from momentree.assignment.nested import Assigner
-from momentree.backends import RowArray, Rows, single_threaded_blas
+from momentree.backends import RowArray, Rows, counted_passes, single_threaded_blas
 from momentree.backends.contents import checked_rows, row_weights
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
@@ -134,8 +134,13 @@ class TreeEstimator(
             weight = check_sample_weight(sample_weight, X.shape[0])
             check_something(X, weight)
         self._forget_names()
-        with console_logging(log, bool(self.verbose)), single_threaded_blas():
+        with (
+            console_logging(log, bool(self.verbose)),
+            single_threaded_blas(),
+            counted_passes() as read,
+        ):
             tree = self._fit_tree(X, missing, weight)
+        self.n_passes_ = read.n_rows / X.shape[0]
         self._set_tree(tree)
         self.__dict__.pop("notes_", None)
         if notes:

@@ -160,6 +160,8 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         Column names, if X was a data frame.
     n_iter_ : int
         Steps of EM over all leaves; 1 without EM.
+    n_passes_ : float
+        Passes over the data: how often a row was read, on average.
     converged_ : bool
         Whether this EM reached its tolerance; True without EM.
     choice_ : ComponentChoice or None

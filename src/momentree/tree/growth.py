@@ -85,6 +85,7 @@ class Group:
     split: Split | None = None
     reason: Message | None = None
     children: list[Group] = field(default_factory=list)
+    parent: tuple[Split, int] | None = None
 
 
 class Growing:
@@ -179,7 +180,8 @@ class Growing:
         place = np.full(len(self._groups), -1, dtype=np.int32)
         place[[group.number for group in wanted]] = np.arange(len(wanted))
         own = self._rows.each(Lookup(place), self._number)
-        groups = Groups(self._rows, self._weight, self._factor, own, len(wanted))
+        parents = [group.parent for group in wanted]
+        groups = Groups(self._rows, self._weight, self._factor, own, len(wanted), parents)
         splits = self._splitter(groups)
         reasons = self._criterion(splits, groups)
         made = max((len(s.sizes) for s in splits.found if isinstance(s, Split)), default=1)
@@ -192,7 +194,9 @@ class Growing:
             group.split = found
             first = len(self._groups)
             n_sides = len(found.sizes)
-            group.children = [Group(first + i, group.depth + 1) for i in range(n_sides)]
+            group.children = [
+                Group(first + i, group.depth + 1, parent=(found, i)) for i in range(n_sides)
+            ]
             self._groups += group.children
             numbers[j, :n_sides] = first + np.arange(n_sides)
         if (numbers >= 0).any():

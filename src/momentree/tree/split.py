@@ -40,6 +40,8 @@ class Groups:
         Group of each sample; -1 for none.
     n_groups : int
         Number of groups.
+    parents : sequence of (Split, int) or None, default=None
+        The split that made each group and its side, where they are known.
     """
 
     rows: Rows
@@ -47,6 +49,7 @@ class Groups:
     factor: RowArray
     own: RowArray
     n_groups: int
+    parents: Sequence[tuple[Split, int] | None] | None = None
 
     @classmethod
     def one(cls, rows: Rows, weight: RowArray, factor: RowArray) -> Groups:
@@ -73,6 +76,7 @@ class Split:
     gain: float  # log-likelihood of the sides minus that of the group, in nats
     sums: Floats  # weighted sums of the statistics over each side, (p, s)
     sizes: Floats  # total sample weight of each side
+    directions: Floats | None = None  # next eigenvectors of the group, (p, m), to start from
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,12 +18,17 @@ from momentree.moments.weighting import three_words
 from momentree.objects import Decomposition, TopicParameters, Whitening
 from momentree.parameters import topic_parameters
 from momentree.refinement.em_groups import em_of_groups
-from momentree.tree.split import SPLIT_ITER, Groups, Splits, sides_of
-from momentree.whitening import whiten, whiten_groups
+from momentree.tree.split import SPLIT_ITER, Groups, Split, Splits, sides_of
+from momentree.whitening import DENSE_FEATURES, group_starts, whiten, whiten_groups
 
-WIDTH, PASSES, TOL = 6, 4, 1e-2
-"""Columns of the block iteration, its most products with M2, and the residual at which it stops.
-Sampling error changes the eigenvectors more than these limits do."""
+WIDTH, TOL = 4, 1e-2
+"""Columns of the block iteration, and the residual at which it stops."""
+COLD, WARM = 4, 2
+"""Its most products with M2, for the root and for groups that start from the eigenvectors of their
+parents. Sampling error changes the eigenvectors more than these limits do: on twelve labeled
+corpora the mean agreement with labels (NMI) was 0.453, with one product 0.372, and with eight
+products of a single column 0.451. Starts from parents are also better than cold ones, with which
+four products of four columns reached 0.441."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,8 @@ class TopicSplitter:
             # Groups converge after very different numbers of products.
             parts = [(at, self(alone)) for at, alone in groups.alone()]
             return Splits.joined(groups.rows.shape[0], parts)
-        moments = self._moments(groups)
+        start = self._start(groups)
+        moments = self._moments(groups, start)
         needed = 2 * self.min_samples_leaf
         reasons: list[Message | None] = [None] * groups.n_groups
         for j, (size, triples) in enumerate(zip(moments.sizes, moments.has_triples, strict=True)):
@@ -55,7 +61,7 @@ class TopicSplitter:
                 reasons[j] = Message("too_few_to_split", needed=needed, n_sides=2)
             elif not triples:
                 reasons[j] = Message("no_triples")
-        topics = self._topics(moments, reasons)
+        topics, directions = self._topics(moments, start, reasons)
         if all(reasons):
             return Splits([reason for reason in reasons if reason], groups.own)
         gains = None
@@ -85,9 +91,14 @@ class TopicSplitter:
         sides = sides_of(rules, groups)
         if gains is None:
             gains = sides.gains(TopicParameters)
-        return sides.splits(gains, reasons, self.min_samples_leaf)
+        splits = sides.splits(gains, reasons, self.min_samples_leaf)
+        found = [
+            replace(split, directions=next_ones) if isinstance(split, Split) else split
+            for split, next_ones in zip(splits.found, directions, strict=True)
+        ]
+        return Splits(found, splits.side)
 
-    def _moments(self, groups: Groups) -> GroupedMoments:
+    def _moments(self, groups: Groups, first: Floats | None) -> GroupedMoments:
         rows, count_per_token = groups.rows, groups.factor
         if self.weighting == "three_words":
             rows = RowBlocks(three_words(rows.matrix, self.random_state))
@@ -99,13 +110,14 @@ class TopicSplitter:
             sample_weight=groups.weight,
             count_per_token=count_per_token,
             uniform=self.weighting == "uniform",
+            first=first,
         )
 
     def _topics(
-        self, moments: GroupedMoments, reasons: list[Message | None]
-    ) -> list[TopicParameters | None]:
+        self, moments: GroupedMoments, start: Floats | None, reasons: list[Message | None]
+    ) -> tuple[list[TopicParameters | None], Floats]:
         """Return two topics of each group, and note the reasons if there are none."""
-        whitenings = self._whitenings(moments)
+        whitenings, directions = self._whitenings(moments, start)
         W = np.zeros((moments.n_groups, 2, moments.m1.shape[1]))
         for j, white in enumerate(whitenings):
             if reasons[j] is None and white.rank < 2:
@@ -114,7 +126,7 @@ class TopicSplitter:
                 W[j] = white.W
         topics: list[TopicParameters | None] = [None] * moments.n_groups
         if all(reasons):
-            return topics
+            return topics, directions
         H = moments.whitened_slices(W)
         for j, white in enumerate(whitenings):
             if reasons[j] is not None:
@@ -126,12 +138,26 @@ class TopicSplitter:
             else:
                 total = float(moments.words[j].sum())
                 topics[j] = self._smoothed(topic_parameters(found), total)
-        return topics
+        return topics, directions
 
-    def _whitenings(self, moments: GroupedMoments) -> list[Whitening]:
+    def _start(self, groups: Groups) -> Floats | None:
+        """Return where whitening starts if that is known from the parents of all groups."""
+        parents = [parent for parent in groups.parents or [] if parent is not None]
+        known = [split.directions for split, _ in parents if split.directions is not None]
+        if len(known) < groups.n_groups or groups.rows.shape[1] <= DENSE_FEATURES:
+            return None
+        words = np.stack([split.sums[:, side] for split, side in parents])
+        return group_starts(words, known, WIDTH)
+
+    def _whitenings(
+        self, moments: GroupedMoments, start: Floats | None
+    ) -> tuple[list[Whitening], Floats | list[None]]:
         if self.exact:
-            return [whiten(moments.of_group(0), 2, tol=1e-12)]
-        return whiten_groups(moments, 2, width=WIDTH, max_passes=PASSES, tol=TOL)
+            return [whiten(moments.of_group(0), 2, tol=1e-12)], [None]
+        max_passes = WARM
+        if start is None:
+            start, max_passes = group_starts(moments.m1, None, WIDTH), COLD
+        return whiten_groups(moments, 2, start, max_passes=max_passes, tol=TOL)
 
     def _as_one(self, words: Floats) -> float:
         """Return the log-likelihood of one topic, smoothed like the two of a split."""

@@ -165,6 +165,8 @@ class TopicTree(FitsTexts, TreeEstimator):
         :func:`momentree.choose_n_components`. None if it was given. Not saved in files.
     n_iter_ : int
         Steps of EM over all leaves; 1 without EM.
+    n_passes_ : float
+        Passes over the data: how often a row was read, on average.
     converged_ : bool
         Whether this EM reached its tolerance; True without EM.
     log_scaling_ : {"log1p", None}

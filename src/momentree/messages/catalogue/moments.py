@@ -82,6 +82,12 @@ WORDS: dict[str, str] = {
         "the environment variable LOKY_MAX_CPU_COUNT is {value!r}; set it to a whole number of "
         "cores, such as 4, or unset it"
     ),
+    # --- kernels ---------------------------------------------------------------------------------
+    "bad_kernels": "{name} is {value!r}; set it to 'auto', 'numba' or 'scipy'",
+    "numba_not_loaded": (
+        "Numba cannot be loaded ({error}); install it with \"pip install 'momentree[fast]'\", or "
+        "choose the kernels 'auto' or 'scipy', which give the same results"
+    ),
     # --- rows ------------------------------------------------------------------------------------
     "no_such_rows": "rows {first} to {last} were requested; expected row numbers from 0 to {most}",
     "no_such_row_groups": (
