@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextvars import Context
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from momentree._fit import warn_caller
 from momentree._types import Floats
 from momentree._validation import check_feature_names, check_integer, check_missing
 from momentree.backends.base import Kernel, RowArray, Rows
+from momentree.backends.passes import count_pass
 from momentree.backends.questions import decoded, encoded
 from momentree.backends.rows import RowBlocks
 from momentree.exceptions import InvalidDataError, MomentreeError, MomentreeWarning
@@ -111,7 +113,8 @@ class Site:
             The sums, or the reason why the question is refused.
         """
         try:
-            found = self._answered(decoded(question))
+            # In a context of its own: nothing of the caller's is known at another place.
+            found = Context().run(self._answered, decoded(question))
         except MomentreeError as error:
             found = {"refused": str(error)}
         except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -261,7 +264,7 @@ class Sites(Rows):
         """Return the sum of a kernel over the rows of all sites; see :meth:`Rows.sum`."""
         asked = {"do": "sum", "kernel": kernel, "arrays": [self._named(a) for a in arrays]}
         answers = self._asked(asked)
-        self.rounds_ += 1
+        self._count_round()
         total: Floats = answers[0]["sum"]
         for answer in answers[1:]:
             total = total + answer["sum"]
@@ -274,10 +277,14 @@ class Sites(Rows):
         number = self._numbers
         named = [self._named(a) for a in arrays]
         self._asked({"do": "map", "kernel": kernel, "arrays": named, "as": number})
-        self.rounds_ += 1
+        self._count_round()
         found = SiteArray(number, (self.shape[0],))
         weakref.finalize(found, self._dropped.append, number)
         return found
+
+    def _count_round(self) -> None:
+        self.rounds_ += 1
+        count_pass(self.shape[0])
 
     def _named(self, values: RowArray) -> Any:
         """Return what refers to a row array at the sites: its number, or one entry for all rows."""
