@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
-from momentree import PoissonMixture, SingleTopicModel, Site, Sites, TopicTree
+from momentree import ClusterTree, PoissonMixture, SingleTopicModel, Site, Sites, TopicTree
 from momentree.backends.products import (
     GroupSizes,
     LargestColumn,
@@ -40,20 +41,49 @@ def at_sites(X, *, min_count=1, cuts=(50, 130)):
     return Sites([Site(part, min_count=min_count) for part in np.split(X, cuts)])
 
 
-def test_three_hospitals_grow_the_tree_of_pooled_records():
+TREES = {
+    "clusters": ClusterTree(3),
+    "clusters without EM": ClusterTree(3, refine=None),
+    "one split": ClusterTree(n_components=3),
+    "topics": TopicTree(3, search="none"),
+}
+
+
+@pytest.mark.parametrize("tree", TREES.values(), ids=TREES)
+def test_three_hospitals_grow_the_tree_of_pooled_records(tree):
     X = records()
     sites = at_sites(X)
-    found = TopicTree(4, search="none").fit(sites)
-    pooled = TopicTree(4, search="none").fit(X)
+    found, pooled = clone(tree).fit(sites), clone(tree).fit(X)
     assert found.n_leaves_ == pooled.n_leaves_ == 3
     for a, b in zip(found.leaves_, pooled.leaves_, strict=True):
         np.testing.assert_allclose(a.center, b.center, rtol=0, atol=1e-9)
         assert a.weight == pytest.approx(b.weight)
+        assert a.name == b.name
+    assert found.tree_.gain == pytest.approx(pooled.tree_.gain)
     np.testing.assert_array_equal(found.predict(X), pooled.labels_)
     assert len(found.labels_) == 0  # labels stay at the sites
     # Every site sends sums of d or k numbers in each round, whatever its number of rows.
     assert max(sites.bytes_sent_) < 1.2 * min(sites.bytes_sent_)
-    assert sites.rounds_ > 0
+
+
+def test_three_hospitals_with_patients_of_diabetes130(shared_data):
+    X = sp.csr_array(sp.load_npz(shared_data / "diabetes130" / "X_patient_3digit.npz"))[::8]
+    part = np.random.default_rng(0).integers(0, 3, size=X.shape[0])
+    sites = Sites([Site(X[np.flatnonzero(part == i)], min_count=1) for i in range(3)])
+    found, pooled = ClusterTree(4).fit(sites), ClusterTree(4).fit(X)
+    assert found.n_leaves_ == 4
+    np.testing.assert_array_equal(found.predict(X), pooled.labels_)
+    for a, b in zip(found.leaves_, pooled.leaves_, strict=True):
+        np.testing.assert_allclose(a.center, b.center, rtol=0, atol=1e-9)
+    assert sites.suppressed_ == {"columns": 0, "rows": 0}
+
+
+def test_trees_that_need_single_rows_are_refused():
+    sites = at_sites(records())
+    with raises(InvalidDataError, "rows_needed_here"):
+        ClusterTree("auto").fit(sites)
+    with raises(InvalidDataError, "rows_always_needed_here"):
+        ClusterTree(3, data="real").fit(sites)
 
 
 @pytest.mark.parametrize("kind", [SingleTopicModel, PoissonMixture])

@@ -22,6 +22,7 @@ _ROOMS = {
     "Stored Total TransposedProduct",
     "preprocessing.burstiness": "_LongDocuments _Outsized _by_others _repeats",
     "preprocessing.log_scaling": "_CountPerToken _TokenSums _log2_of_one_more",
+    "preprocessing.feature_map": "UnitScale",
     "moments._sample_means": "Shares",
     "moments.augmented": "AugmentedCubes AugmentedPairs AugmentedSecondMoment AugmentedSums "
     "ScaledWeights",
@@ -35,6 +36,7 @@ _ROOMS = {
     "assignment.posteriors": "GroupProbabilities LikeliestGroup",
     "assignment.tree_rules": "RuleLabels RuleProbabilities",
     "assignment.rules": "LinearRule ScoreRule",
+    "tree.dsidiwo_split": "Inside SideInGroup WeightInGroup ZeroSides",
     "tree.growth": "Divided Lookup",
     "tree.split": "Lookup2 SidesByRule SumsOfSides Untied",
     "tree.stopping": "GroupSizes",

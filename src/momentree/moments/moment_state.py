@@ -24,7 +24,7 @@ from momentree._validation import (
     check_sample_weight,
     check_shape,
 )
-from momentree.backends import Block, RowBlocks, single_threaded_blas
+from momentree.backends import Block, RowBlocks, Rows, single_threaded_blas
 from momentree.backends.products import TransposedProduct
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.moments.factorial import FactorialMoments
@@ -207,7 +207,7 @@ class MomentState(State):
         occurrences = np.bincount(X.indices, minlength=d).astype(np.float64)
         pattern = sp.csr_array((np.ones(X.nnz), X.indices, X.indptr), X.shape)
         one: Any = float(self.is_counts)
-        rows = RowBlocks(X)
+        rows: Rows = RowBlocks(X)
         if self.settings["log_scaling"]:
             scaled = log_scale(X, self.settings["log_scaling"])
             rows, one = scaled.rows, scaled.count_per_token
@@ -236,14 +236,14 @@ class MomentState(State):
                 added["tensor"] = raw.whitened_tensor(directions.T)
         return added
 
-    def _row_weights(self, rows: RowBlocks, v: Floats, one: Any) -> tuple[Floats, Floats]:
+    def _row_weights(self, rows: Rows, v: Floats, one: Any) -> tuple[Floats, Floats]:
         """Return r1, r2, r3 (n, 3) without their divisors, which add up over batches, and these."""
         if self.model not in ("single-topic", "lda"):
             return np.repeat(v[:, None], 3, axis=1), np.full(3, v.sum())
         uniform = self.settings["weighting"] == "uniform"
         given = () if isinstance(one, float) else (one,)
         sizes = rows.map(DocumentSizes(uniform, 1.0), rows.row_sums, *given)
-        weights = rows.map(DocumentWeights(uniform, np.ones(3)), sizes, v)
+        weights = np.asarray(rows.map(DocumentWeights(uniform, np.ones(3)), sizes, v))
         return weights, rows.sum(SizeTotals(uniform), sizes, v)
 
     def _checked(self, X: Any) -> Any:

@@ -109,7 +109,9 @@ class SubspaceMoments(BaseMoments):
         A = self._inside(W)
         T = self.tensor
         if self.slices is not None:
-            T = np.tensordot(self.basis.T, self.slices, axes=1)
+            T = np.asarray(np.tensordot(self.basis.T, self.slices, axes=1))
+        if T is None:
+            raise InvalidDataError("second_moments_alone")
         return np.asarray(np.einsum("ai,bj,cl,ijl->abc", A, A, A, T, optimize=True))
 
     def _inside(self, W: Floats) -> Floats:

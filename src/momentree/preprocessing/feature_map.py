@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from momentree._choices import CovarianceType
 from momentree._types import Floats
-from momentree.backends import RowBlocks, in_canonical_order
+from momentree.backends import Block, RowArray, RowBlocks, Rows, in_canonical_order
 from momentree.objects import (
     BernoulliParameters,
     GaussianParameters,
@@ -159,6 +159,25 @@ class FeatureMap:
         constant = _constant(kind, X, weight) if scaled and kind not in DIRECTIONS else 0.0
         return cls(kind, shift, scale, moment_scale, constant, scaled, bounds)
 
+    @classmethod
+    def of_binary(cls, n_features: int, *, scaled: bool) -> FeatureMap:
+        """Return the feature map of complete binary data, which depends on no sample.
+
+        Parameters
+        ----------
+        n_features : int
+            d, the number of columns.
+        scaled : bool
+            Whether to scale rows to unit length, and to add the constant.
+
+        Returns
+        -------
+        FeatureMap
+            The feature map.
+        """
+        zeros, ones = np.zeros(n_features), np.ones(n_features)
+        return cls("binary", zeros, ones, ones, 1.0 if scaled else 0.0, scaled)
+
     def with_covariances(self, covariance_type: CovarianceType, columns: Any) -> Self:
         """Return the same map with a mixture of Gaussians over the leaves.
 
@@ -291,21 +310,23 @@ class FeatureMap:
         scale = np.where(np.isfinite(self.scale), self.scale, 0.0)
         return np.asarray(scale[:, None] * sums[:d] + self.shift[:, None] * observed)
 
-    def row_scale(self, rows: RowBlocks) -> Floats:
+    def row_scale(self, rows: Rows) -> RowArray:
         """Return f, the factor of each row in the moments.
 
         Parameters
         ----------
-        rows : RowBlocks of shape (n, p)
+        rows : Rows of shape (n, p)
             Statistics of samples.
 
         Returns
         -------
-        ndarray of shape (n,)
+        row array of shape (n,)
             The factors.
         """
         if not self._unit_length:
-            return np.ones(rows.shape[0])
+            return rows.ones()
+        if not isinstance(rows, RowBlocks):  # binary
+            return rows.map(UnitScale(self.moment_scale**2, self.constant**2))
         if self.kind == "counts":
             squares = RowBlocks(_squared(rows.matrix)).row_sums
         else:
@@ -313,6 +334,18 @@ class FeatureMap:
             right = self.moment_scale**2 if self.kind == "binary" else 1.0 - self.moment_scale
             squares = rows.map(lambda B: B.dot(right))
         return _inverse_roots(squares + self.constant**2)
+
+
+@dataclass(frozen=True, eq=False)
+class UnitScale:
+    """1 / sqrt(x . right + added) of each row x."""
+
+    right: Floats
+    added: float
+
+    def __call__(self, B: Block) -> Floats:
+        """Return the factors of the rows of a block."""
+        return _inverse_roots(B.dot(self.right) + self.added)
 
 
 def unit_rows(X: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import warnings
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
@@ -23,7 +24,8 @@ from momentree.assignment.incomplete import IncompleteAssigner
 from momentree.assignment.incomplete_records import IncompleteRecords
 from momentree.assignment.nested import Assigner, check_assigner
 from momentree.assignment.posteriors import MixtureAssigner
-from momentree.backends import RowBlocks, in_canonical_order
+from momentree.backends import RowArray, RowBlocks, Rows, in_canonical_order
+from momentree.backends.contents import Contents
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
@@ -261,7 +263,30 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
     def _check_samples(self, X: Any, feature_names: Any) -> tuple[Any, Any | None, NDArray[Any]]:
         return check_values(self, X, feature_names, reset=True)
 
-    def _fit_tree(self, X: Any, missing: Any | None, weight: Floats) -> TreeNode:
+    def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any] | None:
+        """Trees of complete binary data need only sums over rows."""
+        if self.data not in ("auto", "binary") or self._described:
+            return None
+        contents = Contents.of(rows, rows.ones())
+        if contents.missing or contents.not_binary:
+            return None
+        return {"max_leaf_nodes": 8} if Limits.of(self).none and not self.n_components else {}
+
+    def _fit_rows(self, rows: Rows, weight: RowArray) -> TreeNode:
+        """Grow a tree of complete binary data, wherever they are."""
+        feature_map = FeatureMap.of_binary(rows.shape[1], scaled=self.scaling is not None)
+        self._check_covariances(feature_map)
+        self.choice_, self.covariance_type_ = None, None
+        _, grown, fitted = self._fitted(feature_map, rows, weight)
+        self._assigner, labels, self.n_iter_, self.converged_ = fitted
+        self._feature_map, self.data_ = feature_map, feature_map.kind
+        self.labels_ = np.asarray(labels) if rows.gives_rows else np.empty(0, dtype=np.intp)
+        self._warn_of_fewer(grown.root)
+        return self._nodes(grown.root, labels, rows, rows, weight, np.empty(0, dtype=np.intp))
+
+    def _fit_tree(self, X: Any, missing: Any | None, weight: RowArray) -> TreeNode:
+        if isinstance(X, Rows):
+            return self._fit_rows(X, weight)
         kind = self.data
         if kind == "auto" and self._described and detect_kind(X) == "real":
             kind = "directions"
@@ -288,8 +313,8 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         return self._nodes(grown.root, labels, rows, RowBlocks(X), ordered, at)
 
     def _fitted(
-        self, feature_map: FeatureMap, rows: RowBlocks, weight: Floats
-    ) -> tuple[FeatureMap, Grown, tuple[Assigner, Ints, int, bool]]:
+        self, feature_map: FeatureMap, rows: Any, weight: RowArray
+    ) -> tuple[FeatureMap, Grown, tuple[Assigner, RowArray, int, bool]]:
         """Grow the tree and refine it, with the covariances of lowest BIC for real data.
 
         EM with these covariances may reduce a leaf to less than `min_samples_leaf`, which drops it:
@@ -435,10 +460,10 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
     def _nodes(
         self,
         root: Branch,
-        labels: Ints,
-        rows: RowBlocks,
-        values: RowBlocks,
-        weight: Floats,
+        labels: RowArray,
+        rows: Rows,
+        values: Rows,
+        weight: RowArray,
         at: Ints,
     ) -> TreeNode:
         """Count codes by leaf, and return the finished tree.
@@ -447,7 +472,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         """
         feature_map, k, d = self._feature_map, len(root.leaves()), len(self.vocabulary_)
         sums = rows.group_sums(labels, k, weight)
-        sizes = np.bincount(labels, weights=weight, minlength=k).astype(np.float64)
+        sizes = rows.group_sizes(labels, k, weight)
         self._incomplete = None
         if feature_map.kind == "binary":
             gaps = sums[-d:] if feature_map.incomplete else None

@@ -7,8 +7,9 @@ from functools import partial
 
 import numpy as np
 
-from momentree._types import Floats
+from momentree._types import Floats, Ints
 from momentree.assignment.rules import LinearRule, ScoreRule
+from momentree.backends import RowArray, RowBlocks
 from momentree.decomposition import discriminators
 from momentree.messages import Message
 from momentree.moments import AugmentedRawMoments
@@ -51,8 +52,22 @@ class DSidiwoSplitter:
 
     def __call__(self, groups: Groups) -> Splits:
         """Split groups of samples; their factors are those of the samples in the moments."""
+        if not isinstance(groups.rows, RowBlocks):
+            return self._masked(groups)
         parts = [(at, self._alone(alone)) for at, alone in groups.alone()]
         return Splits.joined(groups.rows.shape[0], parts)
+
+    def _masked(self, groups: Groups) -> Splits:
+        """Split groups of rows elsewhere, which cannot be copied: others have weight zero."""
+        rows, own, found = groups.rows, groups.own, []
+        side = rows.each(ZeroSides(), own)
+        for j in range(groups.n_groups):
+            weight = rows.each(WeightInGroup(j), own, groups.weight)
+            inside = rows.each(Inside(j), own)
+            part = self._alone(Groups(rows, weight, groups.factor, inside, 1))
+            found += part.found
+            side = rows.each(SideInGroup(j), own, part.side, side)
+        return Splits(found, side)
 
     def _alone(self, group: Groups) -> Splits:
         """Split one group.
@@ -60,8 +75,9 @@ class DSidiwoSplitter:
         A side with fewer samples than a leaf of real data consists of outliers: they are left out
         and the split is computed again, which may be repeated. They then join one of its sides.
         """
-        sample_weight: Floats = group.weight
-        learned, least = sample_weight, 0.95 * sample_weight.sum()
+        sample_weight: RowArray = group.weight
+        learned = sample_weight
+        least = 0.95 * float(group.rows.total(sample_weight))
         for _ in range(RETRIES if self.feature_map.kind == "real" else 0):
             found = self._sides(group, learned)
             if isinstance(found, Message):
@@ -80,7 +96,7 @@ class DSidiwoSplitter:
         return sides.splits(np.array([gain]), [None], self.min_samples_leaf)
 
     def _sides(
-        self, group: Groups, learned: Floats, *, drop: bool = False
+        self, group: Groups, learned: RowArray, *, drop: bool = False
     ) -> tuple[Sides, float] | Message:
         """Return the sides of a split, largest first, and its gain.
 
@@ -90,7 +106,7 @@ class DSidiwoSplitter:
         k, feature_map, rows = self.n_sides, self.feature_map, group.rows
         family = feature_map.family
         needed = k * self.min_samples_leaf
-        if group.weight.sum() < needed:
+        if float(rows.total(group.weight)) < needed:
             return Message("too_few_to_split", needed=needed, n_sides=k)
         view, constant = feature_map.moment_scale, feature_map.constant
         moments = AugmentedRawMoments(rows, learned, group.factor, view, constant)
@@ -114,7 +130,7 @@ class DSidiwoSplitter:
         # The gain of the mixture, with uncertain sides: a split of pure noise gains almost
         # nothing, whereas it would gain much if sides were treated as known.
         whole, size = sums.sum(axis=1), sizes.sum()
-        if learned is not group.weight:
+        if learned is not group.weight:  # of real data
             whole, size = column_sums(rows, learned), learned.sum()
         gain = refined.log_likelihood - float(family.maximized_log_likelihood(whole, size))
         sides = sides_of([LinearRule.between(refined.parameters, prior=True)], group)
@@ -132,3 +148,45 @@ class DSidiwoSplitter:
             ):
                 return ordered
             rule = rule.reordered(np.delete(np.arange(rule.n_sides), sides.sizes[0].argmin()))
+
+
+@dataclass(frozen=True)
+class WeightInGroup:
+    """The weights of the samples of a group, and zero for others."""
+
+    group: int
+
+    def __call__(self, own: Ints, v: Floats) -> Floats:
+        """Return the weights."""
+        return np.where(own == self.group, v, 0.0)
+
+
+@dataclass(frozen=True)
+class Inside:
+    """0 for the samples of a group, and -1 for others."""
+
+    group: int
+
+    def __call__(self, own: Ints) -> Ints:
+        """Return the numbers."""
+        return np.where(own == self.group, 0, -1)
+
+
+@dataclass(frozen=True)
+class SideInGroup:
+    """The sides of the samples of a group, and what is known of others."""
+
+    group: int
+
+    def __call__(self, own: Ints, side: Ints, others: Ints) -> Ints:
+        """Return the sides."""
+        return np.where(own == self.group, side, others)
+
+
+@dataclass(frozen=True)
+class ZeroSides:
+    """The first side for all samples."""
+
+    def __call__(self, own: Ints) -> Ints:
+        """Return zeros."""
+        return np.zeros(len(own), dtype=np.int64)
