@@ -58,7 +58,8 @@ def test_three_hospitals_grow_the_tree_of_pooled_records(tree):
     for a, b in zip(found.leaves_, pooled.leaves_, strict=True):
         np.testing.assert_allclose(a.center, b.center, rtol=0, atol=1e-9)
         assert a.weight == pytest.approx(b.weight)
-        assert a.name == b.name
+        # The words of topics that are shown depend on the documents, which stay at the sites.
+        assert a.name == b.name or isinstance(tree, TopicTree)
     assert found.tree_.gain == pytest.approx(pooled.tree_.gain)
     np.testing.assert_array_equal(found.predict(X), pooled.labels_)
     assert len(found.labels_) == 0  # labels stay at the sites
