@@ -60,6 +60,8 @@ def test_three_hospitals_grow_the_tree_of_pooled_records(tree):
         assert a.weight == pytest.approx(b.weight)
         # The words of topics that are shown depend on the documents, which stay at the sites.
         assert a.name == b.name or isinstance(tree, TopicTree)
+        # The words of topics that are shown depend on the documents, which stay at the sites.
+        assert a.name == b.name or isinstance(tree, TopicTree)
     assert found.tree_.gain == pytest.approx(pooled.tree_.gain)
     np.testing.assert_array_equal(found.predict(X), pooled.labels_)
     assert len(found.labels_) == 0  # labels stay at the sites

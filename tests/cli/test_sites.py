@@ -127,6 +127,7 @@ def test_refusals(refuses, hospitals, files, tmp_path):
     table, mom, model = hospitals / "a.csv", out.with_suffix(".mom"), out.with_suffix(".mt")
     (tmp_path / "short.mom").write_bytes(a.read_bytes()[:900])
     (tmp_path / "other.csv").write_text("visit_id,codes\n" + "r,X99;X98\n" * 9)
+    (tmp_path / "gaps.csv").write_text("visit_id,x,y\n" + "a,1,\n" * 9 + "b,0,1\n" * 9)
     cases = {
         "site_twice": ("merge", a, b, a, "--save", mom),
         "fit_too_early": ("merge", a, b, "--fit", model),
@@ -142,6 +143,7 @@ def test_refusals(refuses, hospitals, files, tmp_path):
         "no_column_in_common": (
             *("moments", tmp_path / "other.csv", "--round", question, "--save", mom),
         ),
+        "missing_cells": ("moments", tmp_path / "gaps.csv", "--save", mom),
         "too_few_rows_to_release": ("moments", table, *CODES, "--min-cell", 500, "--save", mom),
         "cannot_write": ("moments", table, *CODES, "--save", out.with_suffix(".csv")),
     }
@@ -158,3 +160,10 @@ def test_files_of_other_rounds(refuses, run, hospitals, files, tmp_path):
     line = refuses("merge", files / "b1.mom", answer, "--save", tmp_path / "x.mom")
     assert line.code == "files_differ"
     assert "the last round: no and yes" in line
+
+
+def test_fewer_components_than_requested(run, files, tmp_path):
+    first = [files / f"{name}1.mom" for name in "abc"]
+    result = run("merge", *first, "-k", 50, "--next", tmp_path / "next.mom")
+    assert result.exit_code == 0, result.output
+    assert "support 20 components, not 50" in result.stderr

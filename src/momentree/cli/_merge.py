@@ -100,6 +100,10 @@ def continue_with(
             raise InvalidParameterError("components_are_fixed", parameter="components")
         question = models.next_round(state, components)
         question.reader = state.reader
+        if components is not None and isinstance(question, MomentState) and question.third:
+            found = question.n_directions
+            if found < components:
+                run.note(Message("fewer_directions", found=found, requested=components))
         saves["next"] = question.save
         lines += described_question(run, question)
     with run.stage("writing"):

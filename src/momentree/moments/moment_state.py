@@ -194,6 +194,11 @@ class MomentState(State):
         return not self._fixed and not self.third and len(self.columns) <= WHOLE_FEATURES
 
     @property
+    def n_directions(self) -> int:
+        """Dimension of the subspace; 0 in the first round."""
+        return self._fixed["subspace"].shape[1] if self._fixed else 0
+
+    @property
     def is_counts(self) -> bool:
         """Whether the model is one of counts, whose moments are factorial."""
         return self.model in ("single-topic", "lda", "poisson")

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -276,7 +276,8 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         """Grow a tree of complete binary data, wherever they are."""
         feature_map = FeatureMap.of_binary(rows.shape[1], scaled=self.scaling is not None)
         self._check_covariances(feature_map)
-        self.choice_, self.covariance_type_ = None, None
+        self.choice_: ComponentChoice | None = None
+        self.covariance_type_: CovarianceType | None = None
         _, grown, fitted = self._fitted(feature_map, rows, weight)
         self._assigner, labels, self.n_iter_, self.converged_ = fitted
         self._feature_map, self.data_ = feature_map, feature_map.kind
@@ -482,7 +483,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
             of_values = sums[:d]
         elif feature_map.kind == "real":
             of_values = feature_map.restored(sums, sizes)
-            self._spread = self._spread_within(rows, weight, sums, sizes)
+            self._spread = self._spread_within(cast("RowBlocks", rows), weight, sums, sizes)
         else:
             in_order = np.empty_like(weight)
             in_order[at] = weight

@@ -359,6 +359,13 @@ WORDS: dict[str, str] = {
     "components_are_fixed": (
         "the number of components was given in the first round; leave out {parameter}"
     ),
+    "missing_cells": (
+        "{n_cells:~cell} {n_cells:?is/are} empty, and moments require complete records: add "
+        "{parameters.empty:zero} if an empty cell means no, or leave such records out"
+    ),
+    "fewer_directions": (
+        "the second moments support {found:~component}, not {requested}; continuing with {found}"
+    ),
     "fit_too_early": (
         "{parameter} requires the last round of moments, and these files are of the first: write "
         "the question with {parameters.next:FILE.mom}, answer it at each site with momentree "
