@@ -143,7 +143,7 @@ def test_refusals(refuses, hospitals, files, tmp_path):
         "no_column_in_common": (
             *("moments", tmp_path / "other.csv", "--round", question, "--save", mom),
         ),
-        "missing_cells": ("moments", tmp_path / "gaps.csv", "--save", mom),
+        "incomplete_for_moments": ("moments", tmp_path / "gaps.csv", "--save", mom),
         "too_few_rows_to_release": ("moments", table, *CODES, "--min-cell", 500, "--save", mom),
         "cannot_write": ("moments", table, *CODES, "--save", out.with_suffix(".csv")),
     }

@@ -134,7 +134,7 @@ def _aligned(run: Run, X: Any, columns: Any, asked: State) -> Any:
 def add_up(run: Run, rows: Rows, min_cell: int) -> None:
     """Add up the rows, suppress small counts, and write the state."""
     if model_of(rows.state) == "bernoulli" and (n_cells := int(np.isnan(rows.X.data).sum())):
-        raise ReadError("missing_cells", n_cells=n_cells)
+        raise ReadError("incomplete_for_moments", n_cells=n_cells)
     with run.stage("adding up moments"):
         state = rows.state.update(rows.X).release(min_cell)
     with run.stage("writing"):

@@ -359,7 +359,7 @@ WORDS: dict[str, str] = {
     "components_are_fixed": (
         "the number of components was given in the first round; leave out {parameter}"
     ),
-    "missing_cells": (
+    "incomplete_for_moments": (
         "{n_cells:~cell} {n_cells:?is/are} empty, and moments require complete records: add "
         "{parameters.empty:zero} if an empty cell means no, or leave such records out"
     ),
