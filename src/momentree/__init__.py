@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import momentree.preprocessing as preprocessing
     import momentree.readers as readers
     import momentree.report as report
+    from momentree.backends import Site, Sites
     from momentree.models import (
         BernoulliMixture,
         CategoricalHMM,
@@ -50,6 +51,8 @@ __all__ = [
     "MultiviewMixture",
     "PoissonMixture",
     "SingleTopicModel",
+    "Site",
+    "Sites",
     "TopicTree",
     "TreeNode",
     "__version__",
@@ -82,6 +85,8 @@ _HOMES = {
     "MultiviewMixture": "momentree.models",
     "PoissonMixture": "momentree.models",
     "SingleTopicModel": "momentree.models",
+    "Site": "momentree.backends",
+    "Sites": "momentree.backends",
     "TopicTree": "momentree.tree",
     "TreeNode": "momentree.tree",
     "choose_n_components": "momentree.models",

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._limits import check_memory
+from momentree._limits import Source, check_memory
 from momentree.exceptions import InvalidDataError
 
 DAMAGE = (
@@ -53,7 +53,7 @@ class StoredArrays(Mapping[str, NDArray[Any]]):
     damaged or contains objects.
     """
 
-    def __init__(self, archive: zipfile.ZipFile, path: str | PathLike[str]) -> None:
+    def __init__(self, archive: zipfile.ZipFile, path: Source) -> None:
         self._archive, self._path = archive, path
         self._names = [name[:-4] for name in archive.namelist() if name.endswith(".npy")]
         self._arrays: dict[str, NDArray[Any]] = {}
@@ -80,9 +80,7 @@ def read_array(path: str | PathLike[str]) -> NDArray[Any]:
     return _parse(Path(path).name, Path(path).read_bytes())
 
 
-def read_member(
-    archive: zipfile.ZipFile, name: str, path: str | PathLike[str], *, known: int = 0
-) -> bytes:
+def read_member(archive: zipfile.ZipFile, name: str, path: Source, *, known: int = 0) -> bytes:
     """Return the content of a zip member, after `known` bytes have been read from other members."""
     info = archive.getinfo(name)
     check_memory(path, known + info.file_size)

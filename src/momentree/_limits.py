@@ -6,7 +6,7 @@ import io
 import re
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 
 from momentree.exceptions import InvalidParameterError, ReadError
 
@@ -49,20 +49,32 @@ def memory_bytes(memory: int | str) -> int:
     return n_bytes
 
 
-def memory_limit(path: str | PathLike[str]) -> int:
+Source: TypeAlias = str | PathLike[str] | bytes
+"""A file, or its content."""
+
+
+def name_of(source: Source) -> str:
+    """Return the path of a file, or a word for its content."""
+    return "the content" if isinstance(source, bytes) else str(source)
+
+
+def _size(source: Source) -> int:
+    return len(source) if isinstance(source, bytes) else Path(source).stat().st_size
+
+
+def memory_limit(path: Source) -> int:
     """Return the memory limit for the content of a file, in bytes."""
-    return FLOOR + BYTES_PER_BYTE * Path(path).stat().st_size
+    return FLOOR + BYTES_PER_BYTE * _size(path)
 
 
 def check_memory(
-    path: str | PathLike[str], n_bytes: int, code: str = "file_too_large", /, **values: Any
+    path: Source, n_bytes: int, code: str = "file_too_large", /, **values: Any
 ) -> None:
     """Raise ``ReadError`` if the content of a file takes `n_bytes` or more, above its limit."""
     limit = memory_limit(path)
     if n_bytes > limit:
-        size = Path(path).stat().st_size
-        values |= {"size": size, "megabytes": n_bytes / 1e6, "most": limit / 1e6}
-        raise ReadError(code, path=str(path), **values)
+        values |= {"size": _size(path), "megabytes": n_bytes / 1e6, "most": limit / 1e6}
+        raise ReadError(code, path=name_of(path), **values)
 
 
 class BoundedReader(io.RawIOBase):

@@ -8,6 +8,7 @@ from momentree.backends.passes import RowsRead, count_pass, counted_passes
 from momentree.backends.room import group_totals, parted, with_room
 from momentree.backends.row_order import RowSampler, in_canonical_order, in_given_order, ordered
 from momentree.backends.rows import RowBlocks
+from momentree.backends.sites import Site, Sites
 from momentree.backends.sources import as_rows, collected, is_collection, is_elsewhere, taken
 from momentree.backends.threads import get_num_threads, num_threads, single_threaded_blas
 
@@ -20,6 +21,8 @@ __all__ = [
     "RowSampler",
     "Rows",
     "RowsRead",
+    "Site",
+    "Sites",
     "as_rows",
     "collected",
     "count_pass",

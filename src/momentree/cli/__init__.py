@@ -15,6 +15,10 @@ from momentree.cli.clusters import EXAMPLES as CLUSTERS_EXAMPLES
 from momentree.cli.clusters import clusters
 from momentree.cli.demo import demo
 from momentree.cli.guard import INTERRUPTED, Command, Commands, prepare_process
+from momentree.cli.merge import EXAMPLES as MERGE_EXAMPLES
+from momentree.cli.merge import merge
+from momentree.cli.moments import EXAMPLES as MOMENTS_EXAMPLES
+from momentree.cli.moments import moments
 from momentree.cli.screen import one_line
 from momentree.cli.sequences import EXAMPLES as SEQUENCES_EXAMPLES
 from momentree.cli.sequences import sequences
@@ -42,6 +46,8 @@ _COMMANDS: dict[Callable[..., None], str | None] = {
     clusters: CLUSTERS_EXAMPLES,
     sequences: SEQUENCES_EXAMPLES,
     assign: ASSIGN_EXAMPLES,
+    moments: MOMENTS_EXAMPLES,
+    merge: MERGE_EXAMPLES,
 }
 for _command, _examples in _COMMANDS.items():
     # Each paragraph is one line, so that typer wraps it to the terminal.

@@ -60,6 +60,7 @@ class Run:
         quiet: bool,
         verbose: bool,
         escape_formulas: bool = False,
+        suffixes: Mapping[str, str] | None = None,
     ) -> None:
         self.quiet = quiet
         self._incomplete = False
@@ -68,7 +69,8 @@ class Run:
         self._progress = Progress(quiet=quiet, verbose=verbose)
         self._outputs = Outputs(path for path in inputs if path is not None)
         for option, path in outputs.items():
-            self._outputs.add(option, path, _SUFFIXES.get(option, (".mt",)))
+            own = (suffixes or {}).get(option)
+            self._outputs.add(option, path, (own,) if own else _SUFFIXES.get(option, (".mt",)))
 
     def writes(self, option: str) -> bool:
         """Whether an option requests a file."""
@@ -109,6 +111,12 @@ class Run:
 
             show_summary(result.summary, result.took, result.remarks)
         self.end()
+
+    def write_files(self, saves: Mapping[str, Callable[[Path], object]]) -> None:
+        """Write files, each by the function of its option."""
+        with self._outputs.writing() as write:
+            for option, save in saves.items():
+                write(option, save)
 
     def write_table(self, table: CsvTable) -> None:
         """Write a table only."""

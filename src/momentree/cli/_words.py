@@ -17,6 +17,7 @@ _OPTIONS = {
     "kinds": ("--kind",),
     "max_depth": ("--depth",),
     "max_leaf_nodes": ("--leaves", "--groups"),
+    "min_count": ("--min-cell",),
     "n_components": ("--components", "--groups", "--states"),
     "ngram_range": ("--ngrams",),
     "outcome_columns": ("--outcome",),
@@ -31,7 +32,13 @@ _SWITCHES: Mapping[str, Mapping[object, str]] = {
     "refine": {None: "--no-refine", "em": "--refine"},
     "unique": {True: "--unique", False: "--every-copy"},
 }
-_SAMPLES = {"clusters": "record", "sequences": "step", "topics": "document"}
+_SAMPLES = {
+    "clusters": "record",
+    "merge": "row",
+    "moments": "row",
+    "sequences": "step",
+    "topics": "document",
+}
 # For these, name the option that sets the limit.
 _LIMITS = ("max_depth_reached", "max_leaf_nodes_reached")
 _WORDS = {code: PLAIN[code] for code in PLAIN if code not in _LIMITS}

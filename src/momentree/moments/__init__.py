@@ -14,6 +14,7 @@ from momentree.moments.hmm import HMMMoments
 from momentree.moments.ica import ICAMoments
 from momentree.moments.lda import LDAMoments
 from momentree.moments.moment_error_bounds import moment_error_bound, required_samples
+from momentree.moments.moment_state import MomentState, union
 from momentree.moments.multiview import MultiviewMoments
 from momentree.moments.poisson import PoissonMoments
 from momentree.moments.population import PopulationMoments
@@ -26,6 +27,8 @@ from momentree.moments.spherical_gaussian import (
     SphericalGaussianMoments,
 )
 from momentree.moments.split_views import split_views
+from momentree.moments.state import State, load_state
+from momentree.moments.state_moments import SecondMoments, SubspaceMoments
 
 __all__ = [
     "AugmentedRawMoments",
@@ -37,6 +40,7 @@ __all__ = [
     "HMMMoments",
     "ICAMoments",
     "LDAMoments",
+    "MomentState",
     "MultiviewMoments",
     "PoissonMoments",
     "PopulationMoments",
@@ -44,11 +48,16 @@ __all__ = [
     "ProductMoments",
     "RawMoments",
     "RegressionMoments",
+    "SecondMoments",
     "SingleTopicMoments",
     "SphericalGaussianMoments",
+    "State",
+    "SubspaceMoments",
     "bernoulli_bias",
     "bernoulli_bias_bounds",
+    "load_state",
     "moment_error_bound",
     "required_samples",
     "split_views",
+    "union",
 ]

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._container import Arrays
 from momentree._validation import check_shape
 from momentree.assignment.incomplete import IncompleteAssigner
 from momentree.assignment.nested import Division, NestedAssigner
@@ -40,7 +41,6 @@ from momentree.objects import (
     TopicParameters,
     VonMisesFisherParameters,
 )
-from momentree.persistence._container import Arrays
 from momentree.preprocessing import FeatureMap, MatrixColumns, MixedColumns
 from momentree.preprocessing.leaf_mixture import LeafMixture
 from momentree.preprocessing.outliers import Bounds

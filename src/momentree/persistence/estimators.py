@@ -11,10 +11,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from momentree._container import Arrays, reading, write_container
 from momentree._validation import check_shape
 from momentree._version import __version__
 from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
-from momentree.persistence._container import Arrays, reading, write_container
 from momentree.persistence._values import Encoder, check_finite, decoded
 
 FORMAT = "momentree"
@@ -188,7 +188,8 @@ def load(path: str | PathLike[str]) -> SavedEstimator:
 
 
 def _loaded(path: str | PathLike[str], cls: type[E]) -> E:
-    with reading(path) as (manifest, arrays):
+    codes = {"unreadable": "unreadable_model", "damaged": "damaged_model"}
+    with reading(path, **codes) as (manifest, arrays):
         _check_format(manifest, path)
         kind = manifest["kind"]
         found = _KINDS.get(kind)

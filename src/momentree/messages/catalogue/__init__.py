@@ -22,6 +22,7 @@ from momentree.messages.catalogue import (
     readers_tables,
     readers_text,
     report,
+    states,
     tree,
     values,
 )
@@ -50,6 +51,7 @@ CATALOGUE: dict[str, str] = {
     **models.WORDS,
     **online.WORDS,
     **persistence.WORDS,
+    **states.WORDS,
     **report.WORDS,
     **cli.WORDS,
 }

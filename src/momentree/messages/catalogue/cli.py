@@ -356,4 +356,81 @@ WORDS: dict[str, str] = {
     "assigned_to_groups": "Assigned {n_records:~record} to {n_groups:~group}.",
     "damaged_group_names": "the model is damaged: its {n_groups} groups have the names {found}",
     "damaged_assignment": "the model is damaged: {found} does not fit its groups and codes",
+    # --- moments of sites ------------------------------------------------------------------------
+    "model_of_round": "{parameter} belongs to the first round; {parameters.round} has the model",
+    "not_a_question": (
+        "{path} contains the sums of rows, not the question of a round; give the file that "
+        "momentree merge --next wrote"
+    ),
+    "question_to_merge": (
+        "{path} is the question of a round and contains no rows; answer it at each site with "
+        "momentree moments --round, and merge the answers"
+    ),
+    "words_not_utf8": "cannot read {path}: it is not in UTF-8; save the list of words as UTF-8",
+    "no_column_in_common": (
+        "none of the {n_columns:~column} of the table is in the question of this round; use the "
+        "options of the first round, such as {parameters.rollup}"
+    ),
+    "columns_left_out": (
+        "{n_columns:~column} of the table {n_columns:?is/are} not in the question of this round, "
+        "because they were suppressed or new, and {n_columns:?is/are} left out"
+    ),
+    "columns_united": (
+        "the files have different columns; the merged sums have all {n_columns:,}, with zeros "
+        "where a site has no such column"
+    ),
+    "site_twice": (
+        "{path} contains rows that another file contains too: give the file of each site only once"
+    ),
+    "files_differ": "{path} and {first} cannot be merged: {reason}",
+    "components_of_next": ("{parameter} determines the next round; add {parameters.next:FILE.mom}"),
+    "components_needed": "the next round depends on the number of components; add {parameter:6}",
+    "components_are_fixed": (
+        "the number of components was given in the first round; leave out {parameter}"
+    ),
+    "incomplete_for_moments": (
+        "{n_cells:~cell} {n_cells:?is/are} empty, and moments require complete records: add "
+        "{parameters.empty:zero} if an empty cell means no, or leave such records out"
+    ),
+    "fewer_directions": (
+        "the second moments support {found:~component}, not {requested}; continuing with {found}"
+    ),
+    "fit_too_early": (
+        "{parameter} requires the last round of moments, and these files are of the first: write "
+        "the question with {parameters.next:FILE.mom}, answer it at each site with momentree "
+        "moments --round, and merge the answers"
+    ),
+    "first_round": "round 1",
+    "round_of_subspace": "a round that makes the subspace more precise",
+    "round_of_slices": "the last round of moments",
+    "round_of_em": "step {n_iter} of EM",
+    "state_described": (
+        "Sums of {n_all:~row} with {n_columns:~column} for {model}: {step}, {kilobytes:,.1f} kB."
+    ),
+    "suppressed_here": (
+        "Suppressed {n_columns:~column} and {n_others:~other sum} of fewer than {min_cell} rows. "
+        "The result of all sites lacks them: it is not exactly that of the pooled rows."
+    ),
+    "suppressed_in_sum": (
+        "Note: the sites suppressed {n_columns:~column} and {n_others:~other sum} of few rows, "
+        "each counted at every site. The result is not exactly that of the pooled rows."
+    ),
+    "em_converged": (
+        "Log-likelihood {log_likelihood:,.3f}: EM has converged; write the model with --fit."
+    ),
+    "em_continues": (
+        "Log-likelihood {log_likelihood:,.3f}: EM has not converged; continue with --next, or stop "
+        "here with --fit."
+    ),
+    "next_is_subspace": (
+        "Next: another round for the subspace, which must be more precise with so many columns. "
+        "Each site answers the question with momentree moments --round."
+    ),
+    "next_is_slices": (
+        "Next: the last round of moments. Each site answers the question with momentree moments "
+        "--round; then merge the answers with --fit, or with --next for EM."
+    ),
+    "next_is_em": (
+        "Next: a step of EM. Each site answers the question with momentree moments --round."
+    ),
 }

@@ -1,4 +1,4 @@
-"""Read and write model files: ZIP archives of a JSON manifest and .npy arrays, without pickle."""
+"""Read and write files of models and states: ZIP archives of JSON and .npy arrays, no pickle."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from momentree._arrays import DAMAGE, StoredArrays, read_member
 from momentree._files import atomic_write, check_readable
-from momentree._limits import FLOOR
+from momentree._limits import FLOOR, Source, name_of
 from momentree.exceptions import MomentreeError, ReadError
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -25,7 +25,19 @@ MANIFEST = "manifest.json"
 
 def write_container(path: str | PathLike[str], manifest: Mapping[str, Any], arrays: Arrays) -> None:
     """Write a manifest and arrays to a file atomically; equal content gives equal bytes."""
-    with atomic_write(path) as file, zipfile.ZipFile(file, "w") as archive:
+    with atomic_write(path) as file:
+        _write(file, manifest, arrays)
+
+
+def container_bytes(manifest: Mapping[str, Any], arrays: Arrays) -> bytes:
+    """Return the content of the file that :func:`write_container` writes."""
+    buffer = io.BytesIO()
+    _write(buffer, manifest, arrays)
+    return buffer.getvalue()
+
+
+def _write(file: BinaryIO, manifest: Mapping[str, Any], arrays: Arrays) -> None:
+    with zipfile.ZipFile(file, "w") as archive:
         # ASCII JSON also preserves names that contain unpaired surrogates.
         _add(archive, MANIFEST, json.dumps(manifest).encode())
         for name, array in arrays.items():
@@ -43,18 +55,24 @@ def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
 
 
 @contextmanager
-def reading(path: str | PathLike[str]) -> Iterator[tuple[dict[str, Any], Arrays]]:
-    """Open a model file, and convert errors within the block to ReadError."""
-    found = check_readable(path)
+def reading(
+    source: Source, *, unreadable: str, damaged: str
+) -> Iterator[tuple[dict[str, Any], Arrays]]:
+    """Open a file or its content, and convert errors within the block to ReadError.
+
+    `unreadable` and `damaged` are the codes of these errors.
+    """
+    file = io.BytesIO(source) if isinstance(source, bytes) else check_readable(source)
+    name = name_of(source)
     try:
-        with zipfile.ZipFile(found) as archive:
-            manifest: dict[str, Any] = json.loads(read_member(archive, MANIFEST, path))
-            yield manifest, StoredArrays(archive, path)
+        with zipfile.ZipFile(file) as archive:
+            manifest: dict[str, Any] = json.loads(read_member(archive, MANIFEST, source))
+            yield manifest, StoredArrays(archive, source)
     except ReadError:
         raise
     except OSError as error:
         reason = error.strerror or str(error)
-        raise ReadError("unreadable_model", path=str(path), error=reason) from error
+        raise ReadError(unreadable, path=name, error=reason) from error
     except DAMAGE as error:
         damage = error.message if isinstance(error, MomentreeError) else str(error)
-        raise ReadError("damaged_model", path=str(path), error=damage) from error
+        raise ReadError(damaged, path=name, error=damage) from error

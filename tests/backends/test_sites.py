@@ -1,0 +1,259 @@
+"""Sites share sums, never rows: the results of pooled rows, and refusals of anything else."""
+
+from __future__ import annotations
+
+import io
+import multiprocessing
+import zipfile
+from dataclasses import dataclass, is_dataclass
+from importlib import import_module
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from momentree import ClusterTree, PoissonMixture, SingleTopicModel, Site, Sites, TopicTree
+from momentree.backends.products import (
+    GroupSizes,
+    LargestColumn,
+    Product,
+    Total,
+    TransposedProduct,
+)
+from momentree.backends.questions import QUESTIONS, decoded, encoded
+from momentree.exceptions import InvalidDataError, MomentreeWarning, ReadError
+
+from ..raising import raises, warns
+
+K, D, N = 3, 20, 240
+
+
+def records(seed=0):
+    """Draw coded records: zeros and ones."""
+    rng = np.random.default_rng(seed)
+    rates = rng.dirichlet(np.full(D, 0.2), K)
+    return (rng.multinomial(30, rates[rng.choice(K, size=N)]) > 0) * 1.0
+
+
+def at_sites(X, *, min_count=1, cuts=(50, 130)):
+    return Sites([Site(part, min_count=min_count) for part in np.split(X, cuts)])
+
+
+TREES = {
+    "clusters": ClusterTree(3),
+    "clusters without EM": ClusterTree(3, refine=None),
+    "one split": ClusterTree(n_components=3),
+    "topics": TopicTree(3, search="none"),
+}
+
+
+@pytest.mark.parametrize("tree", TREES.values(), ids=TREES)
+def test_three_hospitals_grow_the_tree_of_pooled_records(tree):
+    X = records()
+    sites = at_sites(X)
+    found, pooled = clone(tree).fit(sites), clone(tree).fit(X)
+    assert found.n_leaves_ == pooled.n_leaves_ == 3
+    for a, b in zip(found.leaves_, pooled.leaves_, strict=True):
+        np.testing.assert_allclose(a.center, b.center, rtol=0, atol=1e-9)
+        assert a.weight == pytest.approx(b.weight)
+        # The words of topics that are shown depend on the documents, which stay at the sites.
+        assert a.name == b.name or isinstance(tree, TopicTree)
+        # The words of topics that are shown depend on the documents, which stay at the sites.
+        assert a.name == b.name or isinstance(tree, TopicTree)
+    assert found.tree_.gain == pytest.approx(pooled.tree_.gain)
+    np.testing.assert_array_equal(found.predict(X), pooled.labels_)
+    assert len(found.labels_) == 0  # labels stay at the sites
+    # Every site sends sums of d or k numbers in each round, whatever its number of rows.
+    assert max(sites.bytes_sent_) < 1.2 * min(sites.bytes_sent_)
+
+
+def test_three_hospitals_with_patients_of_diabetes130(shared_data):
+    X = sp.csr_array(sp.load_npz(shared_data / "diabetes130" / "X_patient_3digit.npz"))[::8]
+    part = np.random.default_rng(0).integers(0, 3, size=X.shape[0])
+    sites = Sites([Site(X[np.flatnonzero(part == i)], min_count=1) for i in range(3)])
+    found, pooled = ClusterTree(4).fit(sites), ClusterTree(4).fit(X)
+    assert found.n_leaves_ == 4
+    np.testing.assert_array_equal(found.predict(X), pooled.labels_)
+    for a, b in zip(found.leaves_, pooled.leaves_, strict=True):
+        np.testing.assert_allclose(a.center, b.center, rtol=0, atol=1e-9)
+    assert sites.suppressed_ == {"columns": 0, "rows": 0}
+
+
+def test_trees_that_need_single_rows_are_refused():
+    sites = at_sites(records())
+    with raises(InvalidDataError, "rows_needed_here"):
+        ClusterTree("auto").fit(sites)
+    with raises(InvalidDataError, "rows_always_needed_here"):
+        ClusterTree(3, data="real").fit(sites)
+
+
+@pytest.mark.parametrize("kind", [SingleTopicModel, PoissonMixture])
+def test_three_hospitals_fit_the_mixture_of_pooled_rows(kind):
+    X = records()
+    found = kind(K, start="moments").fit(at_sites(X))
+    pooled = kind(K, start="moments").fit(X)
+    np.testing.assert_allclose(found.components_, pooled.components_, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(found.weights_, pooled.weights_, rtol=0, atol=1e-9)
+    assert found.n_iter_ == pooled.n_iter_
+
+
+def test_the_division_into_sites_has_no_effect():
+    X = records()
+    first = PoissonMixture(K).fit(at_sites(X, cuts=(80, 160)))
+    for cuts in ((1,), (30, 60, 90, 200)):
+        again = PoissonMixture(K).fit(at_sites(X, cuts=cuts))
+        np.testing.assert_allclose(again.components_, first.components_, rtol=0, atol=1e-9)
+
+
+def serve(rows, pipe):
+    """A site in a process of its own, which reads and writes bytes only."""
+    site = Site(rows, min_count=1)
+    while (question := pipe.recv_bytes()) != b"":
+        pipe.send_bytes(site.answer(question))
+
+
+def test_sites_in_other_processes():
+    X = sp.csr_array(records())
+    context = multiprocessing.get_context("fork")
+    pipes, processes = [], []
+    for part in (X[:100], X[100:]):
+        ours, theirs = context.Pipe()
+        processes.append(context.Process(target=serve, args=(part, theirs), daemon=True))
+        processes[-1].start()
+        pipes.append(ours)
+
+    def transport(pipe):
+        def ask(question):
+            pipe.send_bytes(question)
+            return pipe.recv_bytes()
+
+        return ask
+
+    sites = Sites([transport(pipe) for pipe in pipes])
+    total = sites.sum(TransposedProduct(), np.ones(N))
+    np.testing.assert_array_equal(total, X.sum(axis=0))
+    for pipe, process in zip(pipes, processes, strict=True):
+        pipe.send_bytes(b"")
+        process.join(10)
+
+
+def test_rows_stay():
+    sites = at_sites(records())
+    scores = sites.map(Product(np.ones(D)))
+    assert len(scores) == N
+    with raises(InvalidDataError, "rows_stay"):
+        np.asarray(scores)
+    with raises(InvalidDataError, "rows_stay"):
+        list(sites.pieces())
+    one = np.zeros(N)
+    one[3] = 1  # a weight that is zero but for one row would ask for that row
+    with raises(InvalidDataError, "row_arrays_stay"):
+        sites.sum(TransposedProduct(), one)
+    with raises(InvalidDataError, "row_arrays_stay"):
+        TopicTree(4, search="none").fit(sites, sample_weight=one + 1)
+
+
+def test_row_arrays_that_nobody_needs_are_forgotten():
+    site = Site(records(), min_count=1)
+    sites = Sites([site])
+    for _ in range(20):
+        sites.total(sites.map(Product(np.ones(D))))
+    assert site.n_kept_ <= 2
+
+
+@dataclass(frozen=True)
+class Smuggler:
+    """Not one of the questions."""
+
+    def __call__(self, B, *arrays):
+        return B.dot(np.eye(D))
+
+
+def test_only_the_closed_list_is_answered():
+    sites = at_sites(records())
+    for kernel in (Smuggler(), lambda B: B.tdot(np.ones(3))):
+        with raises(InvalidDataError, "not_in_a_question"):
+            sites.sum(kernel)
+    site = Site(records(), min_count=1)
+    good = encoded({"do": "sum", "kernel": Total(), "arrays": [{"entry": np.ones(())}]})
+    assert "sum" in decoded(site.answer(good))
+    changes = {
+        b"backends.products.Total": b"os.system",
+        b'"do"': b'"da"',
+        b'"sum"': b'"all"',
+        b'"arrays"': b'"orrays"',
+    }
+    for old, new in changes.items():
+        answer = decoded(site.answer(changed(good, old, new)))
+        assert list(answer) == ["refused"]
+    for bad in (b"", b"PK", good[: len(good) // 2], encoded({"do": "map"})):
+        assert list(decoded(site.answer(bad))) == ["refused"]
+    with raises(ReadError, "damaged_question"):
+        decoded(good[:30])
+
+
+def changed(content, old, new):
+    """Return an archive with other bytes in its members."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as archive, zipfile.ZipFile(out, "w") as copy:
+        members = {name: archive.read(name) for name in archive.namelist()}
+        assert any(old in value for value in members.values())
+        for name, value in members.items():
+            copy.writestr(name, value.replace(old, new))
+    return out.getvalue()
+
+
+def test_the_questions_exist_and_cannot_change():
+    for name in QUESTIONS:
+        module, _, kind = name.rpartition(".")
+        found = getattr(import_module(f"momentree.{module}"), kind)
+        assert callable(found) or is_dataclass(found), name
+        if isinstance(found, type):
+            assert found.__dataclass_params__.frozen, name
+
+
+def test_rare_columns_and_small_groups_are_suppressed():
+    X = records()
+    X[:, 0] = 0
+    X[[1, 2, 60, 61, 62, 63, 64], 0] = 1  # two at the first site, five at the second
+    with warns(MomentreeWarning, "sites_suppress"):
+        sites = at_sites(X, min_count=5)
+    ones = np.ones(N)
+    total = sites.sum(TransposedProduct(), ones)
+    assert total[0] == 5
+    assert sites.suppressed_["columns"] >= 1
+    # The second site leaves out its three rows without the groups' most frequent code.
+    X = np.ones((60, 2))
+    X[:3, 1] = 0
+    X[30:50, 1] = 0
+    two = Sites([Site(X[:30], min_count=5), Site(X[30:], min_count=5)])
+    largest = two.map(LargestColumn(), two.map(Product(np.array([[0.5, 0.0], [0.0, 1.0]]))))
+    with warns(MomentreeWarning, "sites_suppress"):
+        sums = two.sum(GroupSizes(2), largest, np.ones(60))
+    assert sums.tolist() == [20, 37]
+    assert two.suppressed_ == {"columns": 0, "rows": 3}
+
+
+def test_bad_sites():
+    X = records()
+    with raises(InvalidDataError, "no_sites"):
+        Sites([])
+    with raises(InvalidDataError, "too_few_rows_to_release"):
+        Site(X[:4])
+    with raises(InvalidDataError, "missing_in_moments"):
+        Site(np.where(X > 0, np.nan, 0))
+    names = [f"c{i}" for i in range(D)]
+    frame = pd.DataFrame(X, columns=names)
+    with raises(InvalidDataError, "sites_with_other_columns"):
+        Sites([Site(frame, min_count=1), Site(frame[names[::-1]], min_count=1)])
+    sites = Sites([Site(frame[:99], min_count=1), Site(frame[99:], min_count=1)])
+    tree = TopicTree(3, search="none").fit(sites)
+    assert tree.feature_names_in_.tolist() == names
+
+    def broken(_question):
+        return encoded({"refused": "not today"})
+
+    with raises(InvalidDataError, "site_refuses"):
+        Sites([broken])

@@ -1,0 +1,169 @@
+"""``momentree moments`` and ``momentree merge``: three hospitals fit a model by files alone."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+from momentree import BernoulliMixture, SingleTopicModel, load, readers
+from momentree.moments import load_state
+
+from .conftest import THEMES, make_documents, make_records, write_csv
+
+CODES = ("--rollup", "icd9", "--code-column", "DX*")
+
+
+@pytest.fixture(scope="module")
+def hospitals(tmp_path_factory):
+    """Tables of three hospitals, which may not share rows, and the pooled table."""
+    folder = tmp_path_factory.mktemp("hospitals")
+    records = make_records(450)
+    for i, name in enumerate("abc"):
+        write_csv(folder / f"{name}.csv", records[i::3])
+    write_csv(folder / "pooled.csv", records)
+    return folder
+
+
+def answers(run, folder, to, number, *options, question=None):
+    """Run the round at each site; return the files."""
+    files = [to / f"{name}{number}.mom" for name in "abc"]
+    for name, file in zip("abc", files, strict=True):
+        asked = () if question is None else ("--round", question)
+        result = run("moments", folder / f"{name}.csv", *options, *asked, "--save", file)
+        assert result.exit_code == 0, result.output
+    return files
+
+
+def test_three_hospitals_by_files_alone(run, hospitals, tmp_path):
+    options = (*CODES, "--min-cell", 1)
+    first = answers(run, hospitals, tmp_path, 1, *options)
+    question = tmp_path / "round2.mom"
+    result = run("merge", *first, "--components", 4, "--next", question)
+    assert result.exit_code == 0, result.output
+    assert "450 rows with 20 columns" in result.stdout
+    for i in range(2, 40):
+        files = answers(run, hospitals, tmp_path, i, *options, "-q", question=question)
+        question = tmp_path / f"round{i + 1}.mom"
+        model = tmp_path / f"model{i}.mt"
+        result = run("merge", *files, "--fit", model, "--next", question)
+        assert result.exit_code == 0, result.output
+        if "EM has converged" in result.stdout:
+            break
+    pooled = readers.read_records(
+        hospitals / "pooled.csv", rollup="icd9", code_columns="DX*", min_records=1
+    )
+    fitted = BernoulliMixture(4, start="raw_moments").fit(pooled.X, feature_names=pooled.codes)
+    found = load(model)
+    assert found.vocabulary_.tolist() == pooled.codes.tolist()
+    np.testing.assert_allclose(found.weights_, fitted.weights_, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(found.means_, fitted.means_, rtol=0, atol=1e-8)
+    assigned = run("assign", model, hospitals / "pooled.csv", "--complete")
+    rows = list(csv.DictReader(io.StringIO(assigned.stdout)))
+    assert [int(row["group"]) for row in rows] == fitted.labels_.tolist()
+
+
+def test_documents_with_a_list_of_words(run, tmp_path):
+    documents = make_documents(120)
+    for i, name in enumerate("abc"):
+        write_csv(tmp_path / f"{name}.csv", documents[i::3])
+    words = sorted({word for theme in THEMES.values() for word in theme.split()})
+    (tmp_path / "words.txt").write_text("\n".join(words) + "\n")
+    options = ("--model", "single-topic", "--text-column", "body", "--min-cell", 1)
+    options += ("--vocabulary", tmp_path / "words.txt")
+    first = answers(run, tmp_path, tmp_path, 1, *options)
+    assert load_state(first[0]).columns.tolist() == words
+    question, model = tmp_path / "next.mom", tmp_path / "model.mt"
+    run("merge", *first, "-k", 4, "--next", question)
+    last = answers(run, tmp_path, tmp_path, 2, *options[2:], question=question)
+    result = run("merge", *last, "--fit", model)
+    assert result.exit_code == 0, result.output
+    corpus = readers.read_corpus(
+        write_csv(tmp_path / "all.csv", documents), text_column="body", min_df=1, max_df=1.0
+    )
+    corpus = readers.align_columns(corpus, words)
+    pooled = SingleTopicModel(4, refine=None).fit(corpus.X)
+    np.testing.assert_allclose(load(model).components_, pooled.components_, rtol=0, atol=1e-8)
+    assert load(model).top_words(3) == [
+        line.split("%  ")[1].split(", ")[:3] for line in (result.stdout.splitlines()[2:6])
+    ]
+
+
+def test_columns_that_only_some_sites_have(run, tmp_path):
+    header = "visit_id,codes"
+    sites = {"a": ["250;401", "250;414", "250;401"], "b": ["428;401", "428;250", "428;401"]}
+    for name, rows in sites.items():
+        lines = [f"{name}{i},{codes}" for i, codes in enumerate(rows * 4)]
+        (tmp_path / f"{name}.csv").write_text("\n".join([header, *lines]) + "\n")
+        run("moments", tmp_path / f"{name}.csv", "--save", tmp_path / f"{name}.mom")
+    pooled = tmp_path / "pooled.mom"
+    result = run("merge", tmp_path / "a.mom", tmp_path / "b.mom", "--save", pooled)
+    assert result.exit_code == 0, result.output
+    assert "zeros where a site has no such column" in result.stderr
+    found = load_state(pooled)
+    assert found.columns.tolist() == ["250", "401", "414", "428"]
+    # 414 is in four records of one site and 250 in four of the other, which suppressed them.
+    np.testing.assert_allclose(found.m1, np.array([12, 16, 0, 12]) / 24)
+    assert found.suppressed[0] == 2
+    assert "suppressed 2 columns" in result.stdout
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory, hospitals):
+    """Files of the first round, and the question of the next one."""
+    from .conftest import invoke
+
+    folder = tmp_path_factory.mktemp("files")
+    answers(invoke, hospitals, folder, 1, *CODES)
+    first = [folder / f"{name}1.mom" for name in "abc"]
+    invoke("merge", *first, "-k", 3, "--next", folder / "question.mom")
+    return folder
+
+
+def test_refusals(refuses, hospitals, files, tmp_path):
+    a, b, question, out = files / "a1.mom", files / "b1.mom", files / "question.mom", tmp_path / "o"
+    table, mom, model = hospitals / "a.csv", out.with_suffix(".mom"), out.with_suffix(".mt")
+    (tmp_path / "short.mom").write_bytes(a.read_bytes()[:900])
+    (tmp_path / "other.csv").write_text("visit_id,codes\n" + "r,X99;X98\n" * 9)
+    (tmp_path / "gaps.csv").write_text("visit_id,x,y\n" + "a,1,\n" * 9 + "b,0,1\n" * 9)
+    cases = {
+        "site_twice": ("merge", a, b, a, "--save", mom),
+        "fit_too_early": ("merge", a, b, "--fit", model),
+        "components_needed": ("merge", a, b, "--next", mom),
+        "components_of_next": ("merge", a, b, "-k", 3),
+        "question_to_merge": ("merge", a, question, "--save", mom),
+        "damaged_state": ("merge", a, tmp_path / "short.mom", "--save", mom),
+        "no_such_file": ("merge", a, tmp_path / "none.mom", "--save", mom),
+        "not_a_question": ("moments", table, *CODES, "--round", a, "--save", mom),
+        "model_of_round": (
+            *("moments", table, *CODES, "--round", question, "--model", "poisson", "--save", mom),
+        ),
+        "no_column_in_common": (
+            *("moments", tmp_path / "other.csv", "--round", question, "--save", mom),
+        ),
+        "incomplete_for_moments": ("moments", tmp_path / "gaps.csv", "--save", mom),
+        "too_few_rows_to_release": ("moments", table, *CODES, "--min-cell", 500, "--save", mom),
+        "cannot_write": ("moments", table, *CODES, "--save", out.with_suffix(".csv")),
+    }
+    for code, arguments in cases.items():
+        assert refuses(*arguments, "-q").code == code, code
+        assert not mom.exists()
+        assert not model.exists()
+
+
+def test_files_of_other_rounds(refuses, run, hospitals, files, tmp_path):
+    answer = tmp_path / "a2.mom"
+    question = files / "question.mom"
+    run("moments", hospitals / "a.csv", *CODES, "--round", question, "--save", answer)
+    line = refuses("merge", files / "b1.mom", answer, "--save", tmp_path / "x.mom")
+    assert line.code == "files_differ"
+    assert "the last round: no and yes" in line
+
+
+def test_fewer_components_than_requested(run, files, tmp_path):
+    first = [files / f"{name}1.mom" for name in "abc"]
+    result = run("merge", *first, "-k", 50, "--next", tmp_path / "next.mom")
+    assert result.exit_code == 0, result.output
+    assert "support 20 components, not 50" in result.stderr
