@@ -106,7 +106,8 @@ def small_corpus(docstrings, monkeypatch):
 
 @pytest.mark.usefixtures("small_corpus")
 @pytest.mark.parametrize(
-    ("page", "made"), [("models", "found"), ("inputs", "named"), ("sequences", "page")]
+    ("page", "made"),
+    [("models", "found"), ("inputs", "named"), ("online", "same"), ("sequences", "page")],
 )
 def test_python_of_the_pages_runs(page, made):
     text = (REPOSITORY / "docs" / f"{page}.md").read_text(encoding="utf-8")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         choose_n_components,
         load,
     )
-    from momentree.tree import ClusterTree, TopicTree, TreeNode
+    from momentree.tree import ClusterTree, ModelChanges, TopicTree, TreeNode, compare_models
 
 __all__ = [
     "BernoulliMixture",
@@ -46,6 +46,7 @@ __all__ = [
     "LatentDirichletAllocation",
     "MixedMixture",
     "MixtureOfRegressions",
+    "ModelChanges",
     "MultiviewMixture",
     "PoissonMixture",
     "SingleTopicModel",
@@ -54,6 +55,7 @@ __all__ = [
     "__version__",
     "adapters",
     "choose_n_components",
+    "compare_models",
     "datasets",
     "decomposition",
     "distributions",
@@ -76,12 +78,14 @@ _HOMES = {
     "LatentDirichletAllocation": "momentree.models",
     "MixedMixture": "momentree.models",
     "MixtureOfRegressions": "momentree.models",
+    "ModelChanges": "momentree.tree",
     "MultiviewMixture": "momentree.models",
     "PoissonMixture": "momentree.models",
     "SingleTopicModel": "momentree.models",
     "TopicTree": "momentree.tree",
     "TreeNode": "momentree.tree",
     "choose_n_components": "momentree.models",
+    "compare_models": "momentree.tree",
     "load": "momentree.models",
 }
 

@@ -22,9 +22,10 @@ def top_eigenpairs_of_groups(
     """Return m top Ritz values and vectors, and the largest relative residual of each operator.
 
     `times` multiplies each of g operators with its own matrix, shape (g, d, m), and `start` has
-    that shape, with columns as by :func:`orthonormal`. The values descend, and the largest entry of each vector is positive. The iteration
-    ends when the residuals of the first k pairs of all operators are below `tol`, or after `max_passes` products with m columns: its
-    subspaces contain those of m Lanczos iterations with as many products.
+    that shape, with columns as by :func:`orthonormal`. The values descend, and the largest entry of
+    each vector is positive. The iteration ends when the residuals of the first k pairs of all
+    operators are below `tol`, or after `max_passes` products with m columns: its subspaces contain
+    those of m Lanczos iterations with as many products.
     """
     g, d, m = start.shape
     k = min(k, d)

@@ -14,9 +14,15 @@ _PART = 1 << 20
 
 
 def mapped(array: NDArray[Any]) -> mmap.mmap | None:
-    """Return the file that an array is mapped from, or None."""
+    """Return the file that an array is mapped from, or None.
+
+    None is also the answer for a mapping with changes that are not in the file (mode "c"): without
+    its pages, they would be lost.
+    """
     base: Any = array
     while isinstance(base, np.ndarray):
+        if isinstance(base, np.memmap) and base.mode == "c":
+            return None
         base = base.base
     return base if isinstance(base, mmap.mmap) else None
 

@@ -115,5 +115,6 @@ def as_csr(X: Any) -> Any:
         X = sp.csr_array(X)
     if X.indptr.dtype != X.indices.dtype:
         index = sp.get_index_dtype(maxval=max(X.nnz, *X.shape))
-        X = sp.csr_array((X.data, X.indices.astype(index), X.indptr.astype(index)), X.shape)
+        columns, pointers = (at.astype(index, copy=False) for at in (X.indices, X.indptr))
+        X = sp.csr_array((X.data, columns, pointers), X.shape)
     return X

@@ -61,6 +61,10 @@ class OfParity(BernoulliMixture):
         options = {"sample_weight": sample_weight, "feature_names": feature_names}
         return super().fit(binary(X), y, **options)
 
+    def partial_fit(self, X, y=None, *, sample_weight=None, feature_names=None):
+        options = {"sample_weight": sample_weight, "feature_names": feature_names}
+        return super().partial_fit(binary(X), y, **options)
+
     def predict(self, X):
         return super().predict(binary(X))
 

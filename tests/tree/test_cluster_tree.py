@@ -18,6 +18,7 @@ from ..incomplete import group_of, probabilities
 from ..oracle import assert_near_oracle, poisson_labels
 from ..raising import raises
 from .cluster_data import KINDS, PAIRS, REFINE, of_kind, oracle, records
+from .splitting import split_one
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 every_refine = pytest.mark.parametrize("refine", REFINE)
@@ -106,7 +107,9 @@ def test_the_best_split_comes_first(refine):
         part = X[list(samples)]
         one = np.ones(len(part))
         factor = 1.0 / np.sqrt(part.sum(axis=1) + 1.0)
-        return getattr(splitter(RowBlocks(sp.csr_array(part)), one, factor), "gain", -np.inf)
+        return getattr(
+            split_one(splitter, RowBlocks(sp.csr_array(part)), one, factor), "gain", -np.inf
+        )
 
     before = ClusterTree(2, refine=refine).fit(X)
     for k in range(3, 6):

@@ -21,6 +21,7 @@ from momentree.tree.dsidiwo_split import DSidiwoSplitter
 from momentree.whitening import whiten
 
 from .cluster_data import records
+from .splitting import split_one
 
 
 def splitter(d, **options):
@@ -57,7 +58,7 @@ def test_scores_have_mean_square_one_and_are_uncorrelated(case, d, k):
     factor = rng.uniform(0.5, 1.5, n) if scaled else np.ones(n)
     view = rng.uniform(0.5, 2.0, d) if viewed else np.ones(d)
     split = splitter(d, n_sides=k, view=view, constant=constant)
-    found = split(RowBlocks(sp.csr_array(X)), weight, factor)
+    found = split_one(split, RowBlocks(sp.csr_array(X)), weight, factor)
     assert isinstance(found.rule, ScoreRule)
     seen = factor[:, None] * (X @ found.rule.coef + found.rule.constant)
     gram = (seen * weight[:, None]).T @ seen / weight.sum()
@@ -157,8 +158,11 @@ small = st.tuples(st.integers(3, 12), st.integers(2, 5)).flatmap(
 @given(small)
 def test_the_side_of_a_record_is_its_larger_score(X):
     n, d = X.shape
-    found = splitter(d, min_samples_leaf=1e-9)(
-        RowBlocks(sp.csr_array(X.astype(float))), np.ones(n), np.ones(n)
+    found = split_one(
+        splitter(d, min_samples_leaf=1e-9),
+        RowBlocks(sp.csr_array(X.astype(float))),
+        np.ones(n),
+        np.ones(n),
     )
     if isinstance(found, Message):
         return
@@ -185,7 +189,7 @@ def test_disjoint_groups_have_disjoint_discriminators():
     """Where two groups share no code, each discriminator is zero on the other."""
     X = np.array([[1, 1, 0, 0]] * 5 + [[1, 0, 0, 0]] * 2 + [[0, 0, 1, 1]] * 3 + [[0, 0, 0, 1]])
     n = len(X)
-    found = splitter(4)(RowBlocks(sp.csr_array(X.astype(float))), np.ones(n), np.ones(n))
+    found = split_one(splitter(4), RowBlocks(sp.csr_array(X.astype(float))), np.ones(n), np.ones(n))
     assert found.side.tolist() == [0] * 7 + [1] * 4
     cross = X.astype(float) @ found.rule.coef
     np.testing.assert_allclose(cross[:7, 1], 0.0, atol=1e-9)
@@ -196,7 +200,7 @@ def test_em_after_a_split_raises_its_likelihood():
     for seed in range(5):
         X, _ = records(n=120, d=12, seed=seed, noise=0.15)
         rows, one = RowBlocks(sp.csr_array(X)), np.ones(120)
-        plain, refined = (splitter(12, refine_iter=m)(rows, one, one) for m in (0, 15))
+        plain, refined = (split_one(splitter(12, refine_iter=m), rows, one, one) for m in (0, 15))
         assert isinstance(refined.rule, LinearRule)
         # Its gain is that of a mixture; of the sides before EM it is this.
         groups = np.eye(2)[plain.side]
@@ -209,17 +213,17 @@ def test_em_after_a_split_raises_its_likelihood():
 def test_groups_too_small_or_of_one_direction_are_not_split():
     X, one = np.eye(4)[[0, 1, 2, 3, 0, 1]], np.ones(6)
     rows = RowBlocks(sp.csr_array(X))
-    found = splitter(4, min_samples_leaf=4)(rows, one, one)
+    found = split_one(splitter(4, min_samples_leaf=4), rows, one, one)
     assert found == Message("too_few_to_split", needed=8, n_sides=2)
-    found = splitter(4, min_samples_leaf=3, n_sides=3)(rows, one, one)
+    found = split_one(splitter(4, min_samples_leaf=3, n_sides=3), rows, one, one)
     assert found == Message("too_few_to_split", needed=9, n_sides=3)
     alike = RowBlocks(sp.csr_array(np.ones((6, 4))))
-    assert splitter(4)(alike, one, one).values["rank"] == 1
+    assert split_one(splitter(4), alike, one, one).values["rank"] == 1
     nothing = RowBlocks(sp.csr_array((6, 4)))
-    assert splitter(4)(nothing, one, one).values["rank"] == 0
+    assert split_one(splitter(4), nothing, one, one).values["rank"] == 0
     lonely = np.array([[1.0, 0]] * 9 + [[0.0, 1]])
-    found = splitter(2, min_samples_leaf=2)(
-        RowBlocks(sp.csr_array(lonely)), np.ones(10), np.ones(10)
+    found = split_one(
+        splitter(2, min_samples_leaf=2), RowBlocks(sp.csr_array(lonely)), np.ones(10), np.ones(10)
     )
     assert found == Message("small_side", least=2)
 
@@ -232,7 +236,7 @@ def test_what_the_view_hides_moves_no_side():
     )
     rows = RowBlocks(GaussianParameters.statistics(sp.csr_array(X)))
     view = np.append(np.ones(5), 0.0)
-    found = splitter(6, view=view, kind="real")(rows, np.ones(60), np.ones(60))
-    plain = splitter(5)(RowBlocks(sp.csr_array(X)), np.ones(60), np.ones(60))
+    found = split_one(splitter(6, view=view, kind="real"), rows, np.ones(60), np.ones(60))
+    plain = split_one(splitter(5), RowBlocks(sp.csr_array(X)), np.ones(60), np.ones(60))
     np.testing.assert_allclose(found.rule.coef[:5], plain.rule.coef, atol=1e-9)
     assert not found.rule.coef[5:].any()

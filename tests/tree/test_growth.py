@@ -12,8 +12,10 @@ from momentree.datasets import make_hierarchical_topics, make_single_topic
 from momentree.messages import Message
 from momentree.objects import TopicParameters
 from momentree.tree.growth import Limits, grow
-from momentree.tree.split import Groups, Split, Splits
+from momentree.tree.split import Split, Splits
 from momentree.tree.topic_split import TopicSplitter
+
+from .splitting import split_one
 
 
 @pytest.fixture(scope="module")
@@ -226,8 +228,8 @@ def test_em_after_a_split_and_a_split_without_it_differ_by_the_prior(X):
     # H Algorithm 2 compares conditional likelihoods: no weight of a topic enters the rule.
     rows, one = RowBlocks(X), np.ones(X.shape[0])
     plain, refined = (
-        TopicSplitter(min_samples_leaf=1, smoothing=0.5, refine_iter=steps)(
-            Groups.one(rows, one, one)
+        split_one(
+            TopicSplitter(min_samples_leaf=1, smoothing=0.5, refine_iter=steps), rows, one, one
         )
         for steps in (0, 15)
     )
@@ -240,7 +242,7 @@ def test_the_gain_after_em_is_that_of_a_mixture(X, smoothing):
     # EM has all but converged: the last step gains nothing that matters here.
     rows, one = RowBlocks(X), np.ones(X.shape[0])
     steps = {"min_samples_leaf": 1, "smoothing": smoothing, "refine_iter": 200}
-    found = TopicSplitter(**steps)(Groups.one(rows, one, one))
+    found = split_one(TopicSplitter(**steps), rows, one, one)
     counts = X.toarray()
     groups = [counts, counts[found.side == 0], counts[found.side == 1]]
     words = np.stack([group.sum(axis=0) + smoothing for group in groups])
@@ -258,7 +260,7 @@ def test_halves_of_a_large_topic_do_not_come_before_a_rare_one():
     one = np.ones(len(X))
     splitter = TopicSplitter(min_samples_leaf=1, smoothing=1.0)
     large, both = (
-        splitter(RowBlocks(sp.csr_array(part)), one[: len(part)], one[: len(part)])
+        split_one(splitter, RowBlocks(sp.csr_array(part)), one[: len(part)], one[: len(part)])
         for part in (X[:4000], X[3800:])
     )
     assert both.gain > large.gain

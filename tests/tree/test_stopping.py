@@ -8,7 +8,7 @@ from momentree import TopicTree, choose_n_components
 from momentree.assignment.rules import LinearRule
 from momentree.backends import RowBlocks
 from momentree.datasets import make_hierarchical_topics, make_single_topic
-from momentree.tree.split import Split
+from momentree.tree.split import Groups, Split, Splits
 from momentree.tree.stopping import topic_bic
 
 from ..oracle import assert_near_oracle, multinomial_labels
@@ -77,12 +77,16 @@ def test_the_penalty_by_hand(per_token, weight):
     def reason(gain):
         split = Split(
             LinearRule(np.ones(5), 0.0),
-            np.array([0, 0, 1, 1]),
             gain,
             np.ones((5, 2)),
             np.full(2, 2.0),
         )
-        return topic_bic(split, RowBlocks(sp.csr_array(X)), v, u)
+        rows = RowBlocks(sp.csr_array(np.vstack([X, X, X])))
+        v3, u3, own = np.tile(v, 3), np.tile(u, 3), np.repeat([1, -1, 0], 4)
+        groups = Groups(rows, v3, u3, own, 2)
+        alone, again = topic_bic(Splits([split, split], own), groups)
+        assert alone == again
+        return alone
 
     assert reason(penalty * (1 + 1e-12)) is None
     found = reason(penalty * (1 - 1e-12))

@@ -272,7 +272,7 @@ class OfDerived:
             factor, *others = arrays
             data, arrays = data * np.repeat(factor, np.diff(indptr)), tuple(others)
         derived = B.with_data(data)
-        derived.total, derived.spare = B.total, B.spare
+        derived.total, derived.scratch = B.total, B.scratch
         return self.kernel(derived, *arrays)
 
 

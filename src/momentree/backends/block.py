@@ -9,8 +9,44 @@ import numpy as np
 import momentree.backends.reference as scipy_products
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
-from momentree.backends.csr import Csr, Products
+from momentree.backends.csr import Csr
 from momentree.exceptions import InvalidDataError
+
+SPARE = 4
+"""Arrays that are kept for new results, at most."""
+
+
+class Scratch:
+    """What blocks of one pass share: memory for new results, and copies of right factors.
+
+    Attributes
+    ----------
+    copies : dict
+        Right factors in the layout of the products, with the originals, by their identity.
+    """
+
+    def __init__(self) -> None:
+        self._spare: list[Floats] = []
+        self.copies: dict[int, tuple[Floats, Floats]] = {}
+
+    def keep(self, array: Floats) -> None:
+        """Keep an array that is no longer needed: new memory is slow."""
+        if array.ndim == 3 and not array.flags.c_contiguous:
+            array = array.transpose(1, 0, 2)
+        fit = array.dtype == np.float64 and array.flags.c_contiguous
+        if fit and len(self._spare) < SPARE:
+            self._spare.append(array)
+
+    def zeros(self, shape: tuple[int, ...]) -> Floats:
+        """Return an array of zeros."""
+        try:
+            array = self._spare.pop()
+        except IndexError:
+            return np.zeros(shape)
+        if array.shape != shape:
+            return np.zeros(shape)
+        array.fill(0.0)
+        return array
 
 
 class Block:
@@ -38,15 +74,15 @@ class Block:
     total : ndarray or None
         The sum so far, while rows are summed. A kernel may add to it in place and return it:
         ``B.tdot(Z, out=B.total)`` saves an array and an addition of its size for each block.
-    spare : list of ndarray
-        Arrays that are no longer needed, for new results.
+    scratch : Scratch
+        Memory that the blocks of a pass share.
 
     Notes
     -----
     In all methods, `out` is None for a new array, or an array to which the result is added.
     """
 
-    __slots__ = ("_csr", "_dense", "_products", "at", "spare", "total")
+    __slots__ = ("_csr", "_dense", "_products", "at", "scratch", "total")
 
     def __init__(
         self,
@@ -59,12 +95,12 @@ class Block:
         *,
         values: Floats | None = None,
         row_factor: Floats | None = None,
-        products: Products = scipy_products,
+        products: Any = scipy_products,
     ) -> None:
         self.at, self._dense, self._products = at, dense, products
         self._csr = Csr(data, indices, indptr, (at.stop - at.start, d), values, row_factor)
         self.total: Floats | None = None
-        self.spare: list[Floats] = []
+        self.scratch = Scratch()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -88,7 +124,7 @@ class Block:
         V = _factor(V, d)
         if self._dense is not None:
             return np.asarray(self._dense @ V)
-        return self._products.add_dot(self._csr, V, np.zeros((n, *V.shape[1:])))
+        return np.asarray(self._products.add_dot(self._csr, V, np.zeros((n, *V.shape[1:]))))
 
     def tdot(self, Z: Floats, out: Floats | None = None) -> Floats:
         """Return the product B^T Z.
@@ -109,7 +145,9 @@ class Block:
         Z = _factor(Z, n)
         if self._dense is not None:
             return _added(self._dense.T @ Z, out)
-        return self._products.add_tdot(self._csr, Z, self._target(out, (d, *Z.shape[1:])))
+        return np.asarray(
+            self._products.add_tdot(self._csr, Z, self._target(out, (d, *Z.shape[1:])))
+        )
 
     def gram(self, V: Floats, r: Floats, out: Floats | None = None) -> Floats:
         """Return the product B^T (r * (B V)), with weights r of the rows.
@@ -132,7 +170,7 @@ class Block:
         V, r = _factor(V, d), _weights(r, n)
         if self._dense is not None:
             return _added(self._dense.T @ _times(r, self._dense @ V), out)
-        return self._products.add_gram(self._csr, V, r, self._target(out, V.shape))
+        return np.asarray(self._products.add_gram(self._csr, V, r, self._target(out, V.shape)))
 
     def own_dot(self, V: Floats, own: Ints) -> Floats:
         """Return the product of each row with the matrix of its own group.
@@ -149,15 +187,15 @@ class Block:
         ndarray of shape (n, m)
             x_i V[own_i] for each row x_i; zeros for rows that are skipped.
         """
-        n, d = self.shape
-        V = _stack(V, d)
+        n = self.shape[0]
+        V = self._stack(V)
         own = _groups(own, n, len(V))
         out = np.zeros((n, V.shape[2]))
         if self._dense is not None:
             for j, at in _members(own):
                 out[at] = self._dense[at] @ V[j]
             return out
-        return self._products.add_own_dot(self._csr, V, own, out)
+        return np.asarray(self._products.add_own_dot(self._csr, V, own, out))
 
     def own_tdot(self, Z: Floats, own: Ints, g: int, out: Floats | None = None) -> Floats:
         """Return the product of each group of rows, transposed, with its rows of Z.
@@ -180,12 +218,12 @@ class Block:
         """
         n, d = self.shape
         Z, own = _matrix(Z, n), _groups(own, n, g)
-        out = self._target(out, (g, d, Z.shape[1]))
+        out = self._own_target(out, (g, d, Z.shape[1]))
         if self._dense is not None:
             for j, at in _members(own):
                 out[j] += self._dense[at].T @ Z[at]
             return out
-        return self._products.add_own_tdot(self._csr, Z, own, out)
+        return np.asarray(self._products.add_own_tdot(self._csr, Z, own, out))
 
     def own_gram(self, V: Floats, own: Ints, r: Floats, out: Floats | None = None) -> Floats:
         """Return ``gram`` of each group of rows with its own matrix.
@@ -206,16 +244,38 @@ class Block:
         ndarray of shape (g, d, m)
             Entry j is B_j^T (r_j * (B_j V_j)) with B_j, r_j the rows of group j and their weights.
         """
-        n, d = self.shape
-        V, r = _stack(V, d), _weights(r, n)
+        n = self.shape[0]
+        V, r = self._stack(V), _weights(r, n)
         own = _groups(own, n, len(V))
-        out = self._target(out, V.shape)
+        out = self._own_target(out, V.shape)
         if self._dense is not None:
             for j, at in _members(own):
                 part = self._dense[at]
                 out[j] += part.T @ _times(r[at], part @ V[j])
             return out
-        return self._products.add_own_gram(self._csr, V, own, r, out)
+        return np.asarray(self._products.add_own_gram(self._csr, V, own, r, out))
+
+    def _stack(self, V: Floats) -> Floats:
+        """Return one matrix per group in the best layout, copied at most once for all blocks."""
+        check_shape("the right factor", V, ("g", self.shape[1], "m"))
+        across = V.transpose(1, 0, 2) if self._products.INTERLEAVED else V
+        if across.dtype != np.float64 or not across.flags.c_contiguous:
+            copied = self.scratch.copies.get(id(V))
+            if copied is None or copied[0] is not V:
+                copied = (V, np.ascontiguousarray(across, dtype=np.float64))
+                self.scratch.copies[id(V)] = copied
+            across = copied[1]
+        return across.transpose(1, 0, 2) if self._products.INTERLEAVED else across
+
+    def _own_target(self, out: Floats | None, shape: tuple[int, ...]) -> Floats:
+        """Return the array of shape (g, d, m) to add to: the given one, else one of zeros."""
+        if out is not None:
+            check_shape("out", out, shape)
+            return out
+        if not self._products.INTERLEAVED:
+            return self.scratch.zeros(shape)
+        g, d, m = shape
+        return self.scratch.zeros((d, g, m)).transpose(1, 0, 2)
 
     def _target(self, out: Floats | None, shape: tuple[int, ...]) -> Floats:
         """Return the array to add to: the given one, else one of zeros."""
@@ -224,14 +284,7 @@ class Block:
             if out.dtype != np.float64 or not out.flags.c_contiguous:
                 raise InvalidDataError("out_layout", type=str(out.dtype))
             return out
-        try:
-            found = self.spare.pop()
-        except IndexError:
-            return np.zeros(shape)
-        if found.shape != shape or found.dtype != np.float64 or not found.flags.c_contiguous:
-            return np.zeros(shape)
-        found.fill(0.0)
-        return found
+        return self.scratch.zeros(shape)
 
     @property
     def csr(self) -> tuple[Floats, Any, Any]:
@@ -279,12 +332,6 @@ def _matrix(Z: Floats, size: int) -> Floats:
     Z = np.ascontiguousarray(Z, dtype=np.float64)
     check_shape("the right factor", Z, (size, "m"))
     return Z
-
-
-def _stack(V: Floats, d: int) -> Floats:
-    V = np.ascontiguousarray(V, dtype=np.float64)
-    check_shape("the right factor", V, ("g", d, "m"))
-    return V
 
 
 def _weights(r: Floats, n: int) -> Floats:

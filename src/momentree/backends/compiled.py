@@ -1,7 +1,7 @@
 """Products with rows in CSR form, compiled by Numba: the same as `reference`, up to rounding.
 
 Values are read in the type in which they are stored, and columns are computed eight, four or two at
-once. Rows of the same group follow each other, so that the matrix of a group stays in the cache.
+once.
 
 Each function adds its result to `out` and returns it.
 """
@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numpy.lib.stride_tricks import as_strided
 
 from momentree._types import Floats, Ints
 from momentree.backends.csr import Csr
@@ -24,57 +25,48 @@ from momentree.backends.vectors import add, add_product, add_to, load, scale, ze
 U = np.uintp  # positions: Numba tests whether signed ones are negative
 
 
+INTERLEAVED = True
+"""Whether matrices of several groups should be in memory as (d, g, m): columns that are frequent in
+one group often are in others, and stay in the cache."""
+
+
 def add_dot(rows: Csr, V: Floats, out: Floats) -> Floats:
     """Add B V."""
-    n, d = rows.shape
-    _run(_dot, rows, *_together(n), _flat(V), _factor(rows), d, _width(V), _flat(out))
+    _run(_dot, rows, None, V, _factor(rows), out)
     return out
 
 
 def add_tdot(rows: Csr, Z: Floats, out: Floats) -> Floats:
     """Add B^T Z."""
-    n, d = rows.shape
-    _run(_tdot, rows, *_together(n), _flat(Z), _factor(rows), d, _width(Z), _flat(out))
+    _run(_tdot, rows, None, Z, _factor(rows), out)
     return out
 
 
 def add_gram(rows: Csr, V: Floats, r: Floats, out: Floats) -> Floats:
     """Add B^T (r * (B V))."""
-    n, d = rows.shape
-    _run(_gram, rows, *_together(n), _flat(V), _weights(rows, r), d, _width(V), _flat(out))
+    _run(_gram, rows, None, V, _weights(rows, r), out)
     return out
 
 
 def add_own_dot(rows: Csr, V: Floats, own: Ints, out: Floats) -> Floats:
     """Add the product of each row with the matrix of its own group."""
-    order, d = _by_group(own, len(V)), rows.shape[1]
-    _run(_dot, rows, order, own, _flat(V), _factor(rows), d, V.shape[2], _flat(out))
+    _run(_dot, rows, own, V, _factor(rows), out)
     return out
 
 
 def add_own_tdot(rows: Csr, Z: Floats, own: Ints, out: Floats) -> Floats:
     """Add the product of each group of rows, transposed, with its rows of Z."""
-    order, d = _by_group(own, len(out)), rows.shape[1]
-    _run(_tdot, rows, order, own, _flat(Z), _factor(rows), d, Z.shape[1], _flat(out))
+    _run(_tdot, rows, own, Z, _factor(rows), out)
     return out
 
 
 def add_own_gram(rows: Csr, V: Floats, own: Ints, r: Floats, out: Floats) -> Floats:
     """Add B_j^T (r_j * (B_j V_j)) for each group j."""
-    order, d = _by_group(own, len(V)), rows.shape[1]
-    _run(_gram, rows, order, own, _flat(V), _weights(rows, r), d, V.shape[2], _flat(out))
+    _run(_gram, rows, own, V, _weights(rows, r), out)
     return out
 
 
 # --- arguments, of few types so that little is compiled -----------------------------------------
-
-
-def _flat(V: Floats) -> Floats:
-    return V.reshape(-1)
-
-
-def _width(V: Floats) -> int:
-    return 1 if V.ndim == 1 else V.shape[1]
 
 
 def _factor(rows: Csr) -> Floats:
@@ -85,30 +77,42 @@ def _weights(rows: Csr, r: Floats) -> Floats:
     return r if rows.row_factor is None else r * rows.row_factor**2
 
 
-_counted = np.arange(0)
-_zeros = np.zeros(0, dtype=np.intp)
-
-
-def _together(n: int) -> tuple[Ints, Ints]:
-    """Return the order and the groups of n rows of one group."""
-    global _counted, _zeros
-    counted, zero = _counted, _zeros
-    if len(counted) < n or len(zero) < n:
-        counted, zero = np.arange(2 * n), np.zeros(2 * n, dtype=np.intp)
-        _counted, _zeros = counted, zero
-    return counted[:n], zero[:n]
-
-
-def _by_group(own: Ints, g: int) -> Ints:
-    """Return the rows of all groups, those of group 0 first."""
-    # NumPy sorts short numbers in linear time.
-    order = np.argsort(own.astype(np.int16) if g < 1 << 15 else own, kind="stable")
-    return order[np.count_nonzero(own < 0) :]
-
-
-def _run(function: Callable[..., None], rows: Csr, *arguments: Any) -> None:
+def _run(
+    function: Callable[..., None], rows: Csr, own: Ints | None, V: Floats, r: Floats, out: Floats
+) -> None:
+    if own is None:
+        own = np.zeros(rows.shape[0], dtype=np.intp)
+    if not (V.size and out.size and len(rows.stored)):
+        return
     pointers = rows.pointers.astype(np.int64, copy=False)
-    _compiled(function)(rows.stored, rows.indices, pointers, rows.values, *arguments)
+    m = 1 if V.ndim == 1 else V.shape[-1]
+    if _steps(out) is None:
+        part = np.zeros(out.shape)
+        _run(function, rows, own, V, r, part)
+        out += part
+        return
+    V = V if _steps(V) else np.ascontiguousarray(V)
+    _compiled(function)(
+        rows.stored, rows.indices, pointers, rows.values, own, *_flat(V), r, m, *_flat(out)
+    )
+
+
+def _steps(V: Floats) -> tuple[int, int] | None:
+    """Return the distances of groups and of columns in memory, or None if V must be copied."""
+    steps = [step // V.itemsize for step in V.strides]
+    if V.ndim > 1 and V.shape[-1] > 1 and steps[-1] != 1:
+        return None
+    if min(steps) < 0:
+        return None
+    column = steps[0] if V.ndim == 1 else steps[-2]
+    return (steps[0] if V.ndim == 3 else 0), column
+
+
+def _flat(V: Floats) -> tuple[Floats, int, int]:
+    """Return all memory from the first to the last number, and the steps."""
+    group, column = _steps(V) or (0, 0)
+    last = sum((n - 1) * step // V.itemsize for n, step in zip(V.shape, V.strides, strict=True))
+    return as_strided(V, (last + 1,), (V.itemsize,)), group, column
 
 
 # --- one row: x V, and the addition of x^T y to V -------------------------------------------------
@@ -125,25 +129,25 @@ def _functions(width: int) -> tuple[Any, Any, Any]:
     zero = zeros(width)
 
     @_inside
-    def gather(stored, indices, table, a, b, V, first, m):
+    def gather(stored, indices, table, a, b, V, first, stride):
         even, odd = zero(), zero()  # two sums at once: an addition waits for the last
         e = a
         while e + 2 <= b:
             at = U(e)
-            even = add_product(even, _value(table, stored[at]), V, first + U(indices[at]) * m)
+            even = add_product(even, _value(table, stored[at]), V, first + U(indices[at]) * stride)
             at += U(1)
-            odd = add_product(odd, _value(table, stored[at]), V, first + U(indices[at]) * m)
+            odd = add_product(odd, _value(table, stored[at]), V, first + U(indices[at]) * stride)
             e += 2
         if e < b:
             at = U(e)
-            even = add_product(even, _value(table, stored[at]), V, first + U(indices[at]) * m)
+            even = add_product(even, _value(table, stored[at]), V, first + U(indices[at]) * stride)
         return add(even, odd)
 
     @_inside
-    def spread(stored, indices, table, a, b, y, V, first, m):
+    def spread(stored, indices, table, a, b, y, V, first, stride):
         for e in range(a, b):
             at = U(e)
-            add_to(V, first + U(indices[at]) * m, _value(table, stored[at]), y)
+            add_to(V, first + U(indices[at]) * stride, _value(table, stored[at]), y)
 
     return gather, spread, load(width)
 
@@ -155,68 +159,79 @@ _gather1, _spread1, _load1 = _functions(1)
 
 
 # --- all rows -------------------------------------------------------------------------------------
+# Entry w of the matrix of group j begins at j * group + w * step.
 
 
-def _dot(stored, indices, pointers, table, order, own, V, r, d, m, out):
-    m = U(m)
-    for i in order:
+def _dot(stored, indices, pointers, table, own, V, group, step, r, m, out, _, to_step):
+    group, step, to_step, m = U(group), U(step), U(to_step), U(m)
+    for i in range(len(own)):
+        if own[i] < 0:
+            continue
         a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
-        first, to, c = U(own[i]) * U(d) * m, U(i) * m, U(0)
+        first, to, c = U(own[i]) * group, U(i) * to_step, U(0)
         while c + U(8) <= m:
-            add_to(out, to + c, r[i], _gather8(stored, indices, table, a, b, V, first + c, m))
+            y = _gather8(stored, indices, table, a, b, V, first + c, step)
+            add_to(out, to + c, r[i], y)
             c += U(8)
         if c + U(4) <= m:
-            add_to(out, to + c, r[i], _gather4(stored, indices, table, a, b, V, first + c, m))
+            y = _gather4(stored, indices, table, a, b, V, first + c, step)
+            add_to(out, to + c, r[i], y)
             c += U(4)
         if c + U(2) <= m:
-            add_to(out, to + c, r[i], _gather2(stored, indices, table, a, b, V, first + c, m))
+            y = _gather2(stored, indices, table, a, b, V, first + c, step)
+            add_to(out, to + c, r[i], y)
             c += U(2)
         if c < m:
-            add_to(out, to + c, r[i], _gather1(stored, indices, table, a, b, V, first + c, m))
+            y = _gather1(stored, indices, table, a, b, V, first + c, step)
+            add_to(out, to + c, r[i], y)
 
 
-def _tdot(stored, indices, pointers, table, order, own, Z, r, d, m, out):
-    m = U(m)
-    for i in order:
+def _tdot(stored, indices, pointers, table, own, Z, _, z_step, r, m, out, group, step):
+    group, step, z_step, m = U(group), U(step), U(z_step), U(m)
+    for i in range(len(own)):
+        if own[i] < 0:
+            continue
         a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
-        first, to, c = U(own[i]) * U(d) * m, U(i) * m, U(0)
+        first, at, c = U(own[i]) * group, U(i) * z_step, U(0)
         while c + U(8) <= m:
-            y = scale(_load8(Z, to + c), r[i])
-            _spread8(stored, indices, table, a, b, y, out, first + c, m)
+            y = scale(_load8(Z, at + c), r[i])
+            _spread8(stored, indices, table, a, b, y, out, first + c, step)
             c += U(8)
         if c + U(4) <= m:
-            y = scale(_load4(Z, to + c), r[i])
-            _spread4(stored, indices, table, a, b, y, out, first + c, m)
+            y = scale(_load4(Z, at + c), r[i])
+            _spread4(stored, indices, table, a, b, y, out, first + c, step)
             c += U(4)
         if c + U(2) <= m:
-            y = scale(_load2(Z, to + c), r[i])
-            _spread2(stored, indices, table, a, b, y, out, first + c, m)
+            y = scale(_load2(Z, at + c), r[i])
+            _spread2(stored, indices, table, a, b, y, out, first + c, step)
             c += U(2)
         if c < m:
-            y = scale(_load1(Z, to + c), r[i])
-            _spread1(stored, indices, table, a, b, y, out, first + c, m)
+            y = scale(_load1(Z, at + c), r[i])
+            _spread1(stored, indices, table, a, b, y, out, first + c, step)
 
 
-def _gram(stored, indices, pointers, table, order, own, V, r, d, m, out):
-    m = U(m)
-    for i in order:
+def _gram(stored, indices, pointers, table, own, V, v_group, v_step, r, m, out, group, step):
+    v_group, v_step, group, step, m = U(v_group), U(v_step), U(group), U(step), U(m)
+    for i in range(len(own)):
+        if own[i] < 0:
+            continue
         a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
-        first, c = U(own[i]) * U(d) * m, U(0)
+        v_first, first, c = U(own[i]) * v_group, U(own[i]) * group, U(0)
         while c + U(8) <= m:
-            y = scale(_gather8(stored, indices, table, a, b, V, first + c, m), r[i])
-            _spread8(stored, indices, table, a, b, y, out, first + c, m)
+            y = scale(_gather8(stored, indices, table, a, b, V, v_first + c, v_step), r[i])
+            _spread8(stored, indices, table, a, b, y, out, first + c, step)
             c += U(8)
         if c + U(4) <= m:
-            y = scale(_gather4(stored, indices, table, a, b, V, first + c, m), r[i])
-            _spread4(stored, indices, table, a, b, y, out, first + c, m)
+            y = scale(_gather4(stored, indices, table, a, b, V, v_first + c, v_step), r[i])
+            _spread4(stored, indices, table, a, b, y, out, first + c, step)
             c += U(4)
         if c + U(2) <= m:
-            y = scale(_gather2(stored, indices, table, a, b, V, first + c, m), r[i])
-            _spread2(stored, indices, table, a, b, y, out, first + c, m)
+            y = scale(_gather2(stored, indices, table, a, b, V, v_first + c, v_step), r[i])
+            _spread2(stored, indices, table, a, b, y, out, first + c, step)
             c += U(2)
         if c < m:
-            y = scale(_gather1(stored, indices, table, a, b, V, first + c, m), r[i])
-            _spread1(stored, indices, table, a, b, y, out, first + c, m)
+            y = scale(_gather1(stored, indices, table, a, b, V, v_first + c, v_step), r[i])
+            _spread1(stored, indices, table, a, b, y, out, first + c, step)
 
 
 @cache

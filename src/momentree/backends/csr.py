@@ -1,14 +1,13 @@
-"""The stored values of a block of rows, read where they are, and the products with them."""
+"""The stored values of a block of rows, read where they are."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from momentree._types import Floats, Ints
+from momentree._types import Floats
 
 
 class Csr:
@@ -64,14 +63,3 @@ def standing_for(
     if row_factor is not None:
         data = data * np.repeat(row_factor, np.diff(pointers))
     return np.asarray(data)
-
-
-class Products(Protocol):
-    """A module of functions that add a product to `out`, a contiguous array, and return it."""
-
-    add_dot: Callable[[Csr, Floats, Floats], Floats]
-    add_tdot: Callable[[Csr, Floats, Floats], Floats]
-    add_gram: Callable[[Csr, Floats, Floats, Floats], Floats]
-    add_own_dot: Callable[[Csr, Floats, Ints, Floats], Floats]
-    add_own_tdot: Callable[[Csr, Floats, Ints, Floats], Floats]
-    add_own_gram: Callable[[Csr, Floats, Ints, Floats, Floats], Floats]

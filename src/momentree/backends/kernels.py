@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from types import ModuleType
 from typing import Literal, get_args
 
 import momentree.backends.reference as scipy_products
-from momentree.backends.csr import Products
 from momentree.exceptions import InvalidParameterError
 
 Kernels = Literal["auto", "numba", "scipy"]
@@ -78,7 +78,7 @@ def chosen(nnz: int) -> Kernels:
     return kernels
 
 
-def products(kernels: Kernels) -> Products:
+def products(kernels: Kernels) -> ModuleType:
     """Return the module with these functions."""
     return (_load()[0] if kernels == "numba" else None) or scipy_products
 
@@ -91,7 +91,7 @@ def _check(name: str, value: str) -> Kernels:
 
 
 @cache
-def _load() -> tuple[Products | None, str]:
+def _load() -> tuple[ModuleType | None, str]:
     """Return the compiled products, or the reason why they cannot be loaded."""
     try:
         return importlib.import_module("momentree.backends.compiled"), ""

@@ -13,6 +13,9 @@ from scipy.sparse import _sparsetools
 from momentree._types import Floats, Ints
 from momentree.backends.csr import Csr
 
+INTERLEAVED = False
+"""Whether matrices of several groups should be in memory as (d, g, m)."""
+
 
 def add_dot(rows: Csr, V: Floats, out: Floats) -> Floats:
     """Add B V."""
@@ -37,24 +40,29 @@ def add_gram(rows: Csr, V: Floats, r: Floats, out: Floats) -> Floats:
 def add_own_dot(rows: Csr, V: Floats, own: Ints, out: Floats) -> Floats:
     """Add the product of each row with the matrix of its own group."""
     placed, at = _placed(rows, own, len(V))
-    V = _stacked(V)
     if at is None:
-        return add_dot(placed, V, out)
-    out[at] += add_dot(placed, V, np.zeros((len(at), V.shape[1])))
+        return add_dot(placed, _stacked(V), out)
+    out[at] += add_dot(placed, _stacked(V), np.zeros((len(at), V.shape[2])))
     return out
 
 
 def add_own_tdot(rows: Csr, Z: Floats, own: Ints, out: Floats) -> Floats:
     """Add the product of each group of rows, transposed, with its rows of Z."""
     placed, at = _placed(rows, own, len(out))
-    add_tdot(placed, Z if at is None else Z[at], _stacked(out))
+    total = out if out.flags.c_contiguous else np.zeros(out.shape)
+    add_tdot(placed, Z if at is None else Z[at], _stacked(total))
+    if total is not out:
+        out += total
     return out
 
 
 def add_own_gram(rows: Csr, V: Floats, own: Ints, r: Floats, out: Floats) -> Floats:
     """Add B_j^T (r_j * (B_j V_j)) for each group j."""
     placed, at = _placed(rows, own, len(V))
-    add_gram(placed, _stacked(V), r if at is None else r[at], _stacked(out))
+    total = out if out.flags.c_contiguous else np.zeros(out.shape)
+    add_gram(placed, _stacked(V), r if at is None else r[at], _stacked(total))
+    if total is not out:
+        out += total
     return out
 
 

@@ -29,8 +29,8 @@ def with_room(B: Block, g: int, m: int, n_more: int) -> tuple[Floats, Floats, Fl
     d = B.shape[1]
     whole = B.total
     if whole is None:
-        whole = np.zeros((g + -(-n_more // max(d * m, 1)), d, m))
-    return whole, whole[:g], whole[g:].reshape(-1)[:n_more]
+        whole = np.zeros((d + _more_rows(g * m, n_more), g * m))
+    return whole, *_parts(whole, d, g, n_more)
 
 
 def parted(total: Floats, g: int, n_more: int) -> tuple[Floats, Floats]:
@@ -48,7 +48,16 @@ def parted(total: Floats, g: int, n_more: int) -> tuple[Floats, Floats]:
     tuple of two ndarrays
         Sums of shape (g, d, m), and the other numbers.
     """
-    return total[:g], total[g:].reshape(-1)[:n_more]
+    return _parts(total, len(total) - _more_rows(total.shape[1], n_more), g, n_more)
+
+
+def _more_rows(n_columns: int, n_more: int) -> int:
+    return -(-n_more // max(n_columns, 1))
+
+
+def _parts(whole: Floats, d: int, g: int, n_more: int) -> tuple[Floats, Floats]:
+    # The numbers of all groups for a column of the data are neighbors, as blocks add to them.
+    return whole[:d].reshape(d, g, -1).transpose(1, 0, 2), whole[d:].reshape(-1)[:n_more]
 
 
 def group_totals(own: Ints, values: Floats, n_groups: int) -> Floats:
@@ -69,4 +78,4 @@ def group_totals(own: Ints, values: Floats, n_groups: int) -> Floats:
         The sums.
     """
     # Values without a group are counted in front.
-    return np.bincount(own + 1, values, minlength=n_groups + 1)[1:]
+    return np.bincount(own + 1, values, minlength=n_groups + 1)[1:].astype(np.float64, copy=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -85,6 +84,9 @@ def in_given_order(values: RowArray, at: Ints | None) -> RowArray:
     out = np.empty_like(values)
     out[at] = values
     return out
+
+
+_KEPT = "_sampling_order"
 
 
 @dataclass(frozen=True)
@@ -171,9 +173,18 @@ class RowSampler:
         at, ratio = at[ascending], ratio[ascending]
         return at, self.sample_weight[at] * ratio
 
-    @cached_property
+    @property
     def _order(self) -> Ints:
-        """Rows of positive weight by their keys; equal rows by their weights."""
+        """Rows of positive weight by their keys; equal rows by their weights.
+
+        It is kept with the rows, because a fit draws several samples.
+        """
+        kept = vars(self.rows).get(_KEPT)
+        if kept is None or kept[0] is not self.sample_weight:
+            kept = vars(self.rows)[_KEPT] = self.sample_weight, self._sorted()
+        return np.asarray(kept[1])
+
+    def _sorted(self) -> Ints:
         v = self.sample_weight
         at = np.flatnonzero(v)
         columns = _column_keys(self.rows.sum(TransposedProduct(), v))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import pairwise
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from momentree._sparse import as_csr
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_shape
 from momentree.backends.base import Kernel, RowArray, Rows
-from momentree.backends.block import Block
+from momentree.backends.block import Block, Scratch
 from momentree.backends.kernels import chosen, products
 from momentree.backends.passes import count_pass
 from momentree.backends.products import LISTED
@@ -35,8 +36,6 @@ ROWS_PER_TASK = 4096
 N_CHAINS = 16
 """Blocks are summed in this many chains for any number of threads, which fixes the order of
 additions and limits the useful number of threads."""
-SPARE = 4
-"""Partial sums that are kept for the next ones, at most."""
 
 FULL = 1 / 12
 """Fraction of nonzero values from which dense products take less time than sparse ones, measured
@@ -88,7 +87,7 @@ class RowBlocks(Rows):
     array([3., 3.])
     """
 
-    _is_mapped = False
+    _is_mapped = False  # whether X is a file
 
     def __init__(
         self,
@@ -302,19 +301,18 @@ class RowBlocks(Rows):
         """Return the sum of a kernel over all blocks; see :meth:`Rows.sum`."""
         count_pass(self.shape[0])
         chains = self._chains
-        spare: list[Floats] = []  # sums that have been added: new memory is slow
+        scratch = Scratch()
 
         def add(total: Floats, part: Floats) -> None:
             total += part
-            if len(spare) < SPARE:
-                spare.append(part)
+            scratch.keep(part)
 
         def add_chain(i: int) -> Floats:
             total: Floats | None = None
             for at in chains[i]:
                 B = self._block(at)
                 if len(chains) > 1:
-                    B.total, B.spare = total, spare
+                    B.total, B.scratch = total, scratch
                 part = self._apply(kernel, B, arrays)
                 if total is None:
                     total = part
@@ -334,12 +332,23 @@ class RowBlocks(Rows):
         count_pass(self.shape[0])
         chains = self._chains
 
-        def map_chain(i: int) -> Floats:
-            return np.concatenate(
-                [self._apply(kernel, self._block(at), arrays) for at in chains[i]]
-            )
+        scratch, held = Scratch(), Lock()
+        found: list[Any] = []  # the array of all values, once the type of the first is known
 
-        return np.concatenate(list(run(map_chain, len(chains))))
+        def map_chain(i: int) -> None:
+            for at in chains[i]:
+                B = self._block(at)
+                if len(chains) > 1:
+                    B.scratch = scratch
+                values = self._apply(kernel, B, arrays)
+                with held:
+                    if not found:
+                        found.append(np.empty((self.shape[0], *values.shape[1:]), values.dtype))
+                found[0][at] = values
+
+        for _ in run(map_chain, len(chains)):
+            pass
+        return np.asarray(found[0])
 
     def ones(self) -> RowArray:
         """Return a row array of ones."""
@@ -358,7 +367,11 @@ class RowBlocks(Rows):
         return function(*arrays)
 
     def _apply(self, kernel: Kernel, B: Block, arrays: tuple[RowArray, ...]) -> Any:
-        result = kernel(B, *(values[B.at] for values in arrays))
+        entries = [values[B.at] for values in arrays]
+        result = kernel(B, *entries)
+        for values in entries:
+            if isinstance(values, np.ndarray):
+                release(values)
         if self._is_mapped:
             start, stop = self._X.indptr[B.at.start], self._X.indptr[B.at.stop]
             release(self._X.data[start:stop])

@@ -42,12 +42,12 @@ class Responsibilities(JointKernel):
         return np.exp(log_posterior(self.joint(B))[0])
 
 
-class LikeliestComponent(Responsibilities):
+class LikeliestComponent(JointKernel):
     """The component with the largest P[component j | x], shape (n,)."""
 
     def __call__(self, B: Block) -> Ints:  # type: ignore[override]
         """Return the components of the samples of a block."""
-        return np.asarray(super().__call__(B).argmax(axis=1))
+        return np.asarray(self.joint(B).argmax(axis=1))
 
 
 def log_joint(rows: Rows, parameters: MixtureParameters) -> RowArray:

@@ -40,6 +40,7 @@ from momentree.messages import Message
 from momentree.models._decomposers import Decomposer, check_decomposer, decomposed
 from momentree.models._fit_result import FitResult
 from momentree.models._fitted import FittedModel
+from momentree.models._online import OnlineModel
 from momentree.models._stored import StoredModel
 from momentree.objects import Decomposition, Moments
 from momentree.tree.page import TopicsPage
@@ -50,6 +51,7 @@ package_log = logging.getLogger("momentree")
 
 
 class FlatModel(
+    OnlineModel,
     StoredModel,
     TopicsPage,
     FitPredict,
@@ -128,6 +130,7 @@ class FlatModel(
         """
         self._check_parameters()
         self._forget_names()
+        self._forget_batches()
         words: Any = vars(self).get("vocabulary_")
         X, notes = in_reach(X, type(self).__name__, self._for_sums_alone)
         samples, counts, weight = self._check_samples(X, sample_weight, feature_names)
@@ -139,25 +142,20 @@ class FlatModel(
             single_threaded_blas(),
             counted_passes() as read,
         ):
-            result, at = self._fit(samples, weight)
-            rows = as_rows(counts)
+            rows = as_rows(counts)  # one object, which keeps what is known of the rows
+            result, at = self._fit(rows if samples is counts else samples, weight)
         if (found := len(result.weights)) < self._wanted:
             reason = result.diagnostics.get("reason") or Message("moments_show_no_more")
             warning = ConvergenceWarning(
                 "fewer_components", found=found, requested=self._wanted, reason=reason
             )
             warn_caller(warning)
-        self.posterior_, self.weights_ = result.parameters, result.weights
-        self.components_ = result.centers.T.copy()
+        self._set_result(result, at, gives_rows=rows.gives_rows)
         if rows.gives_rows:
-            self.labels_ = np.asarray(in_given_order(result.labels, at))
             self._choose_words(rows, np.asarray(weight))
         else:
-            self.labels_ = np.empty(0, dtype=np.intp)
             self.__dict__.pop("_words", None)
-        self.n_iter_, self.converged_ = result.n_iter, result.converged
         self.n_passes_ = read.n_rows / rows.shape[0]
-        self.diagnostics_ = result.diagnostics
         tokens = float(rows.sum(Dot(), rows.row_sums, weight))
         self.mean_count_ = tokens / float(rows.total(weight))
         self.__dict__.pop("notes_", None)
@@ -165,13 +163,27 @@ class FlatModel(
             self.notes_ = notes
         return self
 
+    def _set_result(self, result: FitResult, at: Ints | None, *, gives_rows: bool = True) -> None:
+        """Set the attributes of a fit whose samples are in the order `at`."""
+        self.posterior_, self.weights_ = result.parameters, result.weights
+        self.components_ = result.centers.T.copy()
+        self.labels_ = np.empty(0, dtype=np.intp)
+        if gives_rows:
+            self.labels_ = np.asarray(in_given_order(result.labels, at))
+        self.n_iter_, self.converged_ = result.n_iter, result.converged
+        self.diagnostics_ = result.diagnostics
+        self._sums = result.sums
+
     def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any] | None:  # noqa: ARG002
         """Parameters with which sums over rows suffice: none if they do, None if they never do."""
         return None
 
     @abstractmethod
     def _fit(self, samples: Any, weight: RowArray) -> tuple[FitResult, Ints | None]:
-        """Fit checked samples; return the result in canonical order, and this order if any."""
+        """Fit checked samples; return the result in canonical order, and this order if any.
+
+        Samples that are counts are given as rows.
+        """
 
     def _check_samples(
         self,
@@ -227,6 +239,7 @@ class FlatModel(
         check_number("smoothing", self.smoothing, above=0)
         check_integer("max_iter", self.max_iter, at_least=1)
         check_flag("warm_start", self.warm_start)
+        check_number("half_life", self.half_life, above=0, optional=True)
         verbose = self.verbose
         check_flag("verbose", bool(verbose) if isinstance(verbose, Integral) else verbose)
 

@@ -254,7 +254,7 @@ class BernoulliGroups(  # type: ignore[misc] # its own to_html
         groups = groups.reordered(order)
         out = self._with_labels(groups.labels, refit.at)
         out._incomplete = counted(refit.data, groups.labels, len(order))
-        out._edited, out.converged_ = groups.assigner, converged
+        out._edited, out.converged_, out._sums = groups.assigner, converged, None
         out.posterior_ = type(self.posterior_)(weights[order], likely[:, order])
         out.weights_, out.components_ = out.posterior_.weights, centers[:, order].T.copy()
         # The log-likelihood belongs to the model before the edit.

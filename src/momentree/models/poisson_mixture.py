@@ -46,6 +46,8 @@ class PoissonMixture(SamplesByComponent, CountMixture):
     tol : float >= 0, default=1e-5
         EM stops when a step raises the log-likelihood, plus the log prior of `smoothing`, by no
         more than this fraction of its size.
+    half_life : float > 0 or None, default=None
+        Number of batches after which samples count half in :meth:`partial_fit`. None never forgets.
     warm_start : bool, default=False
         Start from the components of the last ``fit``, if their number and features are the same.
     vectorizer : TextVectorizer or None, default=None
@@ -126,6 +128,7 @@ class PoissonMixture(SamplesByComponent, CountMixture):
         smoothing: float = 1.0,
         max_iter: int = 100,
         tol: float = 1e-5,
+        half_life: float | None = None,
         warm_start: bool = False,
         vectorizer: Vectorizer | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -138,6 +141,7 @@ class PoissonMixture(SamplesByComponent, CountMixture):
         self.smoothing = smoothing
         self.max_iter = max_iter
         self.tol = tol
+        self.half_life = half_life
         self.warm_start = warm_start
         self.vectorizer = vectorizer
         self.random_state = random_state

@@ -122,7 +122,7 @@ class GroupMoments(BaseMoments):
     @property
     def m1(self) -> Floats:
         """M1, shape (d,)."""
-        return self._of.m1[self._j]
+        return np.asarray(self._of.m1[self._j])
 
     @property
     def m2(self) -> LinearOperator:
@@ -131,7 +131,7 @@ class GroupMoments(BaseMoments):
         def times(V: Floats) -> Floats:
             right = np.zeros((self._of.n_groups, len(V), 1 if V.ndim == 1 else V.shape[1]))
             right[self._j] = V.reshape(right.shape[1:])
-            return self._of.times(right)[self._j].reshape(V.shape)
+            return np.asarray(self._of.times(right)[self._j].reshape(V.shape))
 
         return symmetric(self._d, times)
 
@@ -139,7 +139,7 @@ class GroupMoments(BaseMoments):
         if self._W is None or self._H is None:
             right = np.zeros((self._of.n_groups, *W.shape))
             right[self._j] = W
-            return self._of.whitened_slices(right)[self._j]
+            return np.asarray(self._of.whitened_slices(right)[self._j])
         # From the known slices: W = A W_known for every W in the span of the known rows.
         A = W @ np.linalg.pinv(self._W)
         return np.asarray(np.einsum("ab,rbc,dc->rad", A, self._H, A, optimize=True))
@@ -212,9 +212,10 @@ class GroupProducts:
 
 @dataclass(frozen=True)
 class GroupSlices:
-    """The sums over rows in the slices of M3: with z = W x and P_ab = w_a * w_b,
+    """The sums over rows in the slices of M3.
 
-    X^T (b3 u z), and X^T (b3 (z_a z_b - u X P_ab)) for all pairs a <= b.
+    With z = W x and P_ab = w_a * w_b: X^T (b3 u z), and X^T (b3 (z_a z_b - u X P_ab)) for all pairs
+    a <= b.
     """
 
     right: Floats  # W^T and P^T, (g, d, k + k (k + 1) / 2)

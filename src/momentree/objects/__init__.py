@@ -18,6 +18,7 @@ from momentree.objects.lda import LDAParameters
 from momentree.objects.mixtures import MixtureParameters
 from momentree.objects.poisson import PoissonParameters
 from momentree.objects.products import ProductColumns, ProductParameters
+from momentree.objects.sums import MixtureSums
 from momentree.objects.topics import TopicParameters
 from momentree.objects.von_mises_fisher import VonMisesFisherParameters
 
@@ -33,6 +34,7 @@ __all__ = [
     "IncompleteSphericalGaussianParameters",
     "LDAParameters",
     "MixtureParameters",
+    "MixtureSums",
     "Moments",
     "PoissonParameters",
     "ProductColumns",

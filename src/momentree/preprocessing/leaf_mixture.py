@@ -122,6 +122,41 @@ class LeafMixture:
         family: Any = self.family
         return family.with_floor(floor)  # type: ignore[no-any-return]
 
+    def continued(
+        self, parameters: MixtureParameters, earlier: float, values: Any, weight: Floats
+    ) -> MixtureParameters:
+        """Return parameters of a file as members of the family for EM on another batch.
+
+        Parameters
+        ----------
+        parameters : MixtureParameters
+            Parameters after earlier batches, of the plain family.
+        earlier : float
+            Total sample weight of earlier batches.
+        values : csr_array of shape (n, d)
+            All standardized columns of the batch, zero for missing values.
+        weight : ndarray of shape (n,)
+            Sample weights.
+        """
+        d = len(self.columns)
+        floor = np.full(d, FLOOR)  # columns are standardized
+        family: Any = self.family
+        if isinstance(parameters, SharedGaussianParameters):
+            # The mean of x x^T of all samples: of earlier ones, from the parameters.
+            M, n = parameters.centers, float(weight.sum())
+            before = parameters.covariance - np.diag(floor) + (M * parameters.weights) @ M.T
+            values = sp.csr_array(values[:, self.columns])
+            scaled: Any = values.multiply(weight[:, None])
+            here = np.asarray((values.T @ sp.csr_array(scaled)).toarray())
+            squares = (earlier * before + here) / (earlier + n)
+            family = SharedGaussianParameters.with_squares(squares, floor)
+        else:
+            family = family.with_floor(floor)
+        found: MixtureParameters = family(
+            *(getattr(parameters, field.name) for field in fields(parameters))
+        )
+        return found
+
     def stored(self, parameters: Any) -> MixtureParameters:
         """Return parameters that EM found as members of the plain family, which files contain."""
         return self.family(*(getattr(parameters, field.name) for field in fields(parameters)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
 import numpy as np
@@ -35,12 +35,16 @@ class Refined(Generic[P]):
         Number of iterations.
     converged : bool
         Whether the tolerance was reached within `max_iter` iterations.
+    sums, sizes : ndarray of shape (p, k) and (k,)
+        Expected statistics of the last iteration; empty if there was none.
     """
 
     parameters: P
     log_likelihood: float
     n_iter: int
     converged: bool
+    sums: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    sizes: Floats = field(default_factory=lambda: np.empty(0))
 
 
 def em(
@@ -93,6 +97,7 @@ def em(
     if isinstance(rows, RowBlocks):
         rows = rows.for_products(start.n_components)
     parameters, last, converged = start, -np.inf, False
+    sums, sizes = np.empty((0, start.n_components)), np.empty(0)
     words = column_sums(rows, sample_weight)
     n_iter, gain_of_prior = 0, 0.0
     for n_iter in range(1, max_iter + 1):  # noqa: B007
@@ -110,7 +115,7 @@ def em(
             if float(np.linalg.norm(moved)) <= tol:
                 converged = True
                 break
-    return Refined(parameters, last, n_iter, converged)
+    return Refined(parameters, last, n_iter, converged, sums, sizes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,8 +216,13 @@ def m_step(
     family: type[P], rows: Rows, responsibilities: RowArray, weight: RowArray, smoothing: float
 ) -> P:
     """Return the parameters for given responsibilities."""
+    return family.m_step(*soft_sums(rows, responsibilities, weight), smoothing)
+
+
+def soft_sums(rows: Rows, responsibilities: RowArray, weight: RowArray) -> tuple[Floats, Floats]:
+    """Return S = X^T (v R) of shape (p, k) and N = sum_i v_i R_i for given responsibilities R."""
     total = rows.sum(WeightedSums(), responsibilities, weight)
-    return family.m_step(total[:-1], total[-1], smoothing)
+    return total[:-1], total[-1]
 
 
 def m_step_of_groups(

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.special import expit
 
 from momentree._types import Floats, Ints
-from momentree.backends import Block, LiftedRows, RowBlocks
+from momentree.backends import Block, RowBlocks, parted
 from momentree.objects import MixtureParameters
+from momentree.refinement.em_groups import GroupSteps, WeightedSums, group_sums
 
 PRODUCTS = 4
 """Products with the second moments. EM continues from the direction, so it need not be exact."""
@@ -102,45 +100,53 @@ def halves(
 
     Notes
     -----
-    A sample is multiplied only with the vector of its own component: time O(nnz + p k),
-    and another copy of the column numbers.
+    A sample is multiplied only with the vector of its own component: time O(nnz + p k).
     """
     k, v = n_components, sample_weight
-    kind = _OwnDense if isinstance(rows, LiftedRows) else _OwnComponent
-    own = kind(rows, labels, k)
-    sums, sizes = own.sums(v)
+    by_group, sizes = group_sums(rows, labels, k, v)
+    sums = by_group.T
     means = sums / np.maximum(sizes, TINY)
     squares = (column_scale**2)[:, None]
-    variance = own.squares(v) / np.maximum(sizes, TINY) - means**2 if family.signed else None
+    variance = None
+    if family.signed:
+        second_moments = rows.sum(OwnSquares(k), labels, v)[:, :, 0].T
+        variance = second_moments / np.maximum(sizes, TINY) - means**2
     direction = _first_direction(means, squares, variance)
     for _ in range(PRODUCTS):
-        scores = own.scores(direction, -(means * direction).sum(axis=0))
-        products, total = own.sums(v * scores)
-        direction = squares * (products - means * total)
+        total = rows.sum(OwnProducts(_scores(direction, means)), labels, v)
+        products, at_mean = parted(total, k, k)
+        direction = squares * (products[:, :, 0].T - means * at_mean)
         direction /= np.maximum(np.abs(direction).max(axis=0), TINY)
-    scores = own.scores(direction, -(means * direction).sum(axis=0))
-    probability = (scores > DIFFERENT).astype(np.float64)
+    total = rows.sum(OwnSides(_scores(direction, means)), labels, v)
+    firsts, n_first = parted(total, k, k)
     whole, base = _likelihoods(family, sums, sizes, smoothing, others)
-    inside = np.bincount(labels, weights=v * probability, minlength=k)
-    divisible = (inside > 0) & (inside < sizes)
+    divisible = (n_first > 0) & (n_first < sizes)
     found = Halves(
         np.full(k, -np.inf), np.hstack([sums, 0.0 * sums]), np.concatenate([sizes, 0.0 * sizes])
     )
+    every = np.append(np.arange(k), -1)
     for _ in range(STEPS):
-        first, n_first = own.sums(v * probability)
+        first = firsts[:, :, 0].T
         second = sums - first if family.signed else np.maximum(sums - first, 0.0)
         n_second = np.maximum(sizes - n_first, 0.0)
         both, n_both = np.hstack([first, second]), np.concatenate([n_first, n_second])
         theta, offset = _likelihoods(family, both, n_both, smoothing, others)
-        ahead = own.scores(theta[:, :k] - theta[:, k:], offset[:k] - offset[k:])
-        probability = expit(ahead)
+        contrasts = np.ascontiguousarray((theta[:, :k] - theta[:, k:]).T)[:, :, None]
+        step = GroupSteps(contrasts, offset[:k] - offset[k:], every)
+        firsts, more = parted(rows.sum(step, labels, v), k, 2 * k)
+        n_first, ahead = np.split(more, 2)
         # log (P[x, first] + P[x, second]) - log P[x], summed over the samples of each component.
         gain = (sums * (theta[:, k:] - whole)).sum(axis=0)
-        gain += sizes * (offset[k:] - base)
-        gain += np.bincount(labels, weights=v * np.logaddexp(0.0, ahead), minlength=k)
+        gain += sizes * (offset[k:] - base) + ahead
         gain = np.where(divisible, gain, -np.inf)
         found = Halves(gain, both, n_both)
     return found
+
+
+def _scores(direction: Floats, means: Floats) -> OwnScores:
+    """Return the scores along the direction of each component, from its mean."""
+    vectors = np.ascontiguousarray(direction.T)[:, :, None]
+    return OwnScores(vectors, -(means * direction).sum(axis=0))
 
 
 def _likelihoods(
@@ -170,68 +176,48 @@ def _first_direction(means: Floats, squares: Floats, variance: Floats | None) ->
     return np.asarray(squares * direction)
 
 
-class _OwnComponent:
-    """Products of each sample with the vector of its component.
+@dataclass(frozen=True)
+class OwnScores:
+    """The score of each sample by the vector of its component."""
 
-    Column w of a sample of component j becomes column w k + j of a larger matrix.
-    """
+    vectors: Floats  # (k, p, 1)
+    offsets: Floats  # (k,)
 
-    def __init__(self, rows: RowBlocks, labels: Ints, k: int) -> None:
-        X, p = rows.matrix, rows.shape[1]
-        kind = np.int32 if max(p * k, X.nnz) < np.iinfo(np.int32).max else np.int64
-        columns = X.indices.astype(kind)
-        columns *= k
-        columns += np.repeat(labels.astype(kind), np.diff(X.indptr))
-        placed = sp.csr_array((X.data, columns, X.indptr.astype(kind)), shape=(len(labels), p * k))
-        self._rows, self._labels, self._shape = RowBlocks(placed), labels, (p, k)
-
-    def scores(self, vectors: Floats, offsets: Floats) -> Floats:
+    def __call__(self, B: Block, own: Ints) -> Floats:
         """Return x_i . v_j + o_j with j the component of sample i, shape (n,)."""
-        flat = np.ascontiguousarray(vectors).ravel()
-        out = self._rows.map(lambda B: B.dot(flat))
-        return np.asarray(out + offsets[self._labels])
-
-    def sums(self, weights: Floats) -> tuple[Floats, Floats]:
-        """Return the weighted sums of the samples of each component, (p, k), and of weights."""
-        flat = self._rows.sum(lambda B: B.tdot(weights[B.at]))
-        sizes = np.bincount(self._labels, weights=weights, minlength=self._shape[1])
-        return flat.reshape(self._shape), sizes.astype(np.float64)
-
-    def squares(self, weights: Floats) -> Floats:
-        """Return the weighted sums of squares of each component, (p, k)."""
-
-        def kernel(B: Block) -> Floats:
-            return B.with_data(B.csr[0] ** 2).tdot(weights[B.at])
-
-        return self._rows.sum(kernel).reshape(self._shape)
+        return np.asarray(B.own_dot(self.vectors, own)[:, 0] + self.offsets[own])
 
 
-class _OwnDense:
-    """The same for statistics of dense rows, which BLAS multiplies component by component."""
+@dataclass(frozen=True)
+class OwnProducts:
+    """Sums over each component of its samples times their scores, and of the scores."""
 
-    def __init__(self, rows: RowBlocks, labels: Ints, k: int) -> None:
-        assert isinstance(rows, LiftedRows)  # noqa: S101 - for the type checker
-        order = np.argsort(labels, kind="stable")
-        ends = np.searchsorted(labels[order], np.arange(k + 1))
-        groups = [order[a:b] for a, b in pairwise(ends)]
-        self._groups = [(at, rows.lifted(at)) for at in groups]
-        self._labels, self._shape = labels, (rows.shape[1], k)
+    scores: OwnScores
 
-    def scores(self, vectors: Floats, offsets: Floats) -> Floats:
-        out = offsets[self._labels]
-        for j, (at, statistics) in enumerate(self._groups):
-            out[at] += statistics @ vectors[:, j]
-        return np.asarray(out)
+    def __call__(self, B: Block, own: Ints, v: Floats) -> Floats:
+        """Return the weighted sums."""
+        return WeightedSums(len(self.scores.offsets))(B, own, v * self.scores(B, own))
 
-    def sums(self, weights: Floats) -> tuple[Floats, Floats]:
-        sums = np.empty(self._shape)
-        for j, (at, statistics) in enumerate(self._groups):
-            sums[:, j] = weights[at] @ statistics
-        sizes = np.bincount(self._labels, weights=weights, minlength=self._shape[1])
-        return sums, sizes.astype(np.float64)
 
-    def squares(self, weights: Floats) -> Floats:
-        out = np.empty(self._shape)
-        for j, (at, statistics) in enumerate(self._groups):
-            out[:, j] = np.einsum("i,iw,iw->w", weights[at], statistics, statistics)
-        return out
+@dataclass(frozen=True)
+class OwnSquares:
+    """Weighted sums of squares of each component."""
+
+    n_components: int
+
+    def __call__(self, B: Block, own: Ints, v: Floats) -> Floats:
+        """Return the sums, shape (k, p, 1)."""
+        squared = B.with_data(B.csr[0] ** 2)
+        return squared.own_tdot(v[:, None], own, self.n_components, out=B.total)
+
+
+@dataclass(frozen=True)
+class OwnSides:
+    """Sums over the first halves by the principal directions."""
+
+    scores: OwnScores
+
+    def __call__(self, B: Block, own: Ints, v: Floats) -> Floats:
+        """Return the weighted sums and sizes of the first halves."""
+        first = self.scores(B, own) > DIFFERENT
+        return WeightedSums(len(self.scores.offsets))(B, own, v * first)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.special import gammaln, polygamma, psi
@@ -28,12 +28,17 @@ class RefinedLDA:
         Number of iterations.
     converged : bool
         Whether the tolerance was reached within `max_iter` iterations.
+    sums, mean_logs : ndarray of shape (d, k) and (k,)
+        Expected word counts of topics in the last iteration, and the mean of E log h over documents
+        with words; empty for Gibbs sampling.
     """
 
     parameters: LDAParameters
     bound: float
     n_iter: int
     converged: bool
+    sums: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    mean_logs: Floats = field(default_factory=lambda: np.empty(0))
 
 
 def smoothed_topics(sums: Floats, smoothing: float) -> Floats:

@@ -26,6 +26,7 @@ def variational_em(
     smoothing: float = 0.05,
     max_iter: int = 30,
     tol: float = 5e-5,
+    before: tuple[Floats, Floats, float] | None = None,
 ) -> RefinedLDA:
     """Improve topics and concentrations by variational EM.
 
@@ -49,6 +50,9 @@ def variational_em(
         Maximum number of iterations.
     tol : float >= 0, default=5e-5
         Stop when an iteration increases the bound by less than this fraction.
+    before : tuple of ndarray of shape (d, k), ndarray of shape (k,) and float, default=None
+        The sums and mean logarithms of earlier batches, and their total sample weight. The
+        responsibilities of earlier samples remain as they were, as in incremental EM.
 
     Returns
     -------
@@ -76,21 +80,38 @@ def variational_em(
     parameters, last, converged = start, -np.inf, False
     # The first iteration treats the topics as known; later ones use a distribution over topics.
     topics, of_topics = start.centers, 0.0
-    n_iter = 0
+    d, k = start.centers.shape
+    earlier, earlier_logs, n = before or (np.zeros((d, k)), np.zeros(k), 0.0)
+    share = n / max(n + float(usable.sum()), 1e-300)
+    if before is not None:  # the topics are known from earlier batches, as a distribution
+        topics, of_topics = expected_topics(earlier + smoothing, smoothing)
+    n_iter, sums, mean_logs = 0, earlier, earlier_logs
     for n_iter in range(1, max_iter + 1):
         rounds = FIRST_ROUNDS if n_iter == 1 else ROUNDS
         sums, mean_logs, bound = _variational_statistics(
             rows, parameters.alpha, topics, gammas, usable, rounds
         )
+        if before is not None:
+            bound += _bound_of_earlier(earlier, earlier_logs, n, topics, parameters.alpha)
         bound += of_topics
         gain, last = bound - last, bound
         if n_iter > 2 and gain < tol * abs(bound):
             converged = True
             break
-        alpha = dirichlet_from_logs(mean_logs, parameters.alpha)
-        parameters = LDAParameters(alpha, smoothed_topics(sums, smoothing))
-        topics, of_topics = expected_topics(sums + smoothing, smoothing)
-    return RefinedLDA(parameters, last, n_iter, converged)
+        pooled_logs = share * earlier_logs + (1.0 - share) * mean_logs
+        alpha = dirichlet_from_logs(pooled_logs, parameters.alpha)
+        parameters = LDAParameters(alpha, smoothed_topics(earlier + sums, smoothing))
+        topics, of_topics = expected_topics(earlier + sums + smoothing, smoothing)
+    return RefinedLDA(parameters, last, n_iter, converged, sums, mean_logs)
+
+
+def _bound_of_earlier(
+    sums: Floats, mean_logs: Floats, n: float, topics: Floats, alpha: Floats
+) -> float:
+    """Return the part of the bound that belongs to earlier batches, up to a constant."""
+    of_words = float((sums * np.log(np.maximum(topics, 1e-300))).sum())
+    normalizer = float(gammaln(alpha.sum()) - gammaln(alpha).sum())
+    return of_words + n * (normalizer + float((alpha - 1.0) @ mean_logs))
 
 
 def expected_topics(counts: Floats, smoothing: float) -> tuple[Floats, float]:
@@ -123,4 +144,4 @@ def _variational_statistics(
         return out
 
     total = rows.sum(kernel)
-    return centers * total[:d], total[d] / weight.sum(), float(total[d + 1, 0])
+    return centers * total[:d], total[d] / max(weight.sum(), 1e-300), float(total[d + 1, 0])

@@ -29,6 +29,7 @@ from momentree._validation import (
     check_something,
 )
 from momentree.assignment.nested import Assigner
+from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowArray, Rows, counted_passes, single_threaded_blas
 from momentree.backends.contents import checked_rows, row_weights
 from momentree.exceptions import InvalidDataError
@@ -40,8 +41,9 @@ from momentree.tree.growth import Grown, log
 from momentree.tree.names import NamedGroups
 from momentree.tree.node import StoredTree, TreeNode
 from momentree.tree.notebook import repr_html
+from momentree.tree.online_tree import OnlineTree
 from momentree.tree.page import TopicsPage
-from momentree.tree.refine import refine_leaves, rule_assigner
+from momentree.tree.refine import RefinedLeaves, refine_leaves, rule_assigner
 from momentree.tree.stopping import Stop, TopicStop
 
 if TYPE_CHECKING:
@@ -54,6 +56,7 @@ def _has_likelihood(tree: Any) -> bool:
 
 
 class TreeEstimator(
+    OnlineTree,
     SavedEstimator,
     NamedGroups,
     TopicsPage,
@@ -134,6 +137,7 @@ class TreeEstimator(
             weight = check_sample_weight(sample_weight, X.shape[0])
             check_something(X, weight)
         self._forget_names()
+        self._forget_batches()
         with (
             console_logging(log, bool(self.verbose)),
             single_threaded_blas(),
@@ -170,6 +174,7 @@ class TreeEstimator(
         check_number("min_samples_leaf", self.min_samples_leaf, above=0)
         check_number("smoothing", self.smoothing, above=0)
         check_number("tol", self.tol, at_least=0)
+        check_number("half_life", self.half_life, above=0, optional=True)
         check_flag("exact", self.exact)
         choices = {"growth": get_args(Growth), "stop": get_args(Stop), **self._choices}
         for parameter, values in choices.items():
@@ -184,13 +189,13 @@ class TreeEstimator(
         family: type[MixtureParameters] | None,
         smoothing: float,
         splits: tuple[Rows, type[MixtureParameters]] | None = None,
-    ) -> tuple[Assigner, RowArray, int, bool]:
+    ) -> RefinedLeaves:
         """Return the assigner, labels, EM steps and convergence; without `family`, skip EM.
 
         `splits` are the statistics and the family of the splits, if they differ from those of EM.
         """
         if family is None:
-            return rule_assigner(grown.root), grown.labels, 1, True
+            return RefinedLeaves(rule_assigner(grown.root), grown.labels, 1, converged=True)
         return refine_leaves(
             grown,
             rows,
@@ -251,6 +256,10 @@ class TreeEstimator(
         """Return a copy that assigns samples of leaf i to leaf `to[i]`."""
         out = copy.copy(self)  # shared attributes are never changed in place
         out.labels_ = to[self.labels_]
+        if (sums := vars(self).get("_leaf_sums")) is not None:
+            out._leaf_sums = sums.regrouped(to, int(to.max()) + 1)
+            if not isinstance(self._assigner, MixtureAssigner):
+                out._sums = out._leaf_sums
         out._assigner = self._assigner.renumbered(to)
         return out
 
@@ -427,6 +436,7 @@ class TreeEstimator(
             del state[name]
         if "choice_" in state:
             state["choice_"] = None  # a table, of no use for new samples
+        state.pop("changes_", None)
         return {**state, "tree_": StoredTree.of(self.tree_)}
 
     def _restore(self, state: dict[str, Any]) -> None:
@@ -444,6 +454,7 @@ class TreeEstimator(
         check_shape("centers", self._merges.centers, ("n_groups", self._n_names))
         self._merges.cut(self._copied_root(), 1)
         self._check_names()
+        self._check_sums(self.n_leaves_)
         return self.n_leaves_
 
     def _check_profiles(self) -> None:

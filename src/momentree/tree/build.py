@@ -53,3 +53,9 @@ def build_nodes(
         return node, below
 
     return make(root, None)[0]
+
+
+def branch_of(node: TreeNode) -> Branch:
+    """Return the branches of a finished tree."""
+    children = [branch_of(child) for child in node.children]
+    return Branch(node.depth, None, node.gain, node.reason, children)

@@ -15,8 +15,8 @@ from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.preprocessing import FeatureMap
 from momentree.tree._base import TreeEstimator
+from momentree.tree.build import branch_of
 from momentree.tree.growth import Branch
-from momentree.tree.node import TreeNode
 from momentree.tree.refine import drop, sort_children
 
 ClusterData: TypeAlias = tuple[RowBlocks, RowBlocks]
@@ -53,14 +53,14 @@ class EditableClusters(EditableGroups[ClusterData], TreeEstimator):
         grown = alone._grown(self._feature_map, part, weight)
         if not grown.root.children:
             raise InvalidDataError("cannot_split", group=group, reason=grown.root.reason)
-        assigner, labels, _, converged = alone._refined(grown, self._feature_map, part, weight)
+        assigner, labels, _, converged, *_ = alone._refined(grown, self._feature_map, part, weight)
         if not grown.root.children:
             raise InvalidDataError(
                 "cannot_split",
                 group=group,
                 reason=Message("small_part_after_em", least=self.min_samples_leaf),
             )
-        root = _branch_of(self.tree_)
+        root = branch_of(self.tree_)
         leaf = root.leaves()[group]
         for branch in grown.root.branches():
             branch.depth += leaf.depth
@@ -70,7 +70,7 @@ class EditableClusters(EditableGroups[ClusterData], TreeEstimator):
 
     def _merge(self, refit: RefitData[ClusterData], groups: list[int]) -> Self:
         place, to = merged_numbers(groups, refit.sizes(self.n_leaves_))
-        root = _branch_of(self.tree_)
+        root = branch_of(self.tree_)
         for group in reversed(groups):  # from the right, so that the other numbers remain valid
             if group != place:
                 drop(root, root.leaves()[group])
@@ -91,11 +91,7 @@ class EditableClusters(EditableGroups[ClusterData], TreeEstimator):
     ) -> Self:
         out = self._with_labels(groups.labels, refit.at)
         out._assigner, out.converged_ = groups.assigner, converged
+        out._sums = out._leaf_sums = None
         out._set_tree(out._nodes(root, groups.labels, *refit.data, refit.weight, refit.at))
         out._keep_names(self)
         return out
-
-
-def _branch_of(node: TreeNode) -> Branch:
-    children = [_branch_of(child) for child in node.children]
-    return Branch(node.depth, None, node.gain, node.reason, children)

@@ -30,6 +30,7 @@ from momentree.backends import (
     Rows,
     as_rows,
     collected,
+    in_canonical_order,
     in_given_order,
     ordered,
 )
@@ -37,7 +38,7 @@ from momentree.backends.contents import Contents
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
-from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters
+from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters, MixtureSums
 from momentree.preprocessing import FeatureMap
 from momentree.preprocessing.kinds import DIRECTIONS, MAX_SIZE, Kind, detect_kind
 from momentree.tree.build import build_nodes
@@ -50,6 +51,8 @@ from momentree.tree.leaf_covariances import candidates, with_covariances
 from momentree.tree.merge_back import MORE_LEAVES, merge_back
 from momentree.tree.naming import name_by_codes, name_by_difference, name_by_number
 from momentree.tree.node import TreeNode
+from momentree.tree.online_tree import TreeBatch
+from momentree.tree.refine import RefinedLeaves
 from momentree.tree.selection import ComponentChoice, choose_n_components
 from momentree.tree.split import EXACT, SPLIT_ITER
 from momentree.tree.stopping import Stop, accept_all, mixture_bic
@@ -136,6 +139,8 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
     tol : float >= 0, default=1e-5
         EM over all leaves stops when a step raises the log-likelihood, plus the log prior of
         `smoothing`, by no more than this fraction.
+    half_life : float > 0 or None, default=None
+        Number of batches after which samples count half in :meth:`partial_fit`. None never forgets.
     random_state : int, RandomState or None, default=None
         Ignored, because nothing is random; present in all estimators.
     verbose : bool or int, default=False
@@ -243,6 +248,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         stop: Stop = "bic",
         max_iter: int = 100,
         tol: float = 1e-5,
+        half_life: float | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: bool | int = False,
     ) -> None:
@@ -260,6 +266,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         self.stop = stop
         self.max_iter = max_iter
         self.tol = tol
+        self.half_life = half_life
         self.random_state = random_state
         self.verbose = verbose
 
@@ -285,8 +292,8 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         self.choice_ = self._choose(feature_map.kind, weight)
         statistics = X if isinstance(X, Rows) else feature_map.rows(X, missing)
         rows, in_order, at = ordered(statistics, weight)
-        fitted = self._fitted(feature_map, rows, in_order)
-        feature_map, grown, (self._assigner, labels, self.n_iter_, self.converged_) = fitted
+        feature_map, grown, refined = self._fitted(feature_map, rows, in_order)
+        self._assigner, labels, self.n_iter_, self.converged_, *_ = refined
         self._feature_map, self.data_ = feature_map, feature_map.kind
         leaves = feature_map.leaves
         self.covariance_type_ = None if leaves is None else leaves.covariance_type
@@ -294,7 +301,12 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         if rows.gives_rows:
             self.labels_ = np.asarray(in_given_order(labels, at))
         self._warn_of_fewer(grown.root)
-        return self._nodes(grown.root, labels, rows, as_rows(X), in_order, weight)
+        tree = self._nodes(grown.root, labels, rows, as_rows(X), in_order, weight)
+        assert self._leaf_sums is not None  # noqa: S101 - for the type checker
+        self._sums = self._sums_of_em(refined, self._leaf_sums)
+        if self._described or feature_map.kind in DIRECTIONS:
+            self._sums = self._leaf_sums = None  # no sums suffice for these
+        return tree
 
     def _mapped(self, X: Any, missing: Any | None, weight: RowArray) -> FeatureMap:
         kind = self.data
@@ -314,7 +326,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
 
     def _fitted(
         self, feature_map: FeatureMap, rows: Rows, weight: RowArray
-    ) -> tuple[FeatureMap, Grown, tuple[Assigner, RowArray, int, bool]]:
+    ) -> tuple[FeatureMap, Grown, RefinedLeaves]:
         """Grow the tree and refine it, with the covariances of lowest BIC for real data.
 
         EM with these covariances may reduce a leaf to less than `min_samples_leaf`, which drops it:
@@ -325,7 +337,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         options = [(feature_map, grown)]
         if self._over_leaves and feature_map.kind == "real":
             options = self._with_covariances(feature_map, grown, rows, weight)
-        fits: list[tuple[FeatureMap, Grown, tuple[Assigner, RowArray, int, bool]]] = []
+        fits: list[tuple[FeatureMap, Grown, RefinedLeaves]] = []
         for found, start in options:
             one = replace(start, root=deepcopy(start.root))
             fits.append((found, one, self._refined(one, found, rows, weight)))
@@ -436,7 +448,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
 
     def _refined(
         self, grown: Grown, feature_map: FeatureMap, rows: Rows, weight: RowArray
-    ) -> tuple[Assigner, RowArray, int, bool]:
+    ) -> RefinedLeaves:
         leaves, splits = feature_map.leaves, (rows, feature_map.family)
         if not self._over_leaves:
             return self._assigned(grown, rows, weight, family=None, smoothing=self.smoothing)
@@ -445,7 +457,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
                 grown, rows, weight, family=feature_map.family, smoothing=self.smoothing
             )
         values, _ = feature_map.standardized(rows)
-        assigner, labels, n_iter, converged = self._assigned(
+        refined = self._assigned(
             grown,
             feature_map.leaf_rows(rows),
             weight,
@@ -453,9 +465,11 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
             smoothing=self.smoothing,
             splits=splits,
         )
+        assigner = refined.assigner
         if isinstance(assigner, MixtureAssigner):
-            assigner = MixtureAssigner(leaves.stored(assigner.parameters), assigner.group)
-        return assigner, labels, n_iter, converged
+            stored = MixtureAssigner(leaves.stored(assigner.parameters), assigner.group)
+            refined = refined._replace(assigner=stored)
+        return refined
 
     def _nodes(
         self,
@@ -471,22 +485,38 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         `values` and `in_given`, the weights, are in the order of the data, the others in canonical
         order.
         """
-        feature_map, k, d = self._feature_map, len(root.leaves()), len(self.vocabulary_)
+        feature_map, k = self._feature_map, len(root.leaves())
         sums = rows.group_sums(labels, k, weight)
         sizes = rows.group_sizes(labels, k, weight)
-        self._incomplete = None
-        if feature_map.kind == "binary":
-            gaps = sums[-d:] if feature_map.incomplete else None
-            self._incomplete = IncompleteAssigner.from_sums(sums[:d], gaps, sizes)
         self._spread = None
+        if feature_map.kind == "real":
+            self._spread = self._spread_within(rows, weight, sums, sizes)
+        self._leaf_sums = self._sums_of_leaves(values, sums, sizes, in_given)
+        return self._nodes_of(root, self._leaf_sums)
+
+    def _sums_of_leaves(
+        self, values: Rows, sums: Floats, sizes: Floats, weight: RowArray
+    ) -> MixtureSums:
+        """Return sums over leaves; `values` and `weight` are in the order of the data."""
+        kind, k, n = self._feature_map.kind, len(sizes), values.shape[0]
+        of_values = np.empty((0, k))
+        if kind not in ("binary", "counts", "real"):  # statistics are of scaled values
+            of_values = values.group_sums(self.labels_, k, weight)
+        total = float(values.total(weight))
+        return MixtureSums(n, sums, sizes, of_values, self.smoothing, 0.0, total)
+
+    def _nodes_of(self, root: Branch, leaves: MixtureSums) -> TreeNode:
+        """Return the finished tree, given sums over the leaves."""
+        feature_map, d = self._feature_map, self.n_features_in_
+        sums, sizes, of_values = leaves.statistics, leaves.sizes, leaves.counts
         if feature_map.kind in ("binary", "counts"):
             of_values = sums[:d]
         elif feature_map.kind == "real":
             of_values = feature_map.restored(sums, sizes)
-            self._spread = self._spread_within(rows, weight, sums, sizes)
-        else:
-            of_values = values.group_sums(self.labels_, k, in_given)
-
+        self._incomplete = None
+        if feature_map.kind == "binary":
+            gaps = sums[-d:] if feature_map.incomplete else None
+            self._incomplete = IncompleteAssigner.from_sums(sums[:d], gaps, sizes)
         family = feature_map.family
         unit = family.nats_per_unit(sums, sizes)
 
@@ -506,6 +536,54 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         self._merges = replace(merges, losses=merges.losses * unit)
         self._name_by_values(tree)
         return tree
+
+    def _checked_batch(
+        self, X: Any, feature_names: Any, *, reset: bool
+    ) -> tuple[Any, Any | None, NDArray[Any]]:
+        X, missing, names = check_values(self, X, feature_names, reset=reset)
+        if "labels_" in vars(self):
+            self._feature_map.check(X, missing)
+            if missing is not None and not self._feature_map.incomplete:
+                raise InvalidDataError("missing_in_batch")
+        return X, missing, names
+
+    def _batch(self, X: Any, missing: Any | None, weight: Floats) -> TreeBatch:
+        feature_map = self._feature_map
+        in_order = weight
+        rows, at = in_canonical_order(feature_map.rows(X, missing), weight)
+        weight = weight[at]
+
+        def sums_of(labels: Ints, k: int) -> MixtureSums:
+            self.labels_ = np.empty_like(labels)
+            self.labels_[at] = labels
+            sums = rows.group_sums(labels, k, weight)
+            sizes = np.bincount(labels, weights=weight, minlength=k).astype(np.float64)
+            return self._sums_of_leaves(RowBlocks(X), sums, sizes, in_order)
+
+        known = feature_map.kind in ("binary", "counts")
+        batch = TreeBatch(
+            rows,
+            rows,
+            weight,
+            self.smoothing,
+            self.smoothing,
+            feature_map.moment_scale if known else None,
+            feature_map.family,
+            sums_of,
+        )
+        leaves = feature_map.leaves
+        if leaves is None:
+            return batch
+        values, _ = feature_map.standardized(rows)
+        return replace(
+            batch,
+            rows=collected(feature_map.leaf_rows(rows)),
+            continued=lambda p, n: leaves.continued(p, n, values, weight),
+            stored=leaves.stored,
+        )
+
+    def _describe_batch(self, tree: TreeNode, X: Any, weight: Floats) -> None:  # noqa: ARG002
+        self._name_by_values(tree)
 
     def _spread_within(self, rows: Rows, weight: RowArray, sums: Floats, sizes: Floats) -> Floats:
         """Return the standard deviation of each column within leaves; huge if it is constant."""

@@ -137,7 +137,7 @@ class Growing:
             if not unknown:
                 break
             self._split(unknown)
-        leaf = np.empty(len(self._groups), dtype=np.intp)
+        leaf: Any = np.empty(len(self._groups), dtype=np.intp)
         for i, (branch, group) in enumerate(leaves):
             reached = Message("max_leaf_nodes_reached", limit=limits.leaves)
             branch.reason = branch.reason or group.reason or reached
@@ -177,7 +177,7 @@ class Growing:
 
     def _split(self, wanted: list[Group]) -> None:
         """Compute the splits of groups, all in the same passes over the data."""
-        place = np.full(len(self._groups), -1, dtype=np.int32)
+        place: Any = np.full(len(self._groups), -1, dtype=np.int32)
         place[[group.number for group in wanted]] = np.arange(len(wanted))
         own = self._rows.each(Lookup(place), self._number)
         parents = [group.parent for group in wanted]
@@ -185,7 +185,7 @@ class Growing:
         splits = self._splitter(groups)
         reasons = self._criterion(splits, groups)
         made = max((len(s.sizes) for s in splits.found if isinstance(s, Split)), default=1)
-        numbers = np.full((len(wanted), made), -1, dtype=np.int32)
+        numbers: Any = np.full((len(wanted), made), -1, dtype=np.int32)
         for j, (group, found, reason) in enumerate(zip(wanted, splits.found, reasons, strict=True)):
             group.tried = True
             if not isinstance(found, Split) or reason is not None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from momentree._types import Floats, Ints
+from momentree.assignment.nested import Assigner
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.assignment.rules import Rule
 from momentree.assignment.tree_rules import RuleAssigner
@@ -20,6 +21,17 @@ from momentree.tree.growth import Branch, Grown, log
 P = TypeVar("P", bound=MixtureParameters)
 
 
+class RefinedLeaves(NamedTuple):
+    """The leaves of a tree after EM, with the expected statistics of its last step if it ran."""
+
+    assigner: Assigner
+    labels: RowArray
+    n_iter: int
+    converged: bool
+    statistics: Floats | None = None
+    sizes: Floats | None = None
+
+
 def refine_leaves(
     grown: Grown,
     rows: Rows,
@@ -31,13 +43,12 @@ def refine_leaves(
     max_iter: int,
     tol: float,
     chains: tuple[Rows, type[MixtureParameters]] | None = None,
-) -> tuple[MixtureAssigner, RowArray, int, bool]:
+) -> RefinedLeaves:
     """Run EM over all leaves, and assign every sample to its most likely leaf.
 
     If the weight of a leaf falls below `min_samples_leaf`, the leaf is dropped, an only child
     replaces its parent, and EM continues. Chains of splits are joined at the end if `chains` gives
     the statistics and the family of the splits.
-    Also return the number of EM steps and convergence.
     """
     root, labels = grown.root, grown.labels
     leaves, n_iter = root.leaves(), 0
@@ -71,8 +82,14 @@ def refine_leaves(
         join_chains(root, of_splits.group_sums(labels, len(leaves), weight), sizes, split_family)
     order = sort_children(root, sizes)
     assigner = MixtureAssigner.of(parameters.reordered(order))
-    renumbered = rows.map(Renumbered(np.argsort(order)), labels)
-    return assigner, renumbered, n_iter, result.converged
+    return RefinedLeaves(
+        assigner,
+        rows.map(Renumbered(np.argsort(order)), labels),
+        n_iter,
+        result.converged,
+        result.sums[:, order],
+        result.sizes[order],
+    )
 
 
 def drop(root: Branch, leaf: Branch) -> None:

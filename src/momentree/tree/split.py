@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -244,7 +244,7 @@ class SidesByRule:
         """Number of sides s."""
         return 2 if self.linear else self.coef.shape[2]
 
-    def __call__(self, B: Block, own: Ints) -> Ints:
+    def __call__(self, B: Block, own: Ints) -> Any:
         """Return the sides, with the first of those that are tied."""
         # One or two bytes per sample, because every level keeps this array.
         kind = np.min_scalar_type(-2 * self.n_sides)
@@ -294,4 +294,4 @@ class Lookup2:
 
     def __call__(self, own: Ints, side: Ints) -> Ints:
         """Return the numbers."""
-        return np.where(own >= 0, self.table[own, side], side).astype(side.dtype)
+        return np.asarray(np.where(own >= 0, self.table[own, side], side), side.dtype)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.metaestimators import available_if
 
 from momentree._fit import all_or_nothing
 from momentree._validation import texts_of
@@ -14,6 +16,7 @@ from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidPara
 from momentree.messages import Message
 from momentree.tree.counted_texts import Vectorizer, corpus_of, is_corpus, of_fit
 from momentree.tree.names import NamedTopics
+from momentree.tree.online import learns_batches
 
 # The readers are imported when texts are given, because they take as long to import as the rest.
 if TYPE_CHECKING:
@@ -163,6 +166,107 @@ class FitsTexts(KeepsWords):
         self._keep_words(corpus, vectorizer)
         return self
 
+    @available_if(learns_batches)  # type: ignore[untyped-decorator]
+    @all_or_nothing
+    def partial_fit(
+        self,
+        X: Any,
+        y: object = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        feature_names: Sequence[str] | NDArray[Any] | None = None,
+    ) -> Self:
+        """Learn from a batch of counts or texts, without those of earlier batches.
+
+        The first batch is fitted as by :meth:`fit`. Each further one adds its expected statistics
+        to sums, from which the parameters follow: earlier documents are needed no more. Topics keep
+        their numbers and names, and ``changes_`` reports what happened to them. After
+        :meth:`fit`, learning continues from its result.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features), \
+{sequence, array or column} of str of shape (n_samples,), or Corpus
+            Counts or texts, as for :meth:`fit`. The first batch decides which words are counted;
+            ``notes_`` contains how many words of the last batch are not among them.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0.
+        feature_names : sequence of str of shape (n_features,), default=None
+            Column names of counts, with the first batch.
+
+        Returns
+        -------
+        self
+            The estimator. ``labels_`` are those of the documents of this batch, but weights and
+            topics are those of all batches.
+
+        Raises
+        ------
+        InvalidDataError
+            If X contains other values, or does not have the columns of the first batch.
+        EmptyCorpusError
+            If no sample of positive weight has a nonzero value, or no word is kept.
+        InvalidParameterError
+            If a parameter is out of its range, or does not allow learning from batches.
+
+        Warns
+        -----
+        MomentreeWarning
+            If there are not enough documents yet for a first fit; they are kept until there are.
+
+        Notes
+        -----
+        Counts are kept, and fitted anew with further ones, until there are 100 documents for each
+        topic. A file saved before then contains these counts.
+        """
+        attributes = vars(self)
+        names = ("vectorizer_", "vectorizer_config_", "notes_")
+        if "n_features_in_" not in attributes:
+            self._check_parameters()
+            corpus, vectorizer = corpus_of(X, self.vectorizer, weighted=sample_weight is not None)
+            if corpus is not None:
+                X, sample_weight, feature_names = of_fit(corpus, sample_weight, feature_names)
+            super().partial_fit(  # type: ignore[misc]
+                X, y, sample_weight=sample_weight, feature_names=feature_names
+            )
+            if "labels_" in attributes:
+                self._keep_words(corpus, vectorizer)
+            elif vectorizer is not None:
+                self.vectorizer_ = vectorizer
+            return self
+        kept = {name: attributes[name] for name in names if name in attributes}
+        note = self._unknown_words(texts_of(X))
+        super().partial_fit(  # type: ignore[misc]
+            self._counts(X), y, sample_weight=sample_weight, feature_names=feature_names
+        )
+        attributes.update(kept)
+        notes = [one for one in attributes.get("notes_", []) if one.code != "unknown_words"]
+        self.notes_ = [*notes, *([] if note is None else [note])]
+        return self
+
+    def _unknown_words(self, texts: Sequence[str] | None) -> Message | None:
+        """Return a note of the words in texts that are not counted, though they are no stop words.
+
+        Only a ``TextVectorizer`` shows how it splits texts.
+        """
+        split = getattr(vars(self).get("vectorizer_"), "splitter", None)
+        if not texts or split is None:
+            return None
+        words = Counter(word for text in texts for word in split()(text))
+        known, stop = set(map(str, self.vocabulary_)), _stop_words(self.vectorizer_)
+        unknown = {word: n for word, n in words.items() if word not in known and word not in stop}
+        if not unknown:
+            return None
+        often = sorted(unknown, key=lambda word: (-unknown[word], word))[:5]
+        return Message(
+            "unknown_words",
+            n_unknown=len(unknown),
+            n_words=len(words),
+            examples=often,
+        )
+
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also those of the vectorizer, such as ``vectorizer__min_df=3``.
 
@@ -208,3 +312,11 @@ class FitsTexts(KeepsWords):
         from momentree.readers import TextVectorizer
 
         return {**params, "vectorizer": TextVectorizer.from_dict(params["vectorizer"])}
+
+
+def _stop_words(vectorizer: Any) -> frozenset[str]:
+    """Return the stop words that a vectorizer leaves out."""
+    from momentree.readers.text.words import unwanted_words
+
+    learned = vectorizer.learned
+    return unwanted_words(learned.language, learned.stop_words, learned.token_pattern)

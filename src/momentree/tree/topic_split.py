@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -115,7 +115,7 @@ class TopicSplitter:
 
     def _topics(
         self, moments: GroupedMoments, start: Floats | None, reasons: list[Message | None]
-    ) -> tuple[list[TopicParameters | None], Floats]:
+    ) -> tuple[list[TopicParameters | None], Sequence[Floats | None]]:
         """Return two topics of each group, and note the reasons if there are none."""
         whitenings, directions = self._whitenings(moments, start)
         W = np.zeros((moments.n_groups, 2, moments.m1.shape[1]))
@@ -151,13 +151,14 @@ class TopicSplitter:
 
     def _whitenings(
         self, moments: GroupedMoments, start: Floats | None
-    ) -> tuple[list[Whitening], Floats | list[None]]:
+    ) -> tuple[list[Whitening], Sequence[Floats | None]]:
         if self.exact:
             return [whiten(moments.of_group(0), 2, tol=1e-12)], [None]
         max_passes = WARM
         if start is None:
             start, max_passes = group_starts(moments.m1, None, WIDTH), COLD
-        return whiten_groups(moments, 2, start, max_passes=max_passes, tol=TOL)
+        whitenings, directions = whiten_groups(moments, 2, start, max_passes=max_passes, tol=TOL)
+        return whitenings, list(directions)
 
     def _as_one(self, words: Floats) -> float:
         """Return the log-likelihood of one topic, smoothed like the two of a split."""

@@ -34,7 +34,7 @@ from momentree.backends import (
 from momentree.backends.products import Dot
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.inference import log_joint, log_multinomial, log_posterior
-from momentree.objects import TopicParameters
+from momentree.objects import MixtureSums, TopicParameters
 from momentree.preprocessing import log_scale
 from momentree.preprocessing.burstiness import with_scaling
 from momentree.preprocessing.log_scaling import check_scaling, typical_count_per_token
@@ -42,9 +42,10 @@ from momentree.tree._base import TreeEstimator
 from momentree.tree.build import build_nodes
 from momentree.tree.counted_texts import Vectorizer
 from momentree.tree.cuts import Merges
-from momentree.tree.growth import Grown, Limits, grow, log
+from momentree.tree.growth import Branch, Grown, Limits, grow, log
 from momentree.tree.naming import choose_words_of, name_by_words
 from momentree.tree.node import TreeNode
+from momentree.tree.online_tree import TreeBatch
 from momentree.tree.search import TopicSearch, tree_over
 from momentree.tree.search_sample import is_sampled, least_in_sample, search_sample
 from momentree.tree.selection import ComponentChoice, choose_n_components
@@ -130,6 +131,8 @@ class TopicTree(FitsTexts, TreeEstimator):
     tol : float >= 0, default=1e-5
         EM over all leaves stops when a step raises the log-likelihood, plus the log prior of
         `smoothing`, by no more than this fraction.
+    half_life : float > 0 or None, default=None
+        Number of batches after which samples count half in :meth:`partial_fit`. None never forgets.
     vectorizer : TextVectorizer or None, default=None
         Counts the words of texts given to :meth:`fit`: their language, stop words and frequencies.
         None is ``TextVectorizer()``. Other vectorizers with scikit-learn's interface, such as
@@ -228,6 +231,7 @@ class TopicTree(FitsTexts, TreeEstimator):
         stop: TopicStop = "completion",
         max_iter: int = 100,
         tol: float = 1e-5,
+        half_life: float | None = None,
         vectorizer: Vectorizer | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: bool | int = False,
@@ -245,6 +249,7 @@ class TopicTree(FitsTexts, TreeEstimator):
         self.stop = stop
         self.max_iter = max_iter
         self.tol = tol
+        self.half_life = half_life
         self.vectorizer = vectorizer
         self.random_state = random_state
         self.verbose = verbose
@@ -268,36 +273,80 @@ class TopicTree(FitsTexts, TreeEstimator):
         self._choose(X, weight)
         counts = as_rows(X)
         data, grown = self._start(counts, weight)
-        self._assigner, labels, self.n_iter_, self.converged_ = self._assigned(
+        refined = self._assigned(
             grown,
             data.rows,
             data.weight,
             family=TopicParameters if self.refine else None,
             smoothing=data.smoothing,
         )
-        k = len(grown.root.leaves())
-        in_order = in_given_order(labels, data.at)
-        self._n_words = float(counts.sum(Dot(), counts.row_sums, weight))
-        sums = counts.group_sums(in_order, k, weight)
-        scaled_sums = data.rows.group_sums(labels, k, data.weight) if self.log_scaling_ else sums
-        sizes = data.rows.group_sizes(labels, k, data.weight)
+        self._assigner, labels, self.n_iter_, self.converged_, *_ = refined
+        k, in_order = len(grown.root.leaves()), in_given_order(labels, data.at)
         self.labels_ = np.asarray(in_order) if counts.gives_rows else np.empty(0, dtype=np.intp)
-
-        def center(leaves: list[int]) -> Floats:
-            return _distribution(sums[:, leaves].sum(axis=1))
-
-        tree = build_nodes(
-            grown.root,
-            self.labels_,
-            sizes,
-            center=center,
-            gain=lambda sides: _gain(scaled_sums, sides),
-        )
-        self._merges = Merges.of(tree, scaled_sums, sizes, TopicParameters, center)
+        self._leaf_sums = self._sums_of_leaves(counts, weight, in_order, data, labels, k)
+        self._sums = self._sums_of_em(refined, self._leaf_sums)
+        tree = self._nodes_of(grown.root, self._leaf_sums)
         if counts.gives_rows:
             choose_words_of(tree, counts, self.labels_, self.vocabulary_, np.asarray(weight))
         self._name(tree)
         return tree
+
+    def _sums_of_leaves(
+        self,
+        counts: Rows,
+        weight: RowArray,
+        in_order: RowArray,
+        data: ScaledCounts,
+        labels: RowArray,
+        k: int,
+    ) -> MixtureSums:
+        """Return the sums of counts, log-scaled and not, over the documents of each leaf."""
+        total = float(counts.sum(Dot(), counts.row_sums, weight))
+        sums = counts.group_sums(in_order, k, weight)
+        sizes = data.rows.group_sizes(labels, k, data.weight)
+        scaled, raw = sums, np.empty((0, k))
+        if self.log_scaling_:
+            scaled, raw = data.rows.group_sums(labels, k, data.weight), sums
+        n, of_all = counts.shape[0], float(counts.total(weight))
+        return MixtureSums(n, scaled, sizes, raw, data.smoothing, total, of_all)
+
+    def _nodes_of(self, root: Branch, leaves: MixtureSums) -> TreeNode:
+        """Return the nodes without names, given the sums of the leaves."""
+        scaled = leaves.statistics
+        sums = leaves.counts if len(leaves.counts) else scaled
+        self._n_words = leaves.total
+
+        def center(below: list[int]) -> Floats:
+            return _distribution(sums[:, below].sum(axis=1))
+
+        tree = build_nodes(
+            root, self.labels_, leaves.sizes, center=center, gain=lambda sides: _gain(scaled, sides)
+        )
+        self._merges = Merges.of(tree, scaled, leaves.sizes, TopicParameters, center)
+        return tree
+
+    def _batch(self, X: Any, missing: Any | None, weight: Floats) -> TreeBatch:  # noqa: ARG002
+        counts = as_rows(X)
+        data = self._scaled(counts, weight, self.log_scaling_, self.min_samples_leaf)
+
+        def sums_of(labels: Ints, k: int) -> MixtureSums:
+            self.labels_ = np.asarray(in_given_order(labels, data.at))
+            return self._sums_of_leaves(counts, weight, self.labels_, data, labels, k)
+
+        return TreeBatch(
+            data.rows,
+            data.rows,
+            data.weight,
+            data.smoothing,
+            self.smoothing,
+            np.ones(data.rows.shape[1]),
+            TopicParameters,
+            sums_of,
+        )
+
+    def _describe_batch(self, tree: TreeNode, X: Any, weight: Floats) -> None:
+        choose_words_of(tree, as_rows(X), self.labels_, self.vocabulary_, weight)
+        self._name(tree)
 
     def _start(self, counts: Rows, weight: RowArray) -> tuple[ScaledCounts, Grown]:
         """Set ``log_scaling_``, and return the scaled counts and the tree from which EM starts."""

@@ -1,0 +1,370 @@
+"""What changed between two models: which groups stayed, moved, appeared and vanished."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist
+from sklearn.utils.validation import check_is_fitted
+
+from momentree._types import Floats, Ints
+from momentree.exceptions import InvalidDataError
+from momentree.messages import Message
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Status = Literal["stayed", "moved", "appeared", "vanished"]
+
+STAYED = 0.2
+"""A group has stayed if it moved by less than this fraction of the distance between groups."""
+SAME = 0.5
+"""Groups that are farther apart than this fraction are different ones."""
+ABSENT = 0.1
+"""A group has vanished if its weight in new samples is below this fraction of the old one,"""
+EXPECTED = 5.0
+"""and if at least so many samples would have been expected."""
+N_WORDS = 5
+_CODES: dict[str, str] = {
+    "stayed": "group_stayed",
+    "moved": "group_moved",
+    "appeared": "group_appeared",
+    "vanished": "group_vanished",
+}
+LEAST_CHANGE = 1e-3
+"""Smaller changes of a probability are not listed."""
+
+
+@dataclass(frozen=True)
+class GroupChange:
+    """What happened to one topic, component or leaf.
+
+    Attributes
+    ----------
+    old, new : int or None
+        Its number in the old and in the new model; None if it does not exist there.
+    name : str
+        Its name in the new model, or in the old one if it vanished.
+    status : {"stayed", "moved", "appeared", "vanished"}
+        What happened.
+    old_weight, new_weight : float
+        Fraction of the samples; 0 where it does not exist. After ``partial_fit``, `new_weight` is
+        the fraction of the samples of the last batch.
+    distance : float
+        Between the old and the new profile. For counts, codes and words: half the sum of absolute
+        differences of the probabilities, from 0 to 1. For other columns: Euclidean, with columns in
+        units of the deviation between the old groups. NaN if there is only one profile.
+    rose, fell : tuple of str
+        Words, codes or columns that gained and lost most, at most five each.
+    """
+
+    old: int | None
+    new: int | None
+    name: str
+    status: Status
+    old_weight: float
+    new_weight: float
+    distance: float
+    rose: tuple[str, ...] = ()
+    fell: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> Message:
+        """What happened, as a message."""
+        number = self.old if self.new is None else self.new
+        return Message(
+            _CODES[self.status],
+            number=number,
+            name=self.name,
+            old_weight=self.old_weight,
+            new_weight=self.new_weight,
+            distance=self.distance,
+            rose=list(self.rose),
+            fell=list(self.fell),
+        )
+
+
+@dataclass(frozen=True)
+class ModelChanges:
+    """The differences between two models, or before and after ``partial_fit``.
+
+    ``str`` gives a summary in sentences.
+
+    Attributes
+    ----------
+    groups : tuple of GroupChange
+        One for each group of either model: those of the new model by number, then vanished ones.
+    separation : float
+        The median distance between different groups. A group that moved by less than 0.2 times this
+        has "stayed"; from 0.5 times on, it is not the same group.
+    """
+
+    groups: tuple[GroupChange, ...]
+    separation: float
+
+    def __iter__(self) -> Iterator[GroupChange]:
+        """Iterate over the groups."""
+        return iter(self.groups)
+
+    def __len__(self) -> int:
+        """Return the number of groups."""
+        return len(self.groups)
+
+    def __str__(self) -> str:
+        """Return the summary, one sentence per line."""
+        return "\n".join(str(message) for message in self.messages)
+
+    @property
+    def messages(self) -> list[Message]:
+        """The summary: how many groups stayed, and one message for each other one."""
+        found: dict[str, int] = dict.fromkeys(("stayed", "moved", "appeared", "vanished"), 0)
+        for group in self.groups:
+            found[group.status] += 1
+        rest = [group.message for group in self.groups if group.status != "stayed"]
+        return [Message("groups_changed", **found), *rest]
+
+    def of(self, status: Status) -> list[GroupChange]:
+        """Return the groups with one status.
+
+        Parameters
+        ----------
+        status : {"stayed", "moved", "appeared", "vanished"}
+            The status.
+
+        Returns
+        -------
+        list of GroupChange
+            The groups, by number.
+        """
+        return [group for group in self.groups if group.status == status]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a pandas data frame with one row per group."""
+        import pandas as pd
+
+        rows = [
+            {
+                "old": group.old,
+                "new": group.new,
+                "name": group.name,
+                "status": group.status,
+                "old_weight": group.old_weight,
+                "new_weight": group.new_weight,
+                "distance": group.distance,
+                "rose": ", ".join(group.rose),
+                "fell": ", ".join(group.fell),
+            }
+            for group in self.groups
+        ]
+        table = pd.DataFrame(rows, columns=list(GroupChange.__dataclass_fields__))
+        return table.astype({"old": "Int64", "new": "Int64"})
+
+
+def compare_models(old: Any, new: Any) -> ModelChanges:
+    """Return which groups of a model stayed, moved, appeared and vanished in another one.
+
+    Topics, components or leaves are matched so that the sum of the distances between their profiles
+    is least; columns are matched by name.
+
+    Parameters
+    ----------
+    old, new : fitted estimators
+        Two flat models or trees, for example of the documents of two months. Their columns may
+        differ; a word that one of them does not know has probability zero there.
+
+    Returns
+    -------
+    ModelChanges
+        A row for each group.
+
+    Raises
+    ------
+    InvalidDataError
+        If the models have no column in common, or no groups with profiles.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from momentree import SingleTopicModel, compare_models
+    >>> def documents(*topics):
+    ...     return np.repeat(np.kron(np.eye(4), np.ones(3))[list(topics)], 30, axis=0)
+    >>> words = [f"word{i}" for i in range(12)]
+    >>> old = SingleTopicModel(3).fit(documents(0, 0, 1, 2), feature_names=words)
+    >>> new = SingleTopicModel(3).fit(documents(0, 1, 1, 3), feature_names=words)
+    >>> changes = compare_models(old, new)
+    >>> [(group.old, group.new, group.status) for group in changes if group.status != "stayed"]
+    [(None, 2, 'appeared'), (2, None, 'vanished')]
+    """
+    before, after = Groups.of(old), Groups.of(new)
+    words = _union(before.columns, after.columns)
+    A, B = before.on(words), after.on(words)
+    return _compared(before, after, A, B, words)
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The groups of a fitted model."""
+
+    profiles: Floats  # (k, d)
+    weights: Floats
+    names: Sequence[str]
+    columns: Sequence[str]
+    distributions: bool  # whether profiles are non-negative, and their scale is of no interest
+
+    @classmethod
+    def of(cls, model: Any) -> Groups:
+        """Return the groups of a flat model or a tree."""
+        check_is_fitted(model)
+        leaves = getattr(model, "leaves_", None)
+        if leaves is not None:
+            profiles = np.stack([leaf.center for leaf in leaves])
+            weights = np.array([leaf.weight for leaf in leaves])
+        elif hasattr(model, "_profiles") and hasattr(model, "weights_"):
+            profiles, weights = np.asarray(model._profiles), np.asarray(model.weights_)
+        else:
+            raise InvalidDataError("no_groups_to_compare", type=type(model).__name__)
+        columns = [str(name) for name in model.vocabulary_]
+        if len(columns) != profiles.shape[1]:  # encoded columns, as of categories
+            columns = [str(i) for i in range(profiles.shape[1])]
+        return cls(profiles, weights, model.names_, columns, bool((profiles >= 0).all()))
+
+    def on(self, words: Sequence[str]) -> Floats:
+        """Return the profiles over other columns, zero for unknown ones."""
+        at = {word: i for i, word in enumerate(words)}
+        out = np.zeros((len(self.profiles), len(words)))
+        np.add.at(out.T, [at[word] for word in self.columns], self.profiles.T)
+        return out
+
+
+def changes_of_batch(
+    before: Groups | None,
+    after: Groups,
+    to: Ints,
+    batch_weights: Floats,
+    n_batch: float,
+) -> ModelChanges:
+    """Return the changes by a batch, whose groups are known: old group j is now `to[j]`.
+
+    Parameters
+    ----------
+    before, after : Groups
+        Before and after the batch; None before the first one.
+    to : ndarray of intp of shape (k_before,)
+        Number of the group that each old one became.
+    batch_weights : ndarray of shape (k_after,)
+        Fraction of the samples of the batch in each group.
+    n_batch : float
+        Weight of the batch.
+
+    Returns
+    -------
+    ModelChanges
+        A row for each group.
+    """
+    if before is None:
+        rows = [
+            GroupChange(None, j, name, "appeared", 0.0, float(after.weights[j]), float("nan"))
+            for j, name in enumerate(after.names)
+        ]
+        return ModelChanges(tuple(rows), 1.0)
+    pairs = {j: j for j, into in enumerate(to.tolist()) if into == j}  # numbers are kept
+    changed = _compared(
+        before, after, before.profiles, after.profiles, after.columns, pairs, batch_weights
+    )
+    rows = []
+    for group in changed:
+        absent = group.new_weight < ABSENT * group.old_weight
+        if group.old is not None and absent and group.old_weight * n_batch >= EXPECTED:
+            group = GroupChange(
+                group.old,
+                group.new,
+                group.name,
+                "vanished",
+                group.old_weight,
+                group.new_weight,
+                group.distance,
+            )
+        rows.append(group)
+    return ModelChanges(tuple(rows), changed.separation)
+
+
+def _compared(
+    before: Groups,
+    after: Groups,
+    A: Floats,
+    B: Floats,
+    words: Sequence[str],
+    pairs: dict[int, int] | None = None,
+    new_weights: Floats | None = None,
+) -> ModelChanges:
+    """Return the changes, given profiles over common columns, and the old number of new groups."""
+    weights = after.weights if new_weights is None else new_weights
+    if before.distributions and after.distributions:
+        A, B = (P / np.maximum(P.sum(axis=1, keepdims=True), 1e-300) for P in (A, B))
+        distances = 0.5 * cdist(A, B, "cityblock")
+        within = 0.5 * cdist(A, A, "cityblock")
+    else:
+        spread = np.sqrt(before.weights @ (A - before.weights @ A) ** 2)
+        unit = np.where(spread > 0, spread, 1.0)
+        distances, within = cdist(A / unit, B / unit), cdist(A / unit, A / unit)
+    between = within[np.triu_indices(len(A), 1)]
+    separation = float(np.median(between)) if len(between) else 1.0
+    given = pairs is not None
+    if pairs is None:
+        first, second = linear_sum_assignment(distances)
+        pairs = dict(zip(second.tolist(), first.tolist(), strict=True))
+    rows: list[GroupChange] = []
+    matched: set[int] = set()
+    for j, name in enumerate(after.names):
+        i = pairs.get(j, -1)
+        distance = float(distances[i, j]) if i >= 0 else float("nan")
+        if i < 0 or (not given and distance > SAME * separation):
+            rows.append(
+                GroupChange(None, j, name, "appeared", 0.0, float(weights[j]), float("nan"))
+            )
+            continue
+        matched.add(i)
+        status: Status = "stayed" if distance <= STAYED * separation else "moved"
+        rose, fell = _words(A[i], B[j], words, before.distributions)
+        rows.append(
+            GroupChange(
+                i,
+                j,
+                name,
+                status,
+                float(before.weights[i]),
+                float(weights[j]),
+                distance,
+                rose,
+                fell,
+            )
+        )
+    for i, name in enumerate(before.names):
+        if i not in matched:
+            weight = float(before.weights[i])
+            rows.append(GroupChange(i, None, name, "vanished", weight, 0.0, float("nan")))
+    return ModelChanges(tuple(rows), separation)
+
+
+def _words(
+    a: Floats, b: Floats, words: Sequence[str], distributions: bool
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the columns that rose most and fell most."""
+    change = b - a
+    least = LEAST_CHANGE if distributions else 0.1
+    order = np.argsort(-np.abs(change), kind="stable")
+    rose = [str(words[w]) for w in order if change[w] > least]
+    fell = [str(words[w]) for w in order if change[w] < -least]
+    return tuple(rose[:N_WORDS]), tuple(fell[:N_WORDS])
+
+
+def _union(one: Sequence[str], other: Sequence[str]) -> list[str]:
+    if list(one) == list(other):
+        return list(one)
+    if not set(one) & set(other):
+        raise InvalidDataError("no_common_columns")
+    return [*one, *(word for word in other if word not in set(one))]

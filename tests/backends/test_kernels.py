@@ -1,0 +1,132 @@
+"""Compiled kernels are optional, chosen by size, and the same as SciPy's functions."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from momentree import SingleTopicModel
+from momentree.backends import RowBlocks, num_threads, use_kernels
+from momentree.datasets import make_single_topic
+from momentree.exceptions import InvalidParameterError
+from tests.raising import raises
+
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+
+
+@pytest.fixture(scope="module")
+def X():
+    return make_single_topic(2000, 300, 3, length=40, random_state=0).X
+
+
+def python(code, **environment):
+    """Run Python code in a new process; return what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(SOURCE), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_a_model_has_the_same_parameters_with_both():
+    pytest.importorskip("numba")
+    X = make_single_topic(2000, 300, 3, length=40, random_state=0).X
+    with use_kernels("scipy"):
+        expected = SingleTopicModel(3).fit(X)
+    with use_kernels("numba"):
+        found = SingleTopicModel(3).fit(X)
+    np.testing.assert_allclose(found.components_, expected.components_, rtol=1e-8, atol=1e-12)
+
+
+@pytest.mark.parametrize("kernels", ["numba", "scipy"])
+def test_threads_change_no_bit_and_block_sizes_only_the_last(kernels, X):
+    if kernels == "numba":
+        pytest.importorskip("numba")
+    rng = np.random.default_rng(0)
+    V, own = rng.standard_normal((4, X.shape[1], 3)), rng.integers(-1, 4, X.shape[0])
+    r = rng.standard_normal(X.shape[0])
+
+    def total(block_nnz, n_threads, matrices=V):
+        with use_kernels(kernels), num_threads(n_threads):
+            rows = RowBlocks(X.astype(np.float64), block_nnz)
+            return rows.sum(lambda B, j, r: B.own_gram(matrices, j, r, out=B.total), own, r)
+
+    one = total(500, 1)
+    np.testing.assert_array_equal(total(500, 4), one)
+    np.testing.assert_allclose(total(7000, 2), one, rtol=1e-9, atol=1e-9)
+    interleaved = np.ascontiguousarray(V.transpose(1, 0, 2)).transpose(1, 0, 2)
+    np.testing.assert_array_equal(total(500, 1, interleaved), one)
+
+
+def test_numba_is_loaded_only_for_large_tables():
+    pytest.importorskip("numba")
+    code = """
+import sys, numpy as np, scipy.sparse as sp, momentree
+from momentree.backends import RowBlocks
+RowBlocks(sp.csr_array(np.ones((1000, 9)))).row_sums
+print("numba" in sys.modules)
+RowBlocks(sp.csr_array(np.ones((1 << 17, 8))))
+print("numba" in sys.modules)
+"""
+    assert python(code, MOMENTREE_KERNELS="auto").split() == ["False", "True"]
+
+
+WITHOUT_NUMBA = """
+import sys, numpy as np, scipy.sparse as sp
+sys.modules["numba"] = None  # its import fails
+from momentree.backends import RowBlocks, use_kernels
+from momentree.exceptions import InvalidParameterError
+X = sp.csr_array(np.ones((1 << 17, 8)))
+print(RowBlocks(X).row_sums[0])
+try:
+    with use_kernels("numba"):
+        RowBlocks(X)
+except InvalidParameterError as error:
+    print(error.message.code, "momentree[fast]" in str(error))
+"""
+
+
+def test_without_numba_scipy_computes():
+    found = python(WITHOUT_NUMBA, MOMENTREE_KERNELS="auto")
+    assert found.split() == ["8.0", "numba_not_loaded", "True"]
+
+
+def test_the_environment_variable_and_the_choice_are_checked(monkeypatch, X):
+    monkeypatch.setenv("MOMENTREE_KERNELS", "cuda")
+    with raises(InvalidParameterError, "bad_kernels", name="MOMENTREE_KERNELS", value="cuda"):
+        RowBlocks(X)
+    with raises(InvalidParameterError, "bad_kernels", name="kernels"), use_kernels("fast"):
+        pass
+    with use_kernels("scipy"):  # overrides the variable
+        RowBlocks(X)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a folder that cannot be written")
+def test_a_folder_that_cannot_be_written_costs_only_time(tmp_path):
+    pytest.importorskip("numba")
+    code = """
+import numpy as np, scipy.sparse as sp
+from momentree.backends import RowBlocks, use_kernels
+with use_kernels("numba"):
+    print(RowBlocks(sp.csr_array(np.eye(3))).map(lambda B: B.dot(np.ones(3)))[2])
+"""
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    assert python(code, NUMBA_CACHE_DIR=str(blocked / "folder")) == "1.0"
+
+
+def test_wide_pointers_do_not_copy_the_column_numbers():
+    X = sp.csr_array(np.random.default_rng(2).poisson(1.0, size=(20, 5)))
+    wide = sp.csr_array(X.shape, dtype=X.dtype)
+    wide.data, wide.indices, wide.indptr = X.data, X.indices, X.indptr.astype(np.int64)
+    rows = RowBlocks(wide, 7)
+    assert np.shares_memory(rows.matrix.indices, X.indices)
+    np.testing.assert_array_equal(rows.map(lambda B: B.dot(np.eye(5))), X.toarray())
