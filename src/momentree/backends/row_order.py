@@ -195,7 +195,7 @@ class RowSampler:
 
 def _spread(n: int, end: float) -> Floats:
     """Return n numbers at equal distances between 0 and `end`."""
-    return (np.arange(n) + 0.5) * (end / n)
+    return np.asarray((np.arange(n) + 0.5) * (end / n), dtype=np.float64)
 
 
 def _column_keys(sums: Floats) -> Floats:

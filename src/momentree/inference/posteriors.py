@@ -45,7 +45,7 @@ class Responsibilities(JointKernel):
 class LikeliestComponent(JointKernel):
     """The component with the largest P[component j | x], shape (n,)."""
 
-    def __call__(self, B: Block) -> Ints:  # type: ignore[override]
+    def __call__(self, B: Block) -> Ints:
         """Return the components of the samples of a block."""
         return np.asarray(self.joint(B).argmax(axis=1))
 
