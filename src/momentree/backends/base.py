@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from momentree._types import Floats
+from momentree._types import Floats, Ints
 from momentree.backends.block import Block
 from momentree.backends.products import (
     Given,
@@ -125,8 +125,18 @@ class Rows(ABC):
         """Sum of each row, shape (n_rows,)."""
         return self.map(Product(np.ones(self.shape[1])))
 
-    def pieces(self) -> Iterator[Any]:
-        """Yield the rows in order, as CSR arrays.
+    def pieces(self, at: Ints | None = None) -> Iterator[Any]:  # noqa: ARG002
+        """Yield the rows, or some of them, in order, as CSR arrays.
+
+        Parameters
+        ----------
+        at : ndarray of intp, default=None
+            Row numbers in ascending order, each once; None yields all.
+
+        Yields
+        ------
+        csr_array
+            Successive rows.
 
         Raises
         ------

@@ -86,7 +86,7 @@ def collected(rows: Rows, memory: float | None = None) -> RowBlocks:
 
 
 def taken(rows: Rows, at: Ints) -> RowBlocks:
-    """Bring some rows to this machine, piece by piece.
+    """Bring some rows to this machine.
 
     Parameters
     ----------
@@ -107,12 +107,9 @@ def taken(rows: Rows, at: Ints) -> RowBlocks:
     """
     if isinstance(rows, RowBlocks):
         return rows.take(at)
-    parts, start = [], 0
-    for piece in rows.pieces():
-        stop = start + piece.shape[0]
-        first, last = np.searchsorted(at, (start, stop))
-        parts.append(piece[at[first:last] - start])
-        start = stop
+    parts = list(rows.pieces(at))
+    if not parts:
+        return RowBlocks(sp.csr_array((0, rows.shape[1])))
     return RowBlocks(sp.csr_array(sp.vstack(parts, format="csr")))
 
 
