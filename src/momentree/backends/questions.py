@@ -24,8 +24,8 @@ _ROOMS = {
     "preprocessing.log_scaling": "_CountPerToken _TokenSums _log2_of_one_more",
     "preprocessing.feature_map": "_Filled _InverseLength _SquaredLength",
     "moments._sample_means": "Shares",
-    "moments.augmented": "_Scores AugmentedCubes AugmentedPairs AugmentedSecondMoment AugmentedSums "
-    "ScaledWeights",
+    "moments.augmented": "_Scores AugmentedCubes AugmentedPairs AugmentedSecondMoment "
+    "AugmentedSums ScaledWeights",
     "moments.factorial": "ColumnTerms Cubes PairSums SecondMoment WeightedWords",
     "moments.grouped": "GroupProducts GroupSlices GroupSums RowWeights",
     "moments.weighting": "DocumentSizes DocumentWeights SizeTotals",
