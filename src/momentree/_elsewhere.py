@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any, TypeVar, cast
 
 from momentree._sparse import NamedColumns
-from momentree.backends import Rows, as_rows, collected, is_collection, is_elsewhere
+from momentree.backends import Rows, as_rows, collected, in_files, is_collection, is_elsewhere
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 
@@ -37,8 +37,8 @@ def in_reach(
     Returns
     -------
     X : object
-        Rows elsewhere if sums over them suffice; rows in memory, or in files, if they are needed;
-        any other object unchanged.
+        Rows elsewhere, and those of a large matrix mapped from files, if sums over them suffice;
+        rows in memory, or in files, if they are needed; any other object unchanged.
     notes : list of Message
         That rows were brought to this machine, and how to avoid it.
 
@@ -48,7 +48,8 @@ def in_reach(
         If single rows are needed and must stay where they are.
     """
     if not is_elsewhere(X):
-        return X, []
+        mapped = in_files(X)
+        return X if mapped is None or instead_for(mapped) != {} else mapped, []
     rows = as_rows(X)
     instead = instead_for(rows)
     if instead is not None and not instead:

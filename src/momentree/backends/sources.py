@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from momentree._types import Ints
 from momentree.backends.base import Rows
+from momentree.backends.file_rows import FileRows
 from momentree.backends.rows import RowBlocks
 
 
@@ -95,6 +96,8 @@ def collected(rows: Rows, memory: float | None = None) -> RowBlocks:
     """
     if isinstance(rows, RowBlocks):
         return rows
+    if isinstance(rows, FileRows):
+        return rows.blocks
     held: list[Any] = []
     pieces, size = iter(rows.pieces()), 0
     for piece in pieces:
@@ -129,6 +132,8 @@ def taken(rows: Rows, at: Ints) -> RowBlocks:
     """
     if isinstance(rows, RowBlocks):
         return rows.take(at)
+    if isinstance(rows, FileRows):
+        return rows.blocks.take(at)
     parts = list(rows.pieces(at))
     if not parts:
         return RowBlocks(sp.csr_array((0, rows.shape[1])))
