@@ -82,7 +82,20 @@ def ordered(rows: Rows, sample_weight: RowArray) -> tuple[Rows, RowArray, Ints |
 
 
 def in_given_order(values: RowArray, at: Ints | None) -> RowArray:
-    """Return a row array in the order of the rows before :func:`ordered`."""
+    """Return a row array in the order of the rows before :func:`ordered`.
+
+    Parameters
+    ----------
+    values : row array of shape (n, ...)
+        Entries in the order of the rows after :func:`ordered`.
+    at : ndarray of intp of shape (n,) or None
+        Original position of each row, from :func:`ordered`.
+
+    Returns
+    -------
+    row array of shape (n, ...)
+        The same entries in the original order.
+    """
     if at is None:
         return values
     out = np.empty_like(values)

@@ -70,7 +70,7 @@ class Groups:
             found = []
             for j in range(self.n_groups):
                 inside = rows.each(Inside(j), self.own)
-                weight = rows.each(np.multiply, self.weight, inside)
+                weight = rows.each(WeightInside(), self.weight, inside)
                 found.append((inside, Groups.one(rows, weight, self.factor)))
             return found
         own = np.asarray(self.own)
@@ -92,6 +92,24 @@ class Inside:
     def __call__(self, own: Ints) -> Ints:
         """Return flags."""
         return np.asarray(own == self.group)
+
+
+@dataclass(frozen=True)
+class WeightInside:
+    """The weights of samples in a group; zero for others."""
+
+    def __call__(self, v: Floats, inside: Any) -> Floats:
+        """Return the weights."""
+        return v * inside
+
+
+@dataclass(frozen=True)
+class ReplacedInside:
+    """The sides of samples in a group, and the old ones of others."""
+
+    def __call__(self, inside: Any, new: Ints, old: Ints) -> Ints:
+        """Return the sides."""
+        return np.where(inside, new, old)
 
 
 @dataclass(frozen=True)
@@ -123,7 +141,7 @@ class Splits:
             return cls(found, side)
         sides = rows.placed(np.broadcast_to(np.int16(0), rows.shape[:1]))
         for inside, part in parts:
-            sides = rows.each(np.where, inside, part.side, sides)
+            sides = rows.each(ReplacedInside(), inside, part.side, sides)
         return cls(found, sides)
 
 
