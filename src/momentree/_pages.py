@@ -15,6 +15,8 @@ from momentree.exceptions import MomentreeError
 
 _PART = 1 << 18
 """Entries of a part of a memory-mapped array."""
+_AROUND = 1 << 16
+"""Linux maps all pages in memory of an aligned piece of so many bytes if one of them is read."""
 _SMALL = 1 << 20
 """Arrays of fewer bytes stay in memory."""
 
@@ -42,10 +44,11 @@ def release(array: NDArray[Any]) -> None:
     file = mapped(array)
     if file is None or not array.nbytes or not hasattr(file, "madvise"):
         return
-    begin = np.frombuffer(file, np.uint8).ctypes.data
-    start = array.ctypes.data - begin
-    first = start - start % mmap.PAGESIZE
-    file.madvise(mmap.MADV_DONTNEED, first, start + array.nbytes - first)
+    whole = np.frombuffer(file, np.uint8)
+    begin, start = whole.ctypes.data, array.ctypes.data
+    first = max(start - start % _AROUND, begin)
+    last = min(start + array.nbytes + -(start + array.nbytes) % _AROUND, begin + whole.nbytes)
+    file.madvise(mmap.MADV_DONTNEED, first - begin, last - first)
 
 
 def in_parts(array: NDArray[Any]) -> Iterator[NDArray[Any]]:

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from momentree._pages import each_part, mapped
-from momentree._types import Floats
+from momentree._types import Floats, Ints
 from momentree.backends.base import Kernel, RowArray, Rows
 from momentree.backends.row_order import SORTED_NNZ
 from momentree.backends.rows import RowBlocks
@@ -74,9 +74,9 @@ class FileRows(Rows):
             out.row_sums = self.each(np.multiply, row_factor, self.row_sums)
         return out
 
-    def pieces(self) -> Iterator[Any]:
-        """Yield the rows as one CSR array."""
-        yield self.blocks.matrix
+    def pieces(self, at: Ints | None = None) -> Iterator[Any]:
+        """Yield the rows, or some of them, as one CSR array; see :meth:`Rows.pieces`."""
+        yield (self.blocks if at is None else self.blocks.take(at)).matrix
 
 
 def in_files(X: Any) -> FileRows | None:

@@ -245,7 +245,9 @@ class RowSampler:
         Rows are first divided into ranges of keys, each of which is then sorted in memory.
         """
         v, keys = self.sample_weight, self._keys
-        some = np.sort(np.concatenate([part[:: 1 + len(keys) // _RANGE] for part in in_parts(keys)]))
+        some = np.sort(
+            np.concatenate([part[:: 1 + len(keys) // _RANGE] for part in in_parts(keys)])
+        )
         n_ranges = 1 + len(keys) // _RANGE
         borders = some[np.arange(1, n_ranges) * len(some) // n_ranges]
         code = each_part(_Ranges(borders), keys, labels, v)

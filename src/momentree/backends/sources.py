@@ -132,8 +132,6 @@ def taken(rows: Rows, at: Ints) -> RowBlocks:
     """
     if isinstance(rows, RowBlocks):
         return rows.take(at)
-    if isinstance(rows, FileRows):
-        return rows.blocks.take(at)
     parts = list(rows.pieces(at))
     if not parts:
         return RowBlocks(sp.csr_array((0, rows.shape[1])))
