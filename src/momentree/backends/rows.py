@@ -31,6 +31,9 @@ from momentree.exceptions import InvalidDataError
 
 BLOCK_NNZ = 1 << 18
 """Stored values per block: 3 MB as float64 with indices, which fits in the cache."""
+COMPILED_BLOCK_NNZ = 1 << 20
+"""The same for compiled kernels, at most: they copy nothing, and read the rows of a group together.
+Smaller tables have a block for each chain."""
 ROWS_PER_TASK = 4096
 """Copies of fewer rows are not distributed over threads."""
 ROWS_PER_RELEASE = 256
@@ -115,7 +118,10 @@ class RowBlocks(Rows):
         self._is_mapped = mapped(X.data) is not None
         self._full = bool(X.nnz == n * d and X.has_canonical_format)
         # A partial sum has d rows: blocks grow with d, so that additions stay cheap.
-        size = max(BLOCK_NNZ, 4 * d) if block_nnz is None else block_nnz
+        usual = BLOCK_NNZ
+        if self._kernels == "numba":
+            usual = max(usual, min(COMPILED_BLOCK_NNZ, -(-X.nnz // N_CHAINS)))
+        size = max(usual, 4 * d) if block_nnz is None else block_nnz
         indptr = self._X.indptr
         cuts = np.searchsorted(indptr, np.arange(size, int(indptr[-1]), size), side="left")
         self._cuts = np.unique(np.concatenate(([0], cuts, [n]))).astype(np.intp)
