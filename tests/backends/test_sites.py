@@ -70,11 +70,17 @@ def test_three_hospitals_grow_the_tree_of_pooled_records(tree):
     for a, b in zip(found.leaves_, pooled.leaves_, strict=True):
         np.testing.assert_allclose(a.center, b.center, rtol=0, atol=1e-9)
         assert a.weight == pytest.approx(b.weight)
+        assert a.n_samples == b.n_samples
+        assert len(a.samples) == 0  # they stay at the sites
         # The words of topics that are shown depend on the documents, which stay at the sites.
         assert a.name == b.name or isinstance(tree, TopicTree)
     assert found.tree_.gain == pytest.approx(pooled.tree_.gain)
     np.testing.assert_array_equal(found.predict(X), pooled.labels_)
     assert len(found.labels_) == 0  # labels stay at the sites
+    assert found.to_frame().n_samples.tolist() == pooled.to_frame().n_samples.tolist()
+    assert [leaf.n_samples for leaf in found.cut(2).leaves_] == [
+        leaf.n_samples for leaf in pooled.cut(2).leaves_
+    ]
     # Every site sends sums of d or k numbers in each round, whatever its number of rows.
     assert max(sites.bytes_sent_) < 1.2 * min(sites.bytes_sent_)
 
@@ -89,6 +95,14 @@ def test_three_hospitals_with_patients_of_diabetes130(shared_data):
     for a, b in zip(found.leaves_, pooled.leaves_, strict=True):
         np.testing.assert_allclose(a.center, b.center, rtol=0, atol=1e-9)
     assert sites.suppressed_ == {"columns": 0, "rows": 0}
+
+
+def test_a_saved_tree_of_sites_keeps_its_numbers_of_samples(tmp_path):
+    tree = ClusterTree(3).fit(at_sites(records()))
+    tree.save(tmp_path / "tree.mt")
+    loaded = ClusterTree.load(tmp_path / "tree.mt")
+    assert [leaf.n_samples for leaf in loaded.leaves_] == [leaf.n_samples for leaf in tree.leaves_]
+    assert loaded.tree_.n_samples == N
 
 
 def test_trees_that_need_single_rows_are_refused():
