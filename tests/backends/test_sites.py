@@ -317,8 +317,33 @@ def test_bad_sites():
     tree = TopicTree(3, search="none").fit(sites)
     assert tree.feature_names_in_.tolist() == names
 
-    def broken(_question):
-        return encoded({"refused": "not today"})
+    with raises(InvalidDataError, "not_a_site"):
+        Sites([frame])
+    with raises(InvalidDataError, "same_site_twice"):
+        Sites([Site(frame[:99]), Site(frame[99:]), Site(frame[:99])])
 
+
+ANSWERS = {
+    "nothing": None,
+    "text": "hello",
+    "no bytes": b"",
+    "other bytes": b"hello",
+    "another answer": encoded({"x": 1}),
+    "a list": encoded([1, 2]),
+    "words": encoded({"sum": "many", "left_out": 0}),
+    "no number": encoded({"sum": np.array(np.nan), "left_out": 0}),
+    "another shape": encoded({"sum": np.ones(3), "left_out": 0}),
+}
+
+
+@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
+def test_bad_answers(answer):
+    X = records()
+    good, bad = Site(X[:99], min_count=1), Site(X[99:], min_count=1)
+    with raises(InvalidDataError, "bad_answer"):
+        Sites([good, lambda _: answer])
+    sites = Sites([good, lambda question: bad(question) if bad.bytes_sent_ == 0 else answer])
+    with raises(InvalidDataError, "bad_answer"):
+        sites.sum(TransposedProduct(), np.ones(N))
     with raises(InvalidDataError, "site_refuses"):
-        Sites([broken])
+        Sites([lambda _: encoded({"refused": "not today"})])
