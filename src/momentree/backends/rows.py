@@ -229,6 +229,11 @@ class RowBlocks(Rows):
             bool((data[i : i + BLOCK_NNZ] % 1 == 0).all()) for i in parts
         )
 
+    @property
+    def compiled(self) -> bool:
+        """Whether compiled kernels compute the products, rather than SciPy's functions."""
+        return self._kernels == "numba"
+
     def for_products(self, n_columns: int) -> RowBlocks:
         """Return the same rows in the form for many products with matrices.
 
