@@ -41,7 +41,7 @@ def dask(n: int, n_blocks: int, n_workers: int) -> None:
     from momentree.backends.dask_rows import DaskRows
 
     size = n // n_blocks
-    cluster = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None)
+    cluster = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0")
     with cluster, Client(cluster) as client:
         parts = [
             da.from_delayed(delayed(block)(i, size), (size, WORDS), dtype=np.float32)
