@@ -387,9 +387,9 @@ class RowBlocks(Rows):
         """Return a row array of ones."""
         return np.ones(self.shape[0])
 
-    def pieces(self, at: Ints | None = None) -> Iterator[Any]:
-        """Yield the rows, or some of them, as one CSR array."""
-        yield self.matrix if at is None else self.take(at).matrix
+    def pieces(self) -> Iterator[Any]:
+        """Yield the rows as one CSR array."""
+        yield self.matrix
 
     def placed(self, values: RowArray) -> RowArray:
         """Return the array itself: it is where the rows are."""

@@ -75,7 +75,9 @@ class DistributedCorpus(Corpus):
         chosen = np.arange(len(self), dtype=np.intp) if rows is None else rows
         ends = np.cumsum([part.n_rows for part in self.parts])
         at = np.split(chosen, np.searchsorted(chosen, ends[:-1]))
-        wanted = [some - end + part.n_rows for some, end, part in zip(at, ends, self.parts, strict=True)]
+        wanted = [
+            some - end + part.n_rows for some, end, part in zip(at, ends, self.parts, strict=True)
+        ]
         raw = self.vectorizer is not None and self.vectorizer.raw
         texts = computed(Tasks.of_values(self.parts).then(_chosen_texts, wanted, raw))
         return Corpus(
@@ -137,7 +139,7 @@ def read_parquet_corpus(
     for parameter, off in (("phrases", False), ("passages", "auto")):
         if getattr(settings, parameter) not in (off, None):
             raise InvalidParameterError("not_on_a_cluster", parameter=parameter)
-    url = _URL.sub(r"\1://", fspath(pattern))  # a Path has lost one of the slashes
+    url = _url(fspath(pattern))
     found = computed(Tasks.of_values(_files(url)).then(_outline))
     column = _text_column(found[0], text_column)
     parts = [part for one in found for part in one.parts(column)]
@@ -169,6 +171,15 @@ def read_parquet_corpus(
         vectorizer=vectorizer,
         notes=(*notes, *note_without_words(int(empty[0]), X.shape[0], passages=False)),
     )
+
+
+def _url(pattern: str) -> str:
+    """Return a URL with all of its slashes, of which a Path has lost one."""
+    found = _URL.match(pattern)
+    if found is None:
+        return pattern
+    root = "/" if found[1].lower() == "file" else ""
+    return f"{found[1]}://{root}{pattern[found.end() :]}"
 
 
 class RowNumbers(Sequence[str]):
