@@ -25,6 +25,7 @@ _ROOMS = {
     "preprocessing.feature_map": "Filled InverseLength SquaredLength",
     "moments.augmented": "AugmentedCubes AugmentedPairs AugmentedSecondMoment AugmentedSums "
     "ScaledWeights",
+    "moments.augmented_groups": "RawPairs RawProducts RawSums",
     "moments.factorial": "ColumnTerms Cubes PairSums SecondMoment WeightedWords",
     "moments.grouped": "GroupProducts GroupSlices GroupSums RowWeights",
     "moments.sample_means": "Shares",

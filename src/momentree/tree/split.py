@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -14,15 +13,10 @@ from momentree._types import Floats, Ints
 from momentree.assignment.rules import LinearRule, Rule
 from momentree.backends import Block, RowArray, RowBlocks, Rows, group_totals, parted, with_room
 from momentree.messages import Message
-from momentree.objects import MixtureParameters, Moments, Whitening
-from momentree.whitening import whiten
-
-Whiten = Callable[[Moments, int], Whitening]
+from momentree.objects import MixtureParameters
 
 SPLIT_ITER = 15
 """EM steps after each split; the later EM over all leaves makes more steps unnecessary."""
-EXACT: Whiten = partial(whiten, tol=1e-12)
-"""Whitening to rounding error, as the algorithms of the papers assume."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +94,7 @@ class WeightInside:
 
     def __call__(self, v: Floats, inside: Any) -> Floats:
         """Return the weights."""
-        return v * inside
+        return np.asarray(v * inside)
 
 
 @dataclass(frozen=True)
