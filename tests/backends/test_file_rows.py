@@ -10,8 +10,7 @@ from momentree import SingleTopicModel, TopicTree
 from momentree.backends import FileRows, RowBlocks, RowSampler, in_files
 from momentree.datasets import make_single_topic, store_counts
 from momentree.exceptions import MomentreeError
-
-from ..raising import raises
+from tests.raising import raises
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +82,8 @@ def test_fits_are_those_in_memory(X, stored, model):
     np.testing.assert_allclose(model.predict_proba(X), expected[1], rtol=1e-8, atol=1e-12)
     if isinstance(model, TopicTree):
         for leaf in model.leaves_:
-            np.testing.assert_array_equal(leaf.samples, np.flatnonzero(model.labels_ == leaf.leaf_id))
+            inside = np.flatnonzero(model.labels_ == leaf.leaf_id)
+            np.testing.assert_array_equal(leaf.samples, inside)
 
 
 @pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="reserves no space")

@@ -75,7 +75,9 @@ class DistributedCorpus(Corpus):
         chosen = np.arange(len(self), dtype=np.intp) if rows is None else rows
         ends = np.cumsum([part.n_rows for part in self.parts])
         at = np.split(chosen, np.searchsorted(chosen, ends[:-1]))
-        wanted = [some - end + part.n_rows for some, end, part in zip(at, ends, self.parts, strict=True)]
+        wanted = [
+            some - end + part.n_rows for some, end, part in zip(at, ends, self.parts, strict=True)
+        ]
         raw = self.vectorizer is not None and self.vectorizer.raw
         texts = computed(Tasks.of_values(self.parts).then(_chosen_texts, wanted, raw))
         return Corpus(
