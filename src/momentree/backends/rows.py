@@ -123,7 +123,10 @@ class RowBlocks(Rows):
             usual = max(usual, min(COMPILED_BLOCK_NNZ, -(-X.nnz // N_CHAINS)))
         size = max(usual, 4 * d) if block_nnz is None else block_nnz
         indptr = self._X.indptr
-        cuts = np.searchsorted(indptr, np.arange(size, int(indptr[-1]), size), side="left")
+        # Of the type of `indptr`, which would be copied otherwise.
+        ends = np.arange(size, int(indptr[-1]), size).astype(indptr.dtype)
+        cuts = np.searchsorted(indptr, ends, side="left")
+        release(indptr)
         self._cuts = np.unique(np.concatenate(([0], cuts, [n]))).astype(np.intp)
         self._dense: dict[int, Floats] = {}  # by the first row of a block
         self._only: Block | None = None  # if there is only one, kept for small data
