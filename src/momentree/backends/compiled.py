@@ -74,6 +74,21 @@ def add_own_gram(rows: Csr, V: Floats, own: Ints, r: Floats, out: Floats) -> Flo
     return out
 
 
+def add_own_sums(rows: Csr, V: Floats, own: Ints, r: Floats, Z: Floats, out: Floats) -> Floats:
+    """Add B_j^T [Z_j, r_j * (B_j V_j)] for each group j."""
+    _run(_sums, rows, own, V, _weights(rows, r), out, Z, _factor(rows))
+    return out
+
+
+def add_own_slices(
+    rows: Csr, V: Floats, own: Ints, r: Floats, u: Floats, k: int, out: Floats
+) -> Floats:
+    """Add B_j^T (r_j * [u_j Z, Z_a Z_b - u_j P_ab]) with [Z, P] = B_j V_j for each group j."""
+    factor = _factor(rows)
+    _run(_slices, rows, own, V, r * factor, out, u, factor, k)
+    return out
+
+
 def add_expected(
     rows: Csr, theta: Floats, offsets: Floats, v: Floats, out: Floats, labels: Ints | None
 ) -> None:
@@ -94,21 +109,6 @@ def add_expected(
         out.ravel(),
         np.empty(0, dtype=np.intp) if labels is None else labels,
     )
-
-
-def add_own_sums(rows: Csr, V: Floats, own: Ints, r: Floats, Z: Floats, out: Floats) -> Floats:
-    """Add B_j^T [Z_j, r_j * (B_j V_j)] for each group j."""
-    _run(_sums, rows, own, V, _weights(rows, r), out, Z, _factor(rows))
-    return out
-
-
-def add_own_slices(
-    rows: Csr, V: Floats, own: Ints, r: Floats, u: Floats, k: int, out: Floats
-) -> Floats:
-    """Add B_j^T (r_j * [u_j Z, Z_a Z_b - u_j P_ab]) with [Z, P] = B_j V_j for each group j."""
-    factor = _factor(rows)
-    _run(_slices, rows, own, V, r * factor, out, u, factor, k)
-    return out
 
 
 # --- arguments, of few types so that little is compiled -----------------------------------------
@@ -308,6 +308,45 @@ def _gram(stored, indices, pointers, table, own, V, v_group, v_step, r, m, out, 
             _spread1(stored, indices, table, a, b, y, out, first + c, step)
 
 
+def _sums(
+    stored, indices, pointers, table, own, V, v_group, v_step, r, m, out, group, step, Z, factor
+):
+    v_group, v_step, group, step, m = U(v_group), U(v_step), U(group), U(step), U(m)
+    e = U(Z.shape[1])
+    z = np.empty(e + m)
+    for i in range(len(own)):
+        if own[i] < 0:
+            continue
+        a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
+        v_first, first = U(own[i]) * v_group, U(own[i]) * group
+        z[:] = 0.0
+        for c in range(e):
+            z[c] = factor[i] * Z[i, c]
+        _scores(stored, indices, table, a, b, V, v_first, v_step, m, r[i], z, e)
+        _addition(stored, indices, table, a, b, z, U(0), 1.0, e + m, out, first, step)
+
+
+def _slices(
+    stored, indices, pointers, table, own, V, v_group, v_step, r, m, out, group, step, u, factor, k
+):
+    v_group, v_step, group, step, m = U(v_group), U(v_step), U(group), U(step), U(m)
+    z, y = np.empty(m), np.empty(m)
+    for i in range(len(own)):
+        if own[i] < 0 or r[i] == 0.0:
+            continue
+        a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
+        v_first, first = U(own[i]) * v_group, U(own[i]) * group
+        z[:] = 0.0
+        _scores(stored, indices, table, a, b, V, v_first, v_step, m, factor[i], z, U(0))
+        c = k
+        for p in range(k):
+            y[p] = u[i] * z[p]
+            for q in range(p, k):
+                y[c] = z[p] * z[q] - u[i] * z[c]
+                c += 1
+        _addition(stored, indices, table, a, b, y, U(0), r[i], m, out, first, step)
+
+
 # --- mixtures -------------------------------------------------------------------------------------
 
 
@@ -388,45 +427,6 @@ def _expected(stored, indices, pointers, table, theta, m, offsets, v, r, out, la
     out[last] += likelihood
     for j in range(k):
         out[last - k + j] += sizes[j]
-
-
-def _sums(
-    stored, indices, pointers, table, own, V, v_group, v_step, r, m, out, group, step, Z, factor
-):
-    v_group, v_step, group, step, m = U(v_group), U(v_step), U(group), U(step), U(m)
-    e = U(Z.shape[1])
-    z = np.empty(e + m)
-    for i in range(len(own)):
-        if own[i] < 0:
-            continue
-        a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
-        v_first, first = U(own[i]) * v_group, U(own[i]) * group
-        z[:] = 0.0
-        for c in range(e):
-            z[c] = factor[i] * Z[i, c]
-        _scores(stored, indices, table, a, b, V, v_first, v_step, m, r[i], z, e)
-        _addition(stored, indices, table, a, b, z, U(0), 1.0, e + m, out, first, step)
-
-
-def _slices(
-    stored, indices, pointers, table, own, V, v_group, v_step, r, m, out, group, step, u, factor, k
-):
-    v_group, v_step, group, step, m = U(v_group), U(v_step), U(group), U(step), U(m)
-    z, y = np.empty(m), np.empty(m)
-    for i in range(len(own)):
-        if own[i] < 0 or r[i] == 0.0:
-            continue
-        a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
-        v_first, first = U(own[i]) * v_group, U(own[i]) * group
-        z[:] = 0.0
-        _scores(stored, indices, table, a, b, V, v_first, v_step, m, factor[i], z, U(0))
-        c = k
-        for p in range(k):
-            y[p] = u[i] * z[p]
-            for q in range(p, k):
-                y[c] = z[p] * z[q] - u[i] * z[c]
-                c += 1
-        _addition(stored, indices, table, a, b, y, U(0), r[i], m, out, first, step)
 
 
 @cache
