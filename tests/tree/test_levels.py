@@ -71,7 +71,7 @@ def test_the_tree_is_that_of_best_first_growth(X):
 
     def one_by_one(groups):
         parts = [(at, topics(exact=True)(alone)) for at, alone in groups.alone()]
-        return Splits.joined(N, parts)
+        return Splits.joined(rows, parts)
 
     growing = Growing(rows, one, one, topics(exact=True))
     for k in (3, 7):

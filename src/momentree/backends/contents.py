@@ -50,14 +50,15 @@ class Contents:
     @classmethod
     def of(cls, rows: Rows, weight: RowArray) -> Contents:
         """Count the values of rows, given their weights: one pass."""
-        return cls(*rows.sum(_Counted(), weight).tolist())
+        return cls(*rows.sum(ValueCounts(), weight).tolist())
 
 
 @dataclass(frozen=True)
-class _Counted:
+class ValueCounts:
     """The numbers in `Contents`."""
 
     def __call__(self, B: Block, weight: Floats) -> Floats:
+        """Return the numbers."""
         data, _, indptr = B.csr
         nan = np.isnan(data)
         with np.errstate(invalid="ignore"):

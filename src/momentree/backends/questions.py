@@ -17,19 +17,21 @@ FORMAT = "momentree-question"
 
 _ROOMS = {
     "backends.base": "OfArrays OfDerived",
-    "backends.contents": "_Counted",
+    "backends.contents": "ValueCounts",
     "backends.products": "Dot Given GroupSizes GroupSums LargestColumn Ones Product Renumbered "
     "Stored Total TransposedProduct",
-    "preprocessing.burstiness": "_LongDocuments _Outsized",
-    "preprocessing.log_scaling": "_CountPerToken _TokenSums _log2_of_one_more",
-    "preprocessing.feature_map": "_Filled _InverseLength _SquaredLength",
-    "moments._sample_means": "Shares",
-    "moments.augmented": "_Scores AugmentedCubes AugmentedPairs AugmentedSecondMoment AugmentedSums "
+    "preprocessing.burstiness": "LongDocuments Outsized RepeatSums",
+    "preprocessing.log_scaling": "CountPerToken TokenSums log2_of_one_more",
+    "preprocessing.feature_map": "Filled InverseLength SquaredLength",
+    "moments.augmented": "AugmentedCubes AugmentedPairs AugmentedSecondMoment AugmentedSums "
     "ScaledWeights",
+    "moments.augmented_groups": "RawPairs RawProducts RawSums",
     "moments.factorial": "ColumnTerms Cubes PairSums SecondMoment WeightedWords",
     "moments.grouped": "GroupProducts GroupSlices GroupSums RowWeights",
+    "moments.sample_means": "Shares",
     "moments.weighting": "DocumentSizes DocumentWeights SizeTotals",
     "inference.posteriors": "LikeliestComponent LogJoint Responsibilities",
+    "inference.variational": "VariationalGammas",
     "refinement.em": "Expectation WeightedSums",
     "refinement.em_groups": "GroupSteps WeightedSums",
     "assignment.nested": "NestedLabels NestedProbabilities",
@@ -37,7 +39,7 @@ _ROOMS = {
     "assignment.tree_rules": "RuleLabels RuleProbabilities",
     "assignment.rules": "LinearRule ScoreRule",
     "tree.growth": "Divided Lookup",
-    "tree.split": "Inside Lookup2 SidesByRule SumsOfSides Untied",
+    "tree.split": "Inside Lookup2 ReplacedInside SidesByRule SumsOfSides Untied WeightInside",
     "tree.stopping": "GroupSizes",
 }
 

@@ -13,8 +13,8 @@ from momentree._validation import check_means, check_missing, check_ones, check_
 from momentree.backends import RowArray, RowBlocks, Rows
 from momentree.exceptions import InvalidDataError
 from momentree.moments._operators import diagonal
-from momentree.moments._sample_means import SampleMeans
 from momentree.moments.population import PopulationMoments
+from momentree.moments.sample_means import SampleMeans
 from momentree.preprocessing import observation_rates as rates_of
 
 

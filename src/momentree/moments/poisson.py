@@ -7,8 +7,8 @@ from typing import ClassVar
 from numpy.typing import ArrayLike
 
 from momentree._validation import check_means
-from momentree.moments._sample_means import SampleMeans
 from momentree.moments.population import PopulationMoments
+from momentree.moments.sample_means import SampleMeans
 
 
 class PoissonMoments(SampleMeans):

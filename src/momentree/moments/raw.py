@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from momentree.moments._sample_means import SampleMeans
+from momentree.moments.sample_means import SampleMeans
 
 
 class RawMoments(SampleMeans):

@@ -86,11 +86,11 @@ def repetition(X: Any, labels: RowArray, n_groups: int, sample_weight: RowArray)
     """
     rows = as_rows(X)
     N = rows.group_sums(labels, n_groups, sample_weight)
-    s = rows.sum(_RepeatSums(n_groups), rows.row_sums, labels, sample_weight)[..., 0].T
+    s = rows.sum(RepeatSums(n_groups), rows.row_sums, labels, sample_weight)[..., 0].T
     several = N > 1.0
     tokens = np.where(several, N, 0.0).sum(axis=0)
     within = np.divide(s, N - 1.0, out=np.zeros_like(s), where=several).sum(axis=0)
-    n = rows.sum(_LongDocuments(n_groups), rows.row_sums, labels, sample_weight)
+    n = rows.sum(LongDocuments(n_groups), rows.row_sums, labels, sample_weight)
     kept = (tokens > 0) & (n > 1.0)
     if not kept.any():
         return 0.0
@@ -101,12 +101,13 @@ def repetition(X: Any, labels: RowArray, n_groups: int, sample_weight: RowArray)
 
 
 @dataclass(frozen=True)
-class _RepeatSums:
+class RepeatSums:
     """s_wj of all groups, shape (n_groups, d, 1)."""
 
     n_groups: int
 
     def __call__(self, B: Block, c: Floats, labels: Ints, v: Floats) -> Floats:
+        """Return the sums."""
         data = B.csr[0]
         repeats = data * np.maximum(data - 1.0, 0.0)
         own = (v / np.maximum(c - 1.0, 1.0))[:, None]
@@ -114,23 +115,25 @@ class _RepeatSums:
 
 
 @dataclass(frozen=True)
-class _LongDocuments:
+class LongDocuments:
     """The weight of the documents of two tokens or more in each group, shape (n_groups,)."""
 
     n_groups: int
 
     def __call__(self, B: Block, c: Floats, labels: Ints, v: Floats) -> Floats:  # noqa: ARG002
+        """Return the weights."""
         found = np.bincount(labels, weights=v * (c > 1.0), minlength=self.n_groups)
         return found.astype(np.float64, copy=False)
 
 
 @dataclass(frozen=True)
-class _Outsized:
+class Outsized:
     """The number of documents of more than so many tokens."""
 
     tokens: float
 
     def __call__(self, B: Block, c: Floats) -> Floats:  # noqa: ARG002
+        """Return the number."""
         return np.array(float(np.count_nonzero(c > self.tokens)))
 
 
@@ -210,4 +213,4 @@ def _one_outweighs(rows: Rows) -> bool:
     c = rows.row_sums
     total = float(rows.total(c))
     tokens = max(OUTSIZED * total, 10.0 * total / max(rows.shape[0], 1))
-    return float(rows.sum(_Outsized(tokens), c)) > 0
+    return float(rows.sum(Outsized(tokens), c)) > 0

@@ -334,44 +334,47 @@ class FeatureMap:
         if not self._unit_length:
             return rows.ones()
         if self.kind == "counts":
-            squares = rows.map(_SquaredLength())
+            squares = rows.map(SquaredLength())
         else:
             # A one is its own square; Gaussian statistics include the squared length.
             right = self.moment_scale**2 if self.kind == "binary" else 1.0 - self.moment_scale
             squares = rows.map(Product(right))
-        return rows.each(_InverseLength(self.constant**2), squares)
+        return rows.each(InverseLength(self.constant**2), squares)
 
 
 @dataclass(frozen=True)
-class _SquaredLength:
+class SquaredLength:
     """The sum of squares of each row, shape (n,)."""
 
     def __call__(self, B: Block) -> Floats:
+        """Return the sums."""
         return B.with_data(np.square(B.csr[0])).dot(np.ones(B.shape[1]))
 
 
 @dataclass(frozen=True)
-class _InverseLength:
+class InverseLength:
     """The inverse of the length of rows, given the sums of their squares."""
 
     more: float
 
     def __call__(self, squares: Floats) -> Floats:
+        """Return the inverse lengths."""
         return _inverse_roots(squares + self.more)
 
 
 @dataclass(frozen=True)
-class _Filled:
+class Filled:
     """The number of stored values of each row, shape (n,)."""
 
     def __call__(self, B: Block) -> Floats:
+        """Return the numbers."""
         return np.asarray(np.diff(B.csr[2]), dtype=np.float64)
 
 
 def _root_mean_square(rows: Rows, weight: RowArray) -> float:
     """Return the root mean square of the stored values."""
-    squares = float(rows.sum(Dot(), rows.map(_SquaredLength()), weight))
-    filled = float(rows.sum(Dot(), rows.map(_Filled()), weight))
+    squares = float(rows.sum(Dot(), rows.map(SquaredLength()), weight))
+    filled = float(rows.sum(Dot(), rows.map(Filled()), weight))
     return float(np.sqrt(squares / max(filled, np.finfo(float).tiny)))
 
 

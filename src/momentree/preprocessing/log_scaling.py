@@ -82,23 +82,25 @@ def log_scale(X: Any, log_scaling: LogScaling | None) -> LogScaled:
     rows = as_rows(X)
     if log_scaling is None:
         return LogScaled(rows, rows.ones())
-    logs = rows.mapped(_log2_of_one_more)
-    count_per_token = rows.map(_CountPerToken(), logs.row_sums)
+    logs = rows.mapped(log2_of_one_more)
+    count_per_token = rows.map(CountPerToken(), logs.row_sums)
     return LogScaled(logs.scaled(count_per_token), count_per_token)
 
 
 @dataclass(frozen=True)
-class _CountPerToken:
+class CountPerToken:
     """min(1, sqrt(24 / c)) of documents with the sums c of logarithms."""
 
     def __call__(self, B: Block, c: Floats) -> Floats:  # noqa: ARG002
+        """Return the counts per token."""
         u = np.ones(len(c))
         np.divide(REFERENCE_LENGTH, c, out=u, where=c > 0)
         np.sqrt(u, out=u)
         return np.minimum(u, 1.0, out=u)
 
 
-def _log2_of_one_more(x: Floats) -> Floats:
+def log2_of_one_more(x: Floats) -> Floats:
+    """Return log2(1 + x)."""
     return np.asarray(np.log1p(x) / np.log(2.0))
 
 
@@ -126,15 +128,16 @@ def typical_count_per_token(
     float
         u > 0; 1 without log scaling, or without words.
     """
-    tokens, total = rows.sum(_TokenSums(), rows.row_sums, count_per_token, sample_weight)
+    tokens, total = rows.sum(TokenSums(), rows.row_sums, count_per_token, sample_weight)
     return float(tokens / total) if total > 0 else 1.0
 
 
 @dataclass(frozen=True)
-class _TokenSums:
+class TokenSums:
     """sum v u c and sum v c."""
 
     def __call__(self, B: Block, c: Floats, u: Floats, v: Floats) -> Floats:  # noqa: ARG002
+        """Return both sums."""
         mass = v * c
         return np.array([mass @ u, mass.sum()])
 

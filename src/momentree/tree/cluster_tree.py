@@ -45,7 +45,7 @@ from momentree.tree.build import build_nodes
 from momentree.tree.cluster_editing import EditableClusters
 from momentree.tree.cuts import Merges
 from momentree.tree.described_clusters import DescribedClusters
-from momentree.tree.dsidiwo_split import EARLY, DSidiwoSplitter
+from momentree.tree.dsidiwo_split import DSidiwoSplitter
 from momentree.tree.growth import Branch, Grown, Limits, grow, log
 from momentree.tree.leaf_covariances import candidates, with_covariances
 from momentree.tree.merge_back import MORE_LEAVES, merge_back
@@ -54,7 +54,7 @@ from momentree.tree.node import TreeNode
 from momentree.tree.online_tree import TreeBatch
 from momentree.tree.refine import RefinedLeaves
 from momentree.tree.selection import ComponentChoice, choose_n_components
-from momentree.tree.split import EXACT, SPLIT_ITER
+from momentree.tree.split import SPLIT_ITER
 from momentree.tree.stopping import Stop, accept_all, mixture_bic
 
 Refine = Literal["em", "splits", "leaves"]
@@ -427,7 +427,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
                 smoothing=self.smoothing,
                 n_sides=k or 2,
                 refine_iter=SPLIT_ITER if self.refine in ("em", "splits") else 0,
-                whiten=EXACT if self.exact else EARLY,
+                exact=self.exact,
             ),
             Limits(MORE_LEAVES * limits.leaves) if merged else limits,
             growth="best_first" if k else self.growth,

@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
+from momentree._types import Floats
 from momentree.assignment.rules import LinearRule, ScoreRule
 from momentree.backends import RowArray
 from momentree.decomposition import discriminators
+from momentree.decomposition.sidiwo import common_rotation
 from momentree.messages import Message
 from momentree.moments import AugmentedRawMoments
+from momentree.moments.augmented_groups import GroupedRawMoments
+from momentree.objects import MixtureParameters
 from momentree.preprocessing import FeatureMap
 from momentree.refinement import em
 from momentree.refinement.em import column_sums
-from momentree.tree.split import (
-    SPLIT_ITER,
-    Groups,
-    Sides,
-    Splits,
-    Whiten,
-    sides_of,
-    small_side,
-)
-from momentree.whitening import whiten
+from momentree.refinement.em_groups import em_of_groups
+from momentree.tree.split import SPLIT_ITER, Groups, Sides, Splits, sides_of, small_side
+from momentree.whitening import whiten, whiten_each
 
-EARLY: Whiten = partial(whiten, tol=1e-3, max_iter=1)
-"""The minimum of 2 k + 4 products for a split into k: on patient records, more products did not
-make groups more stable. A tolerance of 0.05, which often stops earlier, reduced the stability of
-trees with EM by 0.15."""
+EARLY_TOL, EARLY_ITER = 1e-3, 1
+"""Whitening stops after the minimum of 2 k + 4 products for a split into k: on patient records,
+more products did not make groups more stable. A tolerance of 0.05, which often stops earlier,
+reduced the stability of trees with EM by 0.15."""
+EXACT_TOL = 1e-12
+"""Whitening to rounding error, as the algorithms of the papers assume."""
 
 RETRIES = 10
 """Times that a split of real data is computed, each time without the outliers found before."""
@@ -39,7 +37,10 @@ RETRIES = 10
 class DSidiwoSplitter:
     """Split groups of samples by the discriminators of SIDIWO on raw moments.
 
-    Without steps of EM (`refine_iter`) this is T Algorithm 5.
+    Without steps of EM (`refine_iter`) this is T Algorithm 5. Groups of records or counts are
+    split in two in the same passes over the data. Groups of real values, whose outliers make some
+    splits start again, of directions, which are dense, and those to be split into more sides are
+    split one by one.
     """
 
     min_samples_leaf: float
@@ -47,12 +48,103 @@ class DSidiwoSplitter:
     smoothing: float = 1.0
     n_sides: int = 2
     refine_iter: int = SPLIT_ITER
-    whiten: Whiten = EARLY
+    exact: bool = False
 
     def __call__(self, groups: Groups) -> Splits:
         """Split groups of samples; their factors are those of the samples in the moments."""
+        if self.n_sides == 2 and self.feature_map.kind in ("binary", "counts"):
+            return self._at_once(groups)
         parts = [(at, self._alone(alone)) for at, alone in groups.alone()]
         return Splits.joined(groups.rows, parts)
+
+    def _at_once(self, groups: Groups) -> Splits:
+        """Split groups in two, all in the same passes."""
+        family = self.feature_map.family
+        rules, reasons = self._rules(groups)
+        if all(reasons):
+            return Splits([reason for reason in reasons if reason], groups.own)
+        sides = sides_of(rules, groups)
+        gains = sides.gains(family)
+        if self.refine_iter:
+            starts: list[MixtureParameters | None] = []
+            for j, (sums, sizes) in enumerate(zip(sides.sums, sides.sizes, strict=True)):
+                reasons[j] = reasons[j] or small_side(sizes, self.min_samples_leaf)
+                # EM starts from the means and sizes of the two sides (T section 6.3).
+                start = None if reasons[j] else family.m_step(sums, sizes, self.smoothing)
+                starts.append(start)
+            totals = sides.sums.sum(axis=2), sides.sizes.sum(axis=1)
+            refined = em_of_groups(
+                groups.rows,
+                groups.own,
+                starts,
+                sample_weight=groups.weight,
+                smoothing=self.smoothing,
+                max_iter=self.refine_iter,
+                totals=totals,
+            )
+            # The gain of the mixture, with uncertain sides: a split of pure noise gains almost
+            # nothing, whereas it would gain much if sides were treated as known.
+            gains = np.array(
+                [
+                    0.0
+                    if found is None
+                    else found.log_likelihood - float(family.maximized_log_likelihood(*whole))
+                    for found, *whole in zip(refined, *totals, strict=True)
+                ]
+            )
+            sides = sides_of(
+                [
+                    None if found is None else LinearRule.between(found.parameters, prior=True)
+                    for found in refined
+                ],
+                groups,
+            )
+        return sides.splits(gains, reasons, self.min_samples_leaf)
+
+    def _rules(self, groups: Groups) -> tuple[list[ScoreRule | None], list[Message | None]]:
+        """Return the rule of each group, or the reason against its split."""
+        view, constant = self.feature_map.moment_scale, self.feature_map.constant
+        moments = GroupedRawMoments(
+            groups.rows,
+            groups.own,
+            groups.n_groups,
+            sample_weight=groups.weight,
+            row_scale=groups.factor,
+            column_scale=view,
+            constant=constant,
+        )
+        reasons = [self._too_few(float(size)) for size in moments.sizes]
+        which = [j for j, reason in enumerate(reasons) if reason is None]
+        rules: list[ScoreRule | None] = [None] * groups.n_groups
+        W = np.zeros((groups.n_groups, 2, len(view) + 1))
+        if which:
+            tol, max_iter = self._accuracy
+            found = whiten_each(moments, 2, which, tol=tol, max_iter=max_iter)
+            for j, white in zip(which, found, strict=True):
+                if white.rank < 2:
+                    reasons[j] = white.reason or Message("one_component")
+                else:
+                    W[j] = white.W
+        if all(reasons):
+            return rules, reasons
+        for j, H in enumerate(moments.whitened_slices(W)):
+            if reasons[j] is None:
+                rules[j] = self._rule(common_rotation(H)[0].T @ W[j])
+        return rules, reasons
+
+    @property
+    def _accuracy(self) -> tuple[float, int | None]:
+        return (EXACT_TOL, None) if self.exact else (EARLY_TOL, EARLY_ITER)
+
+    def _too_few(self, size: float) -> Message | None:
+        needed = self.n_sides * self.min_samples_leaf
+        if size < needed:
+            return Message("too_few_to_split", needed=needed, n_sides=self.n_sides)
+        return None
+
+    def _rule(self, D: Floats) -> ScoreRule:
+        view, constant = self.feature_map.moment_scale, self.feature_map.constant
+        return ScoreRule(np.ascontiguousarray((D[:, :-1] * view).T), constant * D[:, -1])
 
     def _alone(self, group: Groups) -> Splits:
         """Split one group.
@@ -89,16 +181,15 @@ class DSidiwoSplitter:
         """
         k, feature_map, rows = self.n_sides, self.feature_map, group.rows
         family = feature_map.family
-        needed = k * self.min_samples_leaf
-        if float(rows.total(group.weight)) < needed:
-            return Message("too_few_to_split", needed=needed, n_sides=k)
+        if too_few := self._too_few(float(rows.total(group.weight))):
+            return too_few
         view, constant = feature_map.moment_scale, feature_map.constant
         moments = AugmentedRawMoments(rows, learned, group.factor, view, constant)
-        white = self.whiten(moments, k)
+        tol, max_iter = self._accuracy
+        white = whiten(moments, k, tol=tol, max_iter=max_iter)
         if white.rank < 2:
             return white.reason or Message("one_component")
-        D = discriminators(moments, white)
-        rule = ScoreRule(np.ascontiguousarray((D[:, :-1] * view).T), constant * D[:, -1])
+        rule = self._rule(discriminators(moments, white))
         sides = self._by_scores(rule, group, drop=drop)
         sums, sizes = sides.sums[0], sides.sizes[0]
         if not self.refine_iter or k > 2 or small_side(sizes, self.min_samples_leaf):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -14,15 +13,10 @@ from momentree._types import Floats, Ints
 from momentree.assignment.rules import LinearRule, Rule
 from momentree.backends import Block, RowArray, RowBlocks, Rows, group_totals, parted, with_room
 from momentree.messages import Message
-from momentree.objects import MixtureParameters, Moments, Whitening
-from momentree.whitening import whiten
-
-Whiten = Callable[[Moments, int], Whitening]
+from momentree.objects import MixtureParameters
 
 SPLIT_ITER = 15
 """EM steps after each split; the later EM over all leaves makes more steps unnecessary."""
-EXACT: Whiten = partial(whiten, tol=1e-12)
-"""Whitening to rounding error, as the algorithms of the papers assume."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +64,7 @@ class Groups:
             found = []
             for j in range(self.n_groups):
                 inside = rows.each(Inside(j), self.own)
-                weight = rows.each(np.multiply, self.weight, inside)
+                weight = rows.each(WeightInside(), self.weight, inside)
                 found.append((inside, Groups.one(rows, weight, self.factor)))
             return found
         own = np.asarray(self.own)
@@ -92,6 +86,24 @@ class Inside:
     def __call__(self, own: Ints) -> Ints:
         """Return flags."""
         return np.asarray(own == self.group)
+
+
+@dataclass(frozen=True)
+class WeightInside:
+    """The weights of samples in a group; zero for others."""
+
+    def __call__(self, v: Floats, inside: Any) -> Floats:
+        """Return the weights."""
+        return np.asarray(v * inside)
+
+
+@dataclass(frozen=True)
+class ReplacedInside:
+    """The sides of samples in a group, and the old ones of others."""
+
+    def __call__(self, inside: Any, new: Ints, old: Ints) -> Ints:
+        """Return the sides."""
+        return np.where(inside, new, old)
 
 
 @dataclass(frozen=True)
@@ -123,7 +135,7 @@ class Splits:
             return cls(found, side)
         sides = rows.placed(np.broadcast_to(np.int16(0), rows.shape[:1]))
         for inside, part in parts:
-            sides = rows.each(np.where, inside, part.side, sides)
+            sides = rows.each(ReplacedInside(), inside, part.side, sides)
         return cls(found, sides)
 
 
