@@ -48,9 +48,11 @@ def tfidf(X: Any, sample_weight: Floats) -> Any:
 
     def values(B: Block) -> Floats:
         counts, columns, ends = B.csr
-        y = counts * idf[columns]
+        y = idf[columns]
+        y *= counts
         squares = B.with_data(np.square(y)).dot(np.ones(B.shape[1]))
         lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
-        return np.asarray(y / np.repeat(lengths, np.diff(ends)))
+        y /= np.repeat(lengths, np.diff(ends))
+        return np.asarray(y)
 
     return rows.with_values(values).matrix

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
+
 import numpy as np
 from scipy.special import xlogy
 
@@ -11,6 +14,8 @@ from momentree.objects import TopicParameters
 
 STEPS = 10
 """Most steps; each is a pass over the data. Later steps move few samples."""
+PART_NNZ = 1 << 15
+"""Stored values whose gains are computed at once: they need nine arrays of this length."""
 ROUNDING = 1e-12
 """Gains below this fraction of the log-likelihood may be rounding errors."""
 TOL = 1e-6
@@ -160,26 +165,40 @@ def _gains(rows: RowBlocks, labels: Ints, v: Floats, C: Floats, N: Floats) -> tu
     def kernel(B: Block) -> Floats:
         data, indices, indptr = B.csr
         own, w = labels[B.at], v[B.at]
-        n = np.arange(len(own))
         scores = B.dot(theta) + offsets
-        scores[n, own] = -np.inf
-        to = scores.argmax(axis=1)
-        of_value = np.repeat(n, np.diff(indptr))
+        scores[np.arange(len(own)), own] = -np.inf
+        found = np.empty((len(own), 2))
+        found[:, 0] = scores.argmax(axis=1)
+        for rows in _parts(indptr):
+            at = slice(indptr[rows.start], indptr[rows.stop])
+            lengths = np.diff(indptr[rows.start : rows.stop + 1])
+            to, part = found[rows, 0].astype(np.intp), (data[at], indices[at], lengths, w[rows])
+            found[rows, 1] = gain(to, 1.0, *part) + gain(own[rows], -1.0, *part)
+        return found
+
+    def gain(
+        group: Ints, sign: float, data: Floats, indices: Ints, lengths: Ints, w: Floats
+    ) -> Floats:
+        """Return the change in the log-likelihood of a group with or without the sample."""
+        of_value = np.repeat(np.arange(len(w)), lengths)
         y = data * w[of_value]
-        mass = np.bincount(of_value, weights=y, minlength=len(n))
-
-        def gain(group: Ints, sign: float) -> Floats:
-            """Return the change in the log-likelihood of a group with or without the sample."""
-            at = indices * k + group[of_value]
-            after = np.maximum(flat[at] + sign * y, least)  # rounding may leave less than nothing
-            change = after * np.log(after) - flat_terms[at]
-            words = np.bincount(of_value, weights=change, minlength=len(n))
-            a, b = total[group], N[group]
-            a_new, b_new = a + sign * mass, np.maximum(b + sign * w, 0.0)
-            sizes = xlogy(b_new, b_new) - xlogy(b, b)
-            return np.asarray(words - (xlogy(a_new, a_new) - xlogy(a, a)) + sizes)
-
-        return np.stack([to, gain(to, 1.0) + gain(own, -1.0)], axis=1)
+        mass = np.bincount(of_value, weights=y, minlength=len(w))
+        at = indices * k + group[of_value]
+        after = np.maximum(flat[at] + sign * y, least)  # rounding may leave less than nothing
+        change = after * np.log(after) - flat_terms[at]
+        words = np.bincount(of_value, weights=change, minlength=len(w))
+        a, b = total[group], N[group]
+        a_new, b_new = a + sign * mass, np.maximum(b + sign * w, 0.0)
+        sizes = xlogy(b_new, b_new) - xlogy(b, b)
+        return np.asarray(words - (xlogy(a_new, a_new) - xlogy(a, a)) + sizes)
 
     found = rows.map(kernel)
     return found[:, 0].astype(np.intp), found[:, 1]
+
+
+def _parts(indptr: Ints) -> Iterator[slice]:
+    """Yield parts of the rows of a block whose values are held several times."""
+    cuts = np.searchsorted(indptr, np.arange(PART_NNZ, int(indptr[-1]), PART_NNZ))
+    ends = np.unique([0, *cuts, len(indptr) - 1])
+    for a, b in pairwise(ends):
+        yield slice(int(a), int(b))
