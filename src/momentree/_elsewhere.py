@@ -6,12 +6,14 @@ import os
 from collections.abc import Callable, Mapping
 from functools import partial, wraps
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from momentree._sparse import NamedColumns
-from momentree.backends import Rows, as_rows, collected, is_collection, is_elsewhere
+from momentree.backends import Rows, as_rows, collected, in_files, is_collection, is_elsewhere
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 SHARE = 0.25
 """Rows that take more of the memory of this machine become memory-mapped files."""
@@ -35,8 +37,8 @@ def in_reach(
     Returns
     -------
     X : object
-        Rows elsewhere if sums over them suffice; rows in memory, or in files, if they are needed;
-        any other object unchanged.
+        Rows elsewhere, and those of a large matrix mapped from files, if sums over them suffice;
+        rows in memory, or in files, if they are needed; any other object unchanged.
     notes : list of Message
         That rows were brought to this machine, and how to avoid it.
 
@@ -46,7 +48,8 @@ def in_reach(
         If single rows are needed and must stay where they are.
     """
     if not is_elsewhere(X):
-        return X, []
+        mapped = in_files(X)
+        return X if mapped is None or instead_for(mapped) != {} else mapped, []
     rows = as_rows(X)
     instead = instead_for(rows)
     if instead is not None and not instead:
@@ -100,7 +103,7 @@ def here(X: Any, estimator: str, *, dense: bool = False) -> tuple[Any, list[Mess
     return found.toarray() if notes and dense else found, notes
 
 
-def by_partition(method: Callable[..., Any]) -> Callable[..., Any]:
+def by_partition(method: Method) -> Method:
     """Let a method that maps samples to one result each accept a Dask collection.
 
     The fitted estimator is sent to the workers, and the results return as an array in the order of
@@ -114,7 +117,7 @@ def by_partition(method: Callable[..., Any]) -> Callable[..., Any]:
         over = import_module("momentree.backends.dask_rows").of_partitions
         return over(partial(method, self), X)
 
-    return whole
+    return cast("Method", whole)
 
 
 def _memory() -> float | None:

@@ -1,16 +1,24 @@
-"""Read memory-mapped arrays without keeping their pages in memory."""
+"""Read and write memory-mapped arrays without keeping their pages in memory."""
 
 from __future__ import annotations
 
 import mmap
+import os
+import tempfile
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-_PART = 1 << 20
+from momentree.exceptions import MomentreeError
+
+_PART = 1 << 18
 """Entries of a part of a memory-mapped array."""
+_AROUND = 1 << 16
+"""Linux maps all pages in memory of an aligned piece of so many bytes if one of them is read."""
+_SMALL = 1 << 20
+"""Arrays of fewer bytes stay in memory."""
 
 
 def mapped(array: NDArray[Any]) -> mmap.mmap | None:
@@ -36,10 +44,11 @@ def release(array: NDArray[Any]) -> None:
     file = mapped(array)
     if file is None or not array.nbytes or not hasattr(file, "madvise"):
         return
-    begin = np.frombuffer(file, np.uint8).ctypes.data
-    start = array.ctypes.data - begin
-    first = start - start % mmap.PAGESIZE
-    file.madvise(mmap.MADV_DONTNEED, first, start + array.nbytes - first)
+    whole = np.frombuffer(file, np.uint8)
+    begin, start = whole.ctypes.data, array.ctypes.data
+    first = max(start - start % _AROUND, begin)
+    last = min(start + array.nbytes + -(start + array.nbytes) % _AROUND, begin + whole.nbytes)
+    file.madvise(mmap.MADV_DONTNEED, first - begin, last - first)
 
 
 def in_parts(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
@@ -51,3 +60,83 @@ def in_parts(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
         part = array[start : start + _PART]
         yield part
         release(part)
+
+
+def room(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+    """Return a new array, mapped from a temporary file without a name if it is large.
+
+    The file ends with the array, and even with a killed process. Its space is reserved at once,
+    because a full disk would otherwise end the process when a page is written.
+
+    Raises
+    ------
+    MomentreeError
+        If the disk has no room.
+    """
+    n_bytes = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+    if n_bytes < _SMALL:
+        return np.empty(shape, dtype)
+    try:
+        with tempfile.TemporaryFile(prefix="momentree-") as file:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, n_bytes)
+            else:
+                file.truncate(n_bytes)
+            found: NDArray[Any] = np.memmap(file, dtype, "r+", shape=shape)
+    except OSError as error:
+        raise MomentreeError(
+            "no_scratch", path=tempfile.gettempdir(), needed=n_bytes / 1e6, reason=error.strerror
+        ) from error
+    return found
+
+
+def each_part(function: Any, *arrays: NDArray[Any]) -> NDArray[Any]:
+    """Return a function of arrays with one result for each entry, part by part."""
+    n, out = len(arrays[0]), None
+    for start in range(0, max(n, 1), _PART):
+        parts = [array[start : start + _PART] for array in arrays]
+        values = np.asarray(function(*parts))
+        if out is None:
+            out = room((n, *values.shape[1:]), values.dtype)
+        out[start : start + _PART] = values
+        for part in (*parts, out[start : start + _PART]):
+            release(part)
+    assert out is not None  # noqa: S101 - there is at least one part
+    return out
+
+
+def grouped(group: NDArray[Any], n_groups: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Sort entries by group, stably, without random access to the whole arrays.
+
+    Parameters
+    ----------
+    group : ndarray of int of shape (n,)
+        Group of each entry, from 0; -1 leaves it out.
+    n_groups : int
+        Number of groups.
+
+    Returns
+    -------
+    order : ndarray of intp
+        Positions of the entries of group 0, then of group 1, and so on, each in ascending order.
+    ends : ndarray of int of shape (n_groups + 1,)
+        Where groups begin and end in `order`.
+    """
+    ends = np.zeros(n_groups + 1, dtype=np.int64)
+    for part in in_parts(group):
+        ends[1:] += np.bincount(part + 1, minlength=n_groups + 1)[1:]
+    np.cumsum(ends, out=ends)
+    order, place, start = room((int(ends[-1]),), np.intp), ends[:-1].copy(), 0
+    for part in in_parts(group):
+        kept = np.flatnonzero(part >= 0)
+        local = part[kept]
+        at = kept[np.argsort(local, kind="stable")] + start
+        sizes = np.bincount(local, minlength=n_groups)
+        for j, found in zip(
+            np.flatnonzero(sizes), np.split(at, np.cumsum(sizes[sizes > 0])[:-1]), strict=False
+        ):
+            order[place[j] : place[j] + len(found)] = found
+            place[j] += len(found)
+        release(order)
+        start += len(part)
+    return order, ends

@@ -73,8 +73,12 @@ def _check_compressed(X: Any, major: int, minor: int) -> None:
     sound = all(array.dtype.kind in "iu" and array.ndim == 1 for array in (pointers, at))
     _require(sound, "sparse_types")
     _require(len(pointers) == major + 1, "sparse_lengths")
-    ascending = pointers[0] == 0 and not (pointers[1:] < pointers[:-1]).any()
-    _require(ascending, "sparse_pointers")
+    last = 0
+    for part in in_parts(pointers):
+        if part is pointers or part.ctypes.data == pointers.ctypes.data:
+            _require(part[0] == 0, "sparse_pointers")
+        _require(part[0] >= last and not (part[1:] < part[:-1]).any(), "sparse_pointers")
+        last = part[-1]
     _require(pointers[-1] == len(at) == len(X.data), "sparse_lengths")
     _check_range(at, minor)
 

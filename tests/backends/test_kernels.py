@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.special import logsumexp, softmax
 
 from momentree import SingleTopicModel
 from momentree.backends import RowBlocks, num_threads, use_kernels
@@ -130,3 +131,23 @@ def test_wide_pointers_do_not_copy_the_column_numbers():
     rows = RowBlocks(wide, 7)
     assert np.shares_memory(rows.matrix.indices, X.indices)
     np.testing.assert_array_equal(rows.map(lambda B: B.dot(np.eye(5))), X.toarray())
+
+
+@pytest.mark.parametrize("kernels", ["numba", "scipy"])
+@pytest.mark.parametrize("spread", [0.05, 3.0])  # probabilities of similar size, and negligible
+def test_expected_sums_are_those_of_the_formula(kernels, spread, X):
+    if kernels == "numba":
+        pytest.importorskip("numba")
+    rng = np.random.default_rng(0)
+    theta, offsets = spread * rng.standard_normal((X.shape[1], 14)), rng.standard_normal(15)
+    v, labels = rng.random(X.shape[0]), np.empty(X.shape[0], dtype=np.intp)
+    joint = X @ np.hstack([theta, np.zeros((X.shape[1], 1))]) + offsets
+    R = v[:, None] * softmax(joint, axis=1)
+    with use_kernels(kernels):
+        found = RowBlocks(X, 500).sum(
+            lambda B, v, at: B.expected(theta, offsets, v, out=B.total, labels=at), v, labels
+        )
+    np.testing.assert_array_equal(labels, joint.argmax(axis=1))
+    np.testing.assert_allclose(found[:-2, :-1], X.T @ R[:, :-1], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found[-2], R.sum(axis=0), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found[-1, 0], v @ logsumexp(joint, axis=1), rtol=1e-12)

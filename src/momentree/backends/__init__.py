@@ -2,6 +2,7 @@
 
 from momentree.backends.base import Kernel, RowArray, Rows
 from momentree.backends.block import Block
+from momentree.backends.file_rows import FileRows, in_files
 from momentree.backends.kernels import use_kernels
 from momentree.backends.lifted import LiftedRows
 from momentree.backends.passes import RowsRead, count_pass, counted_passes
@@ -14,6 +15,7 @@ from momentree.backends.threads import get_num_threads, num_threads, single_thre
 
 __all__ = [
     "Block",
+    "FileRows",
     "Kernel",
     "LiftedRows",
     "RowArray",
@@ -30,6 +32,7 @@ __all__ = [
     "get_num_threads",
     "group_totals",
     "in_canonical_order",
+    "in_files",
     "in_given_order",
     "is_collection",
     "is_elsewhere",

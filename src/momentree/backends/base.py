@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from momentree._types import Floats
+from momentree._types import Floats, Ints
 from momentree.backends.block import Block
 from momentree.backends.products import (
     Given,
@@ -125,8 +125,18 @@ class Rows(ABC):
         """Sum of each row, shape (n_rows,)."""
         return self.map(Product(np.ones(self.shape[1])))
 
-    def pieces(self) -> Iterator[Any]:
-        """Yield the rows in order, as CSR arrays.
+    def pieces(self, at: Ints | None = None) -> Iterator[Any]:  # noqa: ARG002
+        """Yield the rows, or some of them, in order, as CSR arrays.
+
+        Parameters
+        ----------
+        at : ndarray of intp, default=None
+            Row numbers in ascending order, each once; None yields all.
+
+        Yields
+        ------
+        csr_array
+            Successive rows.
 
         Raises
         ------
@@ -152,7 +162,18 @@ class Rows(ABC):
         return DerivedRows(self, function=function, single=self._stored[1] > 0)
 
     def scaled(self, row_factor: RowArray) -> Rows:
-        """Return the rows multiplied by factors, a row array of shape (n_rows,)."""
+        """Return the rows multiplied by factors.
+
+        Parameters
+        ----------
+        row_factor : row array of shape (n_rows,)
+            Factor of each row.
+
+        Returns
+        -------
+        Rows
+            The products, computed for each question.
+        """
         return DerivedRows(self, factor=row_factor)
 
     def ones(self) -> RowArray:
@@ -160,11 +181,33 @@ class Rows(ABC):
         return self.map(Ones())
 
     def placed(self, values: RowArray) -> RowArray:
-        """Return a row array that is where the rows are, so that it is moved only once."""
+        """Return a row array that is where the rows are, so that it is moved only once.
+
+        Parameters
+        ----------
+        values : row array of shape (n_rows, ...)
+            Entries, here or where the rows are.
+
+        Returns
+        -------
+        row array
+            The same entries.
+        """
         return self.map(Given(), values)
 
     def total(self, values: RowArray) -> Floats:
-        """Return the sum of a row array over its rows, an array without the first axis."""
+        """Return the sum of a row array over its rows.
+
+        Parameters
+        ----------
+        values : row array of shape (n_rows, ...)
+            Entries to add.
+
+        Returns
+        -------
+        ndarray of shape (...)
+            The sum, without the first axis.
+        """
         return self.sum(Total(), values)
 
     def group_sums(self, labels: RowArray, n_groups: int, weight: RowArray) -> Floats:
@@ -188,7 +231,22 @@ class Rows(ABC):
         return np.ascontiguousarray(sums[..., 0].T)
 
     def group_sizes(self, labels: RowArray, n_groups: int, weight: RowArray) -> Floats:
-        """Return the total weight of each group of rows, shape (n_groups,)."""
+        """Return the total weight of each group of rows.
+
+        Parameters
+        ----------
+        labels : row array of int of shape (n,)
+            Group of each row, from 0; rows of other numbers are in no group.
+        n_groups : int
+            Number of groups.
+        weight : row array of shape (n,)
+            Weight of each row.
+
+        Returns
+        -------
+        ndarray of shape (n_groups,)
+            Total weights.
+        """
         return self.sum(GroupSizes(n_groups), labels, weight)
 
 

@@ -255,6 +255,48 @@ class Block:
             return out
         return np.asarray(self._products.add_own_gram(self._csr, V, own, r, out))
 
+    def expected(
+        self,
+        theta: Floats,
+        offsets: Floats,
+        v: Floats,
+        out: Floats | None = None,
+        labels: Ints | None = None,
+    ) -> Floats:
+        """Return the expected sums of the components of a mixture, the E-step of EM.
+
+        Row x belongs to component j with a probability R_j in proportion to
+        ``exp(x theta_j + offsets_j)``.
+
+        Parameters
+        ----------
+        theta : ndarray of shape (d, m)
+            Coefficients of the first m components; those of others are zero.
+        offsets : ndarray of shape (k,)
+            Offsets of all components, m or m + 1.
+        v : ndarray of shape (n,)
+            Weights of the rows.
+        out : ndarray of shape (d + 2, k), default=None
+            Array to add to.
+        labels : ndarray of int of shape (n,), default=None
+            Array for the most likely component of each row.
+
+        Returns
+        -------
+        ndarray of shape (d + 2, k)
+            B^T (v * R) in the first m columns, then the sums of v * R in a row, and in the last row
+            at 0 the log-likelihood, the sum of v times the logarithm of the sum over j.
+        """
+        n, d = self.shape
+        theta, v = _factor(theta, d), _weights(v, n)
+        out = self._target(out, (d + 2, len(offsets)))
+        if self._dense is not None:
+            weighted = scipy_products.weigh(self._dense @ theta, offsets, v, out, labels)
+            out[:d, : theta.shape[1]] += self._dense.T @ weighted
+        else:
+            self._products.add_expected(self._csr, theta, offsets, v, out, labels)
+        return out
+
     def _stack(self, V: Floats) -> Floats:
         """Return one matrix per group in the best layout, copied at most once for all blocks."""
         check_shape("the right factor", V, ("g", self.shape[1], "m"))

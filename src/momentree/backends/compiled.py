@@ -18,9 +18,18 @@ import numpy as np
 from numba import njit
 from numpy.lib.stride_tricks import as_strided
 
+import momentree.backends.reference as reference
 from momentree._types import Floats, Ints
 from momentree.backends.csr import Csr
+from momentree.backends.exponential import exponentials
 from momentree.backends.vectors import add, add_product, add_to, load, scale, zeros
+
+BATCH = 64
+"""Rows whose probabilities are computed at once."""
+FEW = 2
+NEGLIGIBLE = 2.0**-60
+"""Components of this probability, relative to the likeliest one, do not change sums of counts by
+more than rounding. If at most two or a quarter remain, each is added alone."""
 
 U = np.uintp  # positions: Numba tests whether signed ones are negative
 
@@ -64,6 +73,28 @@ def add_own_gram(rows: Csr, V: Floats, own: Ints, r: Floats, out: Floats) -> Flo
     """Add B_j^T (r_j * (B_j V_j)) for each group j."""
     _run(_gram, rows, own, V, _weights(rows, r), out)
     return out
+
+
+def add_expected(
+    rows: Csr, theta: Floats, offsets: Floats, v: Floats, out: Floats, labels: Ints | None
+) -> None:
+    """Add what `Block.expected` returns, and write the largest component of each row to labels."""
+    if not theta.size:
+        reference.add_expected(rows, theta, offsets, v, out, labels)
+        return
+    _compiled(_expected)(
+        rows.stored,
+        rows.indices,
+        rows.pointers.astype(np.int64, copy=False),
+        rows.values,
+        theta.ravel(),
+        theta.shape[1],
+        np.ascontiguousarray(offsets, dtype=np.float64),
+        v,
+        _factor(rows),
+        out.ravel(),
+        np.empty(0, dtype=np.intp) if labels is None else labels,
+    )
 
 
 # --- arguments, of few types so that little is compiled -----------------------------------------
@@ -232,6 +263,88 @@ def _gram(stored, indices, pointers, table, own, V, v_group, v_step, r, m, out, 
         if c < m:
             y = scale(_gather1(stored, indices, table, a, b, V, v_first + c, v_step), r[i])
             _spread1(stored, indices, table, a, b, y, out, first + c, step)
+
+
+# --- mixtures -------------------------------------------------------------------------------------
+
+
+def _expected(stored, indices, pointers, table, theta, m, offsets, v, r, out, labels):
+    # The rows of a batch take turns: products with all of them, then probabilities, then sums.
+    k, n, m = len(offsets), len(v), U(m)
+    step, some = U(k), max(FEW, k // 4)
+    joint, power, at = np.empty(BATCH * k), np.empty(BATCH * k), np.empty(k, np.intp)
+    sizes, likelihood = np.zeros(k), 0.0
+    for begin in range(0, n, BATCH):
+        end = min(begin + BATCH, n)
+        for i in range(begin, end):
+            a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
+            to, c = U(i - begin) * step, U(0)
+            joint[to : to + step] = offsets
+            while c + U(8) <= m:
+                y = _gather8(stored, indices, table, a, b, theta, c, m)
+                add_to(joint, to + c, r[i], y)
+                c += U(8)
+            if c + U(4) <= m:
+                y = _gather4(stored, indices, table, a, b, theta, c, m)
+                add_to(joint, to + c, r[i], y)
+                c += U(4)
+            if c + U(2) <= m:
+                y = _gather2(stored, indices, table, a, b, theta, c, m)
+                add_to(joint, to + c, r[i], y)
+                c += U(2)
+            if c < m:
+                y = _gather1(stored, indices, table, a, b, theta, c, m)
+                add_to(joint, to + c, r[i], y)
+            largest, top = U(0), joint[to]
+            for j in range(1, k):
+                if joint[to + U(j)] > top:
+                    largest, top = U(j), joint[to + U(j)]
+            if len(labels):
+                labels[i] = largest
+            for j in range(k):
+                joint[to + U(j)] -= top
+            likelihood += v[i] * top
+        size = (end - begin) * k
+        exponentials(joint[:size], power[:size])
+        for i in range(begin, end):
+            a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
+            to, mass, active = U(i - begin) * step, 0.0, 0
+            for j in range(k):
+                mass += joint[to + U(j)]
+                if U(j) < m and joint[to + U(j)] > NEGLIGIBLE:
+                    at[active] = j
+                    active += 1
+            likelihood += v[i] * np.log(mass)
+            weight = v[i] / mass
+            for j in range(k):
+                joint[to + U(j)] *= weight
+                sizes[j] += joint[to + U(j)]
+            c = U(0)
+            if active <= some:
+                for e in range(active):
+                    only = U(at[e])
+                    y = scale(_load1(joint, to + only), r[i])
+                    _spread1(stored, indices, table, a, b, y, out, only, step)
+                continue
+            while c + U(8) <= m:
+                y = scale(_load8(joint, to + c), r[i])
+                _spread8(stored, indices, table, a, b, y, out, c, step)
+                c += U(8)
+            if c + U(4) <= m:
+                y = scale(_load4(joint, to + c), r[i])
+                _spread4(stored, indices, table, a, b, y, out, c, step)
+                c += U(4)
+            if c + U(2) <= m:
+                y = scale(_load2(joint, to + c), r[i])
+                _spread2(stored, indices, table, a, b, y, out, c, step)
+                c += U(2)
+            if c < m:
+                y = scale(_load1(joint, to + c), r[i])
+                _spread1(stored, indices, table, a, b, y, out, c, step)
+    last = len(out) - k
+    out[last] += likelihood
+    for j in range(k):
+        out[last - k + j] += sizes[j]
 
 
 @cache

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from momentree._types import Floats
+from momentree._types import Floats, Ints
 from momentree._validation import check_canonical, check_shape
 from momentree.backends.base import Kernel, RowArray, Rows
 from momentree.backends.dask_tasks import Tasks, Value, computed, memory, persisted, value_of
@@ -30,6 +30,8 @@ SHARE = 0.5
 DEEPEST = 8
 """A row array is fetched and sent again after so many steps, each computed from the last: until
 then, the scheduler keeps all of them in order to replace a worker."""
+AHEAD = 4
+"""Parts whose results are brought to this machine at once."""
 ARRAYS_SENT = 8
 """Arrays of the client whose entries stay with the rows until others replace them."""
 
@@ -118,13 +120,41 @@ class DaskRows(Rows):
         row_array = DaskRowArray(made, self._sizes, depth)
         return row_array if depth < DEEPEST else self._send(np.asarray(row_array))
 
-    def pieces(self) -> Iterator[Any]:
-        """Yield the rows in order, as CSR arrays, one part at a time."""
-        matrices = self._parts.then(_matrix)
-        for place in range(len(matrices.keys)):
-            (piece,) = computed(matrices.at([place]))
-            if piece.shape[0]:
-                yield piece
+    def pieces(self, at: Ints | None = None) -> Iterator[Any]:
+        """Yield the rows, or some of them, in order, as CSR arrays; see :meth:`Rows.pieces`."""
+        if at is None:
+            yield from self._ahead(self._parts.then(_matrix), 1)
+            return
+        starts = np.cumsum([0, *self._sizes])
+        chosen = np.split(at, np.searchsorted(at, starts[1:-1]))
+        inside = [rows - start for rows, start in zip(chosen, starts, strict=False)]
+        places = [place for place, rows in enumerate(inside) if len(rows)]
+        some = self._parts.at(places).then(_some, [inside[place] for place in places])
+        yield from self._ahead(some, max(len(places), 1))
+
+    def results(self, function: Callable[[Any], Any]) -> Iterator[Any]:
+        """Yield a function of the rows, computed on the workers, one part at a time.
+
+        Parameters
+        ----------
+        function : callable
+            Maps a CSR array to an array with one entry per row.
+
+        Yields
+        ------
+        ndarray
+            The results, in the order of rows.
+        """
+        yield from self._ahead(self._parts.then(_matrix).then(_applied, Value(function)), AHEAD)
+
+    @staticmethod
+    def _ahead(tasks: Tasks, n: int) -> Iterator[Any]:
+        """Yield the results of all parts with rows, of which n at once are on this machine."""
+        for start in range(0, len(tasks.keys), n):
+            places = range(start, min(start + n, len(tasks.keys)))
+            for result in computed(tasks.at(places)):
+                if result is not None and result.shape[0]:
+                    yield result
 
     def _entries(self, values: RowArray) -> DaskRowArray:
         if isinstance(values, DaskRowArray):
@@ -255,6 +285,10 @@ def _size(part: _Part) -> tuple[int, int, int]:
 
 def _matrix(part: _Part) -> Any:
     return part.matrix
+
+
+def _some(part: _Part, rows: Ints) -> Any:
+    return part.take(rows).matrix
 
 
 def _sum(part: _Part, kernel: Value | Kernel, d: int, *entries: Any) -> Floats:

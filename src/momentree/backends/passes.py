@@ -36,11 +36,11 @@ def counted_passes() -> Iterator[RowsRead]:
 
     Examples
     --------
-    >>> import scipy.sparse as sp
+    >>> import numpy as np, scipy.sparse as sp
     >>> from momentree.backends import RowBlocks, counted_passes
     >>> rows = RowBlocks(sp.eye_array(4, format="csr"))
     >>> with counted_passes() as read:
-    ...     sums = rows.row_sums, rows.take([0, 1]).row_sums
+    ...     sums = rows.take(np.array([0, 1])).row_sums, rows.row_sums
     >>> read.n_rows / 4
     1.5
     """

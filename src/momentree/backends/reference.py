@@ -66,6 +66,36 @@ def add_own_gram(rows: Csr, V: Floats, own: Ints, r: Floats, out: Floats) -> Flo
     return out
 
 
+def add_expected(
+    rows: Csr, theta: Floats, offsets: Floats, v: Floats, out: Floats, labels: Ints | None
+) -> None:
+    """Add what `Block.expected` returns, and write the largest component of each row to labels."""
+    n, m = rows.shape[0], theta.shape[1]
+    weighted = weigh(add_dot(rows, theta, np.zeros((n, m))), offsets, v, out, labels)
+    out[:-2, :m] += add_tdot(rows, weighted, np.zeros(theta.shape))
+
+
+def weigh(scores: Floats, offsets: Floats, v: Floats, out: Floats, labels: Ints | None) -> Floats:
+    """Return v times the probabilities of the components with scores, shape (n, m).
+
+    Add the sizes of all components and the log-likelihood to the last two rows of `out`.
+    """
+    m = scores.shape[1]
+    joint = np.zeros((len(offsets), len(v)))  # NumPy reduces the first axis fastest
+    joint[:m] = scores.T
+    joint += offsets[:, None]
+    if labels is not None:
+        labels[:] = joint.argmax(axis=0)
+    top = joint.max(axis=0)
+    joint -= top
+    R = np.exp(joint, out=joint)
+    mass = R.sum(axis=0)
+    R *= v / mass
+    out[-2] += R.sum(axis=1)
+    out[-1, 0] += v @ (top + np.log(mass))
+    return np.ascontiguousarray(R[:m].T)
+
+
 def _stacked(V: Floats) -> Floats:
     g, d, m = V.shape
     return V.reshape(g * d, m)

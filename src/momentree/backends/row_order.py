@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
+from momentree._pages import each_part, grouped, in_parts, mapped, release
 from momentree._types import Floats, Ints
 from momentree.backends.base import RowArray, Rows
 from momentree.backends.products import Product, TransposedProduct
@@ -78,7 +82,20 @@ def ordered(rows: Rows, sample_weight: RowArray) -> tuple[Rows, RowArray, Ints |
 
 
 def in_given_order(values: RowArray, at: Ints | None) -> RowArray:
-    """Return a row array in the order of the rows before :func:`ordered`."""
+    """Return a row array in the order of the rows before :func:`ordered`.
+
+    Parameters
+    ----------
+    values : row array of shape (n, ...)
+        Entries in the order of the rows after :func:`ordered`.
+    at : ndarray of intp of shape (n,) or None
+        Original position of each row, from :func:`ordered`.
+
+    Returns
+    -------
+    row array of shape (n, ...)
+        The same entries in the original order.
+    """
     if at is None:
         return values
     out = np.empty_like(values)
@@ -86,7 +103,8 @@ def in_given_order(values: RowArray, at: Ints | None) -> RowArray:
     return out
 
 
-_KEPT = "_sampling_order"
+_RANGE, _GATHERED = 1 << 19, 1 << 14
+"""Keys that are sorted at once, if keys are in a file, and entries that are read at once."""
 
 
 @dataclass(frozen=True)
@@ -130,15 +148,21 @@ class RowSampler:
             How often each of them was drawn. If there are no more rows of positive weight than
             `size`, these are all of them with their weights.
         """
-        if np.count_nonzero(self.sample_weight) <= size:
-            at = np.flatnonzero(self.sample_weight)
-            return at, self.sample_weight[at]
-        ends = np.cumsum(self.sample_weight[self._order])
-        places = np.searchsorted(ends, _spread(size, float(ends[-1])), side="right")
-        at, draws = np.unique(np.minimum(places, len(ends) - 1), return_counts=True)
-        at = self._order[at]
-        ascending = np.argsort(at)
-        return at[ascending], draws[ascending].astype(np.float64)
+        v = self.sample_weight
+        if np.count_nonzero(v) <= size:
+            at = np.flatnonzero(v)
+            return at, v[at]
+        total = 0.0
+        for part in in_parts(self._order):
+            total = float(_ends(total, v[part])[-1])
+        wanted, found, before = _spread(size, total), [], 0.0
+        for part in in_parts(self._order):
+            ends = _ends(before, v[part])
+            first, last = np.searchsorted(wanted, (before, ends[-1]))
+            found.append(part[np.searchsorted(ends, wanted[first:last], side="right")])
+            before = float(ends[-1])
+        at, draws = np.unique(np.concatenate(found), return_counts=True)
+        return at, draws.astype(np.float64)
 
     def draw_from_groups(self, labels: Ints, size: int) -> tuple[Ints, Floats]:
         """Draw the same number of rows from each group.
@@ -157,40 +181,103 @@ class RowSampler:
         weight : ndarray
             Their weights, multiplied by the ratio of rows to drawn rows in the group.
         """
-        sizes = np.bincount(labels[self.sample_weight > 0])
+        v, start, sizes = self.sample_weight, 0, np.zeros(0, dtype=np.int64)
+        for part in in_parts(labels):
+            found = np.bincount(part[v[start : start + len(part)] > 0], minlength=len(sizes))
+            found[: len(sizes)] += sizes
+            sizes, start = found, start + len(part)
         if sizes.max(initial=0) <= size:
-            at = np.flatnonzero(self.sample_weight)
-            return at, self.sample_weight[at]
+            at = np.flatnonzero(v)
+            return at, v[at]
         drawn, factor = [], []
-        sorted_labels = labels[self._order]
-        for group in np.flatnonzero(sizes):
-            members = self._order[sorted_labels == group]
+        for members in self._of_groups(labels, sizes):
             n = min(size, len(members))
             drawn.append(members[_spread(n, len(members)).astype(np.intp)])
+            release(members)
             factor.append(np.full(n, len(members) / n))
         at, ratio = np.concatenate(drawn), np.concatenate(factor)
         ascending = np.argsort(at)
         at, ratio = at[ascending], ratio[ascending]
-        return at, self.sample_weight[at] * ratio
+        return at, v[at] * ratio
+
+    def _of_groups(self, labels: Ints, sizes: Ints) -> Iterator[Ints]:
+        """Yield the rows of each group that has any, sorted."""
+        if mapped(self._keys) is not None:
+            order, ends = self._sorted_in_files(labels, len(sizes))
+            yield from (order[a:b] for a, b in pairwise(ends) if b > a)
+            return
+        sorted_labels = labels[self._order]
+        for group in np.flatnonzero(sizes):
+            yield self._order[sorted_labels == group]
 
     @property
     def _order(self) -> Ints:
-        """Rows of positive weight by their keys; equal rows by their weights.
+        """Rows of positive weight by their keys; equal rows by their weights."""
+        return np.asarray(self._kept("_sampling_order", self._sorted))
 
-        It is kept with the rows, because a fit draws several samples.
-        """
-        kept = vars(self.rows).get(_KEPT)
+    @property
+    def _keys(self) -> Floats:
+        return np.asarray(self._kept("_sampling_keys", self._made_keys))
+
+    def _kept(self, name: str, made: Callable[[], Any]) -> Any:
+        """Return what is kept with the rows, because a fit draws several samples."""
+        kept = vars(self.rows).get(name)
         if kept is None or kept[0] is not self.sample_weight:
-            kept = vars(self.rows)[_KEPT] = self.sample_weight, self._sorted()
-        return np.asarray(kept[1])
+            kept = vars(self.rows)[name] = self.sample_weight, made()
+        return kept[1]
+
+    def _made_keys(self) -> Floats:
+        columns = _column_keys(self.rows.sum(TransposedProduct(), self.sample_weight))
+        return np.asarray(self.rows.map(Product(columns)))
 
     def _sorted(self) -> Ints:
-        v = self.sample_weight
+        v, keys = self.sample_weight, self._keys
+        if mapped(keys) is not None:
+            return self._sorted_in_files(np.broadcast_to(np.int32(0), v.shape), 1)[0]
         at = np.flatnonzero(v)
-        columns = _column_keys(self.rows.sum(TransposedProduct(), v))
-        key = np.asarray(self.rows.map(Product(columns)))[at]
+        key = keys[at]
         same = float(v[at].min()) == float(v[at].max())
         return at[np.argsort(key) if same else np.lexsort((v[at], key))]
+
+    def _sorted_in_files(self, labels: Ints, n_groups: int) -> tuple[Ints, Ints]:
+        """Sort rows by group and key; return them in a file, and where each group ends.
+
+        Rows are first divided into ranges of keys, each of which is then sorted in memory.
+        """
+        v, keys = self.sample_weight, self._keys
+        some = np.sort(
+            np.concatenate([part[:: 1 + len(keys) // _RANGE] for part in in_parts(keys)])
+        )
+        n_ranges = 1 + len(keys) // _RANGE
+        borders = some[np.arange(1, n_ranges) * len(some) // n_ranges]
+        code = each_part(_Ranges(borders), keys, labels, v)
+        order, ends = grouped(code, n_groups * n_ranges)
+        for a, b in pairwise(ends.tolist()):
+            at = order[a:b]
+            parts = []
+            for i in range(0, b - a, _GATHERED):
+                parts.append(keys[at[i : i + _GATHERED]])
+                release(keys)
+            if parts:
+                order[a:b] = at[np.lexsort((v[at], np.concatenate(parts)))]
+                release(at)
+        return order, ends[::n_ranges]
+
+
+@dataclass(frozen=True)
+class _Ranges:
+    """The range of each key in its group; -1 for rows without weight or group."""
+
+    borders: Floats
+
+    def __call__(self, key: Floats, label: Ints, weight: Floats) -> Ints:
+        found = np.searchsorted(self.borders, key, side="right") + label * (len(self.borders) + 1)
+        return np.where((weight > 0) & (label >= 0), found, -1).astype(np.int32)
+
+
+def _ends(before: float, weight: Floats) -> Floats:
+    """Return cumulative sums that continue from a number."""
+    return np.cumsum(np.concatenate(([before], weight)))[1:]
 
 
 def _spread(n: int, end: float) -> Floats:

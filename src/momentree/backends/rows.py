@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.sparse import _sparsetools
 
-from momentree._pages import in_parts, mapped, release
+from momentree._pages import in_parts, mapped, release, room
 from momentree._sparse import as_csr
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_shape
@@ -33,6 +33,9 @@ BLOCK_NNZ = 1 << 18
 """Stored values per block: 3 MB as float64 with indices, which fits in the cache."""
 ROWS_PER_TASK = 4096
 """Copies of fewer rows are not distributed over threads."""
+ROWS_PER_RELEASE = 256
+"""Rows of a mapped file that are copied before its pages are released: the system maps up to 128 KB
+around each of them."""
 N_CHAINS = 16
 """Blocks are summed in this many chains for any number of threads, which fixes the order of
 additions and limits the useful number of threads."""
@@ -154,6 +157,12 @@ class RowBlocks(Rows):
         out._hold(new, self._block_nnz, None, None)
         return out
 
+    @property
+    def has_table_of_values(self) -> bool:
+        """Whether :meth:`mapped` needs only a table: whole numbers from 0 to 65,535 are stored."""
+        plain = self._values is None and self._factor is None
+        return plain and self._largest_whole is not None
+
     def mapped(self, function: Callable[[Floats], Floats]) -> RowBlocks:
         """Return rows with a function applied to each stored value.
 
@@ -168,8 +177,7 @@ class RowBlocks(Rows):
             These rows with a table of values if all stored values are whole numbers from 0 to
             65,535; otherwise with a copy of the values in single precision.
         """
-        plain = self._values is None and self._factor is None
-        largest = self._largest_whole if plain else None
+        largest = self._largest_whole if self.has_table_of_values else None
         if largest is None:
             return self.with_values(lambda B: function(B.csr[0]))
         out = object.__new__(RowBlocks)
@@ -276,14 +284,14 @@ class RowBlocks(Rows):
     def _rows(self, rows: Ints) -> Any:
         """Return a copy of rows as a CSR array, using several threads."""
         X = self._X
-        lengths = np.diff(X.indptr)[rows]
+        lengths = self._lengths(rows)
         indptr = np.zeros(len(rows) + 1, dtype=X.indptr.dtype)
         np.cumsum(lengths, out=indptr[1:])
         data, indices = np.empty(indptr[-1], X.data.dtype), np.empty(indptr[-1], X.indices.dtype)
         rows = rows.astype(X.indptr.dtype, copy=False)
-        n_tasks = len(rows) // ROWS_PER_TASK + 1
-        # Each task touches pages all over its part of a mapped file, and releases them.
-        n_tasks = n_tasks if self._is_mapped else min(N_CHAINS, n_tasks)
+        n_tasks = min(N_CHAINS, len(rows) // ROWS_PER_TASK + 1)
+        if self._is_mapped:
+            n_tasks = len(rows) // ROWS_PER_RELEASE + 1
         ends = np.linspace(0, len(rows), n_tasks + 1).astype(int)
 
         def copy(i: int) -> None:
@@ -293,14 +301,26 @@ class RowBlocks(Rows):
                 b - a, rows[a:b], X.indptr, X.indices, X.data, indices[at], data[at]
             )
             if self._is_mapped:
-                release(X.indices)
-                release(X.data)
+                for array in (X.indptr, X.indices, X.data):
+                    release(array)
 
         for _ in run(copy, len(ends) - 1):
             pass
         part = sp.csr_array((data, indices, indptr), shape=(len(rows), self.shape[1]))
         part.has_canonical_format = X.has_canonical_format
         return part
+
+    def _lengths(self, rows: Ints) -> Ints:
+        """Return the numbers of stored values of rows."""
+        indptr = self._X.indptr
+        if not self._is_mapped:
+            return np.asarray(np.diff(indptr)[rows])
+        parts = []
+        for i in range(0, len(rows), ROWS_PER_RELEASE):
+            at = rows[i : i + ROWS_PER_RELEASE]
+            parts.append(indptr[at + 1] - indptr[at])
+            release(indptr)
+        return np.concatenate(parts) if parts else np.empty(0, indptr.dtype)
 
     def sum(self, kernel: Kernel, *arrays: RowArray) -> Floats:
         """Return the sum of a kernel over all blocks; see :meth:`Rows.sum`."""
@@ -348,8 +368,10 @@ class RowBlocks(Rows):
                 values = self._apply(kernel, B, arrays)
                 with held:
                     if not found:
-                        found.append(np.empty((self.shape[0], *values.shape[1:]), values.dtype))
+                        new = room if self._is_mapped else np.empty
+                        found.append(new((self.shape[0], *values.shape[1:]), values.dtype))
                 found[0][at] = values
+                release(found[0][at])
 
         for _ in run(map_chain, len(chains)):
             pass
@@ -359,9 +381,9 @@ class RowBlocks(Rows):
         """Return a row array of ones."""
         return np.ones(self.shape[0])
 
-    def pieces(self) -> Iterator[Any]:
-        """Yield the rows as one CSR array."""
-        yield self.matrix
+    def pieces(self, at: Ints | None = None) -> Iterator[Any]:
+        """Yield the rows, or some of them, as one CSR array."""
+        yield self.matrix if at is None else self.take(at).matrix
 
     def placed(self, values: RowArray) -> RowArray:
         """Return the array itself: it is where the rows are."""
@@ -372,15 +394,17 @@ class RowBlocks(Rows):
         return function(*arrays)
 
     def _apply(self, kernel: Kernel, B: Block, arrays: tuple[RowArray, ...]) -> Any:
-        entries = [values[B.at] for values in arrays]
+        entries = [_entries(values, B.at) for values in arrays]
         result = kernel(B, *entries)
         for values in entries:
             if isinstance(values, np.ndarray):
                 release(values)
         if self._is_mapped:
-            start, stop = self._X.indptr[B.at.start], self._X.indptr[B.at.stop]
-            release(self._X.data[start:stop])
-            release(self._X.indices[start:stop])
+            X = self._X
+            start, stop = X.indptr[B.at.start], X.indptr[B.at.stop]
+            used = [X.data[start:stop], X.indices[start:stop], X.indptr[B.at.start : B.at.stop + 1]]
+            for part in used if self._factor is None else [*used, self._factor[B.at]]:
+                release(part)
         return result
 
     def _block(self, at: slice) -> Block:
@@ -414,6 +438,12 @@ class RowBlocks(Rows):
         blocks = self._blocks or [slice(0, 0)]
         ends = np.linspace(0, len(blocks), min(N_CHAINS, len(blocks)) + 1).astype(int)
         return [blocks[a:b] for a, b in pairwise(ends)]
+
+
+def _entries(values: RowArray, at: slice) -> RowArray:
+    """Return the entries of a block; of one number for all rows, a copy that kernels can use."""
+    part = values[at]
+    return part if getattr(part, "strides", (1,))[0] else np.array(part)
 
 
 def _table(X: Any, values: ArrayLike | None) -> Floats | None:

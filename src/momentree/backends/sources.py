@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from momentree._types import Ints
 from momentree.backends.base import Rows
+from momentree.backends.file_rows import FileRows
 from momentree.backends.rows import RowBlocks
 
 
@@ -41,12 +42,34 @@ def as_rows(X: Any) -> Rows:
 
 
 def is_collection(X: Any) -> bool:
-    """Return whether X is a Dask collection, without loading Dask."""
+    """Return whether X is a Dask collection, without loading Dask.
+
+    Parameters
+    ----------
+    X : object
+        Any object.
+
+    Returns
+    -------
+    bool
+        True for Dask arrays and data frames.
+    """
     return hasattr(X, "__dask_graph__") and hasattr(X, "to_delayed")
 
 
 def is_elsewhere(X: Any) -> bool:
-    """Return whether a table is known only by sums: rows that are not a matrix in memory."""
+    """Return whether a table is known only by sums.
+
+    Parameters
+    ----------
+    X : object
+        Any table.
+
+    Returns
+    -------
+    bool
+        True for Dask collections and for rows that are not a matrix in memory.
+    """
     return is_collection(X) or (isinstance(X, Rows) and not isinstance(X, RowBlocks))
 
 
@@ -73,6 +96,8 @@ def collected(rows: Rows, memory: float | None = None) -> RowBlocks:
     """
     if isinstance(rows, RowBlocks):
         return rows
+    if isinstance(rows, FileRows):
+        return rows.blocks
     held: list[Any] = []
     pieces, size = iter(rows.pieces()), 0
     for piece in pieces:
@@ -86,7 +111,7 @@ def collected(rows: Rows, memory: float | None = None) -> RowBlocks:
 
 
 def taken(rows: Rows, at: Ints) -> RowBlocks:
-    """Bring some rows to this machine, piece by piece.
+    """Bring some rows to this machine.
 
     Parameters
     ----------
@@ -107,12 +132,9 @@ def taken(rows: Rows, at: Ints) -> RowBlocks:
     """
     if isinstance(rows, RowBlocks):
         return rows.take(at)
-    parts, start = [], 0
-    for piece in rows.pieces():
-        stop = start + piece.shape[0]
-        first, last = np.searchsorted(at, (start, stop))
-        parts.append(piece[at[first:last] - start])
-        start = stop
+    parts = list(rows.pieces(at))
+    if not parts:
+        return RowBlocks(sp.csr_array((0, rows.shape[1])))
     return RowBlocks(sp.csr_array(sp.vstack(parts, format="csr")))
 
 

@@ -321,6 +321,14 @@ Resume = Annotated[
         "--resume", help="With --memory: continue after the last finished step of a stopped run."
     ),
 ]
+Scheduler = Annotated[
+    str | None,
+    reading_option(
+        metavar="ADDRESS",
+        help="Read Parquet files and fit on the workers of this scheduler of Dask, such as "
+        "tcp://10.0.0.1:8786.",
+    ),
+]
 Refine = Annotated[bool, fitting_option(help="Refine the result of the moments by EM.")]
 Rename = Annotated[
     list[str] | None,

@@ -16,12 +16,12 @@ from momentree._choices import TopicModel
 from momentree.cli._fewer import note_number
 from momentree.cli._names import GivenNames
 from momentree.cli._run import Result, Run, made_with
-from momentree.cli.stored import fit_once, of_all, shown_of, table_in_blocks
+from momentree.cli.stored import Elsewhere, fit_once, of_all, shown_of, table_in_blocks
 from momentree.cli.tables import CsvTable, assignments, decimals
 from momentree.exceptions import ConvergenceWarning, InvalidParameterError, ReadError
 from momentree.messages import Message
 from momentree.metrics.words import word_probabilities
-from momentree.readers import Corpus, StoredCorpus
+from momentree.readers import Corpus
 from momentree.report.topics import (
     default_title,
     notes_on_common_words,
@@ -115,7 +115,7 @@ def grow_tree(
         took,
         table=lambda: (
             table_in_blocks(corpus, "leaf", tree)
-            if isinstance(corpus, StoredCorpus)
+            if isinstance(corpus, Elsewhere)
             else _table(corpus, "leaf", tree, tree.predict(X), tree.predict_proba(X))
         ),
         format="tree",
@@ -158,7 +158,7 @@ def fit_flat(
         took,
         table=lambda: (
             table_in_blocks(corpus, "topic", fitted)
-            if isinstance(corpus, StoredCorpus)
+            if isinstance(corpus, Elsewhere)
             else _table(corpus, "topic", fitted, proportions.argmax(axis=1), proportions)
         ),
         format="topics",

@@ -22,9 +22,11 @@ from momentree.cli.tables import CsvTable, assignments
 from momentree.exceptions import MomentreeError
 from momentree.messages import Message
 from momentree.persistence import load
-from momentree.readers import Corpus, StoredCorpus, WorkFolder
+from momentree.readers import Corpus, DistributedCorpus, StoredCorpus, WorkFolder
 from momentree.report.topics import default_title, topic_names
 
+Elsewhere = StoredCorpus | DistributedCorpus
+"""Documents that are not in memory."""
 SHOWN = 10_000
 """Documents from which a report is made."""
 FIT = "4-fit"
@@ -114,8 +116,10 @@ def fit_once(corpus: Corpus, fit: Callable[[], Any]) -> tuple[Any, float]:
 
 def shown_of(corpus: Corpus, model: Any) -> tuple[Corpus, Any]:
     """Return the documents that a report is made from, and the model with only their labels."""
-    if not isinstance(corpus, StoredCorpus) or len(corpus) <= SHOWN:
-        return corpus if not isinstance(corpus, StoredCorpus) else corpus.take(None), model
+    if not isinstance(corpus, Elsewhere):
+        return corpus, model
+    if len(corpus) <= SHOWN:
+        return corpus.take(None), model
     rows = evenly_spread(model.labels_, SHOWN)
     shown = copy.copy(model)
     shown.labels_ = model.labels_[rows]
@@ -141,7 +145,7 @@ def of_all(summary: dict[str, Any], corpus: Corpus, model: Any) -> None:
     summary["documents"] |= {"total": n, "sampled": True}
 
 
-def table_in_blocks(corpus: StoredCorpus, kind: str, model: Any) -> CsvTable:
+def table_in_blocks(corpus: Elsewhere, kind: str, model: Any) -> CsvTable:
     """Return a row for each document, made as it is written, in the order of the input."""
     cut = None if corpus.passages is None or len(corpus.passages) == 1 else corpus.passages
     documents = corpus if cut is None else cut
@@ -159,14 +163,18 @@ def table_in_blocks(corpus: StoredCorpus, kind: str, model: Any) -> CsvTable:
 
     def parts() -> Iterator[CsvTable]:
         start = 0
-        for X in corpus.counts.blocks():
-            proba = model.predict_proba(X)
+        if isinstance(corpus, DistributedCorpus):
+            found = corpus.X.results(_without_rows(model).predict_proba)
+        else:
+            found = map(model.predict_proba, corpus.counts.blocks())
+        for proba in found:
             yield rows(start, proba.argmax(axis=1), proba, None)
             start += len(proba)
 
     def joined() -> Iterator[CsvTable]:
         """Join the passages of each document; the last one of a block may go on in the next."""
-        assert cut is not None  # noqa: S101  for the type checker
+        # For the type checker:
+        assert cut is not None and isinstance(corpus, StoredCorpus)  # noqa: S101, PT018
         begin, first = 0, 0
         held = [np.empty((0, len(names))), np.empty(0)]
         for X in corpus.counts.blocks():
@@ -187,6 +195,13 @@ def table_in_blocks(corpus: StoredCorpus, kind: str, model: Any) -> CsvTable:
     made = parts() if cut is None else joined()
     head = next(made)
     return CsvTable(head.header, head.rows, chain.from_iterable(part.rows for part in made))
+
+
+def _without_rows(model: Any) -> Any:
+    """Return a model without what belongs to single rows, to send it."""
+    sent = copy.copy(model)
+    sent.labels_ = model.labels_[:0]
+    return sent
 
 
 def evenly_spread(labels: Any, m: int) -> Any:

@@ -48,6 +48,12 @@ _FITTING = (
     *("refine", "log_scaling", "weighting"),
 )
 """Options that decide on the model."""
+_HERE = (
+    *("memory", "embeddings", "vocabulary", "phrases", "passages", "order", "search"),
+    *("label_column", "id_column", "unique", "encoding", "separator", "sheet", "skip_rows"),
+    "header",
+)
+"""Options that need all documents on this machine."""
 
 word_option = options.in_panel("Counting words")
 tree_option = options.in_panel("Growing the tree")
@@ -249,6 +255,7 @@ def topics(
     ] = None,
     memory: options.Memory = None,
     resume: options.Resume = False,
+    scheduler: options.Scheduler = None,
     rename: options.Rename = None,
     names: Annotated[
         Path | None,
@@ -314,12 +321,16 @@ def topics(
     with ExitStack() as held:
         with run.stage(f"reading {source.name or source}"):
             from momentree import readers
+            from momentree.cli._cluster import connected, on_workers
             from momentree.cli._names import GivenNames
             from momentree.cli._tokenizer import load_tokenizer
             from momentree.cli._topics import fit_flat, grow_tree, read_order, title_of
             from momentree.cli.stored import kept, note_fit, note_size, work_folder
             from momentree.readers.text.words import read_words
 
+            elsewhere = scheduler is not None or readers.is_pattern(source)
+            if elsewhere:
+                _check_on_cluster(context, model=kind)
             given = GivenNames.read(rename or (), names)
             words_of = None if tokenizer is None else load_tokenizer(tokenizer)
             places: Any = None
@@ -356,7 +367,15 @@ def topics(
             cleaning["language"] = None if language.lower() == "none" else language.lower()
             cleaning["lowercase"] = not keep_case
             corpus: readers.Corpus
-            if memory is None:
+            if elsewhere:
+                if scheduler is not None:
+                    run.update(f"connecting to {scheduler}")
+                held.enter_context(connected(scheduler))
+                corpus = readers.read_corpus(on_workers(source), phrases=phrases, **cleaning)
+                if not (flat and kind == "lda"):
+                    search = "none"
+                    run.note(Message("search_left_out_on_cluster"))
+            elif memory is None:
                 note_size(run, source)
                 corpus = readers.read_corpus(source, phrases=phrases, **cleaning)
             else:
@@ -428,6 +447,18 @@ def _read_model(
         raise InvalidParameterError("two_model_files")
     target = {"model": files[0]} if files else {"save": save}
     return (kinds[0] if kinds else None), dict(target)
+
+
+def _check_on_cluster(context: typer.Context, *, model: TopicModel | None) -> None:
+    """Refuse options that need all documents on this machine."""
+    for name in _HERE:
+        if options.given(context, name) and context.params[name] not in ("none", "auto"):
+            raise InvalidParameterError("not_with_scheduler", parameter=name)
+    for name in ("leaves", "components"):
+        if options.given(context, name) and context.params[name] is None:
+            raise InvalidParameterError("auto_on_cluster", parameter=name)
+    if model == "lda" and context.params["refine"]:
+        raise InvalidParameterError("lda_on_cluster", parameter="model")
 
 
 def _check_together(context: typer.Context, *, flat: bool, model: TopicModel | None) -> None:

@@ -90,12 +90,13 @@ def choose_shown_words(
     [['boat', 'sea'], ['hill', 'sea']]
     """
     rows = X if isinstance(X, Rows) else as_rows(_without_zeros(X))
-    n_leaves = max(int(labels.max()), *(leaf for leaves in groups for leaf in leaves)) + 1
+    last = max(int(part.max()) for part in in_parts(labels))
+    n_leaves = max(last, *(leaf for leaves in groups for leaf in leaves)) + 1
     # Weights of copies are thirds and the like, whose sums depend on the order of the documents.
     occurs, logs = rows.mapped(np.sign), rows.mapped(_log2_of_one_more)
     in_leaves = np.round(occurs.group_sums(labels, n_leaves, weight), DECIMALS)
     repeated = np.round(logs.group_sums(labels, n_leaves, weight), DECIMALS)
-    sizes = np.round(np.bincount(labels, weights=weight, minlength=n_leaves), DECIMALS)
+    sizes = np.round(rows.group_sizes(labels, n_leaves, weight), DECIMALS)
     everywhere = in_leaves.sum(axis=1)
     names = np.array([str(word) for word in vocabulary], dtype=object)
     ranked = []
@@ -103,7 +104,7 @@ def choose_shown_words(
         inside, size = in_leaves[:, list(leaves)].sum(axis=1), float(sizes[list(leaves)].sum())
         often = repeated[:, list(leaves)].sum(axis=1)
         ranked.append(_candidates(inside, everywhere, often, size, names))
-    together = _together(rows, labels, weight, [order for order, _ in ranked])
+    together = _together(rows, labels, last + 1, weight, [order for order, _ in ranked])
     total = float(sizes.sum())
     chosen = []
     for (order, score), counted in zip(ranked, together, strict=True):
@@ -125,9 +126,11 @@ def _log2_of_one_more(counts: Floats) -> Floats:
     return np.log2(1.0 + counts)
 
 
-def _together(rows: Rows, labels: Ints, weight: Floats, candidates: Sequence[Ints]) -> list[Floats]:
+def _together(
+    rows: Rows, labels: Ints, n_leaves: int, weight: Floats, candidates: Sequence[Ints]
+) -> list[Floats]:
     """Return the documents that contain each pair of the candidates of each group."""
-    size = max(_LEAST, _SAMPLED // (int(labels.max()) + 1))
+    size = max(_LEAST, _SAMPLED // n_leaves)
     at, v = RowSampler(rows, weight).draw_from_groups(labels, size)
     part = rows if len(at) == rows.shape[0] else taken(rows, at)
     kept = np.unique(np.concatenate(candidates))

@@ -4,7 +4,7 @@ from momentree.readers.corpus import read_corpus
 from momentree.readers.counts.align import align_columns
 from momentree.readers.counts.files import holds_counts, read_counts
 from momentree.readers.counts.filter import filter_vocabulary
-from momentree.readers.distributed import read_parquet_corpus
+from momentree.readers.distributed import DistributedCorpus, is_pattern, read_parquet_corpus
 from momentree.readers.embeddings import Embeddings, read_embeddings
 from momentree.readers.measurements.coder import MeasurementCoder
 from momentree.readers.measurements.guesses import holds_measurements
@@ -34,6 +34,7 @@ __all__ = [
     "LANGUAGES",
     "TOKEN_PATTERN",
     "Corpus",
+    "DistributedCorpus",
     "DocumentFrequencies",
     "DocumentStream",
     "Documents",
@@ -55,6 +56,7 @@ __all__ = [
     "filter_vocabulary",
     "holds_counts",
     "holds_measurements",
+    "is_pattern",
     "new_stage",
     "read_corpus",
     "read_counts",

@@ -14,6 +14,8 @@ from typing import Any, overload
 import numpy as np
 import scipy.sparse as sp
 
+from momentree._types import Ints
+from momentree.backends.sources import taken
 from momentree.exceptions import (
     EmptyCorpusError,
     InvalidParameterError,
@@ -39,6 +41,54 @@ MOST_WORDS = 5_000_000
 """Different words of which frequencies are kept: about 1 GB."""
 
 
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class DistributedCorpus(Corpus):
+    """A corpus on a cluster, see :func:`read_parquet_corpus`.
+
+    It has the attributes of :class:`Corpus`, with rows on the workers as `X`, and one more.
+
+    Parameters
+    ----------
+    X, vocabulary, ids, labels, texts, name, vectorizer, notes, passages, weights : optional
+        As in :class:`Corpus`.
+    parts : list
+        Where the texts are.
+    """
+
+    parts: list[Any]
+
+    def take(self, rows: Ints | None) -> Corpus:
+        """Return some documents, with their texts, as a corpus in memory.
+
+        Parameters
+        ----------
+        rows : ndarray of int or None
+            Row numbers, ascending; None takes all.
+
+        Returns
+        -------
+        Corpus
+            The documents.
+        """
+        from momentree.backends.dask_tasks import Tasks, computed
+
+        chosen = np.arange(len(self), dtype=np.intp) if rows is None else rows
+        ends = np.cumsum([part.n_rows for part in self.parts])
+        at = np.split(chosen, np.searchsorted(chosen, ends[:-1]))
+        wanted = [some - end + part.n_rows for some, end, part in zip(at, ends, self.parts, strict=True)]
+        raw = self.vectorizer is not None and self.vectorizer.raw
+        texts = computed(Tasks.of_values(self.parts).then(_chosen_texts, wanted, raw))
+        return Corpus(
+            X=taken(self.X, chosen).matrix,
+            vocabulary=self.vocabulary,
+            ids=[self.ids[i] for i in chosen.tolist()],
+            texts=[text for some in texts for text in some],
+            name=self.name,
+            vectorizer=self.vectorizer,
+            notes=self.notes,
+        )
+
+
 def is_pattern(path: str | PathLike[str]) -> bool:
     """Return whether a path is a pattern of Parquet files, or a URL of one or several."""
     text = str(path)
@@ -49,7 +99,7 @@ def is_pattern(path: str | PathLike[str]) -> bool:
 
 def read_parquet_corpus(
     pattern: str | PathLike[str], settings: TextVectorizer, *, text_column: str | None = None
-) -> Corpus:
+) -> DistributedCorpus:
     """Count the words of texts in Parquet files on the workers of a Dask cluster.
 
     Parameters
@@ -63,7 +113,7 @@ def read_parquet_corpus(
 
     Returns
     -------
-    Corpus
+    DistributedCorpus
         With `X` as :class:`momentree.backends.DaskRows`, without texts; `ids` are row numbers in
         the order of file names.
 
@@ -90,7 +140,8 @@ def read_parquet_corpus(
     url = _URL.sub(r"\1://", fspath(pattern))  # a Path has lost one of the slashes
     found = computed(Tasks.of_values(_files(url)).then(_outline))
     column = _text_column(found[0], text_column)
-    read = Tasks.of_values([part for one in found for part in one.parts(column)])
+    parts = [part for one in found for part in one.parts(column)]
+    read = Tasks.of_values(parts)
     seen: _Seen = read.then(_seen, settings.raw).merged(_merged)
     if not seen.n_documents:
         raise EmptyCorpusError("no_documents")
@@ -109,8 +160,9 @@ def read_parquet_corpus(
     vectorizer = replace(adapted, vocabulary=tuple(listed.words[keep].tolist()), passages=None)
     X = DaskRows(read.then(_counts, Value(vectorizer)))
     empty = X.sum(_count_empty)
-    return Corpus(
+    return DistributedCorpus(
         X=X,
+        parts=parts,
         vocabulary=np.asarray(vectorizer.vocabulary, dtype=object),
         ids=RowNumbers(X.shape[0]),
         name=url.rsplit("/", 1)[-1],
@@ -145,16 +197,18 @@ class _Part:
     url: str
     groups: list[int]
     column: str
+    n_rows: int
 
 
 @dataclass(frozen=True)
 class _Outline:
-    """Columns of strings and the sizes of the row groups of a file."""
+    """Columns of strings, and the sizes and rows of the row groups of a file."""
 
     url: str
     strings: list[str]
     columns: list[str]
     sizes: list[int]
+    rows: list[int]
 
     def parts(self, column: str) -> Iterator[_Part]:
         """Divide the row groups, in order, by a rule that depends on the file only."""
@@ -172,11 +226,14 @@ class _Outline:
         size = 0
         for i, more in enumerate(self.sizes):
             if groups and size + more > PART_BYTES:
-                yield _Part(self.url, groups, column)
+                yield self._part(groups, column)
                 groups, size = [], 0
             groups.append(i)
             size += more
-        yield _Part(self.url, groups, column)
+        yield self._part(groups, column)
+
+    def _part(self, groups: list[int], column: str) -> _Part:
+        return _Part(self.url, groups, column, sum(self.rows[i] for i in groups))
 
 
 @dataclass
@@ -233,9 +290,9 @@ def _outline(url: str) -> _Outline:
             for name, kind in zip(schema.names, schema.types, strict=True)
             if pt.is_string(kind) or pt.is_large_string(kind) or pt.is_dictionary(kind)
         ]
-        groups = range(metadata.num_row_groups)
-        sizes = [metadata.row_group(i).total_byte_size for i in groups]
-        return _Outline(url, strings, list(schema.names), sizes)
+        groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+        sizes, rows = [one.total_byte_size for one in groups], [one.num_rows for one in groups]
+        return _Outline(url, strings, list(schema.names), sizes, rows)
 
 
 def _text_column(outline: _Outline, given: str | None) -> str:
@@ -261,6 +318,17 @@ def _batches(part: _Part) -> Iterator[list[str]]:
             batch.validate(full=True)
             texts = pc.cast(batch.column(0), pa.large_string()).to_pylist()
             yield [text or "" for text in texts]
+
+
+def _chosen_texts(part: _Part, rows: Ints, raw: bool) -> list[str]:
+    """Return the texts of some rows of a part, in ascending order."""
+    found: list[str] = []
+    start = 0
+    for batch in _batches(part) if len(rows) else ():
+        a, b = np.searchsorted(rows, (start, start + len(batch)))
+        found += [batch[i - start] for i in rows[a:b].tolist()]
+        start += len(batch)
+    return found if raw else clean_batch(found, Counter())
 
 
 def _seen(part: _Part, raw: bool) -> _Seen:

@@ -120,47 +120,22 @@ def em(
 
 @dataclass(frozen=True, eq=False)
 class Expectation:
-    """S, N and the log-likelihood of samples, relative to one component: the E-step of EM.
+    """S, N and the log-likelihood of samples, relative to the last component: the E-step of EM.
 
     Attributes
     ----------
     contrasts : ndarray of shape (d, k - 1)
-        theta of the other components minus that of component `base`.
+        theta of the other components minus that of the last.
     offsets : ndarray of shape (k,)
         b.
-    base : int
-        The component.
     """
 
     contrasts: Floats
     offsets: Floats
-    base: int
-
-    @property
-    def others(self) -> Ints:
-        """All components except `base`."""
-        return np.flatnonzero(np.arange(len(self.offsets)) != self.base)
 
     def __call__(self, B: Block, v: Floats, labels: Ints | None = None) -> Floats:
-        """Return S without column `base`, with rows N and log P added, shape (d + 2, k)."""
-        d, k = len(self.contrasts), len(self.offsets)
-        others = self.others
-        joint = np.empty((k, len(v)))  # NumPy reduces the first axis fastest
-        joint[others] = B.dot(self.contrasts).T
-        joint[self.base] = 0.0
-        joint += self.offsets[:, None]
-        if labels is not None:
-            labels[:] = joint.argmax(axis=0)
-        top = joint.max(axis=0)
-        joint -= top
-        R = np.exp(joint, out=joint)
-        mass = R.sum(axis=0)
-        R *= v / mass
-        out = np.zeros((d + 2, k))
-        out[:d, others] = B.tdot(R[others].T)
-        out[d] = R.sum(axis=1)
-        out[d + 1] = v @ (top + np.log(mass))
-        return out
+        """Return S without the last column, with rows N and log P added, shape (d + 2, k)."""
+        return B.expected(self.contrasts, self.offsets, v, out=B.total, labels=labels)
 
 
 @dataclass(frozen=True)
@@ -200,16 +175,18 @@ def expected_statistics(
         theta = np.maximum(theta, LOG_ZERO)
     d, k = theta.shape
     base = int(parameters.weights.argmax()) if parameters.signed else k - 1
-    others = np.flatnonzero(np.arange(k) != base)
-    contrasts = np.ascontiguousarray(theta[:, others] - theta[:, base, None])
-    kernel = Expectation(contrasts, parameters.offsets, base)
+    order = np.array([*np.delete(np.arange(k), base), base])
+    contrasts = np.ascontiguousarray(theta[:, order[:-1]] - theta[:, base, None])
+    kernel = Expectation(contrasts, parameters.offsets[order])
     total = rows.sum(kernel, sample_weight, *(() if labels is None else (labels,)))
-    sums, sizes = total[:d], total[d]
-    log_likelihood = float(total[d + 1, 0] + words @ theta[:, base])
-    last = words - sums[:, others].sum(axis=1)
+    if labels is not None and base != k - 1:
+        labels[:] = order[labels]
+    sums, sizes = np.empty((d, k)), np.empty(k)
+    sums[:, order], sizes[order] = total[:d], total[d]
+    last = words - total[:d, :-1].sum(axis=1)
     # Rounding may make counts negative.
     sums[:, base] = last if parameters.signed else np.maximum(last, 0.0)
-    return sums, sizes, log_likelihood
+    return sums, sizes, float(total[d + 1, 0] + words @ theta[:, base])
 
 
 def m_step(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from momentree._pages import grouped, mapped
 from momentree._types import Floats, Ints
 from momentree._validation import check_lengths, check_shape
 from momentree.exceptions import InvalidDataError
@@ -185,5 +186,8 @@ def check_columns(packed: Any, n_lists: int, n_columns: int) -> None:
 
 def by_leaf(labels: Ints, n_leaves: int) -> list[Ints]:
     """Return the samples of each leaf in ascending order, given the leaf of each sample."""
+    if mapped(labels) is not None:
+        order, ends = grouped(labels, n_leaves)
+        return np.split(order, ends[1:-1])
     ends = np.cumsum(np.bincount(labels, minlength=n_leaves))[:-1]
     return np.split(np.argsort(labels, kind="stable"), ends)

@@ -135,6 +135,40 @@ WORDS: dict[str, str] = {
         "the input may take {gigabytes:,.0f} GB of memory, and this machine has {there:,.0f} GB; "
         "{parameters.memory:1GB} works in bounded memory"
     ),
+    # --- a cluster -------------------------------------------------------------------------------
+    "no_scheduler": (
+        "no scheduler of Dask answers at {parameter:{value}} ({error}); check the address, which "
+        "the scheduler prints when it starts, and that this machine can reach it"
+    ),
+    "no_workers": (
+        "the scheduler at {parameter:{value}} has no workers after {seconds:~second}; start some: "
+        "dask worker {value}"
+    ),
+    "workers_differ": (
+        "workers must have the same version of momentree as this machine, {here}, but have "
+        "{found:list}; install it on all of them: pip install 'momentree[dask]=={here}'"
+    ),
+    "only_parquet_on_workers": (
+        "with {parameter}, workers read Parquet files, and {path} is not one; give a file, a "
+        "pattern such as 'news/*.parquet' or a URL such as 's3://news/*.parquet', or leave out "
+        "{parameter}"
+    ),
+    "not_with_scheduler": (
+        "{parameter} needs all documents on one machine; leave out {parameter}, or read the files "
+        "without {parameters.scheduler} and patterns"
+    ),
+    "auto_on_cluster": (
+        "{parameter:auto} fits many models on one machine; with rows on a cluster, give a number, "
+        "such as the one found for a sample of the documents"
+    ),
+    "search_left_out_on_cluster": (
+        "rows stay on the workers: topics come from splits and EM alone, as with "
+        "{parameters.search:none}"
+    ),
+    "lda_on_cluster": (
+        "the EM of lda needs all documents on one machine; add {parameters.refine:no}, or leave "
+        "out {parameter}"
+    ),
     # --- output files ----------------------------------------------------------------------------
     "cannot_write": "cannot write {parameter:{path}}: {reason}",
     "cannot_print": "cannot write to standard output: {reason}",

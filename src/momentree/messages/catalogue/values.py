@@ -35,6 +35,10 @@ WORDS: dict[str, str] = {
         "least one is {needed:g} or more"
     ),
     # --- tables ----------------------------------------------------------------------------------
+    "no_scratch": (
+        "cannot write {needed:.0f} MB of temporary files to {path}: {reason}; set the environment "
+        "variable TMPDIR to a folder with more room"
+    ),
     "rows_stay": (
         "this computation needs {n_rows:~row} themselves, which stay where they are; choose "
         "parameters that need only sums over rows"

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree._types import Floats, Ints
@@ -195,6 +194,6 @@ class Corpus(_Labelled):
         return f"Corpus({described})"
 
     @property
-    def data(self) -> sp.csr_array[Any]:
+    def data(self) -> Any:
         """The counts, under the name that scikit-learn's loaders use."""
         return self.X

@@ -1,0 +1,98 @@
+"""Rows that are mapped from files, with all arrays of one entry per row in files too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from momentree._pages import each_part, mapped
+from momentree._types import Floats, Ints
+from momentree.backends.base import Kernel, RowArray, Rows
+from momentree.backends.row_order import SORTED_NNZ
+from momentree.backends.rows import RowBlocks
+
+
+class FileRows(Rows):
+    """Rows of a CSR matrix whose arrays are mapped from files.
+
+    Results of :meth:`map` are mapped from temporary files, and an algorithm computes with them only
+    through these rows. So the memory of a fit is the same for any number of rows.
+
+    Parameters
+    ----------
+    X : sparse matrix or array of shape (n_rows, n_columns), or RowBlocks
+        The rows.
+    """
+
+    def __init__(self, X: Any) -> None:
+        self.blocks = X if isinstance(X, RowBlocks) else RowBlocks(X)
+        self.shape = self.blocks.shape
+
+    @property
+    def nnz(self) -> int:
+        """Number of stored values."""
+        return self.blocks.nnz
+
+    @property
+    def whole(self) -> bool:
+        """Whether all stored values are whole numbers."""
+        return self.blocks.whole
+
+    def sum(self, kernel: Kernel, *arrays: RowArray) -> Floats:
+        """Return the sum of a kernel over all blocks; see :meth:`Rows.sum`."""
+        return self.blocks.sum(kernel, *arrays)
+
+    def map(self, kernel: Kernel, *arrays: RowArray) -> RowArray:
+        """Return the values of a kernel for all rows, in a file; see :meth:`Rows.map`."""
+        return self.blocks.map(kernel, *arrays)
+
+    def each(self, function: Callable[..., Any], *arrays: RowArray) -> RowArray:
+        """Return a function of row arrays, in a file; see :meth:`Rows.each`."""
+        return each_part(function, *arrays)
+
+    def ones(self) -> RowArray:
+        """Return a row array of ones, which takes no memory."""
+        return np.broadcast_to(1.0, self.shape[:1])
+
+    def placed(self, values: RowArray) -> RowArray:
+        """Return the array itself."""
+        return np.asarray(values)
+
+    def mapped(self, function: Callable[[Floats], Floats]) -> Rows:
+        """Return the rows with a function applied to each stored value; see :meth:`Rows.mapped`."""
+        if not self.blocks.has_table_of_values:
+            return super().mapped(function)  # not a copy in memory
+        return FileRows(self.blocks.mapped(function))
+
+    def scaled(self, row_factor: RowArray) -> Rows:
+        """Return the rows multiplied by factors, without a copy; see :meth:`Rows.scaled`."""
+        out = FileRows(self.blocks.scaled(row_factor))
+        if "row_sums" in self.__dict__:
+            out.row_sums = self.each(np.multiply, row_factor, self.row_sums)
+        return out
+
+    def pieces(self, at: Ints | None = None) -> Iterator[Any]:
+        """Yield the rows, or some of them, as one CSR array; see :meth:`Rows.pieces`."""
+        yield (self.blocks if at is None else self.blocks.take(at)).matrix
+
+
+def in_files(X: Any) -> FileRows | None:
+    """Return the rows of a large CSR matrix that is mapped from files, or None.
+
+    Parameters
+    ----------
+    X : object
+        Anything given to ``fit``.
+
+    Returns
+    -------
+    FileRows or None
+        The rows, if the values are mapped from a file and there are so many that rows in memory are
+        not sorted either.
+    """
+    if type(X) not in (sp.csr_array, sp.csr_matrix) or len(X.data) <= SORTED_NNZ:
+        return None
+    return None if mapped(X.data) is None else FileRows(X)
