@@ -356,8 +356,9 @@ def _is_description(found: dict[str, Any]) -> bool:
 
 def _is_sum(found: dict[str, Any]) -> bool:
     total = found.get("sum")
-    known = isinstance(total, np.ndarray) and total.dtype.kind in "biuf"
-    return known and not np.isnan(total).any() and _is_number(found.get("left_out"))
+    if not isinstance(total, np.ndarray) or total.dtype.kind not in "biuf":
+        return False
+    return not np.isnan(total).any() and _is_number(found.get("left_out"))
 
 
 def _is_empty(found: dict[str, Any]) -> bool:
