@@ -88,9 +88,7 @@ def test_sums_and_slices_of_groups_are_those_of_single_products(X):
 
     expected = totals(
         "scipy",
-        lambda B, own, r, Z: np.concatenate(
-            [B.own_tdot(Z, own, 4), B.own_gram(V, own, r)], axis=2
-        ),
+        lambda B, own, r, Z: np.concatenate([B.own_tdot(Z, own, 4), B.own_gram(V, own, r)], axis=2),
         composed_slices,
     )
     for kernels in ("scipy", "numba"):

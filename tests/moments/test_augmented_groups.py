@@ -16,9 +16,7 @@ N, G = 200, 3
 def both(request):
     """Moments of three groups at once, with some samples in none, and of each group alone."""
     rng = np.random.default_rng(0)
-    X = sp.csr_array(
-        rng.random((N, request.param)) < rng.dirichlet(np.full(request.param, 9)) * 9
-    )
+    X = sp.csr_array(rng.random((N, request.param)) < rng.dirichlet(np.full(request.param, 9)) * 9)
     own = rng.integers(-1, G, N)
     weight, scale = rng.uniform(0.5, 2.0, N), rng.uniform(0.5, 1.5, N)
     view = {"column_scale": rng.uniform(0.5, 1.5, request.param), "constant": 0.7}
