@@ -120,7 +120,7 @@ def test_wheel_holds_every_source_file(wheel):
     sources = {
         path.relative_to(package).as_posix()
         for path in (package / "momentree").rglob("*")
-        if path.is_file() and path.suffix not in {".pyc"}
+        if path.is_file() and "__pycache__" not in path.parts
     }
     assert sources <= set(wheel)
 

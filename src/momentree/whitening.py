@@ -129,7 +129,9 @@ def whiten_each(
         Number of components k of each group.
     which : sequence of int
         The groups.
-    tol, max_iter
+    tol : float
+        As in :func:`whiten`.
+    max_iter : int, default=None
         As in :func:`whiten`.
 
     Returns

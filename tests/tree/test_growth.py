@@ -98,7 +98,7 @@ class Prescribed:
     def __call__(self, groups):
         self.rounds.append(groups.n_groups)
         parts = [(at, self.split(alone.rows)) for at, alone in groups.alone()]
-        return Splits.joined(groups.rows.shape[0], parts)
+        return Splits.joined(groups.rows, parts)
 
     def split(self, rows):
         group = tuple(rows.matrix.toarray()[:, 0].astype(int).tolist())

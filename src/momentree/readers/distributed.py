@@ -92,7 +92,18 @@ class DistributedCorpus(Corpus):
 
 
 def is_pattern(path: str | PathLike[str]) -> bool:
-    """Return whether a path is a pattern of Parquet files, or a URL of one or several."""
+    """Return whether a path is a pattern of Parquet files, or a URL of one or several.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The path.
+
+    Returns
+    -------
+    bool
+        True if Dask reads the files.
+    """
     text = str(path)
     return bool(_URL.match(text)) or (
         bool(re.search(r"[*?\[]", text)) and text.lower().endswith((".parquet", ".pq"))
