@@ -27,7 +27,7 @@ def client():
     with (
         dask.config.set({"distributed.logging.distributed": "critical"}),
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster, timeout=30) as client,
     ):
@@ -71,7 +71,7 @@ def test_a_scheduler_that_is_gone():
         {"distributed.comm.timeouts.connect": "1s", "distributed.logging.distributed": "critical"}
     ):
         cluster = distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
         )
         with distributed.Client(cluster, timeout=1):
             rows = rows_on_cluster(X, 10)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from momentree.backends import RowBlocks
+from momentree.backends import RowBlocks, taken
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, ReadError
 from tests.raising import raises
 
@@ -101,7 +101,7 @@ def test_the_same_bits_with_any_scheduler_and_number_of_workers(X):
     assert answers() == expected
     for n_workers in (1, 2, 4):
         cluster = distributed.LocalCluster(
-            n_workers=n_workers, threads_per_worker=1, processes=False, dashboard_address=None
+            n_workers=n_workers, threads_per_worker=1, processes=False, dashboard_address=":0"
         )
         with cluster, distributed.Client(cluster):
             assert answers() == expected
@@ -168,3 +168,18 @@ def test_a_partition_that_cannot_be_read_says_why():
 
     with raises(ReadError, "partition_not_read", error="OSError: bad sector"):
         DaskRows(da.ones((4, 5), chunks=(2, 5)).map_blocks(broken, dtype=float))
+
+
+@pytest.mark.parametrize("at", [[], [0], [3, 69, 70, 71, 499], list(range(N))])
+def test_only_chosen_rows_are_brought_here(X, at, monkeypatch):
+    rows = DaskRows(sparse_blocks(X))
+    monkeypatch.delattr(DaskRows, "pieces")
+    found = taken(rows, np.asarray(at, dtype=np.intp)).matrix
+    assert found.shape == (len(at), D)
+    assert (found != X[np.asarray(at, dtype=np.intp)]).nnz == 0
+
+
+def test_results_of_all_parts_in_order(X):
+    found = list(DaskRows(sparse_blocks(X)).results(lambda A: A.sum(axis=1)))
+    assert len(found) > 1
+    np.testing.assert_array_equal(np.concatenate(found), X.sum(axis=1))

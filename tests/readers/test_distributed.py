@@ -43,6 +43,11 @@ def test_the_same_counts_as_from_a_folder_of_files(texts, tmp_path, remote):
     assert found.vectorizer.transform(texts[:5]).toarray().tolist() == X[:5].toarray().tolist()
     assert [found.ids[0], found.ids[-1], len(found.ids)] == ["1", "120", 120]
     assert found.ids[1:3] == ["2", "3"]
+    some = found.take(np.array([0, 29, 30, 41, 119]))
+    assert some.ids == ["1", "30", "31", "42", "120"]
+    assert list(some.texts) == [expected.texts[i] for i in (0, 29, 30, 41, 119)]
+    assert (expected.X[[0, 29, 30, 41, 119]] != some.X).nnz == 0
+    assert list(found.take(None).texts) == list(expected.texts)
     assert [note.code for note in found.notes if note.code != "long_texts_whole"] == [
         note.code for note in expected.notes if note.code != "copies_counted"
     ]

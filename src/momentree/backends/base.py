@@ -125,18 +125,8 @@ class Rows(ABC):
         """Sum of each row, shape (n_rows,)."""
         return self.map(Product(np.ones(self.shape[1])))
 
-    def pieces(self, at: Ints | None = None) -> Iterator[Any]:  # noqa: ARG002
-        """Yield the rows, or some of them, in order, as CSR arrays.
-
-        Parameters
-        ----------
-        at : ndarray of intp, default=None
-            Row numbers in ascending order, each once; None yields all.
-
-        Yields
-        ------
-        csr_array
-            Successive rows.
+    def pieces(self) -> Iterator[Any]:
+        """Yield the rows in order, as CSR arrays.
 
         Raises
         ------
@@ -144,6 +134,31 @@ class Rows(ABC):
             If the rows cannot be brought to this machine.
         """
         raise InvalidDataError("rows_stay", n_rows=self.shape[0])
+
+    def pieces_of(self, at: Ints) -> Iterator[Any]:
+        """Yield some rows in order, as CSR arrays.
+
+        Parameters
+        ----------
+        at : ndarray of intp
+            Row numbers in ascending order, each once.
+
+        Yields
+        ------
+        csr_array
+            Successive ones of these rows.
+
+        Raises
+        ------
+        InvalidDataError
+            If the rows cannot be brought to this machine.
+        """
+        start = 0
+        for piece in self.pieces():
+            stop = start + piece.shape[0]
+            first, last = np.searchsorted(at, (start, stop))
+            yield piece[at[first:last] - start]
+            start = stop
 
     def mapped(self, function: Callable[[Floats], Floats]) -> Rows:
         """Return the rows with a function applied to each stored value.

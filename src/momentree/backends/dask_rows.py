@@ -120,11 +120,12 @@ class DaskRows(Rows):
         row_array = DaskRowArray(made, self._sizes, depth)
         return row_array if depth < DEEPEST else self._send(np.asarray(row_array))
 
-    def pieces(self, at: Ints | None = None) -> Iterator[Any]:
-        """Yield the rows, or some of them, in order, as CSR arrays; see :meth:`Rows.pieces`."""
-        if at is None:
-            yield from self._ahead(self._parts.then(_matrix), 1)
-            return
+    def pieces(self) -> Iterator[Any]:
+        """Yield the rows in order, as CSR arrays, one part at a time."""
+        yield from self._ahead(self._parts.then(_matrix), 1)
+
+    def pieces_of(self, at: Ints) -> Iterator[Any]:
+        """Yield some rows in order, selected on the workers; see :meth:`Rows.pieces_of`."""
         starts = np.cumsum([0, *self._sizes])
         chosen = np.split(at, np.searchsorted(at, starts[1:-1]))
         inside = [rows - start for rows, start in zip(chosen, starts, strict=False)]

@@ -132,7 +132,7 @@ def taken(rows: Rows, at: Ints) -> RowBlocks:
     """
     if isinstance(rows, RowBlocks):
         return rows.take(at)
-    parts = list(rows.pieces(at))
+    parts = list(rows.pieces_of(at))
     if not parts:
         return RowBlocks(sp.csr_array((0, rows.shape[1])))
     return RowBlocks(sp.csr_array(sp.vstack(parts, format="csr")))

@@ -368,10 +368,9 @@ def topics(
             cleaning["lowercase"] = not keep_case
             corpus: readers.Corpus
             if elsewhere:
-                if scheduler is not None:
-                    run.update(f"connecting to {scheduler}")
+                files = on_workers(source)
                 held.enter_context(connected(scheduler))
-                corpus = readers.read_corpus(on_workers(source), phrases=phrases, **cleaning)
+                corpus = readers.read_corpus(files, phrases=phrases, **cleaning)
                 if not (flat and kind == "lda"):
                     search = "none"
                     run.note(Message("search_left_out_on_cluster"))
@@ -460,7 +459,7 @@ def _check_on_cluster(context: typer.Context, *, model: TopicModel | None) -> No
         if options.given(context, name) and context.params[name] is None:
             raise InvalidParameterError("auto_on_cluster", parameter=name)
     if model == "lda" and context.params["refine"]:
-        raise InvalidParameterError("lda_on_cluster", parameter="model")
+        raise InvalidParameterError("lda_on_cluster", parameter="refine", value=None)
 
 
 def _check_together(context: typer.Context, *, flat: bool, model: TopicModel | None) -> None:

@@ -139,7 +139,7 @@ def read_parquet_corpus(
     for parameter, off in (("phrases", False), ("passages", "auto")):
         if getattr(settings, parameter) not in (off, None):
             raise InvalidParameterError("not_on_a_cluster", parameter=parameter)
-    url = _URL.sub(r"\1://", fspath(pattern))  # a Path has lost one of the slashes
+    url = _url(fspath(pattern))
     found = computed(Tasks.of_values(_files(url)).then(_outline))
     column = _text_column(found[0], text_column)
     parts = [part for one in found for part in one.parts(column)]
@@ -171,6 +171,15 @@ def read_parquet_corpus(
         vectorizer=vectorizer,
         notes=(*notes, *note_without_words(int(empty[0]), X.shape[0], passages=False)),
     )
+
+
+def _url(pattern: str) -> str:
+    """Return a URL with all of its slashes, of which a Path has lost one."""
+    found = _URL.match(pattern)
+    if found is None:
+        return pattern
+    root = "/" if found[1].lower() == "file" else ""
+    return f"{found[1]}://{root}{pattern[found.end() :]}"
 
 
 class RowNumbers(Sequence[str]):

@@ -166,8 +166,8 @@ WORDS: dict[str, str] = {
         "{parameters.search:none}"
     ),
     "lda_on_cluster": (
-        "the EM of lda needs all documents on one machine; add {parameters.refine:no}, or leave "
-        "out {parameter}"
+        "the EM of lda needs all documents on one machine; add {parameter:=value}, or read the "
+        "files without {parameters.scheduler} and patterns"
     ),
     # --- output files ----------------------------------------------------------------------------
     "cannot_write": "cannot write {parameter:{path}}: {reason}",
