@@ -12,7 +12,7 @@ pa = pytest.importorskip("pyarrow")
 
 import pyarrow.parquet as pq  # noqa: E402
 
-from momentree.cli import cluster as connection
+from momentree.cli import cluster as connection  # noqa: E402
 from momentree.cli import stored  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of libraries, about connections
