@@ -17,7 +17,7 @@ _PART = 1 << 18
 """Entries of a part of a memory-mapped array."""
 _AROUND = 1 << 16
 """Linux maps all pages in memory of an aligned piece of so many bytes if one of them is read."""
-_SMALL = 1 << 20
+SMALL = 1 << 20
 """Arrays of fewer bytes stay in memory."""
 
 
@@ -74,7 +74,7 @@ def room(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
         If the disk has no room.
     """
     n_bytes = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
-    if n_bytes < _SMALL:
+    if n_bytes < SMALL:
         return np.empty(shape, dtype)
     try:
         with tempfile.TemporaryFile(prefix="momentree-") as file:

@@ -67,6 +67,42 @@ def test_threads_change_no_bit_and_block_sizes_only_the_last(kernels, X):
     np.testing.assert_array_equal(total(500, 1, interleaved), one)
 
 
+def test_sums_and_slices_of_groups_are_those_of_single_products(X):
+    pytest.importorskip("numba")
+    rng = np.random.default_rng(1)
+    n, d = X.shape
+    V, own = rng.standard_normal((4, d, 5)), rng.integers(-1, 4, n)
+    r, u, factor = rng.standard_normal(n), rng.uniform(size=n), rng.uniform(size=n)
+    Z, values = rng.standard_normal((n, 3)), np.log2(1.0 + np.arange(X.max() + 1))
+
+    def totals(kernels, sums, slices):
+        with use_kernels(kernels):
+            rows = RowBlocks(X, 5000, values=values, row_factor=factor)
+            return rows.sum(sums, own, r, Z), rows.sum(slices, own, r, u)
+
+    def composed_slices(B, own, r, u):
+        z = B.own_dot(V, own)
+        pairs = np.stack([z[:, 0] ** 2, z[:, 0] * z[:, 1], z[:, 1] ** 2], axis=1)
+        right = np.concatenate([u[:, None] * z[:, :2], pairs - u[:, None] * z[:, 2:]], axis=1)
+        return B.own_tdot(r[:, None] * right, own, 4)
+
+    expected = totals(
+        "scipy",
+        lambda B, own, r, Z: np.concatenate(
+            [B.own_tdot(Z, own, 4), B.own_gram(V, own, r)], axis=2
+        ),
+        composed_slices,
+    )
+    for kernels in ("scipy", "numba"):
+        found = totals(
+            kernels,
+            lambda B, own, r, Z: B.own_sums(V, own, r, Z, out=B.total),
+            lambda B, own, r, u: B.own_slices(V, own, r, u, 2, out=B.total),
+        )
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+
+
 def test_numba_is_loaded_only_for_large_tables():
     pytest.importorskip("numba")
     code = """

@@ -70,11 +70,17 @@ def test_three_hospitals_grow_the_tree_of_pooled_records(tree):
     for a, b in zip(found.leaves_, pooled.leaves_, strict=True):
         np.testing.assert_allclose(a.center, b.center, rtol=0, atol=1e-9)
         assert a.weight == pytest.approx(b.weight)
+        assert a.n_samples == b.n_samples
+        assert len(a.samples) == 0  # they stay at the sites
         # The words of topics that are shown depend on the documents, which stay at the sites.
         assert a.name == b.name or isinstance(tree, TopicTree)
     assert found.tree_.gain == pytest.approx(pooled.tree_.gain)
     np.testing.assert_array_equal(found.predict(X), pooled.labels_)
     assert len(found.labels_) == 0  # labels stay at the sites
+    assert found.to_frame().n_samples.tolist() == pooled.to_frame().n_samples.tolist()
+    assert [leaf.n_samples for leaf in found.cut(2).leaves_] == [
+        leaf.n_samples for leaf in pooled.cut(2).leaves_
+    ]
     # Every site sends sums of d or k numbers in each round, whatever its number of rows.
     assert max(sites.bytes_sent_) < 1.2 * min(sites.bytes_sent_)
 
@@ -89,6 +95,14 @@ def test_three_hospitals_with_patients_of_diabetes130(shared_data):
     for a, b in zip(found.leaves_, pooled.leaves_, strict=True):
         np.testing.assert_allclose(a.center, b.center, rtol=0, atol=1e-9)
     assert sites.suppressed_ == {"columns": 0, "rows": 0}
+
+
+def test_a_saved_tree_of_sites_keeps_its_numbers_of_samples(tmp_path):
+    tree = ClusterTree(3).fit(at_sites(records()))
+    tree.save(tmp_path / "tree.mt")
+    loaded = ClusterTree.load(tmp_path / "tree.mt")
+    assert [leaf.n_samples for leaf in loaded.leaves_] == [leaf.n_samples for leaf in tree.leaves_]
+    assert loaded.tree_.n_samples == N
 
 
 def test_trees_that_need_single_rows_are_refused():
@@ -303,8 +317,33 @@ def test_bad_sites():
     tree = TopicTree(3, search="none").fit(sites)
     assert tree.feature_names_in_.tolist() == names
 
-    def broken(_question):
-        return encoded({"refused": "not today"})
+    with raises(InvalidDataError, "not_a_site"):
+        Sites([frame])
+    with raises(InvalidDataError, "same_site_twice"):
+        Sites([Site(frame[:99]), Site(frame[99:]), Site(frame[:99])])
 
+
+ANSWERS = {
+    "nothing": None,
+    "text": "hello",
+    "no bytes": b"",
+    "other bytes": b"hello",
+    "another answer": encoded({"x": 1}),
+    "a list": encoded([1, 2]),
+    "words": encoded({"sum": "many", "left_out": 0}),
+    "no number": encoded({"sum": np.array(np.nan), "left_out": 0}),
+    "another shape": encoded({"sum": np.ones(3), "left_out": 0}),
+}
+
+
+@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
+def test_bad_answers(answer):
+    X = records()
+    good, bad = Site(X[:99], min_count=1), Site(X[99:], min_count=1)
+    with raises(InvalidDataError, "bad_answer"):
+        Sites([good, lambda _: answer])
+    sites = Sites([good, lambda question: bad(question) if bad.bytes_sent_ == 0 else answer])
+    with raises(InvalidDataError, "bad_answer"):
+        sites.sum(TransposedProduct(), np.ones(N))
     with raises(InvalidDataError, "site_refuses"):
-        Sites([broken])
+        Sites([lambda _: encoded({"refused": "not today"})])

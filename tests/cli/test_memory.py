@@ -58,7 +58,7 @@ def test_results_are_those_in_memory(tmp_path, source, flat, monkeypatch):
         assert done.exit_code == 0, done.stderr
         return json.loads((folder / "t.json").read_text(encoding="utf-8"))
 
-    stored, whole = run(one, "--memory", "1GB"), run(other, "--search", "none")
+    stored, whole = run(one, "--memory", "1GB"), run(other)
     for row, expected in zip(rows_of(one), rows_of(other), strict=True):
         assert row == expected
     for content in (stored, whole):
@@ -80,6 +80,13 @@ def test_a_report_of_a_sample_has_the_numbers_of_all(tmp_path, source, monkeypat
     assert words("report_of_sample", n_rows=50, n_all=200) in (tmp_path / "t.html").read_text(
         encoding="utf-8"
     )
+
+
+def test_a_search_beyond_memory_is_left_out(tmp_path, source, monkeypatch):
+    monkeypatch.setattr(bounded, "BYTES_OF_SEARCH", 10**9)
+    done = invoke(*arguments(source, tmp_path, "--memory", "1GB"))
+    assert done.exit_code == 0, done.stderr
+    assert "a search in all documents would exceed --memory" in done.stderr
 
 
 def test_the_sample_is_spread_evenly():
@@ -152,7 +159,6 @@ def test_an_error_in_the_input_keeps_nothing(tmp_path, source):
     ("more", "said"),
     [
         (["--resume"], "--resume continues a run with --memory; add it"),
-        (["--memory", "1GB", "--search", "starts"], "leave out --search or --memory"),
         (["--memory", "1GB", "--phrases"], "leave out --phrases or --memory"),
         (["--memory", "1GB", "--leaves", "auto"], "--memory does not allow --leaves auto"),
         (["--memory", "10MB"], "10MB is too little; expected at least --memory 600MB"),

@@ -297,6 +297,72 @@ class Block:
             self._products.add_expected(self._csr, theta, offsets, v, out, labels)
         return out
 
+    def own_sums(
+        self, V: Floats, own: Ints, r: Floats, Z: Floats, out: Floats | None = None
+    ) -> Floats:
+        """Return ``own_tdot`` of Z beside ``own_gram`` of V, in one pass over the rows.
+
+        Parameters
+        ----------
+        V : ndarray of shape (g, d, m)
+            One matrix per group.
+        own : ndarray of int of shape (n,)
+            Group of each row, from 0; -1 skips a row.
+        r : ndarray of shape (n,)
+            Weights of the rows for the products with V.
+        Z : ndarray of shape (n, e)
+            One row per row of the block.
+        out : ndarray of shape (g, d, e + m), default=None
+            Array to add to.
+
+        Returns
+        -------
+        ndarray of shape (g, d, e + m)
+            Entry j is B_j^T [Z_j, r_j * (B_j V_j)].
+        """
+        n, d = self.shape
+        V, r, Z = self._stack(V), _weights(r, n), _matrix(Z, n)
+        own = _groups(own, n, len(V))
+        e, g, m = Z.shape[1], len(V), V.shape[2]
+        out = self._own_target(out, (g, d, e + m))
+        if self._dense is None:
+            return np.asarray(self._products.add_own_sums(self._csr, V, own, r, Z, out))
+        out[:, :, :e] += self.own_tdot(Z, own, g)
+        out[:, :, e:] += self.own_gram(V, own, r)
+        return out
+
+    def own_slices(
+        self, V: Floats, own: Ints, r: Floats, u: Floats, k: int, out: Floats | None = None
+    ) -> Floats:
+        """Return the sums in the slices of third moments of each group of rows.
+
+        Parameters
+        ----------
+        V : ndarray of shape (g, d, k + k (k + 1) / 2)
+            One matrix per group: k columns, and one for each pair a <= b of these.
+        own : ndarray of int of shape (n,)
+            Group of each row, from 0; -1 skips a row.
+        r, u : ndarray of shape (n,)
+            Weights of the rows, and of the corrections for the words themselves.
+        k : int
+            Number of the first columns.
+        out : ndarray of the shape of V, default=None
+            Array to add to.
+
+        Returns
+        -------
+        ndarray of the shape of V
+            Entry j is B_j^T (r_j * [u_j Z, Z_a Z_b - u_j P_ab]) with [Z, P] = B_j V_j.
+        """
+        n = self.shape[0]
+        V, r, u = self._stack(V), _weights(r, n), _weights(u, n)
+        own = _groups(own, n, len(V))
+        out = self._own_target(out, V.shape)
+        if self._dense is None:
+            return np.asarray(self._products.add_own_slices(self._csr, V, own, r, u, k, out))
+        factors = scipy_products.slice_factors(self.own_dot(V, own), r, u, k)
+        return self.own_tdot(factors, own, len(V), out=out)
+
     def _stack(self, V: Floats) -> Floats:
         """Return one matrix per group in the best layout, copied at most once for all blocks."""
         check_shape("the right factor", V, ("g", self.shape[1], "m"))

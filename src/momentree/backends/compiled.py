@@ -1,7 +1,6 @@
 """Products with rows in CSR form, compiled by Numba: the same as `reference`, up to rounding.
 
-Values are read in the type in which they are stored, and columns are computed eight, four or two at
-once.
+Values are read in the type in which they are stored, and up to eight columns are computed at once.
 
 Each function adds its result to `out` and returns it.
 """
@@ -97,6 +96,21 @@ def add_expected(
     )
 
 
+def add_own_sums(rows: Csr, V: Floats, own: Ints, r: Floats, Z: Floats, out: Floats) -> Floats:
+    """Add B_j^T [Z_j, r_j * (B_j V_j)] for each group j."""
+    _run(_sums, rows, own, V, _weights(rows, r), out, Z, _factor(rows))
+    return out
+
+
+def add_own_slices(
+    rows: Csr, V: Floats, own: Ints, r: Floats, u: Floats, k: int, out: Floats
+) -> Floats:
+    """Add B_j^T (r_j * [u_j Z, Z_a Z_b - u_j P_ab]) with [Z, P] = B_j V_j for each group j."""
+    factor = _factor(rows)
+    _run(_slices, rows, own, V, r * factor, out, u, factor, k)
+    return out
+
+
 # --- arguments, of few types so that little is compiled -----------------------------------------
 
 
@@ -109,7 +123,13 @@ def _weights(rows: Csr, r: Floats) -> Floats:
 
 
 def _run(
-    function: Callable[..., None], rows: Csr, own: Ints | None, V: Floats, r: Floats, out: Floats
+    function: Callable[..., None],
+    rows: Csr,
+    own: Ints | None,
+    V: Floats,
+    r: Floats,
+    out: Floats,
+    *more: Any,
 ) -> None:
     if own is None:
         own = np.zeros(rows.shape[0], dtype=np.intp)
@@ -119,12 +139,12 @@ def _run(
     m = 1 if V.ndim == 1 else V.shape[-1]
     if _steps(out) is None:
         part = np.zeros(out.shape)
-        _run(function, rows, own, V, r, part)
+        _run(function, rows, own, V, r, part, *more)
         out += part
         return
     V = V if _steps(V) else np.ascontiguousarray(V)
     _compiled(function)(
-        rows.stored, rows.indices, pointers, rows.values, own, *_flat(V), r, m, *_flat(out)
+        rows.stored, rows.indices, pointers, rows.values, own, *_flat(V), r, m, *_flat(out), *more
     )
 
 
@@ -184,9 +204,60 @@ def _functions(width: int) -> tuple[Any, Any, Any]:
 
 
 _gather8, _spread8, _load8 = _functions(8)
+_gather6, _spread6, _load6 = _functions(6)
 _gather4, _spread4, _load4 = _functions(4)
 _gather2, _spread2, _load2 = _functions(2)
 _gather1, _spread1, _load1 = _functions(1)
+
+
+@_inside
+def _scores(stored, indices, table, a, b, V, first, step, m, r, out, to):
+    """Add r x V to m entries of `out`."""
+    c = U(0)
+    while c + U(8) <= m:
+        y = _gather8(stored, indices, table, a, b, V, first + c, step)
+        add_to(out, to + c, r, y)
+        c += U(8)
+    if c + U(6) <= m:
+        y = _gather6(stored, indices, table, a, b, V, first + c, step)
+        add_to(out, to + c, r, y)
+        c += U(6)
+    if c + U(4) <= m:
+        y = _gather4(stored, indices, table, a, b, V, first + c, step)
+        add_to(out, to + c, r, y)
+        c += U(4)
+    if c + U(2) <= m:
+        y = _gather2(stored, indices, table, a, b, V, first + c, step)
+        add_to(out, to + c, r, y)
+        c += U(2)
+    if c < m:
+        y = _gather1(stored, indices, table, a, b, V, first + c, step)
+        add_to(out, to + c, r, y)
+
+
+@_inside
+def _addition(stored, indices, table, a, b, Z, at, r, m, out, first, step):
+    """Add r x^T z to `out`, with m entries of Z."""
+    c = U(0)
+    while c + U(8) <= m:
+        y = scale(_load8(Z, at + c), r)
+        _spread8(stored, indices, table, a, b, y, out, first + c, step)
+        c += U(8)
+    if c + U(6) <= m:
+        y = scale(_load6(Z, at + c), r)
+        _spread6(stored, indices, table, a, b, y, out, first + c, step)
+        c += U(6)
+    if c + U(4) <= m:
+        y = scale(_load4(Z, at + c), r)
+        _spread4(stored, indices, table, a, b, y, out, first + c, step)
+        c += U(4)
+    if c + U(2) <= m:
+        y = scale(_load2(Z, at + c), r)
+        _spread2(stored, indices, table, a, b, y, out, first + c, step)
+        c += U(2)
+    if c < m:
+        y = scale(_load1(Z, at + c), r)
+        _spread1(stored, indices, table, a, b, y, out, first + c, step)
 
 
 # --- all rows -------------------------------------------------------------------------------------
@@ -199,22 +270,8 @@ def _dot(stored, indices, pointers, table, own, V, group, step, r, m, out, _, to
         if own[i] < 0:
             continue
         a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
-        first, to, c = U(own[i]) * group, U(i) * to_step, U(0)
-        while c + U(8) <= m:
-            y = _gather8(stored, indices, table, a, b, V, first + c, step)
-            add_to(out, to + c, r[i], y)
-            c += U(8)
-        if c + U(4) <= m:
-            y = _gather4(stored, indices, table, a, b, V, first + c, step)
-            add_to(out, to + c, r[i], y)
-            c += U(4)
-        if c + U(2) <= m:
-            y = _gather2(stored, indices, table, a, b, V, first + c, step)
-            add_to(out, to + c, r[i], y)
-            c += U(2)
-        if c < m:
-            y = _gather1(stored, indices, table, a, b, V, first + c, step)
-            add_to(out, to + c, r[i], y)
+        first, to = U(own[i]) * group, U(i) * to_step
+        _scores(stored, indices, table, a, b, V, first, step, m, r[i], out, to)
 
 
 def _tdot(stored, indices, pointers, table, own, Z, _, z_step, r, m, out, group, step):
@@ -223,22 +280,8 @@ def _tdot(stored, indices, pointers, table, own, Z, _, z_step, r, m, out, group,
         if own[i] < 0:
             continue
         a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
-        first, at, c = U(own[i]) * group, U(i) * z_step, U(0)
-        while c + U(8) <= m:
-            y = scale(_load8(Z, at + c), r[i])
-            _spread8(stored, indices, table, a, b, y, out, first + c, step)
-            c += U(8)
-        if c + U(4) <= m:
-            y = scale(_load4(Z, at + c), r[i])
-            _spread4(stored, indices, table, a, b, y, out, first + c, step)
-            c += U(4)
-        if c + U(2) <= m:
-            y = scale(_load2(Z, at + c), r[i])
-            _spread2(stored, indices, table, a, b, y, out, first + c, step)
-            c += U(2)
-        if c < m:
-            y = scale(_load1(Z, at + c), r[i])
-            _spread1(stored, indices, table, a, b, y, out, first + c, step)
+        first, at = U(own[i]) * group, U(i) * z_step
+        _addition(stored, indices, table, a, b, Z, at, r[i], m, out, first, step)
 
 
 def _gram(stored, indices, pointers, table, own, V, v_group, v_step, r, m, out, group, step):
@@ -345,6 +388,45 @@ def _expected(stored, indices, pointers, table, theta, m, offsets, v, r, out, la
     out[last] += likelihood
     for j in range(k):
         out[last - k + j] += sizes[j]
+
+
+def _sums(
+    stored, indices, pointers, table, own, V, v_group, v_step, r, m, out, group, step, Z, factor
+):
+    v_group, v_step, group, step, m = U(v_group), U(v_step), U(group), U(step), U(m)
+    e = U(Z.shape[1])
+    z = np.empty(e + m)
+    for i in range(len(own)):
+        if own[i] < 0:
+            continue
+        a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
+        v_first, first = U(own[i]) * v_group, U(own[i]) * group
+        z[:] = 0.0
+        for c in range(e):
+            z[c] = factor[i] * Z[i, c]
+        _scores(stored, indices, table, a, b, V, v_first, v_step, m, r[i], z, e)
+        _addition(stored, indices, table, a, b, z, U(0), 1.0, e + m, out, first, step)
+
+
+def _slices(
+    stored, indices, pointers, table, own, V, v_group, v_step, r, m, out, group, step, u, factor, k
+):
+    v_group, v_step, group, step, m = U(v_group), U(v_step), U(group), U(step), U(m)
+    z, y = np.empty(m), np.empty(m)
+    for i in range(len(own)):
+        if own[i] < 0 or r[i] == 0.0:
+            continue
+        a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
+        v_first, first = U(own[i]) * v_group, U(own[i]) * group
+        z[:] = 0.0
+        _scores(stored, indices, table, a, b, V, v_first, v_step, m, factor[i], z, U(0))
+        c = k
+        for p in range(k):
+            y[p] = u[i] * z[p]
+            for q in range(p, k):
+                y[c] = z[p] * z[q] - u[i] * z[c]
+                c += 1
+        _addition(stored, indices, table, a, b, y, U(0), r[i], m, out, first, step)
 
 
 @cache

@@ -91,6 +91,7 @@ def decoded(content: bytes) -> Any:
         If the bytes are damaged, or contain a class that is not in `QUESTIONS`.
     """
     codes = {"unreadable": "damaged_question", "damaged": "damaged_question"}
+    content = bytes(memoryview(content))  # never the name of a file
     with reading(content, **codes) as (manifest, arrays):
         if manifest.get("format") != FORMAT:
             raise InvalidDataError("bad_entry", name="format", value=manifest.get("format"))

@@ -5,6 +5,7 @@ Each function adds its result to `out` and returns it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -94,6 +95,46 @@ def weigh(scores: Floats, offsets: Floats, v: Floats, out: Floats, labels: Ints 
     out[-2] += R.sum(axis=1)
     out[-1, 0] += v @ (top + np.log(mass))
     return np.ascontiguousarray(R[:m].T)
+
+
+def add_own_sums(rows: Csr, V: Floats, own: Ints, r: Floats, Z: Floats, out: Floats) -> Floats:
+    """Add B_j^T [Z_j, r_j * (B_j V_j)] for each group j."""
+
+    def factors(scores: Floats, at: Any) -> Floats:
+        return np.concatenate([Z[at], r[at][:, None] * scores], axis=1)
+
+    return _add_own_product(rows, V, own, factors, out)
+
+
+def add_own_slices(
+    rows: Csr, V: Floats, own: Ints, r: Floats, u: Floats, k: int, out: Floats
+) -> Floats:
+    """Add B_j^T (r_j * [u_j Z, Z_a Z_b - u_j P_ab]) with [Z, P] = B_j V_j for each group j."""
+    return _add_own_product(
+        rows, V, own, lambda scores, at: slice_factors(scores, r[at], u[at], k), out
+    )
+
+
+def _add_own_product(
+    rows: Csr, V: Floats, own: Ints, factors: Callable[[Floats, Any], Floats], out: Floats
+) -> Floats:
+    """Add B_j^T Z_j for each group j, with rows of Z that depend on those of B_j V_j."""
+    placed, at = _placed(rows, own, len(V))
+    scores = add_dot(placed, _stacked(V), np.zeros((placed.shape[0], V.shape[2])))
+    total = out if out.flags.c_contiguous else np.zeros(out.shape)
+    add_tdot(placed, factors(scores, slice(None) if at is None else at), _stacked(total))
+    if total is not out:
+        out += total
+    return out
+
+
+def slice_factors(scores: Floats, r: Floats, u: Floats, k: int) -> Floats:
+    """Return r * [u Z, Z_a Z_b - u P_ab] for the columns [Z, P] of the scores, a <= b."""
+    left, right = np.triu_indices(k)
+    Z, ru = scores[:, :k], (r * u)[:, None]
+    out = scores * ru
+    out[:, k:] = r[:, None] * Z[:, left] * Z[:, right] - out[:, k:]
+    return np.asarray(out)
 
 
 def _stacked(V: Floats) -> Floats:

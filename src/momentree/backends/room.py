@@ -29,7 +29,7 @@ def with_room(B: Block, g: int, m: int, n_more: int) -> tuple[Floats, Floats, Fl
     d = B.shape[1]
     whole = B.total
     if whole is None:
-        whole = np.zeros((d + _more_rows(g * m, n_more), g * m))
+        whole = B.scratch.zeros((d + _more_rows(g * m, n_more), g * m))
     return whole, *_parts(whole, d, g, n_more)
 
 

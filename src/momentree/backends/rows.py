@@ -31,6 +31,9 @@ from momentree.exceptions import InvalidDataError
 
 BLOCK_NNZ = 1 << 18
 """Stored values per block: 3 MB as float64 with indices, which fits in the cache."""
+COMPILED_BLOCK_NNZ = 1 << 20
+"""The same for compiled kernels, at most: they copy nothing, and read the rows of a group together.
+Smaller tables have a block for each chain."""
 ROWS_PER_TASK = 4096
 """Copies of fewer rows are not distributed over threads."""
 ROWS_PER_RELEASE = 256
@@ -115,9 +118,15 @@ class RowBlocks(Rows):
         self._is_mapped = mapped(X.data) is not None
         self._full = bool(X.nnz == n * d and X.has_canonical_format)
         # A partial sum has d rows: blocks grow with d, so that additions stay cheap.
-        size = max(BLOCK_NNZ, 4 * d) if block_nnz is None else block_nnz
+        usual = BLOCK_NNZ
+        if self._kernels == "numba":
+            usual = max(usual, min(COMPILED_BLOCK_NNZ, -(-X.nnz // N_CHAINS)))
+        size = max(usual, 4 * d) if block_nnz is None else block_nnz
         indptr = self._X.indptr
-        cuts = np.searchsorted(indptr, np.arange(size, int(indptr[-1]), size), side="left")
+        # Of the type of `indptr`, which would be copied otherwise.
+        ends = np.arange(size, int(indptr[-1]), size).astype(indptr.dtype)
+        cuts = np.searchsorted(indptr, ends, side="left")
+        release(indptr)
         self._cuts = np.unique(np.concatenate(([0], cuts, [n]))).astype(np.intp)
         self._dense: dict[int, Floats] = {}  # by the first row of a block
         self._only: Block | None = None  # if there is only one, kept for small data
@@ -222,6 +231,11 @@ class RowBlocks(Rows):
         return data.dtype.kind in "biu" or all(
             bool((data[i : i + BLOCK_NNZ] % 1 == 0).all()) for i in parts
         )
+
+    @property
+    def compiled(self) -> bool:
+        """Whether compiled kernels compute the products, rather than SciPy's functions."""
+        return self._kernels == "numba"
 
     def for_products(self, n_columns: int) -> RowBlocks:
         """Return the same rows in the form for many products with matrices.

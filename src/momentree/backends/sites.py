@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import weakref
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -84,7 +85,12 @@ class Site:
         if rare.any():
             X = X @ sp.diags_array((~rare).astype(X.dtype)).tocsr()
             X.eliminate_zeros()
-        self._rows = RowBlocks(sp.csr_array(X))
+        X = sp.csr_array(X)
+        self._rows = RowBlocks(X)
+        found = hashlib.sha256()
+        for part in (X.data, X.indices, X.indptr):
+            found.update(np.ascontiguousarray(part).tobytes())
+        self._digest = found.hexdigest()
         self._arrays: dict[int, Any] = {}
         self.suppressed_ = {"columns": int(np.count_nonzero(rare)), "rows": 0}
         self.questions_: Counter[str] = Counter()
@@ -129,6 +135,7 @@ class Site:
         do = asked["do"]
         if do == "describe":
             return {
+                "digest": self._digest,
                 "shape": list(self._rows.shape),
                 "columns": [str(name) for name in self._columns],
                 "named": self._named,
@@ -221,7 +228,8 @@ class Sites(Rows):
     Raises
     ------
     InvalidDataError
-        If there is no site, the columns of two sites differ, or a site refuses.
+        If there is no site, the columns of two sites differ, two sites have the same rows, or a
+        site refuses or gives an answer that is damaged or no answer.
 
     Warns
     -----
@@ -244,31 +252,40 @@ class Sites(Rows):
     def __init__(self, sites: Sequence[Transport]) -> None:
         if not sites:
             raise InvalidDataError("no_sites")
+        for i, site in enumerate(sites):
+            if not callable(site):
+                raise InvalidDataError("not_a_site", site=i + 1, type=type(site).__name__)
         self._sites = list(sites)
         self.rounds_ = 0
         self.bytes_sent_ = [0] * len(self._sites)
         self.bytes_received_ = [0] * len(self._sites)
         self.suppressed_ = {"columns": 0, "rows": 0}
         self._numbers, self._dropped = 0, list[int]()
-        found = self._asked({"do": "describe"})
-        self.columns = np.array(found[0]["columns"], dtype=object)
-        self.feature_names = self.columns if all(one["named"] for one in found) else None
+        found = self._asked({"do": "describe"}, _is_description)
+        columns, known = found[0]["columns"], list[str]()
         for i, one in enumerate(found):
-            if one["columns"] != found[0]["columns"]:
+            if one["columns"] != columns:
                 raise InvalidDataError("sites_with_other_columns", first=1, site=i + 1)
-        self._sizes = [int(one["shape"][0]) for one in found]
-        self.shape = (sum(self._sizes), len(self.columns))
-        self._note_suppressed("columns", sum(int(one["suppressed"]) for one in found))
+            if one["digest"] in known:
+                first = known.index(one["digest"]) + 1
+                raise InvalidDataError("same_site_twice", first=first, site=i + 1)
+            known.append(one["digest"])
+        self.columns = np.array(columns, dtype=object)
+        self.feature_names = self.columns if all(one["named"] for one in found) else None
+        self.shape = (sum(one["shape"][0] for one in found), len(columns))
+        self._note_suppressed("columns", sum(one["suppressed"] for one in found))
 
     def sum(self, kernel: Kernel, *arrays: RowArray) -> Floats:
         """Return the sum of a kernel over the rows of all sites; see :meth:`Rows.sum`."""
         asked = {"do": "sum", "kernel": kernel, "arrays": [self._named(a) for a in arrays]}
-        answers = self._asked(asked)
+        answers = self._asked(asked, _is_sum)
         self._count_round()
         total: Floats = answers[0]["sum"]
-        for answer in answers[1:]:
+        for i, answer in enumerate(answers[1:], start=2):
+            if answer["sum"].shape != total.shape:
+                raise InvalidDataError("bad_answer", site=i)
             total = total + answer["sum"]
-        self._note_suppressed("rows", sum(int(answer["left_out"]) for answer in answers))
+        self._note_suppressed("rows", sum(answer["left_out"] for answer in answers))
         return np.asarray(total)
 
     def map(self, kernel: Kernel, *arrays: RowArray) -> SiteArray:
@@ -276,7 +293,7 @@ class Sites(Rows):
         self._numbers += 1
         number = self._numbers
         named = [self._named(a) for a in arrays]
-        self._asked({"do": "map", "kernel": kernel, "arrays": named, "as": number})
+        self._asked({"do": "map", "kernel": kernel, "arrays": named, "as": number}, _is_empty)
         self._count_round()
         found = SiteArray(number, (self.shape[0],))
         weakref.finalize(found, self._dropped.append, number)
@@ -295,17 +312,24 @@ class Sites(Rows):
             raise InvalidDataError("row_arrays_stay")
         return {"entry": array[0]}
 
-    def _asked(self, question: dict[str, Any]) -> list[dict[str, Any]]:
+    def _asked(
+        self, question: dict[str, Any], expected: Callable[[dict[str, Any]], bool]
+    ) -> list[dict[str, Any]]:
         dropped, self._dropped[:] = list(self._dropped), []
         content = encoded({**question, "drop": dropped})
         answers = []
         for i, site in enumerate(self._sites):
             answer = site(content)
+            try:
+                found = decoded(answer)
+            except (MomentreeError, TypeError) as error:
+                raise InvalidDataError("bad_answer", site=i + 1) from error
             self.bytes_received_[i] += len(content)
             self.bytes_sent_[i] += len(answer)
-            found: dict[str, Any] = decoded(answer)
-            if "refused" in found:
+            if isinstance(found, dict) and isinstance(found.get("refused"), str):
                 raise InvalidDataError("site_refuses", site=i + 1, reason=found["refused"])
+            if not isinstance(found, dict) or not expected(found):
+                raise InvalidDataError("bad_answer", site=i + 1)
             answers.append(found)
         return answers
 
@@ -313,3 +337,32 @@ class Sites(Rows):
         if found and not any(self.suppressed_.values()):
             warn_caller(MomentreeWarning("sites_suppress"))
         self.suppressed_[what] += found
+
+
+def _is_description(found: dict[str, Any]) -> bool:
+    shape, columns = found.get("shape"), found.get("columns")
+    return (
+        isinstance(columns, list)
+        and all(isinstance(name, str) for name in columns)
+        and isinstance(shape, list)
+        and len(shape) == 2
+        and _is_number(shape[0])
+        and shape[1] == len(columns)
+        and isinstance(found.get("named"), bool)
+        and isinstance(found.get("digest"), str)
+        and _is_number(found.get("suppressed"))
+    )
+
+
+def _is_sum(found: dict[str, Any]) -> bool:
+    total = found.get("sum")
+    known = isinstance(total, np.ndarray) and total.dtype.kind in "biuf"
+    return known and not np.isnan(total).any() and _is_number(found.get("left_out"))
+
+
+def _is_empty(found: dict[str, Any]) -> bool:
+    return not found
+
+
+def _is_number(found: Any) -> bool:
+    return type(found) is int and found >= 0

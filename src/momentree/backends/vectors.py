@@ -16,7 +16,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
-WIDTHS = (8, 4, 2, 1)
+WIDTHS = (8, 6, 4, 2, 1)
 """Columns of a vector. The compiler divides a vector into registers of the processor."""
 
 

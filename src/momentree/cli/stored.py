@@ -24,6 +24,7 @@ from momentree.messages import Message
 from momentree.persistence import load
 from momentree.readers import Corpus, DistributedCorpus, StoredCorpus, WorkFolder
 from momentree.report.topics import default_title, topic_names
+from momentree.tree.search_sample import are_many
 
 Elsewhere = StoredCorpus | DistributedCorpus
 """Documents that are not in memory."""
@@ -32,9 +33,10 @@ SHOWN = 10_000
 FIT = "4-fit"
 _BYTES_PER_BYTE = 6
 """Memory that texts take while their words are counted, by their size in a file."""
-BYTES_OF_FIT, BYTES_OF_FIT_PER_ROW = 550_000_000, 250
-"""Memory of the process during the fit of a tree with 8 leaves, measured with 10^5 and 10^6
-documents of 16 words."""
+BYTES_OF_FIT, BYTES_OF_LDA_PER_ROW = 550_000_000, 250
+"""Memory of the process during a fit, and of LDA with EM for each document."""
+BYTES_OF_SEARCH = 24
+"""Memory that a search in all documents takes for each of their counts."""
 _KEPT = ("cannot_store", "cannot_write", "resume_changed", "unfinished_work", "not_a_work_folder")
 """Errors after which finished stages are still useful."""
 
@@ -89,11 +91,18 @@ def note_size(run: Run, source: Path) -> None:
             )
 
 
-def note_fit(run: Run, corpus: Corpus, memory: str) -> None:
-    """Print a note if the fit may take more memory than allowed: it grows with the documents."""
-    needed = BYTES_OF_FIT + BYTES_OF_FIT_PER_ROW * len(corpus)
+def note_fit(run: Run, corpus: Corpus, memory: str, *, lda: bool) -> None:
+    """Print a note if the fit may take more memory than allowed: that of LDA grows with n."""
+    needed = BYTES_OF_FIT + BYTES_OF_LDA_PER_ROW * len(corpus) * lda
     if needed > memory_bytes(memory):
         run.note(Message("fit_exceeds_memory", n_rows=len(corpus), gigabytes=needed / 1e9))
+
+
+def search_fits(corpus: Corpus, n_topics: int | None, memory: str) -> bool:
+    """Return whether topics are searched in a sample, or in few enough documents for all."""
+    if are_many(len(corpus), n_topics or 1):
+        return True
+    return BYTES_OF_FIT + BYTES_OF_SEARCH * len(corpus.X.data) <= memory_bytes(memory)
 
 
 def fit_once(corpus: Corpus, fit: Callable[[], Any]) -> tuple[Any, float]:

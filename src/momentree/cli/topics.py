@@ -45,7 +45,7 @@ A name of your own for leaf 3:\n
 
 _FITTING = (
     *("leaves", "depth", "growth", "min_samples_leaf", "flat", "components", "model", "alpha0"),
-    *("refine", "log_scaling", "weighting"),
+    *("refine", "search", "log_scaling", "weighting"),
 )
 """Options that decide on the model."""
 _HERE = (
@@ -325,7 +325,7 @@ def topics(
             from momentree.cli._tokenizer import load_tokenizer
             from momentree.cli._topics import fit_flat, grow_tree, read_order, title_of
             from momentree.cli.cluster import connected, on_workers
-            from momentree.cli.stored import kept, note_fit, note_size, work_folder
+            from momentree.cli.stored import kept, note_fit, note_size, search_fits, work_folder
             from momentree.readers.text.words import read_words
 
             elsewhere = scheduler is not None or readers.is_pattern(source)
@@ -388,8 +388,10 @@ def topics(
                     also={name: context.params[name] for name in _FITTING},
                     **cleaning,
                 )
-                note_fit(run, corpus, memory)
-                if not (flat and kind == "lda"):
+                lda = flat and kind == "lda"
+                note_fit(run, corpus, memory, lda=lda)
+                wanted = components if flat else leaves
+                if search != "none" and not lda and not search_fits(corpus, wanted, memory):
                     search = "none"
                     run.note(Message("search_left_out"))
             vectors: Any = None
@@ -470,7 +472,7 @@ def _check_together(context: typer.Context, *, flat: bool, model: TopicModel | N
 
     log_scaling = context.params["log_scaling"]
     if context.params["memory"] is not None:
-        refuse("not_with_memory", "embeddings", "vocabulary", "phrases", "order", "search")
+        refuse("not_with_memory", "embeddings", "vocabulary", "phrases", "order")
         for name in ("leaves", "components"):
             if options.given(context, name) and context.params[name] is None:
                 raise InvalidParameterError("auto_with_memory", parameter=name)

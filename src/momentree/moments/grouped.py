@@ -227,11 +227,12 @@ class GroupSums:
         """Return the sums, (g, d, 3 or 4), with the first products, and four totals of groups."""
         columns = [v, b[:, 1] * u, b[:, 2] * (u * u)] + [b[:, 0]] * self.uniform
         right, g = np.stack(columns, axis=1), self.n_groups
-        if self.first is not None:
-            scores = B.own_dot(self.first, own)
-            right = np.concatenate([right, b[:, 1, None] * scores], axis=1)
-        out, sums, more = with_room(B, g, right.shape[1], 4 * g)
-        B.own_tdot(right, own, g, out=sums)
+        m = 0 if self.first is None else self.first.shape[2]
+        out, sums, more = with_room(B, g, right.shape[1] + m, 4 * g)
+        if self.first is None:
+            B.own_tdot(right, own, g, out=sums)
+        else:
+            B.own_sums(self.first, own, b[:, 1], right, out=sums)
         sizes = row_sizes(c, u, uniform=self.uniform)
         totals = [column * size for column, size in zip(b.T, sizes, strict=True)]
         more += np.concatenate([group_totals(own, values, g) for values in (*totals, v)])
@@ -262,11 +263,4 @@ class GroupSlices:
 
     def __call__(self, B: Block, own: Ints, b: Floats, u: Floats) -> Floats:
         """Return the sums, shape (g, d, k + k (k + 1) / 2)."""
-        scores = B.own_dot(self.right, own)
-        left, right = np.triu_indices(self.k)
-        z = scores[:, : self.k]
-        b3, b3u = b[:, 2, None], (b[:, 2] * u)[:, None]
-        out = np.empty_like(scores)
-        np.multiply(b3u, z, out=out[:, : self.k])
-        out[:, self.k :] = b3 * z[:, left] * z[:, right] - b3u * scores[:, self.k :]
-        return B.own_tdot(out, own, len(self.right), out=B.total)
+        return B.own_slices(self.right, own, b[:, 2], u, self.k, out=B.total)

@@ -34,7 +34,7 @@ from momentree.backends import RowArray, Rows, counted_passes, single_threaded_b
 from momentree.backends.contents import checked_rows, row_weights
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
-from momentree.objects import MixtureParameters
+from momentree.objects import MixtureParameters, MixtureSums
 from momentree.persistence import SavedEstimator
 from momentree.tree.cuts import Merges
 from momentree.tree.growth import Grown, log
@@ -283,6 +283,18 @@ class TreeEstimator(
         self.tree_ = tree
         self.leaves_: list[TreeNode] = list(tree.leaves())
         self.n_leaves_ = len(self.leaves_)
+        if not len(self.labels_):
+            self._count_elsewhere()
+
+    def _count_elsewhere(self) -> None:
+        """Count samples at several sites, all of the same weight: their labels stay there."""
+        sums = vars(self).get("_leaf_sums")
+        if not isinstance(sums, MixtureSums) or not sums.weight > 0:
+            return
+        counts = sums.sizes * (sums.n_samples / sums.weight)
+        if len(counts) == self.n_leaves_ and np.isfinite(counts).all():
+            for leaf, n in zip(self.leaves_, counts, strict=True):
+                leaf._n_elsewhere = round(float(n))
 
     def _copied_root(self) -> TreeNode:
         return StoredTree.of(self.tree_).root(self.labels_)

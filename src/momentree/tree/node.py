@@ -59,6 +59,7 @@ class TreeNode:
     parent: TreeNode | None = None
     children: list[TreeNode] = field(default_factory=list)
     _samples: Ints = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    _n_elsewhere: int = 0  # samples of a leaf that stay where they are
 
     @property
     def is_leaf(self) -> bool:
@@ -67,7 +68,10 @@ class TreeNode:
 
     @property
     def samples(self) -> Ints:
-        """Row numbers of the node's training samples, ascending; shape (n_samples,)."""
+        """Row numbers of the node's training samples, ascending; shape (n_samples,).
+
+        None for samples at several sites, which stay there.
+        """
         if self.is_leaf:
             return self._samples
         return np.sort(np.concatenate([leaf._samples for leaf in self.leaves()]))
@@ -75,7 +79,7 @@ class TreeNode:
     @property
     def n_samples(self) -> int:
         """Number of training samples in the node."""
-        return sum(len(leaf._samples) for leaf in self.leaves())
+        return sum(len(leaf._samples) + leaf._n_elsewhere for leaf in self.leaves())
 
     def nodes(self) -> Iterator[TreeNode]:
         """Iterate over this node and all nodes below it in pre-order (by ``node_id``)."""

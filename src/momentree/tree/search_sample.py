@@ -19,7 +19,12 @@ SOME = 5.0
 
 def is_sampled(rows: Rows, n_topics: int) -> bool:
     """Return whether topics are searched in a sample, so that the other rows can stay."""
-    return rows.gives_rows and rows.shape[0] >= LARGE * _size(n_topics)
+    return rows.gives_rows and are_many(rows.shape[0], n_topics)
+
+
+def are_many(n_rows: int, n_topics: int) -> bool:
+    """Return whether there are so many documents that topics are searched in a sample of them."""
+    return n_rows >= LARGE * _size(n_topics)
 
 
 def _size(n_topics: int) -> int:

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from momentree.datasets import holds_counts, read_counts
+from momentree.datasets import holds_counts, read_counts, store_counts
 from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
 from momentree.messages import Message
 from tests.raising import raises
@@ -317,3 +317,21 @@ def test_a_corpus_on_disk_is_read_whole(shared_data):
     assert corpus.X.shape == (18774, 61188)
     assert corpus.X.nnz == 2435219
     assert len(set(corpus.labels)) == 20
+
+
+def test_counts_that_were_stored_in_a_folder(tmp_path):
+    X = np.array([[2, 0, 1], [0, 5, 0]])
+    store_counts(X, tmp_path / "pets", feature_names=["cat", "dog", "sun"], ids=["a", "b"])
+    assert holds_counts(tmp_path / "pets")
+    corpus = read_counts(tmp_path / "pets")
+    np.testing.assert_array_equal(corpus.X.toarray(), X)
+    assert list(corpus.vocabulary) == ["cat", "dog", "sun"]
+    assert (corpus.ids, corpus.labels, corpus.name) == (["a", "b"], None, "pets")
+    other = read_counts(tmp_path / "pets", vocabulary=["x", "y", "z"])
+    assert list(other.vocabulary) == ["x", "y", "z"]
+    store_counts(X, tmp_path / "unnamed")
+    with raises(ReadError, "no_vocabulary"):
+        read_counts(tmp_path / "unnamed")
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "counts.json").write_text("[]", encoding="utf-8")
+    assert not holds_counts(tmp_path / "texts")

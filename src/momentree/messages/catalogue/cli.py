@@ -118,8 +118,8 @@ WORDS: dict[str, str] = {
         "number, such as the one found for a sample of the documents"
     ),
     "search_left_out": (
-        "with {parameters.memory}, topics come from splits and EM alone, as with "
-        "{parameters.search:none}"
+        "a search in all documents would exceed {parameters.memory}, so topics come from splits "
+        "and EM alone, as with {parameters.search:none}; more memory or fewer topics allow it"
     ),
     "nothing_to_resume": "there is no unfinished work in {path}; starting from the beginning",
     "work_kept": "finished steps are kept in {path}; add {parameter:=value} to continue",

@@ -109,6 +109,18 @@ WORDS: dict[str, str] = {
     "row_arrays_stay": (
         "sample weights and other values of single rows cannot be sent to sites; leave them out"
     ),
+    "not_a_site": (
+        "site {site} is a {type}; give one function for each site, which takes the bytes of a "
+        "question and returns those of the answer, or a Site"
+    ),
+    "same_site_twice": (
+        "sites {first} and {site} have exactly the same rows, which would count double; leave one "
+        "of them out"
+    ),
+    "bad_answer": (
+        "the answer of site {site} is damaged, or no answer to the question; check what brings the "
+        "answers, and that all sites have the same version of momentree"
+    ),
     "site_refuses": "site {site} refuses: {reason}",
     "sites_suppress": (
         "sites suppress sums over few rows, so that the result is not exactly that of the pooled "

@@ -11,6 +11,8 @@ from momentree._validation import check_lengths
 from momentree.exceptions import ReadError
 from momentree.messages import Message
 from momentree.readers.counts._raw import fault_in_line
+from momentree.readers.counts._stored import is_stored
+from momentree.readers.stored.counts import MARK
 from momentree.readers.tables.files import find_encoding, note_encoding, open_text
 
 Lines = str | PathLike[str] | Sequence[str]
@@ -69,7 +71,9 @@ def read_row_names(
 
 
 def find_matrices(folder: Path) -> list[Path]:
-    """Return the matrices in a folder that have a vocabulary next to them."""
+    """Return the matrices in a folder that have a vocabulary, or the mark of stored counts."""
+    if is_stored(folder):
+        return [folder / MARK]
 
     def is_matrix(path: Path) -> bool:
         name = path.name.lower().removesuffix(".gz")

@@ -15,7 +15,9 @@ from momentree.readers.counts._bag_of_words import read_bag_of_words
 from momentree.readers.counts._matrix_market import BANNER, read_matrix_market
 from momentree.readers.counts._npz import read_npz
 from momentree.readers.counts._raw import RawCounts
+from momentree.readers.counts._stored import is_stored, read_stored
 from momentree.readers.counts._svmlight import read_svmlight
+from momentree.readers.stored.counts import MARK
 from momentree.readers.tables.files import open_bytes, suffix
 
 Reader = Callable[[Path], RawCounts]
@@ -36,6 +38,8 @@ def find_reader(path: Path) -> Reader | None:
     end = suffix(path)
     if end in SUFFIXES:
         return SUFFIXES[end]
+    if path.name == MARK and is_stored(path.parent):
+        return read_stored
     named = path.name.lower().startswith("docword.")
     by_name = read_bag_of_words if named else None
     # Files with these suffixes contain counts if their first lines look like counts.

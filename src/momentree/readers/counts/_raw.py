@@ -17,11 +17,16 @@ from momentree.readers.tables.files import open_bytes
 
 @dataclass(frozen=True)
 class RawCounts:
-    """Content of a file of counts, with words and labels if the file has them."""
+    """Content of a file of counts, with words, labels and ids if the file has them.
+
+    If it is `numbered`, its words are numbers of words in a vocabulary.
+    """
 
     X: Any
     words: list[str] | None = None
     labels: list[str] | None = None
+    ids: list[str] | None = None
+    numbered: bool = False
 
 
 def fault_in_line(path: Path, line: int, problem: Message) -> ReadError:

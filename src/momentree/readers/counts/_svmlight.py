@@ -25,7 +25,8 @@ def read_svmlight(path: Path) -> RawCounts:
     # Only indices that occur become columns, because an index may be any number.
     used, columns = np.unique(X.indices, return_inverse=True)
     X = sp.csr_array((X.data, columns, X.indptr), shape=(X.shape[0], len(used)))
-    return RawCounts(X, words=[str(i) for i in used], labels=[f"{v:.15g}" for v in y])
+    labels = [f"{v:.15g}" for v in y]
+    return RawCounts(X, words=[str(i) for i in used], labels=labels, numbered=True)
 
 
 def _find_fault(line: bytes) -> Message | None:

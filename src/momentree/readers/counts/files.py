@@ -22,6 +22,7 @@ from momentree.readers.counts._companions import (
 )
 from momentree.readers.counts._formats import find_reader
 from momentree.readers.counts._raw import RawCounts
+from momentree.readers.stored.counts import MARK
 from momentree.readers.tables.files import AUTO, check_exists
 from momentree.readers.text.objects import Corpus
 
@@ -38,7 +39,8 @@ def holds_counts(path: str | os.PathLike[str]) -> bool:
     -------
     bool
         True for a .npz, .mtx, .svm, .svmlight or .libsvm file, a file that begins like UCI
-        bag-of-words, Matrix Market or SVMlight, and a folder with a matrix and its vocabulary.
+        bag-of-words, Matrix Market or SVMlight, and a folder with a matrix and its vocabulary, or
+        written by :func:`store_counts`.
 
     Examples
     --------
@@ -65,7 +67,8 @@ def read_counts(
     path : str or path-like
         UCI bag-of-words (``docword.NAME.txt``), a matrix of ``scipy.sparse.save_npz`` (.npz),
         Matrix Market (.mtx) or SVMlight (.svm, .svmlight, .libsvm); all except .npz may be
-        compressed with gzip. Or a folder with one of these and its vocabulary.
+        compressed with gzip. Or a folder with one of these and its vocabulary, or a folder that
+        :func:`store_counts` has written.
     vocabulary : path, sequence of str or None, default=None
         The words, or a file with one per line. None looks for a file next to the matrix:
         ``vocab.NAME.txt`` for ``docword.NAME.txt``, ``vocab_NAME.txt`` for ``X_NAME.npz``, then
@@ -131,9 +134,9 @@ def read_counts(
     return Corpus(
         X=X,
         vocabulary=np.asarray(words, dtype=object),
-        ids=[str(i) for i in range(1, n + 1)] if found_ids is None else found_ids,
+        ids=found_ids or raw.ids or [str(i) for i in range(1, n + 1)],
         labels=raw.labels if found_labels is None else found_labels,
-        name=path.name,
+        name=path.parent.name if path.name == MARK else path.name,
         notes=notes,
     )
 
@@ -156,7 +159,8 @@ def _checked(X: Any, path: Path) -> sp.csr_array[Any]:
     if not (n and d):
         raise EmptyCorpusError("empty_matrix", path=str(path), n_rows=n, n_columns=d)
     # A header can declare any number of rows; the columns must match the words.
-    check_memory(path, n * BYTES_PER_ROW, "too_many_documents", n_rows=n)
+    if path.name != MARK:  # all rows are in the files already
+        check_memory(path, n * BYTES_PER_ROW, "too_many_documents", n_rows=n)
     if X.dtype.kind not in "biuf":
         raise InvalidDataError("counts_not_numeric", path=str(path), type=str(X.dtype))
     if X.dtype.kind == "f" and X.dtype.itemsize not in (4, 8):
@@ -181,7 +185,7 @@ def _name_columns(
             raise ReadError("no_vocabulary", path=str(path), n_columns=d)
         return X, raw.words
     source, words = vocabulary
-    if raw.words is not None:
+    if raw.words is not None and raw.numbered:
         used = np.array([int(word) for word in raw.words])
         # As in scikit-learn: a file that never uses index 0 counts from 1.
         used = used - 1 if used[0] > 0 else used

@@ -1,0 +1,96 @@
+"""Rows that are mapped from files give the answers of rows in memory."""
+
+import errno
+import os
+
+import numpy as np
+import pytest
+
+from momentree import SingleTopicModel, TopicTree
+from momentree.backends import FileRows, RowBlocks, RowSampler, in_files
+from momentree.datasets import make_single_topic, store_counts
+from momentree.exceptions import MomentreeError
+from tests.raising import raises
+
+
+@pytest.fixture(scope="module")
+def X():
+    return make_single_topic(700, 40, 3, length=12, random_state=0).X
+
+
+@pytest.fixture
+def stored(X, tmp_path, monkeypatch):
+    """The same counts in files; however few, they are treated like many."""
+    monkeypatch.setattr("momentree._pages.SMALL", 0)
+    monkeypatch.setattr("momentree._pages._PART", 150)
+    monkeypatch.setattr("momentree.backends.file_rows.SORTED_NNZ", 0)
+    monkeypatch.setattr("momentree.backends.row_order._RANGE", 100)
+    return store_counts(X, tmp_path / "counts").X
+
+
+def is_in_file(array):
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return isinstance(array, np.memmap)
+
+
+def test_answers_are_those_of_rows_in_memory(X, stored):
+    rows, expected = in_files(stored), RowBlocks(X)
+    assert isinstance(rows, FileRows)
+    assert in_files(X) is None
+    assert is_in_file(rows.row_sums)
+    np.testing.assert_array_equal(rows.row_sums, expected.row_sums)
+    assert rows.total(rows.ones()) == 700
+    logs, factor = rows.mapped(np.log1p), np.linspace(0, 1, 700)
+    scaled = logs.scaled(factor)
+    np.testing.assert_allclose(
+        scaled.row_sums, expected.mapped(np.log1p).scaled(factor).row_sums, rtol=1e-13
+    )
+    labels = rows.each(lambda c: (c > 12).astype(np.int32), rows.row_sums)
+    assert is_in_file(labels)
+    np.testing.assert_array_equal(
+        rows.group_sums(labels, 2, rows.ones()),
+        expected.group_sums(np.asarray(labels), 2, np.ones(700)),
+    )
+
+
+def test_samples_are_those_of_rows_in_memory(X, stored):
+    rows, expected = in_files(stored), RowBlocks(X)
+    rng = np.random.default_rng(0)
+    labels = rng.integers(3, size=700)
+    for weight in (np.ones(700), rng.integers(3, size=700).astype(float)):
+        one, other = RowSampler(rows, weight), RowSampler(expected, weight)
+        for found, wanted in (
+            (one.draw(90), other.draw(90)),
+            (one.draw_from_groups(labels, 20), other.draw_from_groups(labels, 20)),
+        ):
+            # Of equal rows, any may be drawn.
+            assert content(X, *found) == content(X, *wanted)
+
+
+def content(X, at, weight):
+    rows = [tuple(row) for row in X[at].toarray()]
+    return sorted(zip(rows, np.round(weight, 9).tolist(), strict=True))
+
+
+@pytest.mark.parametrize("model", [TopicTree(3, refine=None), SingleTopicModel(3, refine=None)])
+def test_fits_are_those_in_memory(X, stored, model):
+    expected = model.fit(X).labels_, model.predict_proba(X)
+    model.fit(stored)
+    assert is_in_file(model.labels_)
+    np.testing.assert_array_equal(model.labels_, expected[0])
+    np.testing.assert_allclose(model.predict_proba(X), expected[1], rtol=1e-8, atol=1e-12)
+    if isinstance(model, TopicTree):
+        for leaf in model.leaves_:
+            inside = np.flatnonzero(model.labels_ == leaf.leaf_id)
+            np.testing.assert_array_equal(leaf.samples, inside)
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="reserves no space")
+def test_a_full_disk_is_an_error_not_a_crash(stored, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with raises(MomentreeError, "no_scratch"):
+        TopicTree(3).fit(stored)
