@@ -94,6 +94,11 @@ def test_the_same_fit_as_in_memory(case):
         if make is frame:
             assert found.feature_names_in_.tolist() == list(collection.columns)
         np.testing.assert_array_equal(found.predict(collection), expected.predict(X))
+        for method in ("predict_proba", "transform", "score_samples"):
+            if make is sparse_blocks and hasattr(expected, method):
+                np.testing.assert_allclose(
+                    getattr(expected, method)(collection), getattr(expected, method)(X), rtol=1e-12
+                )
 
 
 def test_a_bad_value_is_reported_with_its_row():

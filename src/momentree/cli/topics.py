@@ -321,10 +321,10 @@ def topics(
     with ExitStack() as held:
         with run.stage(f"reading {source.name or source}"):
             from momentree import readers
-            from momentree.cli._cluster import connected, on_workers
             from momentree.cli._names import GivenNames
             from momentree.cli._tokenizer import load_tokenizer
             from momentree.cli._topics import fit_flat, grow_tree, read_order, title_of
+            from momentree.cli.cluster import connected, on_workers
             from momentree.cli.stored import kept, note_fit, note_size, search_fits, work_folder
             from momentree.readers.text.words import read_words
 

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import momentree.tree.exports as export
 from momentree._choices import CovarianceType, Growth
+from momentree._elsewhere import by_partition
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_shape, check_values
 from momentree.assignment.incomplete import IncompleteAssigner
@@ -618,6 +619,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
             name_by_codes(root, self.vocabulary_)
 
     @available_if(_is_binary)  # type: ignore[untyped-decorator]
+    @by_partition
     def score_samples(self, X: Any) -> Floats:
         """Return the log-likelihood of each binary sample under the mixture of the leaves.
 

@@ -19,6 +19,7 @@ from momentree._choices import (
     Search,
     Weighting,
 )
+from momentree._elsewhere import by_partition
 from momentree._types import Floats, Ints
 from momentree._validation import check_features
 from momentree.assignment.nested import Assigner, check_assigner
@@ -476,6 +477,7 @@ class TopicTree(FitsTexts, TreeEstimator):
         X, _ = check_features(self, self._counts(X), None, reset=False)
         return self._assigner, log_scale(X, self.log_scaling_).rows
 
+    @by_partition
     def score_samples(self, X: Any) -> Floats:
         """Return the log-likelihood of each document under the mixture of the leaves.
 
