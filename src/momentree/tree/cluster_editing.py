@@ -10,7 +10,7 @@ from sklearn.base import clone
 from momentree._types import Floats, Ints
 from momentree.assignment.editing import EditableGroups, Groups, RefitData, merged_numbers
 from momentree.assignment.nested import Assigner
-from momentree.backends import RowBlocks, in_canonical_order
+from momentree.backends import RowBlocks, in_canonical_order, in_given_order
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.preprocessing import FeatureMap
@@ -92,6 +92,7 @@ class EditableClusters(EditableGroups[ClusterData], TreeEstimator):
         out = self._with_labels(groups.labels, refit.at)
         out._assigner, out.converged_ = groups.assigner, converged
         out._sums = out._leaf_sums = None
-        out._set_tree(out._nodes(root, groups.labels, *refit.data, refit.weight, refit.at))
+        in_given = in_given_order(refit.weight, refit.at)
+        out._set_tree(out._nodes(root, groups.labels, *refit.data, refit.weight, in_given))
         out._keep_names(self)
         return out
