@@ -56,13 +56,10 @@ class Parts(Rows):
         ]
         return PartArray(parts, kept=self._site)
 
-    def pieces(self, at=None):
+    def pieces(self):
         if self._site:
-            yield from super().pieces(at)
-        at = np.arange(self.shape[0]) if at is None else at
-        chosen = np.split(at, np.searchsorted(at, self._ends[1:-1]))
-        for part, first, rows in zip(self._parts, self._ends[:-1], chosen, strict=True):
-            yield part.take(rows - first).matrix
+            yield from super().pieces()
+        yield from (part.matrix for part in self._parts)
 
     def _travelled(self, kernel):
         content = pickle.dumps(kernel)  # by name: kernels are classes of modules

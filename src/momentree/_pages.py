@@ -13,11 +13,11 @@ from numpy.typing import DTypeLike, NDArray
 
 from momentree.exceptions import MomentreeError
 
-_PART = 1 << 18
+_PART = 1 << 16
 """Entries of a part of a memory-mapped array."""
 _AROUND = 1 << 16
 """Linux maps all pages in memory of an aligned piece of so many bytes if one of them is read."""
-SMALL = 1 << 20
+SMALL = 1 << 18
 """Arrays of fewer bytes stay in memory."""
 
 

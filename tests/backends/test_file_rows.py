@@ -12,19 +12,20 @@ from momentree.datasets import make_single_topic, store_counts
 from momentree.exceptions import MomentreeError
 from tests.raising import raises
 
+N = 70_000
+"""Enough documents for row arrays of several parts, in files."""
+
 
 @pytest.fixture(scope="module")
 def X():
-    return make_single_topic(700, 40, 3, length=12, random_state=0).X
+    return make_single_topic(N, 40, 3, length=12, random_state=0).X
 
 
 @pytest.fixture
 def stored(X, tmp_path, monkeypatch):
-    """The same counts in files; however few, they are treated like many."""
-    monkeypatch.setattr("momentree._pages.SMALL", 0)
-    monkeypatch.setattr("momentree._pages._PART", 150)
+    """The same counts in files; whatever their number, they are treated like many."""
     monkeypatch.setattr("momentree.backends.file_rows.SORTED_NNZ", 0)
-    monkeypatch.setattr("momentree.backends.row_order._RANGE", 100)
+    monkeypatch.setattr("momentree.backends.row_order.RANGE", 10_000)
     return store_counts(X, tmp_path / "counts").X
 
 
@@ -40,8 +41,8 @@ def test_answers_are_those_of_rows_in_memory(X, stored):
     assert in_files(X) is None
     assert is_in_file(rows.row_sums)
     np.testing.assert_array_equal(rows.row_sums, expected.row_sums)
-    assert rows.total(rows.ones()) == 700
-    logs, factor = rows.mapped(np.log1p), np.linspace(0, 1, 700)
+    assert rows.total(rows.ones()) == N
+    logs, factor = rows.mapped(np.log1p), np.linspace(0, 1, N)
     scaled = logs.scaled(factor)
     np.testing.assert_allclose(
         scaled.row_sums, expected.mapped(np.log1p).scaled(factor).row_sums, rtol=1e-13
@@ -50,15 +51,15 @@ def test_answers_are_those_of_rows_in_memory(X, stored):
     assert is_in_file(labels)
     np.testing.assert_array_equal(
         rows.group_sums(labels, 2, rows.ones()),
-        expected.group_sums(np.asarray(labels), 2, np.ones(700)),
+        expected.group_sums(np.asarray(labels), 2, np.ones(N)),
     )
 
 
 def test_samples_are_those_of_rows_in_memory(X, stored):
     rows, expected = in_files(stored), RowBlocks(X)
     rng = np.random.default_rng(0)
-    labels = rng.integers(3, size=700)
-    for weight in (np.ones(700), rng.integers(3, size=700).astype(float)):
+    labels = rng.integers(3, size=N)
+    for weight in (np.ones(N), rng.integers(3, size=N).astype(float)):
         one, other = RowSampler(rows, weight), RowSampler(expected, weight)
         for found, wanted in (
             (one.draw(90), other.draw(90)),

@@ -103,7 +103,7 @@ def in_given_order(values: RowArray, at: Ints | None) -> RowArray:
     return out
 
 
-_RANGE, _GATHERED = 1 << 19, 1 << 14
+RANGE, GATHERED = 1 << 19, 1 << 14
 """Keys that are sorted at once, if keys are in a file, and entries that are read at once."""
 
 
@@ -245,18 +245,16 @@ class RowSampler:
         Rows are first divided into ranges of keys, each of which is then sorted in memory.
         """
         v, keys = self.sample_weight, self._keys
-        some = np.sort(
-            np.concatenate([part[:: 1 + len(keys) // _RANGE] for part in in_parts(keys)])
-        )
-        n_ranges = 1 + len(keys) // _RANGE
+        some = np.sort(np.concatenate([part[:: 1 + len(keys) // RANGE] for part in in_parts(keys)]))
+        n_ranges = 1 + len(keys) // RANGE
         borders = some[np.arange(1, n_ranges) * len(some) // n_ranges]
         code = each_part(_Ranges(borders), keys, labels, v)
         order, ends = grouped(code, n_groups * n_ranges)
         for a, b in pairwise(ends.tolist()):
             at = order[a:b]
             parts = []
-            for i in range(0, b - a, _GATHERED):
-                parts.append(keys[at[i : i + _GATHERED]])
+            for i in range(0, b - a, GATHERED):
+                parts.append(keys[at[i : i + GATHERED]])
                 release(keys)
             if parts:
                 order[a:b] = at[np.lexsort((v[at], np.concatenate(parts)))]

@@ -141,7 +141,8 @@ class Growing:
         """Return the tree within limits; the splits that are known already are not repeated."""
         while True:
             root, leaves, unknown = self._chosen(limits)
-            log.info("growing the tree: %d leaves", len(leaves))
+            if len(leaves) > 1:
+                log.info("growing the tree: %d leaves", len(leaves))
             if not unknown:
                 break
             self._split(unknown)
