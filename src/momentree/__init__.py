@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import momentree.distributions as distributions
     import momentree.exceptions as exceptions
     import momentree.metrics as metrics
+    import momentree.models as models
     import momentree.moments as moments
     import momentree.preprocessing as preprocessing
     import momentree.readers as readers
@@ -65,6 +66,7 @@ __all__ = [
     "exceptions",
     "load",
     "metrics",
+    "models",
     "moments",
     "preprocessing",
     "readers",
