@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from momentree import BernoulliMixture, SingleTopicModel, load, readers
-from momentree.moments import load_state
+from momentree.moments import State
 
 from .conftest import THEMES, make_documents, make_records, write_csv
 
@@ -74,7 +74,7 @@ def test_documents_with_a_list_of_words(run, tmp_path):
     options = ("--model", "single-topic", "--text-column", "body", "--min-cell", 1)
     options += ("--vocabulary", tmp_path / "words.txt")
     first = answers(run, tmp_path, tmp_path, 1, *options)
-    assert load_state(first[0]).columns.tolist() == words
+    assert State.load(first[0]).columns.tolist() == words
     question, model = tmp_path / "next.mom", tmp_path / "model.mt"
     run("merge", *first, "-k", 4, "--next", question)
     last = answers(run, tmp_path, tmp_path, 2, *options[2:], question=question)
@@ -102,7 +102,7 @@ def test_columns_that_only_some_sites_have(run, tmp_path):
     result = run("merge", tmp_path / "a.mom", tmp_path / "b.mom", "--save", pooled)
     assert result.exit_code == 0, result.output
     assert "zeros where a site has no such column" in result.stderr
-    found = load_state(pooled)
+    found = State.load(pooled)
     assert found.columns.tolist() == ["250", "401", "414", "428"]
     # 414 is in four records of one site and 250 in four of the other, which suppressed them.
     np.testing.assert_allclose(found.m1, np.array([12, 16, 0, 12]) / 24)

@@ -20,7 +20,6 @@ from momentree.moments import (
     SingleTopicMoments,
     SphericalGaussianMoments,
     State,
-    load_state,
     union,
 )
 from momentree.parameters import spherical_gaussian_parameters
@@ -311,7 +310,7 @@ def test_files(tmp_path):
     path = tmp_path / "site.mom"
     for state in rounds(MomentState(20, model="lda", alpha0=0.5), [X]):
         state.save(path)
-        for found in (load_state(path), MomentState.load(path), State.from_bytes(state.to_bytes())):
+        for found in (State.load(path), MomentState.load(path), State.from_bytes(state.to_bytes())):
             assert found.to_bytes() == state.to_bytes() == path.read_bytes()
             assert found.fingerprint == state.fingerprint
         sent = state.release(3)
@@ -328,11 +327,11 @@ def test_damaged_files(tmp_path):
     for n in (0, 10, len(content) // 2, len(content) - 10):
         path.write_bytes(content[:n])
         with raises(ReadError, "damaged_state"):
-            load_state(path)
+            State.load(path)
         with raises(ReadError, "damaged_state"):
             State.from_bytes(content[:n])
     with raises(ReadError, "no_such_file"):
-        load_state(tmp_path / "none.mom")
+        State.load(tmp_path / "none.mom")
 
     def changed(change):
         with zipfile.ZipFile(tmp_path / "good.mom") as archive:
@@ -354,7 +353,7 @@ def test_damaged_files(tmp_path):
     for code, change in changes.items():
         changed(change)
         with raises(ReadError, code):
-            load_state(path)
+            State.load(path)
     for change in (
         lambda m, _: m["columns"].reverse(),
         lambda m, _: m["sums"].pop(),
@@ -364,7 +363,7 @@ def test_damaged_files(tmp_path):
     ):
         changed(change)
         with raises(ReadError, "damaged_state"):
-            load_state(path)
+            State.load(path)
 
 
 def test_third_moments_only_in_the_subspace():

@@ -44,7 +44,7 @@ class Ones:
 
 @dataclass(frozen=True)
 class Stored:
-    """Numbers of stored values, those not whole and from 0 to 65,535, and those not whole."""
+    """How many values are stored, are no whole numbers from 0 to 65,535, and are not whole."""
 
     def __call__(self, B: Block) -> Floats:
         """Return the numbers in a block."""

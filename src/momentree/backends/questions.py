@@ -33,14 +33,14 @@ _ROOMS = {
     "inference.posteriors": "LikeliestComponent LogJoint Responsibilities",
     "inference.variational": "VariationalGammas",
     "refinement.em": "Expectation WeightedSums",
-    "refinement.em_groups": "GroupSteps WeightedSums",
+    "refinement.em_groups": "GroupSteps SumsAndWeights",
     "assignment.nested": "NestedLabels NestedProbabilities",
     "assignment.posteriors": "GroupProbabilities LikeliestGroup",
     "assignment.tree_rules": "RuleLabels RuleProbabilities",
     "assignment.rules": "LinearRule ScoreRule",
     "tree.growth": "Divided Lookup",
     "tree.split": "Inside Lookup2 ReplacedInside SidesByRule SumsOfSides Untied WeightInside",
-    "tree.stopping": "GroupSizes",
+    "tree.stopping": "GroupOccurrences",
 }
 
 QUESTIONS: frozenset[str] = frozenset(

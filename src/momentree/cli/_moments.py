@@ -15,7 +15,7 @@ from momentree.cli._run import Run
 from momentree.cli.screen import show
 from momentree.exceptions import ReadError
 from momentree.messages import Message
-from momentree.moments import MomentState, State, load_state
+from momentree.moments import MomentState, State
 from momentree.refinement import ExpectedState
 
 RECORDS, TEXTS = "records", "texts"
@@ -33,7 +33,7 @@ class Rows:
 
 def load_file(path: Path) -> State:
     """Load a state from a file."""
-    return load_state(path)
+    return State.load(path)
 
 
 def model_of(state: State) -> str:

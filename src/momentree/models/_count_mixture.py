@@ -378,20 +378,7 @@ class CountMixture(FitsTexts, FlatModel):
         rows = log_scale(X, self.log_scaling_).rows
         return np.asarray(responsibilities(rows, self.posterior_))
 
-    @by_partition
-    def predict(self, X: Any) -> Ints:
-        """Return the most likely component of each sample.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples with the columns of ``fit``; or texts, after a fit to texts.
-
-        Returns
-        -------
-        ndarray of int of shape (n_samples,)
-            Component numbers; equal to ``labels_`` for the data of ``fit``.
-        """
+    def _likeliest(self, X: Any) -> Ints:
         rows = log_scale(self._new_counts(X), self.log_scaling_).rows
         fitted = self.posterior_
         found = rows.map(LikeliestComponent(fitted.coefficients, fitted.offsets))

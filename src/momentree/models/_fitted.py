@@ -188,6 +188,9 @@ class FittedModel(NamedGroups, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         ndarray of int of shape (n_samples,)
             Component numbers; equal to ``labels_`` for the data of ``fit``.
         """
+        return self._likeliest(X)
+
+    def _likeliest(self, X: Any) -> Ints:
         return np.asarray(self.predict_proba(X).argmax(axis=1), dtype=np.intp)
 
     def _choose_words(self, counts: Any, weight: Floats) -> None:

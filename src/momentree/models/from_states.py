@@ -137,7 +137,7 @@ def fitted_from(
     Raises
     ------
     InvalidDataError
-        If the state is of another round, or no estimator exists for it.
+        If the state belongs to another round, or there is no estimator for its model.
     """
     model: Any
     fitted: Any

@@ -27,7 +27,7 @@ from momentree.moments.spherical_gaussian import (
     SphericalGaussianMoments,
 )
 from momentree.moments.split_views import split_views
-from momentree.moments.state import State, load_state
+from momentree.moments.state import State
 from momentree.moments.state_moments import SecondMoments, SubspaceMoments
 
 __all__ = [
@@ -55,7 +55,6 @@ __all__ = [
     "SubspaceMoments",
     "bernoulli_bias",
     "bernoulli_bias_bounds",
-    "load_state",
     "moment_error_bound",
     "required_samples",
     "split_views",

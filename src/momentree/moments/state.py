@@ -430,27 +430,6 @@ class State(ABC):
     """Sums that a released state does not have."""
 
 
-def load_state(path: str | PathLike[str]) -> State:
-    """Load a state of any kind from a file written by its ``save`` method.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file.
-
-    Returns
-    -------
-    State
-        Of the class that was saved.
-
-    Raises
-    ------
-    ReadError
-        If the file is missing, damaged, of another kind or of another format version.
-    """
-    return State.load(path)
-
-
 _WORDS = {"third": "the last round", "n_iter": "step of EM", "last": "log-likelihood before"}
 
 

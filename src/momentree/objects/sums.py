@@ -28,7 +28,7 @@ class MixtureSums:
     sizes : ndarray of shape (k,)
         N = sum_i v_i R_i; of topic proportions h, N_j = -sum_i v_i E log h_ij.
     counts : ndarray of shape (d, k), or (0, k)
-        The same of counts without log scaling, if the statistics are log-scaled; else empty.
+        The same sums of the raw counts if the statistics are log-scaled; otherwise empty.
     smoothing : float > 0
         The strength of the prior on the scale of the statistics.
     total : float >= 0

@@ -127,13 +127,13 @@ def group_sums(
     rows: Rows, own: RowArray, n_groups: int, sample_weight: RowArray
 ) -> tuple[Floats, Floats]:
     """Return the weighted sums of the statistics of each group, (g, p), and the weights, (g,)."""
-    total = rows.sum(WeightedSums(n_groups), own, sample_weight)
+    total = rows.sum(SumsAndWeights(n_groups), own, sample_weight)
     sums, weights = parted(total, n_groups, n_groups)
     return sums[:, :, 0], weights
 
 
 @dataclass(frozen=True)
-class WeightedSums:
+class SumsAndWeights:
     """Weighted sums of the rows of each group, and of the weights."""
 
     n_groups: int

@@ -10,7 +10,7 @@ import numpy as np
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowBlocks, parted
 from momentree.objects import MixtureParameters
-from momentree.refinement.em_groups import GroupSteps, WeightedSums, group_sums
+from momentree.refinement.em_groups import GroupSteps, SumsAndWeights, group_sums
 
 PRODUCTS = 4
 """Products with the second moments. EM continues from the direction, so it need not be exact."""
@@ -196,7 +196,7 @@ class OwnProducts:
 
     def __call__(self, B: Block, own: Ints, v: Floats) -> Floats:
         """Return the weighted sums."""
-        return WeightedSums(len(self.scores.offsets))(B, own, v * self.scores(B, own))
+        return SumsAndWeights(len(self.scores.offsets))(B, own, v * self.scores(B, own))
 
 
 @dataclass(frozen=True)
@@ -220,4 +220,4 @@ class OwnSides:
     def __call__(self, B: Block, own: Ints, v: Floats) -> Floats:
         """Return the weighted sums and sizes of the first halves."""
         first = self.scores(B, own) > DIFFERENT
-        return WeightedSums(len(self.scores.offsets))(B, own, v * first)
+        return SumsAndWeights(len(self.scores.offsets))(B, own, v * first)

@@ -19,7 +19,8 @@ P = TypeVar("P", bound=MixtureParameters)
 Bools: TypeAlias = NDArray[np.bool_]
 
 LEAST_SIZE = 5.0
-"""Total weight of samples that a new component needs, and that are expected of an absent one."""
+"""Total weight that a new component needs; a component is absent only if at least as much was
+expected of it."""
 NEAR = 0.5
 """Components are near each other below this fraction of the median distance between them."""
 TINY = 1e-300

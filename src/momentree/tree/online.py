@@ -192,7 +192,7 @@ class FitsBatches(NamedGroups):
         Warns
         -----
         MomentreeWarning
-            If there are not enough samples yet for a first fit; they are kept until there are.
+            If the samples so far are too few for a first fit; they are kept until there are enough.
 
         Notes
         -----

@@ -128,7 +128,7 @@ def is_part(n_rows: int, n_characters: int) -> bool:
 
 
 def rows_of_part(characters_per_row: float) -> int:
-    """Return the number of rows of a part of a table, by the size of its rows."""
+    """Return how many rows make a part of a table, given the typical length of a row."""
     return max(1, min(PART_ROWS, int(PART_BYTES / max(1.0, characters_per_row))))
 
 

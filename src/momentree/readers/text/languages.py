@@ -255,7 +255,8 @@ def _sample(texts: Sequence[str]) -> list[str]:
 class TextSample:
     """The texts by which the languages of a corpus are judged, collected batch by batch.
 
-    They are those that `choose_reading` examines of all texts together, in any order.
+    These are the texts that `choose_reading` would examine if it got all texts at once; their
+    order does not matter.
     """
 
     def __init__(self) -> None:
