@@ -51,9 +51,12 @@ def release(array: NDArray[Any]) -> None:
     file.madvise(mmap.MADV_DONTNEED, first - begin, last - first)
 
 
-def in_parts(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    """Yield an array, in parts that are released after use if it is mapped from a file."""
-    if mapped(array) is None:
+def in_parts(array: NDArray[Any], *, always: bool = False) -> Iterator[NDArray[Any]]:
+    """Yield an array, in parts that are released after use if it is mapped from a file.
+
+    With `always`, arrays in memory come in parts too, which stay in the cache for several uses.
+    """
+    if mapped(array) is None and not always:
         yield array
         return
     for start in range(0, len(array), _PART):

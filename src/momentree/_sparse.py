@@ -30,6 +30,31 @@ class NamedColumns(sp.csr_array):
         return out
 
 
+class Checked(sp.csr_array):
+    """A CSR array whose structure is sound, without repeated cells and without stored zeros.
+
+    What is computed from it is not known to be so: its `ends` are None.
+    """
+
+    ends: tuple[Any, Any] | None = None  # the smallest and the largest stored value
+
+    @classmethod
+    def of(cls, X: Any, ends: tuple[Any, Any]) -> Self:
+        """Return a sound array as one that need not be checked again."""
+        out = cls(X)
+        out.has_canonical_format, out.ends = True, ends
+        return out
+
+
+def extent(values: NDArray[Any]) -> tuple[Any, Any]:
+    """Return the smallest and the largest number, 0 and 0 if there are none; NaN if one is NaN."""
+    low = high = values.dtype.type(0)
+    for i, part in enumerate(in_parts(values, always=True)):
+        a, b = part.min(), part.max()
+        low, high = (a, b) if not i else (np.minimum(low, a), np.maximum(high, b))
+    return low, high
+
+
 def check_structure(X: Any) -> None:
     """Reject a sparse matrix whose index arrays do not describe a matrix of its shape.
 
@@ -86,8 +111,8 @@ def _check_compressed(X: Any, major: int, minor: int) -> None:
 def _check_range(at: NDArray[Any], size: int, *, lowest: int = 0) -> None:
     if len(at):
         _require(at.dtype.kind in "iu", "sparse_types")
-        inside = (part.min() >= lowest and part.max() < size for part in in_parts(at))
-        _require(all(inside), "sparse_indices", low=lowest, high=size - 1)
+        low, high = extent(at)
+        _require(low >= lowest and high < size, "sparse_indices", low=lowest, high=size - 1)
 
 
 def _require(sound: bool, code: str, **values: int) -> None:
@@ -107,6 +132,8 @@ def as_csr(X: Any) -> Any:
     The data are not copied if possible. Both index arrays have the same type, and values are
     integers or floats of at most 8 bytes.
     """
+    if isinstance(X, Checked) and X.ends is not None:
+        return X
     check_structure(X)
     X = X if sp.issparse(X) else np.asarray(X)
     check_numbers(X)

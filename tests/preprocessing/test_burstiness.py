@@ -6,6 +6,7 @@ import scipy.sparse as sp
 
 import momentree.preprocessing.burstiness as burstiness
 from momentree import SingleTopicModel, TopicTree
+from momentree.backends import as_rows
 from momentree.datasets import make_hierarchical_topics, make_lda, make_single_topic
 from momentree.preprocessing import repetition
 
@@ -162,3 +163,16 @@ def test_a_sample_of_the_documents_decides(model, concentration, scaling, monkey
     monkeypatch.setattr(burstiness, "repetition", noted)
     assert model(3).fit(X).log_scaling_ == scaling
     assert decided == [(1_000, 80)] * 2
+
+
+def test_poor_groups_do_not_make_independent_words_bursty():
+    sample = make_single_topic(600, 300, 6, length=60, concentration=0.3, random_state=0)
+    mixed = sample.labels // 3  # repeats in two groups of three topics are those of topics
+    assert repetition(sample.X, mixed, 2, np.ones(600)) >= burstiness.BURSTY
+
+    def attempt(scaling, counts, weight):
+        labels = mixed if scaling else sample.labels
+        return None, labels, labels.max() + 1
+
+    counts = as_rows(sample.X)
+    assert burstiness.with_scaling("auto", attempt, counts, np.ones(600), 6)[0] is None

@@ -13,7 +13,14 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from momentree._pages import in_parts
-from momentree._sparse import NamedColumns, as_csr, check_numbers, check_structure
+from momentree._sparse import (
+    Checked,
+    NamedColumns,
+    as_csr,
+    check_numbers,
+    check_structure,
+    extent,
+)
 from momentree._types import Floats
 from momentree._validation.arrays import MAX_COUNT, MIN_COUNT, as_floats
 from momentree._validation.texts import texts_of
@@ -246,16 +253,25 @@ def _stored(X: Any, keep: NDArray[np.bool_]) -> Any:
 def _canonical(X: Any) -> Any:
     """Return a CSR array that stores no cell twice and no zeros."""
     X = as_csr(X)
-    if not (X.has_canonical_format and all(part.all() for part in in_parts(X.data))):
+    if isinstance(X, Checked) and X.ends is not None:
+        return X
+    low, high = extent(X.data)
+    no_zeros = low > 0 or high < 0 or all(part.all() for part in in_parts(X.data))
+    if not (no_zeros and X.has_canonical_format):
         X = X.copy()  # leave the caller's matrix unchanged
         X.sum_duplicates()
         X.eliminate_zeros()
-    return X
+        low, high = extent(X.data)
+    return Checked.of(X, (low, high))
 
 
 def _finite_counts(X: Any) -> Any:
     X = _canonical(X)
-    if not all(map(_are_counts, in_parts(X.data))):
+    low, high = X.ends
+    sound = low >= 0 and high <= MAX_COUNT
+    if sound and X.data.dtype.kind == "f":
+        sound = not any(((x < MIN_COUNT) & (x != 0)).any() for x in in_parts(X.data))
+    if not sound:
         bad = ~(((X.data >= MIN_COUNT) & (X.data <= MAX_COUNT)) | (X.data == 0))
         cell = first_cell(X, bad)
         if cell["value"] < 0:
@@ -268,16 +284,9 @@ def _finite_counts(X: Any) -> Any:
     return X
 
 
-def _are_counts(values: NDArray[Any]) -> bool:
-    sound = values.min(initial=0) >= 0 and values.max(initial=0) <= MAX_COUNT
-    if sound and values.dtype.kind == "f":
-        sound = not ((values < MIN_COUNT) & (values != 0)).any()
-    return bool(sound)
-
-
 def check_something(X: Any, sample_weight: Floats) -> None:
     """Check that at least one sample with positive weight has a nonzero value."""
-    if not any(part.any() for part in in_parts(X.data)):
+    if not X.nnz:  # zeros are not stored
         raise EmptyCorpusError("all_empty", n_rows=X.shape[0])
     weighted = sample_weight > 0
     if not weighted.all() and not X.data[np.repeat(weighted, np.diff(X.indptr))].any():

@@ -9,7 +9,6 @@ import numpy as np
 
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
-from momentree.backends import Block
 from momentree.objects import MixtureParameters
 
 
@@ -39,14 +38,18 @@ class LinearRule:
         first, second = parameters.offsets if prior else (0.0, 0.0)
         return cls(theta[:, 0] - theta[:, 1], float(first - second))
 
-    def scores(self, B: Block) -> Floats:
-        """Return the margin and its negative for each sample of a block, shape (n, 2)."""
-        margins = B.dot(self.coef) + self.intercept
-        return np.stack([margins, -margins], axis=1)
+    @property
+    def columns(self) -> Floats:
+        """The coefficients as a matrix of shape (n_statistics, 1)."""
+        return self.coef[:, None]
 
-    def proba(self, B: Block) -> Floats:
+    def sides(self, products: Floats) -> Ints:
+        """Return the side of each sample, given its products with `columns`."""
+        return np.asarray(products[:, 0] + self.intercept < 0, dtype=np.intp)
+
+    def proba(self, products: Floats) -> Floats:
         """Return the posterior of each side, (n, 2): 1 / (1 + exp(-margin)) for the first."""
-        first = 0.5 * (1.0 + np.tanh(0.5 * self.scores(B)[:, 0]))
+        first = 0.5 * (1.0 + np.tanh(0.5 * (products[:, 0] + self.intercept)))
         return np.stack([first, 1.0 - first], axis=1)
 
     def reordered(self, order: Ints) -> LinearRule:
@@ -77,17 +80,22 @@ class ScoreRule:
         """Number of sides."""
         return len(self.constant)
 
-    def scores(self, B: Block) -> Floats:
-        """Return (d_i . x + c_i)^2 for each sample of a block, shape (n, s)."""
-        return np.asarray((B.dot(self.coef) + self.constant) ** 2)
+    @property
+    def columns(self) -> Floats:
+        """The coefficients d_i, shape (n_statistics, s)."""
+        return self.coef
 
-    def proba(self, B: Block) -> Floats:
+    def sides(self, products: Floats) -> Ints:
+        """Return the side of each sample, given its products with `columns`."""
+        return np.asarray(((products + self.constant) ** 2).argmax(axis=1))
+
+    def proba(self, products: Floats) -> Floats:
         """Return squared scores divided by their sum, (n, s); equal values if all are zero.
 
         Over the samples of the split, sum_i <d_j, x_i>^2 / n = 1 for every side (T Theorem 6.2.1),
         so all sides have the same average squared score.
         """
-        squares = self.scores(B)
+        squares = (products + self.constant) ** 2
         total = squares.sum(axis=1, keepdims=True)
         equal = np.full_like(squares, 1.0 / squares.shape[1])
         return np.asarray(np.divide(squares, total, out=equal, where=total > 0))

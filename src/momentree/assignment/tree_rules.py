@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from momentree.assignment.rules import Rule
 from momentree.backends import Block
 from momentree.exceptions import InvalidDataError
 from momentree.objects import MixtureParameters
+
+AT_ONCE = 8
+"""Columns of a product: more take more time each."""
 
 
 @dataclass(frozen=True)
@@ -74,37 +78,54 @@ class RuleAssigner(BlockAssigner):
 
 
 @dataclass(frozen=True, eq=False)
-class RuleLabels:
-    """The leaf of each row, shape (n,)."""
+class OfRules:
+    """A kernel that needs the products of each row with all rules."""
 
     tree: RuleAssigner
+
+    @cached_property
+    def _parts(self) -> list[Floats]:
+        """The columns of all rules, about eight in each matrix."""
+        columns = np.concatenate([rule.columns for rule in self.tree.rules], axis=1)
+        ends = range(AT_ONCE, columns.shape[1], AT_ONCE)
+        return [np.ascontiguousarray(part) for part in np.split(columns, ends, axis=1)]
+
+    def products(self, B: Block) -> list[Floats]:
+        """Return the products of the rows of a block with the columns of each rule."""
+        if not self.tree.rules:
+            return []
+        found = np.concatenate([B.dot(part) for part in self._parts], axis=1)
+        ends = np.cumsum([rule.columns.shape[1] for rule in self.tree.rules])
+        return np.split(found, ends[:-1], axis=1)
+
+
+class RuleLabels(OfRules):
+    """The leaf of each row, shape (n,)."""
 
     def __call__(self, B: Block) -> Ints:
         """Return the leaves of the rows of a block."""
         tree = self.tree
-        at = np.full(B.shape[0], 0 if tree.rules else -1, dtype=np.intp)
+        at = np.full(B.shape[0], 0 if tree.rules else -1, dtype=np.int32)
+        products = self.products(B)
         for j, (rule, sides) in enumerate(zip(tree.rules, tree.children, strict=True)):
             here = at == j  # in pre-order, parents come before their children
-            at[here] = np.array(sides)[rule.scores(B)[here].argmax(axis=1)]
+            at[here] = np.array(sides)[rule.sides(products[j][here])]
         return -1 - at
 
 
-@dataclass(frozen=True, eq=False)
-class RuleProbabilities:
+class RuleProbabilities(OfRules):
     """The probability of each leaf for each row, shape (n, n_groups)."""
-
-    tree: RuleAssigner
 
     def __call__(self, B: Block) -> Floats:
         """Return the probabilities for the rows of a block."""
         tree, n = self.tree, B.shape[0]
         if not tree.rules:
             return np.ones((n, 1))
-        inner = np.zeros((n, len(tree.rules)))
+        inner, products = np.zeros((n, len(tree.rules))), self.products(B)
         inner[:, 0] = 1.0
         out = np.zeros((n, tree.n_groups))
         for j, (rule, sides) in enumerate(zip(tree.rules, tree.children, strict=True)):
-            for target, p in zip(sides, rule.proba(B).T, strict=True):
+            for target, p in zip(sides, rule.proba(products[j]).T, strict=True):
                 into = inner[:, target] if target >= 0 else out[:, -1 - target]
                 into += inner[:, j] * p
         return out

@@ -17,8 +17,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.sparse import _sparsetools
 
-from momentree._pages import in_parts, mapped, release, room
-from momentree._sparse import as_csr
+from momentree._pages import mapped, release, room
+from momentree._sparse import as_csr, extent
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_shape
 from momentree.backends.base import Kernel, RowArray, Rows
@@ -217,11 +217,8 @@ class RowBlocks(Rows):
     @cached_property
     def _largest_whole(self) -> int | None:
         """Largest stored number if all are whole, from 0 to 65,535; otherwise None."""
-        data = self._X.data
-        ends = [(p.min(initial=0), p.max(initial=0)) for p in in_parts(data)]
-        largest = max((high for _, high in ends), default=0)
-        small = largest <= LISTED and all(low >= 0 for low, _ in ends)
-        return int(largest) if small and self.whole else None
+        low, high = getattr(self._X, "ends", None) or extent(self._X.data)
+        return int(max(high, 0)) if low >= 0 and high <= LISTED and self.whole else None
 
     @cached_property
     def whole(self) -> bool:

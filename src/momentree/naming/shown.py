@@ -21,8 +21,8 @@ _CANDIDATES = 50
 """Words of each topic from which they are chosen."""
 _EMPHASIS = 0.25
 """The power of the mean of log2(1 + count): 1 lets a few words of program code or tables lead."""
-_SAMPLED, _LEAST = 1 << 14, 1 << 10
-"""Documents in which pairs of words are counted, and the least number in each leaf."""
+_COUNTED, _SAMPLED, _LEAST = 1 << 17, 1 << 14, 1 << 10
+"""Documents in which words are counted, and pairs of words, and the least number in each leaf."""
 _HANDFUL = 5
 """A word in fewer documents of a topic, or fewer than half of them, comes after all others."""
 
@@ -76,8 +76,9 @@ def choose_shown_words(
     -----
     Words that are frequent only because a few documents repeat them, or that occur together in
     hardly any document, make lists that nobody can read. ``docs/choices.md`` has measurements.
-    Pairs of words are counted in a systematic sample of 16,384 documents if there are more, the
-    same number in each leaf, but at least 1,024. Time: two passes over X.
+    Words are counted in a systematic sample of 131,072 documents if there are more, the same number
+    in each leaf, but at least 1,024, and pairs of words in one of 16,384. Time: at most two passes
+    over X.
 
     Examples
     --------
@@ -90,8 +91,9 @@ def choose_shown_words(
     [['boat', 'sea'], ['hill', 'sea']]
     """
     rows = X if isinstance(X, Rows) else as_rows(_without_zeros(X))
-    last = max(int(part.max()) for part in in_parts(labels))
-    n_leaves = max(last, *(leaf for leaves in groups for leaf in leaves)) + 1
+    n_drawn = max(int(part.max()) for part in in_parts(labels)) + 1
+    n_leaves = max(n_drawn, *(leaf + 1 for leaves in groups for leaf in leaves))
+    rows, labels, weight = _drawn(rows, labels, weight, _COUNTED // n_drawn)
     # Weights of copies are thirds and the like, whose sums depend on the order of the documents.
     occurs, logs = rows.mapped(np.sign), rows.mapped(_log2_of_one_more)
     in_leaves = np.round(occurs.group_sums(labels, n_leaves, weight), DECIMALS)
@@ -104,7 +106,8 @@ def choose_shown_words(
         inside, size = in_leaves[:, list(leaves)].sum(axis=1), float(sizes[list(leaves)].sum())
         often = repeated[:, list(leaves)].sum(axis=1)
         ranked.append(_candidates(inside, everywhere, often, size, names))
-    together = _together(rows, labels, last + 1, weight, [order for order, _ in ranked])
+    part, _, v = _drawn(rows, labels, weight, _SAMPLED // n_drawn)
+    together = _together(part, v, [order for order, _ in ranked])
     total = float(sizes.sum())
     chosen = []
     for (order, score), counted in zip(ranked, together, strict=True):
@@ -126,15 +129,16 @@ def _log2_of_one_more(counts: Floats) -> Floats:
     return np.log2(1.0 + counts)
 
 
-def _together(
-    rows: Rows, labels: Ints, n_leaves: int, weight: Floats, candidates: Sequence[Ints]
-) -> list[Floats]:
+def _drawn(rows: Rows, labels: Ints, weight: Floats, size: int) -> tuple[Rows, Ints, Floats]:
+    """Return so many documents of each leaf, their leaves and weights."""
+    at, v = RowSampler(rows, weight).draw_from_groups(labels, max(_LEAST, size))
+    return (rows, labels, weight) if len(at) == rows.shape[0] else (taken(rows, at), labels[at], v)
+
+
+def _together(part: Rows, v: Floats, candidates: Sequence[Ints]) -> list[Floats]:
     """Return the documents that contain each pair of the candidates of each group."""
-    size = max(_LEAST, _SAMPLED // n_leaves)
-    at, v = RowSampler(rows, weight).draw_from_groups(labels, size)
-    part = rows if len(at) == rows.shape[0] else taken(rows, at)
     kept = np.unique(np.concatenate(candidates))
-    place = np.full(rows.shape[1], -1, dtype=np.int32)
+    place = np.full(part.shape[1], -1, dtype=np.int32)
     place[kept] = np.arange(len(kept))
     kernel = _Pairs(place, [np.searchsorted(kept, order) for order in candidates])
     with single_threaded_blas():

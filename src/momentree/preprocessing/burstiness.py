@@ -29,6 +29,9 @@ log = logging.getLogger("momentree.preprocessing")
 BURSTY = 1.5
 """Repetition from which counts are bursty. Independent words have 1, mixed topics up to 1.25, and
 nearly all text 1.6 and more. See ``docs/choices.md``."""
+CLEARLY = 3.0
+"""Repetition from which poor groups are no other explanation: for less, those of raw counts have a
+say too."""
 DECISIVE, DECISIVE_OF_GROUP, DECISIVE_VALUES = 1_000, 100, 1 << 16
 """Documents, documents for each group and stored values that decide, at least. On twelve corpora
 and ten samples of models, the choice is that of all documents; with 25 documents for each group,
@@ -151,8 +154,9 @@ def with_scaling(
     log_scaling : {"auto", "log1p", None}
         The scaling; "auto" is "log1p" for bursty counts. They are bursty if their
         :func:`repetition` is at least 1.5, both in all documents and within the groups that
-        "log1p" leads to. It is also "log1p" if some counts are not whole numbers, which have no
-        repeats to count, and if one document has a tenth of all tokens and ten times the average.
+        "log1p" leads to; if it is below 3 in these, also within those of raw counts. It is also
+        "log1p" if some counts are not whole numbers, which have no repeats to count, and if one
+        document has a tenth of all tokens and ten times the average.
     attempt : callable
         Returns a result for counts scaled in this way, the group of each document, and the number
         of groups.
@@ -171,7 +175,7 @@ def with_scaling(
         The result of the attempt with this scaling. Of many documents, a systematic sample is
         decisive: at least 1,000, 100 for each group, and 65,536 stored counts. There is one attempt
         with it, and one with all documents. Of few, and of rows that stay where they are, all are
-        decisive, in at most two attempts.
+        decisive. Repetition between 1.5 and 3 takes one attempt more.
     """
     if log_scaling != "auto":
         return log_scaling, attempt(log_scaling, rows, sample_weight)[0]
@@ -183,7 +187,11 @@ def with_scaling(
     if repetition(part, everything, 1, weight) >= BURSTY:
         grouped = part if part is rows else _with_frequent_words(part)
         result, labels, n_found = attempt("log1p", grouped, weight)
-        if repetition(part, labels, n_found, weight) >= BURSTY:
+        found = repetition(part, labels, n_found, weight)
+        if BURSTY <= found < CLEARLY:  # the groups may be poor because words are independent
+            _, labels, n_found = attempt(None, grouped, weight)
+            found = min(found, repetition(part, labels, n_found, weight))
+        if found >= BURSTY:
             return "log1p", result if part is rows else attempt("log1p", rows, sample_weight)[0]
         log.info("words are not bursty: using raw counts")
     return None, attempt(None, rows, sample_weight)[0]

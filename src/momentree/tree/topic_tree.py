@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -47,8 +47,14 @@ from momentree.tree.growth import Branch, Grown, Limits, grow, log
 from momentree.tree.naming import choose_words_of, name_by_words
 from momentree.tree.node import TreeNode
 from momentree.tree.online_tree import TreeBatch
+from momentree.tree.refine import rule_assigner
 from momentree.tree.search import TopicSearch, tree_over
-from momentree.tree.search_sample import is_sampled, least_in_sample, search_sample
+from momentree.tree.search_sample import (
+    growth_sample,
+    is_sampled,
+    least_in_sample,
+    search_sample,
+)
 from momentree.tree.selection import ComponentChoice, choose_n_components
 from momentree.tree.split import SPLIT_ITER
 from momentree.tree.stopping import TopicStop, accept_all, topic_bic
@@ -355,17 +361,34 @@ class TopicTree(FitsTexts, TreeEstimator):
     def _start(self, counts: Rows, weight: RowArray) -> tuple[ScaledCounts, Grown]:
         """Set ``log_scaling_``, and return the scaled counts and the tree from which EM starts."""
         limits = self._limits
-        if not self._searches(limits):
-            return self._grown(counts, weight, self.min_samples_leaf)
-        part = search_sample(counts, weight, int(limits.leaves))
+        searches = self._searches(limits)
+        if searches:
+            part = search_sample(counts, weight, int(limits.leaves))
+        else:
+            n_leaves = min(limits.leaves, 2.0**limits.depth)
+            part = None if self.exact else growth_sample(counts, weight, n_leaves)
         if part is None:
             data, grown = self._grown(counts, weight, self.min_samples_leaf)
-            return data, self._searched(data, grown)
+            return data, self._searched(data, grown) if searches else grown
+        log.info("growing the tree by %d documents", part[0].shape[0])
         share = float(part[1].sum()) / float(counts.total(weight))
-        least = least_in_sample(self.min_samples_leaf, share)
-        log.info("searching in %d documents", part[0].shape[0])
-        grown = self._searched(*self._grown(*part, least))
-        return self._scaled(counts, weight, self.log_scaling_, self.min_samples_leaf), grown
+        sample, grown = self._grown(*part, least_in_sample(self.min_samples_leaf, share))
+        grown = self._searched(sample, grown) if searches else self._of_sample(sample, grown)
+        data = self._scaled(counts, weight, self.log_scaling_, self.min_samples_leaf)
+        if not self.refine:
+            labels = rule_assigner(grown.root).labels(data.rows)
+            grown = replace(grown, labels=labels)
+            sizes = data.rows.group_sizes(labels, len(grown.root.leaves()), data.weight)
+            if sizes.min() < self.min_samples_leaf:
+                return self._grown(counts, weight, self.min_samples_leaf)
+        return data, grown
+
+    def _of_sample(self, sample: ScaledCounts, grown: Grown) -> Grown:
+        """Return a tree with the topics of its leaves, by which EM starts with other documents."""
+        rows, weight, k = sample.rows, sample.weight, len(grown.root.leaves())
+        sums = rows.group_sums(grown.labels, k, weight)
+        sizes = rows.group_sizes(grown.labels, k, weight)
+        return replace(grown, parameters=TopicParameters.m_step(sums, sizes, sample.smoothing))
 
     def _searches(self, limits: Limits) -> bool:
         by_number = math.isinf(limits.depth) and not limits.none
