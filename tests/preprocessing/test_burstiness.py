@@ -162,7 +162,7 @@ def test_a_sample_of_the_documents_decides(model, concentration, scaling, monkey
 
     monkeypatch.setattr(burstiness, "repetition", noted)
     assert model(3).fit(X).log_scaling_ == scaling
-    assert decided == [(1_000, 80)] * 2
+    assert set(decided) == {(1_000, 80)}
 
 
 def test_poor_groups_do_not_make_independent_words_bursty():
