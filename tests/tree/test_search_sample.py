@@ -40,3 +40,41 @@ def test_a_sample_leads_to_the_same_topics_for_any_order(sample, model, monkeypa
 def test_leaves_keep_their_least_size(sample):
     tree = TopicTree(5, min_samples_leaf=600).fit(sample.X)
     assert min(np.bincount(tree.labels_)) >= 600
+
+
+@pytest.mark.parametrize("refine", [None, "em"])
+def test_a_tree_of_a_sample_is_nearly_that_of_all_documents(sample, refine, monkeypatch):
+    tree = TopicTree(5, refine=refine, search="none")
+    whole = tree.fit(sample.X)
+    n_passes, labels = whole.n_passes_, whole.labels_
+    monkeypatch.setattr(search_sample, "GROWN", 1_000)
+    monkeypatch.setattr(search_sample, "GROWN_OF_LEAF", 100)
+    assert tree.fit(sample.X).n_passes_ < n_passes / 1.5
+    assert adjusted_rand_score(labels, tree.labels_) > (0.99 if refine else 0.85)
+    np.testing.assert_array_equal(tree.predict(sample.X), tree.labels_)
+    order = np.random.default_rng(0).permutation(4_000)
+    shuffled = tree.labels_[order]
+    np.testing.assert_array_equal(tree.fit(sample.X[order]).labels_, shuffled)
+    exact = TopicTree(5, refine=None, exact=True).fit(sample.X)
+    assert exact.n_passes_ > n_passes  # never of a sample
+
+
+def test_a_leaf_that_is_too_small_outside_the_sample_is_not_made(sample, monkeypatch):
+    monkeypatch.setattr(search_sample, "GROWN", 500)
+    monkeypatch.setattr(search_sample, "GROWN_OF_LEAF", 0)
+    for least in (100, 500, 780, 800):
+        tree = TopicTree(5, refine=None, min_samples_leaf=least).fit(sample.X)
+        assert min(np.bincount(tree.labels_)) >= least
+
+
+@pytest.mark.parametrize("model", [SingleTopicModel, TopicTree])
+def test_topics_that_are_searched_by_frequent_words_have_all_words(sample, model, monkeypatch):
+    whole = model(5).fit(sample.X)
+    monkeypatch.setattr(search_sample, "SEARCHED_WORDS", 60)
+    monkeypatch.setattr(search_sample, "SEARCHED_NNZ", 0)
+    found = model(5).fit(sample.X)
+    assert adjusted_rand_score(whole.labels_, found.labels_) > 0.99
+    assert found.score(sample.X) == pytest.approx(whole.score(sample.X), rel=1e-4)
+    rare = np.argsort(np.bincount(sample.X.indices, minlength=200))[:50]
+    topics = found.components_ if model is SingleTopicModel else found.tree_.center[None]
+    assert (topics[:, rare] > 0).all()

@@ -110,7 +110,7 @@ class RuleLabels(OfRules):
         for j, (rule, sides) in enumerate(zip(tree.rules, tree.children, strict=True)):
             here = at == j  # in pre-order, parents come before their children
             at[here] = np.array(sides)[rule.sides(products[j][here])]
-        return -1 - at
+        return np.asarray(-1 - at)
 
 
 class RuleProbabilities(OfRules):

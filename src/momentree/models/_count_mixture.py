@@ -39,7 +39,7 @@ from momentree.refinement.em import column_sums, m_step, soft_sums
 from momentree.tree.growth import Grown, Limits, grow
 from momentree.tree.online import BatchUpdate
 from momentree.tree.search import TopicSearch
-from momentree.tree.search_sample import is_sampled, search_sample
+from momentree.tree.search_sample import is_sampled, searched, with_all_words
 from momentree.tree.split import SPLIT_ITER
 from momentree.tree.texts import FitsTexts
 from momentree.tree.topic_split import TopicSplitter
@@ -222,11 +222,20 @@ class CountMixture(FitsTexts, FlatModel):
         self, counts: Rows, weight: RowArray
     ) -> tuple[CountData, Ints | None, Initialization[MixtureParameters]]:
         """Set ``log_scaling_``, and return the scaled counts, their order and a start for EM."""
-        part = search_sample(counts, weight, self._wanted) if self._searches(counts) else None
-        if part is None:
+        if not self._searches(counts):
             return self._started(counts, weight)
-        log.info("searching in %d documents", part[0].shape[0])
-        _, _, start = self._started(*part)
+        part, part_weight, frequent = searched(counts, weight, self._wanted)
+        log.info("searching in %d documents", part.shape[0])
+        found, at, start = self._started(frequent, part_weight)
+        if frequent is counts:
+            return found, at, start
+        data, order = self._data(part, part_weight, self.log_scaling_)
+        fitted = with_all_words(
+            start.parameters, found.rows, at, data.rows, order, data.weight, data.smoothing
+        )
+        start = Initialization.of(fitted, start.diagnostics)
+        if part is counts:
+            return data, order, start
         return *self._data(counts, weight, self.log_scaling_), start
 
     def _searches(self, counts: Rows) -> bool:

@@ -185,7 +185,7 @@ def with_scaling(
     # Topics only add to the repeats, so without repeats in all documents there are none in groups.
     everything = np.broadcast_to(np.intp(0), part.shape[:1])
     if repetition(part, everything, 1, weight) >= BURSTY:
-        grouped = part if part is rows else _with_frequent_words(part)
+        grouped = part if part is rows else with_frequent_words(part, DECISIVE_WORDS)
         result, labels, n_found = attempt("log1p", grouped, weight)
         found = repetition(part, labels, n_found, weight)
         if BURSTY <= found < CLEARLY:  # the groups may be poor because words are independent
@@ -208,13 +208,26 @@ def _decisive(rows: Rows, weight: RowArray, n_groups: float) -> tuple[Rows, RowA
     return taken(rows, at), drawn
 
 
-def _with_frequent_words(rows: Rows) -> Rows:
-    """Return the columns that are not zero in most rows, in their order."""
+def with_frequent_words(rows: Rows, most: int) -> Rows:
+    """Return counts of the words that occur in most documents, in their order.
+
+    Parameters
+    ----------
+    rows : Rows of shape (n, d)
+        Counts without stored zeros.
+    most : int >= 1
+        Number of words to keep.
+
+    Returns
+    -------
+    Rows of shape (n, min(d, most))
+        The counts, in memory.
+    """
     X = collected(rows).matrix
-    if X.shape[1] <= DECISIVE_WORDS:
+    if X.shape[1] <= most:
         return rows
     found = np.bincount(X.indices, minlength=X.shape[1])
-    return RowBlocks(X[:, np.sort(np.argsort(-found, kind="stable")[:DECISIVE_WORDS])])
+    return RowBlocks(X[:, np.sort(np.argsort(-found, kind="stable")[:most])])
 
 
 def _one_outweighs(rows: Rows) -> bool:

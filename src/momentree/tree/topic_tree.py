@@ -53,7 +53,8 @@ from momentree.tree.search_sample import (
     growth_sample,
     is_sampled,
     least_in_sample,
-    search_sample,
+    searched,
+    with_all_words,
 )
 from momentree.tree.selection import ComponentChoice, choose_n_components
 from momentree.tree.split import SPLIT_ITER
@@ -360,28 +361,50 @@ class TopicTree(FitsTexts, TreeEstimator):
 
     def _start(self, counts: Rows, weight: RowArray) -> tuple[ScaledCounts, Grown]:
         """Set ``log_scaling_``, and return the scaled counts and the tree from which EM starts."""
+        if self._searches(self._limits):
+            return self._searched(counts, weight)
         limits = self._limits
-        searches = self._searches(limits)
-        if searches:
-            part = search_sample(counts, weight, int(limits.leaves))
-        else:
-            n_leaves = min(limits.leaves, 2.0**limits.depth)
-            part = None if self.exact else growth_sample(counts, weight, n_leaves)
+        part = None
+        if not self.exact:
+            part = growth_sample(counts, weight, min(limits.leaves, 2.0**limits.depth))
         if part is None:
-            data, grown = self._grown(counts, weight, self.min_samples_leaf)
-            return data, self._searched(data, grown) if searches else grown
+            return self._grown(counts, weight, self.min_samples_leaf)
         log.info("growing the tree by %d documents", part[0].shape[0])
-        share = float(part[1].sum()) / float(counts.total(weight))
-        sample, grown = self._grown(*part, least_in_sample(self.min_samples_leaf, share))
-        grown = self._searched(sample, grown) if searches else self._of_sample(sample, grown)
+        sample, grown = self._grown(*part, self._least_in(counts, weight, part[1]))
         data = self._scaled(counts, weight, self.log_scaling_, self.min_samples_leaf)
-        if not self.refine:
-            labels = rule_assigner(grown.root).labels(data.rows)
-            grown = replace(grown, labels=labels)
-            sizes = data.rows.group_sizes(labels, len(grown.root.leaves()), data.weight)
-            if sizes.min() < self.min_samples_leaf:
-                return self._grown(counts, weight, self.min_samples_leaf)
-        return data, grown
+        if self.refine:
+            return data, self._of_sample(sample, grown)
+        labels = rule_assigner(grown.root).labels(data.rows)
+        sizes = data.rows.group_sizes(labels, len(grown.root.leaves()), data.weight)
+        if sizes.min() < self.min_samples_leaf:
+            return self._grown(counts, weight, self.min_samples_leaf)
+        return data, replace(grown, labels=labels)
+
+    def _searched(self, counts: Rows, weight: RowArray) -> tuple[ScaledCounts, Grown]:
+        """Set ``log_scaling_``, and return the scaled counts and a tree of the likeliest leaves."""
+        part, part_weight, frequent = searched(counts, weight, int(self._limits.leaves))
+        log.info("searching in %d documents", part.shape[0])
+        found, grown = self._grown(
+            frequent, part_weight, self._least_in(counts, weight, part_weight)
+        )
+        grown = self._likeliest(found, grown)
+        if frequent is counts:
+            return found, grown
+        data = self._scaled(part, part_weight, self.log_scaling_, self.min_samples_leaf)
+        assert grown.parameters is not None  # noqa: S101 - for the type checker
+        topics = with_all_words(
+            grown.parameters, found.rows, found.at, data.rows, data.at, data.weight, data.smoothing
+        )
+        if part is not counts:
+            data = self._scaled(counts, weight, self.log_scaling_, self.min_samples_leaf)
+        return data, replace(grown, parameters=topics)
+
+    def _least_in(self, counts: Rows, weight: RowArray, of_sample: RowArray) -> float:
+        """Return the least weight of a leaf in a sample."""
+        if of_sample is weight:
+            return self.min_samples_leaf
+        share = float(np.sum(of_sample)) / float(counts.total(weight))
+        return least_in_sample(self.min_samples_leaf, share)
 
     def _of_sample(self, sample: ScaledCounts, grown: Grown) -> Grown:
         """Return a tree with the topics of its leaves, by which EM starts with other documents."""
@@ -436,7 +459,7 @@ class TopicTree(FitsTexts, TreeEstimator):
             criterion=topic_bic if limits.none else accept_all,
         )
 
-    def _searched(self, data: ScaledCounts, grown: Grown) -> Grown:
+    def _likeliest(self, data: ScaledCounts, grown: Grown) -> Grown:
         """Return a tree over the most likely leaves."""
         search = TopicSearch(
             collected(data.rows),
