@@ -172,7 +172,7 @@ def test_poor_groups_do_not_make_independent_words_bursty():
 
     def attempt(scaling, counts, weight):
         labels = mixed if scaling else sample.labels
-        return None, labels, labels.max() + 1
+        return None, lambda: labels, labels.max() + 1
 
     counts = as_rows(sample.X)
     assert burstiness.with_scaling("auto", attempt, counts, np.ones(600), 6)[0] is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
@@ -248,12 +248,15 @@ class CountMixture(FitsTexts, FlatModel):
 
         def attempt(
             log_scaling: LogScaling | None, counts: Rows, weight: RowArray
-        ) -> tuple[Any, RowArray, int]:
+        ) -> tuple[Any, Callable[[], RowArray], int]:
             data, at = self._data(counts, weight, log_scaling)
             grown = self._grown(data) if search else None
             start = self._initialize(data) if grown is None else self._from_leaves(data, grown)
             assigner = MixtureAssigner.of(start.parameters)
-            labels = in_given_order(assigner.labels(data.rows), at)
+
+            def labels() -> RowArray:
+                return in_given_order(assigner.labels(data.rows), at)
+
             return (data, at, start, grown), labels, assigner.n_groups
 
         requested = self._requested_log_scaling()

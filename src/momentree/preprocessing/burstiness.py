@@ -142,7 +142,7 @@ class Outsized:
 
 def with_scaling(
     log_scaling: AutoLogScaling | None,
-    attempt: Callable[[LogScaling | None, Rows, RowArray], tuple[T, RowArray, int]],
+    attempt: Callable[[LogScaling | None, Rows, RowArray], tuple[T, Callable[[], RowArray], int]],
     rows: Rows,
     sample_weight: RowArray,
     n_groups: float,
@@ -158,8 +158,8 @@ def with_scaling(
         "log1p" if some counts are not whole numbers, which have no repeats to count, and if one
         document has a tenth of all tokens and ten times the average.
     attempt : callable
-        Returns a result for counts scaled in this way, the group of each document, and the number
-        of groups.
+        Returns a result for counts scaled in this way, a function that returns the group of each
+        document, and the number of groups.
     rows : Rows of shape (n, d)
         Counts >= 0.
     sample_weight : row array of shape (n,)
@@ -187,10 +187,10 @@ def with_scaling(
     if repetition(part, everything, 1, weight) >= BURSTY:
         grouped = part if part is rows else with_frequent_words(part, DECISIVE_WORDS)
         result, labels, n_found = attempt("log1p", grouped, weight)
-        found = repetition(part, labels, n_found, weight)
+        found = repetition(part, labels(), n_found, weight)
         if BURSTY <= found < CLEARLY:  # the groups may be poor because words are independent
             _, labels, n_found = attempt(None, grouped, weight)
-            found = min(found, repetition(part, labels, n_found, weight))
+            found = min(found, repetition(part, labels(), n_found, weight))
         if found >= BURSTY:
             return "log1p", result if part is rows else attempt("log1p", rows, sample_weight)[0]
         log.info("words are not bursty: using raw counts")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -423,11 +424,11 @@ class TopicTree(FitsTexts, TreeEstimator):
 
         def attempt(
             log_scaling: LogScaling | None, counts: Rows, weight: RowArray
-        ) -> tuple[tuple[ScaledCounts, Grown], RowArray, int]:
+        ) -> tuple[tuple[ScaledCounts, Grown], Callable[[], RowArray], int]:
             share = float(counts.total(weight)) / total
             data = self._scaled(counts, weight, log_scaling, max(least * share, min(least, 1.0)))
             grown = self._grow(data)
-            labels = in_given_order(grown.labels, data.at)
+            labels = partial(in_given_order, grown.labels, data.at)
             return (data, grown), labels, len(grown.root.leaves())
 
         limits, chosen = self._limits, self.log_scaling
