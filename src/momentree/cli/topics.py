@@ -493,7 +493,7 @@ def _check_together(context: typer.Context, *, flat: bool, model: TopicModel | N
 
     log_scaling = context.params["log_scaling"]
     if context.params["memory"] is not None:
-        refuse("not_with_memory", "embeddings", "vocabulary", "phrases", "order")
+        refuse("not_with_memory", "embeddings", "phrases", "order")
         for name in ("leaves", "components"):
             if options.given(context, name) and context.params[name] is None:
                 raise InvalidParameterError("auto_with_memory", parameter=name)
