@@ -41,7 +41,6 @@ class OnlineModel(FitsBatches):
         raise NotImplementedError
 
     if TYPE_CHECKING:  # other bases implement them
-
         _shown_words: list[Ints]
 
         def _choose_words(self, counts: Any, weight: Floats) -> None: ...
