@@ -173,13 +173,12 @@ def write_count_stages(
             raise EmptyCorpusError("empty_matrix", path=str(stream.path), n_rows=n, n_columns=d)
         writer.finish(None)
         sums.finish()
-        named = found.columns.astype(str) if words is None else np.asarray(words)[found.columns]
-        kept, on_words = candidate_words(
-            named.astype(object), found.sums[0], language, stop_words, token_pattern
-        )
-        listed = stack.enter_context(StringsWriter(place / "words"))
-        listed.extend(named[kept].tolist())
-        listed.finish()
+        listed = found.columns.tolist()
+        named = np.array([str(j) if words is None else words[j] for j in listed], dtype=object)
+        kept, on_words = candidate_words(named, found.sums[0], language, stop_words, token_pattern)
+        names = stack.enter_context(StringsWriter(place / "words"))
+        names.extend(named[kept].tolist())
+        names.finish()
         arrays = (found.columns, *found.sums)
         for name, array in zip(("numbers", "documents", "occurrences"), arrays, strict=True):
             file = stack.enter_context(ArrayWriter(place / f"{name}.npy", array.dtype))
