@@ -26,7 +26,7 @@ SPECIAL = ("fifo", "loop", "dangling", "folder", "bytes", "deep")
 """Entries of a folder that are not plain files."""
 _SHORT_OF_MEMORY = re.compile(r"not enough memory|unable to allocate|MemoryError|bad_alloc", re.I)
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
-_PROMISED = ("--csv", "--json", "--output", "--save")
+_SUFFIXES = {"--csv": ".csv", "--json": ".json", "--output": ".html", "--next": ".mom"}
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,11 @@ class Files:
     options: Sequence[Sequence[str]] = ((),)
     """Alternative sets of options; "@" stands for the folder of the input."""
     second: str = ""
-    """For ``assign``: the new input, which is mutated less often."""
+    """Another input after the first, as of ``assign``, which is mutated less often."""
+    always: Sequence[str] = ()
+    """Options of files that are always written."""
+    sometimes: Sequence[str] = ("--csv", "--json", "--output", "--save")
+    """The same for some inputs."""
 
     def run(self, rng: random.Random, folder: Path, *, valid: bool) -> str:
         """Mutate the files, run the command on them and check the outcome."""
@@ -59,19 +63,19 @@ class Files:
         if self.second:
             arguments.append(str(source / self.second))
         arguments += [part.replace("@", str(source)) for part in options]
-        promised = [name for name in _PROMISED if rng.random() < 0.3]
+        promised = [*self.always, *(name for name in self.sometimes if rng.random() < 0.3)]
         if {"--order", "--include-records", "--include-sequences"} & set(options):
             promised = sorted({*promised, "--output"})
-        if self.command == "assign":
-            promised = [name for name in promised if name == "--csv"]
-        suffix = {"--csv": "o.csv", "--json": "o.json", "--output": "o.html", "--save": "o.mt"}
+        saved = ".mom" if self.command in ("moments", "merge") else ".mt"
+        suffix = _SUFFIXES | {"--fit": ".mt", "--save": saved}
+        names = {name: f"{name[2:]}{suffix[name]}" for name in promised}
         for name in promised:
-            arguments += [name, str(out / suffix[name])]
+            arguments += [name, str(out / names[name])]
         (folder / "arguments.txt").write_text(" ".join(arguments), errors="replace")
         status, stdout, stderr = command(arguments, folder, temporary)
         _check(status, stdout, stderr)
         left = sorted(os.listdir(out))
-        expected = sorted(suffix[name] for name in promised) if status != REFUSED else []
+        expected = sorted(names.values()) if status != REFUSED else []
         if left != expected:
             raise Fault(
                 "files left" if status == REFUSED else "other files", detail=f"{left}\n{stderr}"
@@ -187,6 +191,10 @@ def _check_outputs(out: Path, printed: str) -> None:
             from momentree.models import load
 
             load(path)
+        elif path.suffix == ".mom":
+            from momentree.moments import State
+
+            State.load(path)
     if printed:
         _check_table(list(csv.reader(io.StringIO(printed, newline=""))))
 

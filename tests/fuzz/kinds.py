@@ -15,6 +15,7 @@ from .workers import Fault, Run
 VALID = 0
 """The seed of the input that is not mutated, which must be accepted."""
 
+_MEMORY = ("--memory", "1GB", "--min-df", "1", "-k", "3")
 _TEXT = (
     ("-k", "3", "--min-df", "1"),
     ("-k", "3", "--min-df", "1", "--max-df", "1.0", "--label-column", "theme", "--growth", "depth"),
@@ -26,17 +27,20 @@ _TEXT = (
     ("-k", "3", "--min-df", "1", "--max-df", "1.0", "--passages", "5"),
     ("--flat", "--components", "2", "--min-df", "1", "--raw", "--unique", "--passages", "none"),
     ("-k", "3", "--min-df", "1", "--language", "en,fr", "--every-copy", "--stop-words", "said,mr"),
+    (*_MEMORY, "--label-column", "theme", "--passages", "5"),
 )
 _FOLDER = (
     _TEXT[0],
     ("-k", "3", "--min-df", "1", "--max-df", "1.0", "--raw", "--unique", "--passages", "5"),
     ("--flat", "--components", "2", "--min-df", "1", "--encoding", "cp1252"),
+    _MEMORY,
 )
 _COUNTS = (
     ("-k", "3", "--min-df", "1", "--max-df", "1.0"),
     ("-k", "3", "--min-df", "1", "--max-df", "1.0", "--vocabulary", "@/vocab.txt"),
     ("-k", "3", "--no-refine", "--log-scaling", "none", "--weighting", "three_words"),
     ("--flat", "--components", "3", "--min-df", "1", "--max-df", "1.0", "--model", "lda"),
+    (*_MEMORY, "--max-df", "1.0"),
 )
 _RECORDS = (
     ("-k", "3", "--min-records", "1"),
@@ -50,6 +54,7 @@ _SLOTS = (
     ("-k", "3", "--skip-rows", "1", "--encoding", "latin-1"),
 )
 _MEASUREMENTS = (
+    ("-k", "3"),
     (),
     ("-k", "3", "--outcome", "age", "--min-cell", "1", "--include-records"),
     ("-k", "3", "--flat", "--missing", "999", "--ignore", "hb"),
@@ -154,4 +159,31 @@ def _all(folder: Path) -> dict[str, Kind]:
     for form, files in seeds.sequence_files().items():
         options = _SEQUENCES[:1] if form == "lists" else _SEQUENCES
         found[f"sequences-{form}"] = Files("sequences", files, options)
+    found["memory-texts"] = Files("topics", seeds.texts()["jsonl.gz"], _TEXT[-1:])
+    found["memory-counts"] = Files("topics", seeds.count_files()["docword"], _COUNTS[-1:])
+    found |= _sites()
     return found
+
+
+def _sites() -> dict[str, Kind]:
+    """Return the kinds of inputs of ``moments`` and ``merge``."""
+    from . import seeds
+    from .command import Files
+
+    states, save = seeds.state_files(), {"always": ("--save",), "sometimes": ()}
+    texts = {**seeds.texts()["csv"], "vocab.txt": "\n".join(seeds.vocabulary()).encode()}
+    options = ("--model", "single-topic", "--text-column", "text", "--min-cell", "1")
+    words, codes = ("--vocabulary", "@/vocab.txt"), (("--min-cell", "1"), ("--model", "poisson"))
+    asked = {**texts, **states["question"]}
+    merged = {"second": "1.mom", "sometimes": ("--save",)}
+    return {
+        "moments-codes": Files("moments", seeds.record_files()["lists"], codes, **save),
+        "moments-words": Files("moments", texts, ((*options, *words),), **save),
+        "moments-round": Files(
+            "moments", asked, ((*options[2:], "--round", "@/question.mom"),), **save
+        ),
+        "merge-first": Files(
+            "merge", states["first"], (("-k", "3"),), always=("--next",), **merged
+        ),
+        "merge-last": Files("merge", states["last"], always=("--fit", "--next"), **merged),
+    }

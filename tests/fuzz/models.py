@@ -101,7 +101,7 @@ class ModelFile:
         if rng.random() < 0.5 and self.name in {*_TOPICS, *_CLUSTERS}:
             files = {"m.mt": bad, new: (self.folder / new).read_bytes()}
             seeds.write(folder / "in", files)
-            return Files("assign", files, second=new).run_as_is(rng, folder)
+            return Files("assign", files, second=new, sometimes=("--csv",)).run_as_is(rng, folder)
         return self._in_python(bad, folder)
 
     def _in_python(self, data: bytes, folder: Path) -> str:

@@ -9,6 +9,7 @@ import random
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ import scipy.io
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
+from momentree.datasets import store_counts
+from momentree.moments import MomentState
 from tests.readers.text import office_files
 
 THEMES = (
@@ -199,6 +202,10 @@ def count_files() -> dict[str, dict[str, bytes]]:
     for form in ("csr", "csc", "coo", "bsr", "dia"):
         matrix = sp.coo_array(X.astype(np.float64 if form == "csc" else np.int64)).asformat(form)
         files[f"npz-{form}"] = {"a.npz": _bytes(sp.save_npz, matrix), **words}
+    with TemporaryDirectory() as folder:
+        stored = Path(folder) / "counts"
+        store_counts([X[:9], X[9:]], stored, feature_names=vocabulary())
+        files["stored"] = {f"counts/{path.name}": path.read_bytes() for path in stored.iterdir()}
     square = X.T @ X
     matrices: dict[str, tuple[Any, dict[str, Any]]] = {
         "mtx-coordinate": (sp.coo_array(X), {}),
@@ -209,6 +216,18 @@ def count_files() -> dict[str, dict[str, bytes]]:
     for name, (matrix, options) in matrices.items():
         files[name] = {"a.mtx": _bytes(scipy.io.mmwrite, matrix, **options), **words}
     return files
+
+
+def state_files() -> dict[str, dict[str, bytes]]:
+    """Return the files of two sites in each round of moments, and the question of the second."""
+    X = counts()
+    state, found = MomentState(vocabulary()), {}
+    for name in ("first", "last"):
+        sites = [state.empty().update(X[:12]), state.empty().update(X[12:])]
+        found[name] = {f"{i}.mom": site.to_bytes() for i, site in enumerate(sites)}
+        if name == "first":
+            state = (sites[0] + sites[1]).next_round(3)
+    return {**found, "question": {"question.mom": state.to_bytes()}}
 
 
 _GROUP_NAMES = [["number", "name"], ["0", "One group"], ["1", "Another one"]]

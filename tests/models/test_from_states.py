@@ -58,6 +58,7 @@ def test_three_hospitals_fit_the_model_of_pooled_rows(model, em, tmp_path):
     np.testing.assert_allclose(found.weights_, pooled.weights_, rtol=0, atol=1e-8)
     np.testing.assert_allclose(found.components_, pooled.components_, rtol=0, atol=1e-8)
     np.testing.assert_array_equal(found.predict(X), pooled.labels_)
+    assert {group.status for group in found.relabeled(pooled).changes_} == {"stayed"}
     np.testing.assert_allclose(found.score_samples(X), pooled.score_samples(X), rtol=1e-7)
     if em:
         assert (found.n_iter_, found.converged_) == (pooled.n_iter_, True)

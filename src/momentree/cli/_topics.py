@@ -14,6 +14,7 @@ import pandas as pd
 from momentree import models, readers, report
 from momentree._choices import TopicModel
 from momentree.cli._fewer import note_number
+from momentree.cli._like import Named, OldModel
 from momentree.cli._names import GivenNames
 from momentree.cli._run import Result, Run, made_with
 from momentree.cli.stored import Elsewhere, fit_once, of_all, shown_of, table_in_blocks
@@ -74,6 +75,7 @@ def grow_tree(
     parameters: Mapping[str, Any],
     given: GivenNames,
     *,
+    like: OldModel | None = None,
     embeddings: tuple[str, Any] | None = None,
     **shown: Any,
 ) -> Result:
@@ -94,17 +96,19 @@ def grow_tree(
     if tree.n_leaves_ > 1:
         asked = parameters["max_leaf_nodes"] if choice is None else choice.n_components
         note_number(run, tree, None if asked == "auto" else asked, "leaves")
-    tree = given.apply(tree)
+    named = Named.of(tree, like, given)
+    tree = named.model
     documents, of_documents = shown_of(corpus, tree)
-    summary = _summarize(run, of_documents, documents, took, **shown)
+    summary = _summarize(run, of_documents, documents, took, **shown) | named.in_report()
     of_all(summary, corpus, tree)
     content = {
         "title": summary["title"],
         **_sizes(summary),
         "n_words": summary["n_features"],
         **{key: summary[key] for key in ("n_leaves", "agreement", "made")},
+        **named.content(),
     }
-    remarks = _on_words(run, of_documents, documents)
+    remarks = [*named.remarks(run), *_on_words(run, of_documents, documents)]
     if choice is not None:
         content["choice"] = _choice(run, choice)
         remarks.insert(0, run.words(Message("n_topics_chosen", reason=choice.reason)))
@@ -132,6 +136,8 @@ def fit_flat(
     n_components: int | None,
     parameters: Mapping[str, Any],
     given: GivenNames,
+    *,
+    like: OldModel | None = None,
     **shown: Any,
 ) -> Result:
     """Fit a flat model of topics; `shown` as for `grow_tree`."""
@@ -143,13 +149,16 @@ def fit_flat(
         model_of = kind("auto" if n_components is None else n_components, **parameters)
         fitted, took = fit_once(corpus, lambda: model_of.fit(corpus))
     choice = getattr(fitted, "choice_", None)
-    fitted = given.apply(fitted)
+    named = Named.of(fitted, like, given)
+    fitted = named.model
     documents, of_documents = shown_of(corpus, fitted)
     with run.stage("inferring topic proportions"):
         proportions = fitted.predict_proba(documents.X)
     summary = _summarize(run, of_documents, documents, took, **shown, topic_proportions=proportions)
+    summary |= named.in_report()
     of_all(summary, corpus, fitted)
-    remarks = [f"Note: {warning}" for warning in summary["diagnostics"]["warnings"]]
+    remarks = named.remarks(run)
+    remarks += [f"Note: {warning}" for warning in summary["diagnostics"]["warnings"]]
     remarks += _on_words(run, of_documents, documents)
     if choice is not None:
         remarks.insert(0, run.words(Message("n_topics_chosen", reason=choice.reason)))
@@ -162,7 +171,7 @@ def fit_flat(
             else _table(corpus, "topic", fitted, proportions.argmax(axis=1), proportions)
         ),
         format="topics",
-        content=lambda: _flat_content(fitted, summary, _choice(run, choice)),
+        content=lambda: _flat_content(fitted, summary, _choice(run, choice)) | named.content(),
         save=lambda path: fitted.save(path),
         remarks=remarks,
     )

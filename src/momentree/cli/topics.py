@@ -39,6 +39,9 @@ Twelve topics that documents mix, charted over the years:\n
 Millions of documents, in one gigabyte of memory; after an interruption, add --resume:\n
   momentree topics news.parquet --memory 1GB --csv topics.csv -o news.html
 
+The topics of the next month, with the numbers and names of the month before:\n
+  momentree topics february/ --like january.mt --save february.mt
+
 A name of your own for leaf 3:\n
   momentree topics letters/ --rename 3="Climate" -o letters.html
 """
@@ -256,6 +259,15 @@ def topics(
     memory: options.Memory = None,
     resume: options.Resume = False,
     scheduler: options.Scheduler = None,
+    like: Annotated[
+        Path | None,
+        options.output_option(
+            metavar="FILE.mt",
+            parser=options.input_path,
+            help="Give the topics the numbers and names that they have in this saved model, and "
+            "print what moved, appeared and vanished.",
+        ),
+    ] = None,
     rename: options.Rename = None,
     names: Annotated[
         Path | None,
@@ -310,6 +322,7 @@ def topics(
             source,
             embeddings,
             vocabulary,
+            like,
             names,
             *(words for words in lists if isinstance(words, Path)),
         ),
@@ -321,6 +334,7 @@ def topics(
     with ExitStack() as held:
         with run.stage(f"reading {source.name or source}"):
             from momentree import readers
+            from momentree.cli._like import OldModel
             from momentree.cli._names import GivenNames
             from momentree.cli._tokenizer import load_tokenizer
             from momentree.cli._topics import fit_flat, grow_tree, read_order, title_of
@@ -332,6 +346,11 @@ def topics(
             if elsewhere:
                 _check_on_cluster(context, model=kind)
             given = GivenNames.read(rename or (), names)
+            old = None
+            if like is not None:
+                old = OldModel.read(like, flat=flat, kind=kind, embeddings=embeddings is not None)
+                leaves = leaves if options.given(context, "leaves") else old.n_groups
+                components = components if options.given(context, "components") else old.n_groups
             words_of = None if tokenizer is None else load_tokenizer(tokenizer)
             places: Any = None
             table: dict[str, Any] = {
@@ -385,7 +404,8 @@ def topics(
                     work.path,
                     memory=memory,
                     resume=resume,
-                    also={name: context.params[name] for name in _FITTING},
+                    also={name: context.params[name] for name in _FITTING}
+                    | {"leaves": leaves, "components": components},
                     **cleaning,
                 )
                 lda = flat and kind == "lda"
@@ -401,7 +421,8 @@ def topics(
             run.note(message)
         parameters: dict[str, Any] = {"refine": "em" if refine else None}
         scaling = None if log_scaling == "none" else log_scaling
-        shown = {"title": title or title_of(source), "order": places, "documents": documents}
+        shown: dict[str, Any] = {"title": title or title_of(source), "order": places}
+        shown |= {"documents": documents, "like": old}
         if flat:
             # Flat models and trees have different defaults.
             if options.given(context, "weighting"):
@@ -472,7 +493,7 @@ def _check_together(context: typer.Context, *, flat: bool, model: TopicModel | N
 
     log_scaling = context.params["log_scaling"]
     if context.params["memory"] is not None:
-        refuse("not_with_memory", "embeddings", "vocabulary", "phrases", "order")
+        refuse("not_with_memory", "embeddings", "phrases", "order")
         for name in ("leaves", "components"):
             if options.given(context, name) and context.params[name] is None:
                 raise InvalidParameterError("auto_with_memory", parameter=name)

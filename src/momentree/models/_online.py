@@ -41,6 +41,7 @@ class OnlineModel(FitsBatches):
         raise NotImplementedError
 
     if TYPE_CHECKING:  # other bases implement them
+        _shown_words: list[Ints]
 
         def _choose_words(self, counts: Any, weight: Floats) -> None: ...
 
@@ -76,7 +77,7 @@ class OnlineModel(FitsBatches):
         stayed = {g.new for g in changes if g.status in ("stayed", "vanished")}
         old_words: Any = vars(before).get("_words")
         if old_words is not None:
-            chosen = [unpack(row) for row in self._words]
+            chosen = self._shown_words  # none after a fit to sums
             for j in stayed & set(here):
                 chosen[j] = unpack(old_words[here[j]])  # type: ignore[index]
             self._words = pack(chosen)

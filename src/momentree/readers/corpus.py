@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from momentree.exceptions import InvalidParameterError
 from momentree.readers.counts._companions import Lines
-from momentree.readers.counts.files import holds_counts, read_counts
+from momentree.readers.counts.files import check_options, holds_counts, read_counts
 from momentree.readers.counts.filter import filter_vocabulary
 from momentree.readers.distributed import is_pattern, read_parquet_corpus
 from momentree.readers.tables.files import AUTO, check_exists
@@ -20,8 +20,6 @@ from momentree.readers.text.tokenizers import Tokenizer
 from momentree.readers.text.vectorize import count_documents
 from momentree.readers.text.vectorizer import TextVectorizer
 from momentree.readers.text.words import TOKEN_PATTERN, read_words
-
-_WORDS_ONLY = {"phrases": False, "ngram_range": (1, 1), "tokenizer": None}
 
 
 def read_corpus(
@@ -142,10 +140,7 @@ def read_corpus(
         return read_parquet_corpus(path, settings, text_column=text_column)
     path = check_exists(path)
     if holds_counts(path):
-        changed = {name: value for name, value in counting.items() if value != _WORDS_ONLY[name]}
-        for parameter, value in (for_texts | changed).items():
-            if value is not None and (parameter != "skip_rows" or value):
-                raise InvalidParameterError("only_for_texts", parameter=parameter, path=str(path))
+        check_options(path, **for_texts, **counting)
         return filter_vocabulary(
             read_counts(path, vocabulary=vocabulary, encoding=encoding),
             language=language,

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from momentree import SingleTopicModel
-from momentree.datasets import StoredCounts, store_counts
+from momentree.datasets import StoredCounts, read_counts, store_counts
 from momentree.exceptions import InvalidDataError, MomentreeError, ReadError
 from tests.raising import raises
 
@@ -99,3 +99,20 @@ def test_an_unfinished_folder_is_refused(tmp_path, counts):
     (tmp_path / "c" / "counts.json").unlink()
     with raises(ReadError, "not_stored_counts"):
         StoredCounts.open(tmp_path / "c")
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "value"), [("indices", 5, 10**8), ("indices", 5, -1), ("indptr", 3, 10**6)]
+)
+def test_changed_content_is_found(tmp_path, counts, name, at, value):
+    store_counts(
+        counts, tmp_path / "counts", feature_names=[f"w{j}" for j in range(counts.shape[1])]
+    )
+    path = tmp_path / "counts" / f"{name}.npy"
+    array = np.load(path)
+    array[at] = value
+    np.save(path, array)
+    with raises(ReadError, "stored_counts_damaged"):
+        list(StoredCounts.open(path.parent).blocks())
+    with raises(ReadError, "stored_counts_damaged"):
+        read_counts(path.parent)

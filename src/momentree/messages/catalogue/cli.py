@@ -106,6 +106,28 @@ WORDS: dict[str, str] = {
     "no_columns_to_order_by": (
         "{parameter} names a column, but {path} has no columns; leave out {parameter}"
     ),
+    # --- the numbers and names of an old model ---------------------------------------------------
+    "compared_with": "Compared with {path}: {changes}",
+    "leaves_renumbered": (
+        "The numbers of leaves follow the branches of the tree, so some are not those in {path}: "
+        "{pairs:all}."
+    ),
+    "like_tree": (
+        "{path} has a tree of topics; leave out {parameters.flat} and {parameters.embeddings}, or "
+        "{parameter}"
+    ),
+    "like_flat": (
+        "{path} has flat topics; add {parameters.flat} {parameters.model:=kind}, or leave out "
+        "{parameter}"
+    ),
+    "like_embeddings": (
+        "{path} has a tree of embeddings; add {parameters.embeddings:FILE.npy}, or leave out "
+        "{parameter}"
+    ),
+    "like_other": (
+        "{path} is a {kind}, not a model of documents; give a file of momentree topics "
+        "{parameters.save}, or leave out {parameter}"
+    ),
     # --- work in bounded memory ------------------------------------------------------------------
     "resume_needs_memory": (
         "{parameter} continues a run with {parameters.memory}; add it, with the value of that run"

@@ -137,6 +137,15 @@ WORDS: dict[str, str] = {
         "{n_rows:,} of {n_all:~embedding} {n_rows:?contains/contain} only zeros, and "
         "{n_rows:?has/have} no direction"
     ),
+    # --- counts larger than memory ---------------------------------------------------------------
+    "counts_not_streamed": (
+        "{path} can only be read as a whole; leave out {parameter}, or give the counts as UCI "
+        "bag-of-words, as SVMlight, or in a folder written by store_counts"
+    ),
+    "documents_not_in_order": (
+        "the documents of {path} are not in ascending order, which {parameter} requires; sort the "
+        "lines after the third by their first number (sort -n), or leave out {parameter}"
+    ),
     # --- counts in folders -----------------------------------------------------------------------
     "not_stored_counts": (
         "{path} does not contain finished counts: {mark} is missing; write them with store_counts"

@@ -268,7 +268,6 @@ WORDS: dict[str, str] = {
         "{parameter:=value} is too little; expected at least {parameter:=least}: Python with its "
         "libraries takes half of that"
     ),
-    "counts_not_streamed": ("{path} contains counts, and {parameter} is for texts; leave it out"),
     "unfinished_work": (
         "the folder {path} has unfinished work of an earlier run; continue with "
         "{parameter:=value}, or remove the folder to begin anew"

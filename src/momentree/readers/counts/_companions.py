@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 
@@ -32,10 +32,10 @@ def read_vocabulary(
     """Return the source of the words of a matrix, and the words; None if there are none."""
     if given is not None and not isinstance(given, str | PathLike):
         return "vocabulary", list(given)
-    source = _find(path, "vocabulary") if given is None else check_readable(given)
+    source = find_companion(path, "vocabulary") if given is None else check_readable(given)
     if source is None:
         return None
-    words = _read_lines(source, notes, encoding)
+    words = list(lines_of(source, notes, encoding))
     while words and not words[-1]:
         words.pop()
     if "" in words:
@@ -55,10 +55,10 @@ def read_row_names(
         values = [str(value) for value in given]
         check_lengths(n, "document", **{what: values})
         return values
-    source = _find(path, what) if given is None else check_readable(given)
+    source = find_companion(path, what) if given is None else check_readable(given)
     if source is None:
         return None
-    values = _read_lines(source, notes, encoding)
+    values = list(lines_of(source, notes, encoding))
     while len(values) > n and not values[-1]:
         values.pop()
     if len(values) == n:
@@ -78,20 +78,21 @@ def find_matrices(folder: Path) -> list[Path]:
     def is_matrix(path: Path) -> bool:
         name = path.name.lower().removesuffix(".gz")
         named = name.endswith((".npz", ".mtx")) or name.startswith("docword.")
-        return named and path.is_file() and _find(path, "vocabulary") is not None
+        return named and path.is_file() and find_companion(path, "vocabulary") is not None
 
     return sorted(filter(is_matrix, folder.iterdir()))
 
 
-def _read_lines(path: Path, notes: list[Message], encoding: str) -> list[str]:
+def lines_of(path: Path, notes: list[Message], encoding: str) -> Iterator[str]:
+    """Yield the lines of a file, stripped."""
     found = find_encoding(path, encoding)
     notes += note_encoding(found, path.name)
     # Only line feeds end lines: a word may contain other Unicode line separators.
     with open_text(path, found, newline="\n") as file:
-        return [line.strip() for line in file]
+        yield from (line.strip() for line in file)
 
 
-def _find(path: Path, what: str) -> Path | None:
+def find_companion(path: Path, what: str) -> Path | None:
     """Return the file of words, labels or ids that belongs to a matrix; None if there is none."""
     stem = path.name.removesuffix(".gz")
     stem = stem.removesuffix(Path(stem).suffix)

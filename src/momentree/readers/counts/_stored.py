@@ -22,5 +22,6 @@ def read_stored(mark: Path) -> RawCounts:
     arrays = (np.array(array) for array in (stored.X.data, stored.X.indices, stored.X.indptr))
     data, indices, indptr = arrays
     X = sp.csr_array((data, indices, indptr), shape=stored.shape)
+    stored.check(X)
     names = None if stored.feature_names is None else list(map(str, stored.feature_names))
     return RawCounts(X, words=names, ids=list(stored.ids))

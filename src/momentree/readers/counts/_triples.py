@@ -71,25 +71,37 @@ def read_sizes(line: bytes, n: int) -> list[int] | None:
 
 def read_lines(path: Path, file: IO[bytes], header: Header) -> list[NDArray[Any]]:
     """Read the fields of the lines after the header, as one array per field."""
-    chunks: list[list[NDArray[Any]]] = []
-    try:
-        # Infinity among integers is rejected below, so its conversion need not warn.
-        with np.errstate(invalid="ignore"):
-            for frame in _frames(file, header):
-                header.check(frame.to_numpy())
-                chunks.append([_narrow(frame[name].to_numpy()) for name in frame])
-    except (ValueError, OverflowError) as error:
-        raise fault_in_file(path, header.find_fault, error, n_header=header.last_line) from error
-    found = sum(len(chunk[0]) for chunk in chunks)
-    if found != header.n_lines:
-        problem = Message("counts_missing", n_entries=found, needed=header.n_lines)
-        raise fault_in_line(path, header.last_line, problem)
+    chunks = list(blocks_of_lines(path, file, header, LINES_AT_ONCE))
     if not chunks:
         return [np.empty(0, dtype=np.int32) for _ in header.fields]
     return [np.concatenate(parts) for parts in zip(*chunks, strict=True)]
 
 
-def _frames(file: IO[bytes], header: Header) -> Iterator[pd.DataFrame]:
+def blocks_of_lines(
+    path: Path, file: IO[bytes], header: Header, at_once: int
+) -> Iterator[list[NDArray[Any]]]:
+    """Yield the fields of some of the lines after the header, as one array per field."""
+    found = 0
+    frames = _frames(file, header, at_once)
+    while True:
+        try:
+            # Infinity among integers is rejected below, so its conversion need not warn.
+            with np.errstate(invalid="ignore"):
+                frame = next(frames, None)
+                if frame is None:
+                    break
+                header.check(frame.to_numpy())
+        except (ValueError, OverflowError) as error:
+            fault = fault_in_file(path, header.find_fault, error, n_header=header.last_line)
+            raise fault from error
+        found += len(frame)
+        yield [_narrow(frame[name].to_numpy()) for name in frame]
+    if found != header.n_lines:
+        problem = Message("counts_missing", n_entries=found, needed=header.n_lines)
+        raise fault_in_line(path, header.last_line, problem)
+
+
+def _frames(file: IO[bytes], header: Header, at_once: int) -> Iterator[pd.DataFrame]:
     last = len(header.fields) - 1
     types: Any = dict.fromkeys(range(last), np.int64)
     types[last] = np.float64 if header.real else np.int64
@@ -100,7 +112,7 @@ def _frames(file: IO[bytes], header: Header) -> Iterator[pd.DataFrame]:
             header=None,
             dtype=types,
             quoting=csv.QUOTE_NONE,
-            chunksize=LINES_AT_ONCE,
+            chunksize=at_once,
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,14 @@ import pandas as pd
 import scipy.sparse as sp
 
 from momentree._limits import BYTES_PER_ROW, check_memory
+from momentree._types import Ints
 from momentree._validation import check_counts
-from momentree.exceptions import EmptyCorpusError, InvalidDataError, ReadError
+from momentree.exceptions import (
+    EmptyCorpusError,
+    InvalidDataError,
+    InvalidParameterError,
+    ReadError,
+)
 from momentree.messages import Message
 from momentree.readers.counts._companions import (
     Lines,
@@ -25,6 +32,8 @@ from momentree.readers.counts._raw import RawCounts
 from momentree.readers.stored.counts import MARK
 from momentree.readers.tables.files import AUTO, check_exists
 from momentree.readers.text.objects import Corpus
+
+_WORDS_ONLY = {"phrases": False, "ngram_range": (1, 1), "skip_rows": 0}
 
 
 def holds_counts(path: str | os.PathLike[str]) -> bool:
@@ -116,7 +125,7 @@ def read_counts(
     >>> corpus.X.toarray().tolist()
     [[2, 0, 1], [0, 5, 0]]
     """
-    path = _find_matrix(check_exists(path))
+    path = find_matrix(check_exists(path))
     read = find_reader(path)
     if read is None:
         raise ReadError("no_counts", path=str(path))
@@ -141,7 +150,8 @@ def read_counts(
     )
 
 
-def _find_matrix(path: Path) -> Path:
+def find_matrix(path: Path) -> Path:
+    """Return the file of counts in a folder, or the file itself."""
     if not path.is_dir():
         return path
     matrices = find_matrices(path)
@@ -192,22 +202,41 @@ def _name_columns(
         if used[-1] < len(words):
             return sp.csr_array((X.data, used[X.indices], X.indptr), shape=(n, len(words))), words
         d = int(used[-1]) + 1
-    if len(words) != d:
-        code = "vocabulary_fits_rows" if len(words) == n else "wrong_number_of_words"
-        raise ReadError(code, source=source, n_words=len(words), n_columns=d)
+    check_number_of_words(source, len(words), n, d)
     return X, words
+
+
+def check_number_of_words(source: str, n_words: int, n: int, d: int) -> None:
+    """Raise ``ReadError`` unless there is a word for each column of n rows."""
+    if n_words != d:
+        code = "vocabulary_fits_rows" if n_words == n else "wrong_number_of_words"
+        raise ReadError(code, source=source, n_words=n_words, n_columns=d)
 
 
 def _merge_columns(
     X: sp.csr_array[Any], words: list[str], notes: list[Message]
 ) -> tuple[sp.csr_array[Any], list[str]]:
     """Sum columns with the same word."""
-    columns, unique = pd.factorize(np.asarray(words, dtype=object))
+    columns, unique = merged_words(words, notes)
     if len(unique) == len(words):
         return X, words
-    series = pd.Series(words)
-    example = series[series.duplicated()].iloc[0]
-    notes.append(Message("words_merged", n_columns=len(words) - len(unique), example=example))
     merged = sp.csr_array((X.data, columns[X.indices], X.indptr), shape=(X.shape[0], len(unique)))
     merged.sum_duplicates()
-    return merged, list(unique)
+    return merged, unique
+
+
+def merged_words(words: Sequence[str], notes: list[Message]) -> tuple[Ints, list[str]]:
+    """Return the new column of each column, and the words, each once; note if some are merged."""
+    columns, unique = pd.factorize(np.asarray(words, dtype=object))
+    if len(unique) < len(words):
+        series = pd.Series(words)
+        example = series[series.duplicated()].iloc[0]
+        notes.append(Message("words_merged", n_columns=len(words) - len(unique), example=example))
+    return columns, list(unique)
+
+
+def check_options(path: Path, **for_texts: object) -> None:
+    """Raise ``InvalidParameterError`` if an option for texts is given with counts."""
+    for parameter, value in for_texts.items():
+        if value not in (None, _WORDS_ONLY.get(parameter)):
+            raise InvalidParameterError("only_for_texts", parameter=parameter, path=str(path))

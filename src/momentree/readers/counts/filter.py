@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from os import PathLike
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from momentree.exceptions import EmptyCorpusError
+from momentree.messages import Message
 from momentree.readers.copies import check_unique, find_copies, weigh_copies
 from momentree.readers.text.languages import choose_for_counts
 from momentree.readers.text.objects import Corpus
@@ -77,25 +79,17 @@ def filter_vocabulary(
     """
     check_limits(min_df, max_df, max_features)
     check_unique(unique)
-    pattern = TOKEN_PATTERN if token_pattern is None else token_pattern
     words = np.asarray(corpus.vocabulary, dtype=object)
     X = corpus.X
     df = np.bincount(X.indices[X.data > 0], minlength=X.shape[1])
-    reading = choose_for_counts(list(map(str, words)), df, language)
-    unwanted = unwanted_words(reading.language, read_words("stop_words", stop_words), pattern)
-    candidates = np.fromiter((str(word).lower() not in unwanted for word in words), dtype=bool)
-    if token_pattern is not None:
-        matches = re.compile(token_pattern).fullmatch
-        candidates &= np.fromiter((matches(str(word)) is not None for word in words), dtype=bool)
     if not X.shape[0]:
         raise EmptyCorpusError("no_documents")
-    if not candidates.any():
-        raise EmptyCorpusError("no_candidate_words", n_words=len(words))
+    candidates, notes = candidate_words(words, df, language, stop_words, token_pattern)
     counts = sp.csr_array(X)
     counts.sort_indices()
     weights, copied = weigh_copies(find_copies(counts[:, np.flatnonzero(candidates)]), unique)
     keep, dropped = select_columns(counts, words, min_df, max_df, max_features, candidates, weights)
-    found = [*reading.notes, *copied]
+    found = [*notes, *copied]
     if len(keep) == len(words):
         if not found:
             return corpus
@@ -109,3 +103,23 @@ def filter_vocabulary(
         weights=weights,
         notes=[*corpus.notes, *found, *dropped, *note_empty(X)],
     )
+
+
+def candidate_words(
+    words: NDArray[Any],
+    df: NDArray[Any],
+    language: str | None,
+    stop_words: Iterable[str] | PathLike[str],
+    token_pattern: str | None,
+) -> tuple[NDArray[np.bool_], tuple[Message, ...]]:
+    """Mark the words that are neither stop words nor of another form, given their frequencies."""
+    pattern = TOKEN_PATTERN if token_pattern is None else token_pattern
+    reading = choose_for_counts(list(map(str, words)), df, language)
+    unwanted = unwanted_words(reading.language, read_words("stop_words", stop_words), pattern)
+    found = np.fromiter((str(word).lower() not in unwanted for word in words), dtype=bool)
+    if token_pattern is not None:
+        matches = re.compile(token_pattern).fullmatch
+        found &= np.fromiter((matches(str(word)) is not None for word in words), dtype=bool)
+    if not found.any():
+        raise EmptyCorpusError("no_candidate_words", n_words=len(words))
+    return found, reading.notes

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, BinaryIO, Self
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import DTypeLike, NDArray
+
+from momentree._arrays import DAMAGE
 
 _BLOCK = 1 << 20
 """Entries copied at a time when the type of a file changes."""
@@ -85,8 +88,11 @@ class ArrayWriter:
 def _described(path: Path) -> tuple[int, np.dtype[Any], int]:
     """Return the length, the type and the place of the first entry of a file."""
     with path.open("rb") as file:
-        npy.read_magic(file)
-        shape, _, dtype = npy.read_array_header_1_0(file)
+        try:
+            npy.read_magic(file)
+            shape, _, dtype = npy.read_array_header_1_0(file)
+        except (*DAMAGE, SyntaxError, TokenError) as error:
+            raise ValueError(path.name) from error
         start = file.tell()
     if len(shape) != 1 or path.stat().st_size != start + shape[0] * dtype.itemsize:
         raise ValueError(path.name)

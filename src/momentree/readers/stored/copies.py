@@ -20,15 +20,22 @@ _AT_ONCE = 1 << 20
 """Checksums that are compared at a time, about."""
 
 
-def checksums(texts: Sequence[str], X: sp.csr_array[Any]) -> NDArray[np.uint64]:
-    """Return a number for each document, equal for texts that are equal but for case and blanks.
+def checksums(X: sp.csr_array[Any], texts: Sequence[str] | None = None) -> NDArray[np.uint64]:
+    """Return a number for each document, equal for copies.
 
-    It is 0 for documents without words; odd numbers are of texts with ten different words or more.
+    Documents are copies if their texts are equal but for case and blanks; without texts, if their
+    counts are. The number is 0 for documents without words; odd numbers are of documents with ten
+    different words or more.
     """
     sizes = np.diff(X.indptr)
-    found = np.zeros(len(texts), dtype=np.uint64)
+    found = np.zeros(len(sizes), dtype=np.uint64)
+    columns, counts = X.indices.astype(np.int64), X.data.astype(np.float64)
     for i in np.flatnonzero(sizes).tolist():
-        content = " ".join(texts[i].casefold().split()).encode("utf-8", "replace")
+        if texts is None:
+            here = slice(X.indptr[i], X.indptr[i + 1])
+            content = columns[here].tobytes() + counts[here].tobytes()
+        else:
+            content = " ".join(texts[i].casefold().split()).encode("utf-8", "replace")
         found[i] = int.from_bytes(blake2b(content, digest_size=8).digest(), "little") | 2
     long = (sizes >= MIN_WORDS).astype(np.uint64)
     return (found & ~np.uint64(1)) | long

@@ -20,11 +20,13 @@ from momentree._types import Floats, Ints
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError
 from momentree.messages import Message
 from momentree.readers.copies import check_unique
-from momentree.readers.counts.files import holds_counts
+from momentree.readers.counts._companions import Lines
+from momentree.readers.counts.files import check_options, holds_counts
 from momentree.readers.stored.arrays import ArrayWriter, open_array
 from momentree.readers.stored.copies import checksums, weigh_stored_copies
+from momentree.readers.stored.count_stages import stream_counts, write_count_stages
 from momentree.readers.stored.counts import CountsWriter, StoredCounts, new_folder
-from momentree.readers.stored.strings import StoredStrings, StringsWriter
+from momentree.readers.stored.strings import Numbers, StoredStrings, StringsWriter
 from momentree.readers.stored.work import WorkFolder, fingerprint, write_stage
 from momentree.readers.tables.files import AUTO, check_exists
 from momentree.readers.tables.values import count_words
@@ -70,6 +72,7 @@ def store_corpus(
     skip_rows: int = 0,
     header: bool | None = None,
     encoding: str = AUTO,
+    vocabulary: Lines | None = None,
     language: str | None = AUTO,
     stop_words: Iterable[str] | PathLike[str] = (),
     min_df: int | float | None = None,
@@ -93,8 +96,10 @@ def store_corpus(
     Parameters
     ----------
     path : str or path-like
-        Texts, as in :func:`read_documents`. CSV, JSON Lines, Parquet and folders are read in
-        batches; all other files are read as a whole.
+        Texts, as in :func:`read_documents`: CSV, JSON Lines, Parquet and folders are read in
+        batches; all other files are read as a whole. Or counts, as in :func:`read_counts`: UCI
+        bag-of-words whose documents are in ascending order, SVMlight, or a folder that
+        :func:`store_counts` has written.
     folder : str or path-like
         The folder to make. It must exist as long as the corpus is used.
     memory : int or str, default="1GB"
@@ -103,6 +108,8 @@ def store_corpus(
         Whether to continue in a folder that an interrupted run has left.
     text_column, label_column, id_column, separator, sheet, skip_rows, header, encoding : optional
         How to read the input; see :func:`read_documents`.
+    vocabulary : path, sequence of str or None, default=None
+        For counts: the words of the columns, see :func:`read_counts`.
     language, stop_words, min_df, max_df, max_features, token_pattern, lowercase : optional
         Which words to keep; see :class:`TextVectorizer`.
     raw, passages, unique : optional
@@ -122,7 +129,8 @@ def store_corpus(
     ------
     InvalidParameterError
         If the folder contains unfinished work and `resume` is False; if the input or an option has
-        changed since; if `memory` is too small; or as in :func:`read_corpus`.
+        changed since; if `memory` is too small; if counts
+        are in a file that is read as a whole; or as in :func:`read_corpus`.
     ReadError, InvalidDataError, EmptyCorpusError
         As in :func:`read_corpus`.
     MomentreeError
@@ -150,8 +158,6 @@ def store_corpus(
     source = check_exists(path)
     allowed = memory_bytes(memory)
     check_unique(unique)
-    if holds_counts(source):
-        raise InvalidParameterError("counts_not_streamed", parameter="memory", path=str(source))
     reading: dict[str, Any] = {
         "text_column": text_column,
         "label_column": label_column,
@@ -175,11 +181,29 @@ def store_corpus(
         ngram_range=ngram_range,
         tokenizer=tokenizer,
     )
+    of_counts = holds_counts(source)
+    if of_counts:
+        ignored = {name: value for name, value in reading.items() if name != "encoding"}
+        check_options(source, **ignored, ngram_range=ngram_range, tokenizer=tokenizer)
+    elif vocabulary is not None:
+        raise InvalidParameterError("only_for_counts", parameter="vocabulary", path=str(source))
     work = WorkFolder(Path(folder))
     options = {**reading, **settings.to_dict(), "unique": unique, "memory": allowed, **(also or {})}
+    if of_counts:
+        options |= {"vocabulary": vocabulary, "token_pattern": token_pattern}
     work.begin(source, options, resume=resume)
     stages = Stages(work, settings, unique, allowed)
-    if not work.has(TEXTS):
+    if of_counts and not work.has(TEXTS):
+        write_count_stages(
+            stream_counts(source, vocabulary, encoding),
+            work,
+            (TEXTS, WORDS),
+            encoding=encoding,
+            language=language,
+            stop_words=settings.stop_words,
+            token_pattern=token_pattern,
+        )
+    elif not work.has(TEXTS):
         stages.read(stream_documents(source, **reading), fingerprint(source)["bytes"])
     if not work.has(COUNTS):
         if not work.has(WORDS):
@@ -331,7 +355,7 @@ class Stages:
                 X = counted.X
                 columns = numbers[X.indices]
                 writer.append(_csr(X.data, columns, X.indptr))
-                sums.append(checksums(batch, X))
+                sums.append(checksums(X, batch))
                 done += sum(map(len, batch))
                 pace.reached(done)
             words = frequencies.words
@@ -406,6 +430,26 @@ class Stages:
         stored = StoredCounts.open(self.work.path / COUNTS)
         words = stored.feature_names if stored.feature_names is not None else np.empty(0, object)
         place = self.work.path / TEXTS
+        weights = None
+        if chosen["weighted"]:
+            weights = np.asarray(open_array(self.work.path / COUNTS / "weights.npy"))
+        common: dict[str, Any] = {
+            "X": stored.X,
+            "vocabulary": words,
+            "name": str(read["name"]),
+            "weights": weights,
+            "notes": [*read["notes"], *chosen["notes"]],
+            "counts": stored,
+            "folder": self.work.path,
+        }
+        if "of_counts" in read:
+            rows = {
+                what: StoredStrings(place / read[what])
+                for what in ("ids", "labels")
+                if what in read
+            }
+            ids = rows.get("ids", Numbers(len(stored)))
+            return StoredCorpus(ids=ids, labels=rows.get("labels"), **common)
         strings = {
             name: StoredStrings(place / name)
             for name in ("texts", "ids", "labels", "documents", "document_labels")
@@ -420,22 +464,13 @@ class Stages:
         vectorizer = replace(
             self._adapted, raw=self.settings.raw, vocabulary=tuple(map(str, words))
         )
-        weights = None
-        if chosen["weighted"]:
-            weights = np.asarray(open_array(self.work.path / COUNTS / "weights.npy"))
         return StoredCorpus(
-            X=stored.X,
-            vocabulary=words,
             ids=strings["ids"],
             labels=strings["labels"] if labelled else None,
             texts=strings["texts"],
-            name=str(read["name"]),
             vectorizer=vectorizer,
             passages=cut,
-            weights=weights,
-            notes=[*read["notes"], *chosen["notes"]],
-            counts=stored,
-            folder=self.work.path,
+            **common,
         )
 
 

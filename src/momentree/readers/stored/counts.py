@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree._files import check_readable, staging
-from momentree._sparse import as_csr
+from momentree._sparse import as_csr, check_structure
 from momentree._validation import check_counts, check_lengths
 from momentree.exceptions import InvalidDataError, MomentreeError, ReadError
 from momentree.readers.stored.arrays import ArrayReader, ArrayWriter, open_array
@@ -111,6 +111,8 @@ class StoredCounts:
             open_array(self.folder / f"{name}.npy") for name in ("data", "indices", "indptr")
         )
         _require(len(indptr) == self.shape[0] + 1 and indptr[-1] == len(indices) == len(data))
+        _require(data.dtype in _TYPES and indices.dtype == np.int32)
+        _require(indptr.dtype in (np.int32, np.int64))
         X = sp.csr_array(self.shape, dtype=data.dtype)
         # Not by the constructor, which would copy them if their types differ.
         X.data, X.indices, X.indptr = data, indices, indptr
@@ -137,6 +139,8 @@ class StoredCounts:
         )
         for first in range(0, self.shape[0], _ROWS):
             ends = indptr.read(first, min(first + _ROWS, self.shape[0]) + 1).astype(np.int64)
+            if ends[0] < 0 or ends[-1] > len(data) or (ends[1:] < ends[:-1]).any():
+                raise ReadError("stored_counts_damaged", path=str(self.folder))
             at = 0
             while at < len(ends) - 1:
                 stop = int(np.searchsorted(ends, ends[at] + _VALUES, "right")) - 1
@@ -148,9 +152,28 @@ class StoredCounts:
                 pointers = (ends[at : stop + 1] - a).astype(np.int32)
                 shape = (stop - at, self.shape[1])
                 block = sp.csr_array((values, indices.read(a, b), pointers), shape=shape)
+                self.check(block)
                 block.has_canonical_format = True
                 yield block
                 at = stop
+
+    def check(self, X: sp.csr_array[Any]) -> None:
+        """Raise ``ReadError`` if some rows are not as they were written.
+
+        Parameters
+        ----------
+        X : csr_array
+            Rows that were read into memory.
+        """
+        try:
+            check_structure(X)
+            within = np.ones(len(X.indices), dtype=bool)
+            starts = X.indptr[:-1]
+            within[starts[starts < len(within)]] = False
+            _require(bool((X.indices[1:] > X.indices[:-1])[within[1:]].all()))
+            _require(bool(np.isfinite(X.data).all() and (X.data > 0).all()))
+        except (InvalidDataError, ValueError) as error:
+            raise ReadError("stored_counts_damaged", path=str(self.folder)) from error
 
     def __len__(self) -> int:
         return self.shape[0]
