@@ -7,16 +7,17 @@ import json
 import os
 import signal
 import subprocess
-import time
+import sys
 
 import numpy as np
 import pytest
 
 from momentree import TopicTree, report
+from momentree.backends import file_rows
 from momentree.cli import stored as bounded
 from momentree.readers.stored import corpus as stages
 
-from .conftest import COMMAND, clean_environment, invoke, make_documents, words
+from .conftest import clean_environment, invoke, make_documents, words
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 
@@ -97,19 +98,30 @@ def test_the_sample_is_spread_evenly():
         np.testing.assert_array_equal(bounded.evenly_spread(labels, m), evenly_spread(labels, m))
 
 
+# Is killed in the fit, when it has read all documents ten times.
+KILLED = """
+import os, signal
+from momentree.backends import answers, file_rows
+from momentree.cli import main
+
+def kill(self):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+file_rows.SORTED_NNZ = 0
+answers.np.save = lambda file, answer, save=answers.np.save: (
+    kill(file) if "000010-" in file.name else save(file, answer)
+)
+main()
+"""
+
+
 @posix
-def test_a_killed_run_is_continued(tmp_path, source):
-    given = list(map(str, arguments(source, tmp_path, "--memory", "1GB")))
+def test_a_killed_run_is_continued(tmp_path, source, monkeypatch):
+    given = list(map(str, arguments(source, tmp_path, "--memory", "1GB", "--search", "none")))
     work = tmp_path / "t.work"
-    process = subprocess.Popen(
-        [*COMMAND, *given], env=clean_environment(), stdout=subprocess.DEVNULL
-    )
-    while not (work / "1-texts").exists() and process.poll() is None:
-        time.sleep(0.001)
-    process.send_signal(signal.SIGKILL)
-    process.wait(timeout=60)
-    if process.returncode == 0:  # it was faster
-        pytest.skip("the run was over before it was killed")
+    command = [sys.executable, "-c", KILLED, *given]
+    killed = subprocess.run(command, env=clean_environment(), capture_output=True, check=False)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert not (tmp_path / "t.csv").exists()
 
     again = invoke(*given)
@@ -121,8 +133,10 @@ def test_a_killed_run_is_continued(tmp_path, source):
     assert changed.exit_code == 2
     assert "--refine was True" in changed.stderr
 
-    done = invoke(*given, "--resume")
+    monkeypatch.setattr(file_rows, "SORTED_NNZ", 0)
+    done = invoke(*given, "--resume", "--verbose")
     assert done.exit_code == 0, done.stderr
+    assert "continuing after 9 passes of an earlier run" in done.stderr
     continued = {name: (tmp_path / name).read_bytes() for name in ("t.csv", "t.mt")}
     assert not work.exists()
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]

@@ -17,6 +17,7 @@ import typer
 
 from momentree import readers
 from momentree._limits import memory_bytes
+from momentree.backends import answers_kept
 from momentree.cli._run import Run
 from momentree.cli.tables import CsvTable, assignments
 from momentree.exceptions import MomentreeError
@@ -30,7 +31,7 @@ Elsewhere = StoredCorpus | DistributedCorpus
 """Documents that are not in memory."""
 SHOWN = 10_000
 """Documents from which a report is made."""
-FIT = "4-fit"
+PASSES, FIT = "4-passes", "5-fit"
 _BYTES_PER_BYTE = 6
 """Memory that texts take while their words are counted, by their size in a file."""
 BYTES_OF_FIT, BYTES_OF_LDA_PER_ROW = 550_000_000, 250
@@ -113,11 +114,13 @@ def fit_once(corpus: Corpus, fit: Callable[[], Any]) -> tuple[Any, float]:
         return model, time.perf_counter() - start
     work = WorkFolder(corpus.folder)
     if not work.has(FIT):
-        model = fit()
+        with answers_kept(work.path / PASSES):
+            model = fit()
         took = time.perf_counter() - start
         with readers.new_stage(work, FIT) as (folder, noted):
             model.save(folder / "model.mt")
             noted["took"] = took
+        work.remove_stage(PASSES)
     # Read again also after a fit, so that a continued run gives the same files.
     model = load(work.path / FIT / "model.mt")
     return model, float(work.read(FIT)["took"])
