@@ -23,7 +23,14 @@ from momentree.cli.tables import CsvTable, assignments
 from momentree.exceptions import MomentreeError
 from momentree.messages import Message
 from momentree.persistence import load
-from momentree.readers import Corpus, DistributedCorpus, StoredCorpus, WorkFolder
+from momentree.readers import (
+    Corpus,
+    DistributedCorpus,
+    Records,
+    StoredCorpus,
+    StoredRecords,
+    WorkFolder,
+)
 from momentree.report.topics import default_title, topic_names
 from momentree.tree.search_sample import are_many
 
@@ -106,10 +113,10 @@ def search_fits(corpus: Corpus, n_topics: int | None, memory: str) -> bool:
     return BYTES_OF_FIT + BYTES_OF_SEARCH * len(corpus.X.data) <= memory_bytes(memory)
 
 
-def fit_once(corpus: Corpus, fit: Callable[[], Any]) -> tuple[Any, float]:
+def fit_once(corpus: Corpus | Records, fit: Callable[[], Any]) -> tuple[Any, float]:
     """Return a fitted model and the time it took; that of an earlier run if it was finished."""
     start = time.perf_counter()
-    if not isinstance(corpus, StoredCorpus):
+    if not isinstance(corpus, StoredCorpus | StoredRecords):
         model = fit()
         return model, time.perf_counter() - start
     work = WorkFolder(corpus.folder)
