@@ -12,10 +12,11 @@ import sys
 import numpy as np
 import pytest
 
-from momentree import TopicTree, report
+from momentree import ClusterTree, TopicTree, report
 from momentree.backends import file_rows
 from momentree.cli import stored as bounded
 from momentree.readers.stored import corpus as stages
+from momentree.readers.stored import counts
 
 from .conftest import clean_environment, invoke, make_documents, words
 
@@ -185,3 +186,59 @@ def test_options_that_do_not_fit_are_refused(tmp_path, source, more, said):
     assert done.stderr.count("\n") == 1
     assert said in done.stderr
     assert os.listdir(tmp_path) == []
+
+
+@pytest.fixture
+def codes(tmp_path):
+    """A table of codes of 300 records."""
+    rng = np.random.default_rng(0)
+    lines = ["visit_id,icd"]
+    for i in range(300):
+        likely = 4 * (i % 3) + rng.choice(4, size=rng.integers(1, 4), replace=False)
+        lines += [f"v{i},D{j}" for j in [*likely, *rng.choice(12, size=i % 2)]]
+    path = tmp_path / "codes.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("how", [[], ["--flat", "--min-codes", "3"]])
+def test_groups_are_those_in_memory(tmp_path, codes, how, monkeypatch):
+    monkeypatch.setattr(counts, "_VALUES", 100)
+    found = []
+    for more in ([], ["--memory", "1GB"]):
+        outputs = ["--csv", tmp_path / "g.csv", "--save", tmp_path / "g.mt"]
+        done = invoke("clusters", codes, "-k", 3, *how, *outputs, *more)
+        assert done.exit_code == 0, done.stderr
+        found.append([(tmp_path / name).read_bytes() for name in ("g.csv", "g.mt")])
+        assert len(os.listdir(tmp_path)) == 3
+    assert found[0] == found[1]
+
+
+def test_groups_are_found_after_an_interruption(tmp_path, codes, monkeypatch):
+    given = ["clusters", codes, "-k", 3, "--csv", tmp_path / "g.csv", "--memory", "1GB"]
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(report, "summarize_records", interrupted)
+        stopped = invoke(*given)
+    assert stopped.exit_code == 130
+    assert "add --resume to continue" in stopped.stderr
+    monkeypatch.setattr(ClusterTree, "fit", interrupted)  # is not repeated
+    assert invoke(*given, "--resume").exit_code == 0
+    assert sorted(os.listdir(tmp_path)) == ["codes.csv", "g.csv"]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--outcome", "icd"], "leave out --outcome or --memory"),
+        (["--groups", "auto"], "--memory does not allow --groups auto"),
+        (["--form", "measurements"], "--memory is for records with codes"),
+    ],
+)
+def test_options_that_need_all_records_are_refused(codes, more, said):
+    done = invoke("clusters", codes, "--memory", "1GB", *more)
+    assert done.exit_code == 2
+    assert said in done.stderr
