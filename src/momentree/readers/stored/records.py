@@ -7,9 +7,9 @@ The second interprets the different cells, by the rules for a table in memory, a
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from os import PathLike
 from pathlib import Path
@@ -32,7 +32,7 @@ from momentree.readers.records._code_cells import Entries, read_code_cells
 from momentree.readers.records._guesses import holds_one_code, matching
 from momentree.readers.records._layout import Layout, as_names, find_layout
 from momentree.readers.records._mapping import SUFFIXES, Mapped
-from momentree.readers.records._matrix import count_codes, with_gaps
+from momentree.readers.records._matrix import count_codes
 from momentree.readers.records._names import names_of
 from momentree.readers.records.coder import RecordCoder
 from momentree.readers.records.objects import Records
@@ -43,14 +43,21 @@ from momentree.readers.records.records import (
     with_rollup,
 )
 from momentree.readers.stored.arrays import ArrayReader, ArrayWriter, open_array
+from momentree.readers.stored.cells import (
+    CellNumbers,
+    Coding,
+    CountedCells,
+    DifferentCells,
+    matrix_at,
+    whole_records,
+)
 from momentree.readers.stored.copies import parts_of_equal
 from momentree.readers.stored.counts import MOST_COLUMNS, CountsWriter, StoredCounts, new_folder
 from momentree.readers.stored.strings import StoredStrings, StringsWriter
 from momentree.readers.stored.work import WorkFolder, write_stage
 from momentree.readers.tables.files import AUTO, check_exists
 from momentree.readers.tables.reader import open_table
-from momentree.readers.tables.roles import ZEROS
-from momentree.readers.tables.table import Cells, Source, Table, excerpt
+from momentree.readers.tables.table import Source, Table, excerpt
 from momentree.readers.text.frequencies import BYTES_PER_WORD
 
 log = logging.getLogger("momentree.readers")
@@ -235,112 +242,6 @@ def _of_file(value: Any) -> Any:
     return Path(value) if named else value
 
 
-@dataclass(frozen=True)
-class _CountedCells(Cells):
-    """The different cells of a column, one row each, with the number of rows in the table."""
-
-    n_rows: Ints
-
-    @property
-    def counts(self) -> Ints:
-        return self.n_rows
-
-
-@dataclass(frozen=True)
-class _DifferentCells(Table):
-    """A table in which each different cell of a column is a row."""
-
-    of: Mapping[str, _CountedCells] = field(default_factory=dict)
-    first: Mapping[str, list[tuple[str, int]]] = field(default_factory=dict)  # its column and row
-
-    def cells(self, name: str) -> Cells:
-        """Return the different cells."""
-        return self.of[name]
-
-    def place(self, row: int, column: str) -> dict[str, Any]:
-        """Return the location of the first of these cells in the file."""
-        name, first = self.first[column][row]
-        return super().place(first, name)
-
-
-class _CellNumbers:
-    """Numbers the different cells of columns, or of all code columns together."""
-
-    def __init__(self, layout: Layout, most: int, path: Path) -> None:
-        self._wide, self._most, self._path = layout.form == "wide", most, path
-        self._number: dict[tuple[int, str], int] = {}
-        self.skipped: set[int] = set()  # zeros of wide tables, and empty cells of others
-        self.counts = np.zeros(0, dtype=np.int64)
-        self.first: list[tuple[int, int]] = []  # column and row
-        self.n_padded = 0
-
-    @property
-    def cells(self) -> list[tuple[int, str]]:
-        """Column (0 for all code columns together) and text of each cell."""
-        return list(self._number)
-
-    def of(self, column: int, cells: Cells, above: int) -> Ints:
-        """Return the number of the cell of each row; -1 for those that say nothing."""
-        numbers = []
-        for at, text in enumerate(cells.texts.tolist()):
-            key = (column if self._wide else 0, text)
-            number = self._number.setdefault(key, len(self._number))
-            if number == len(self.first):
-                self.first.append((column, above + int(np.argmax(cells.index == at))))
-                if text.lower() in ZEROS if self._wide else not text:
-                    self.skipped.add(number)
-            numbers.append(number)
-        if len(self._number) > self._most:
-            raise InvalidDataError(
-                "too_many_different_cells",
-                path=str(self._path),
-                most=self._most,
-                parameter="memory",
-            )
-        self.n_padded += cells.n_padded
-        self.counts = np.concatenate(
-            [self.counts, np.zeros(len(self._number) - len(self.counts), np.int64)]
-        )
-        at_number = np.array(numbers, dtype=np.intp)
-        np.add.at(self.counts, at_number, cells.counts)
-        shown = np.array([-1 if one in self.skipped else one for one in numbers], dtype=np.intp)
-        return np.asarray(shown[cells.index])
-
-
-@dataclass(frozen=True)
-class _Coding:
-    """How many entries of each code are in a cell, and which codes it leaves unknown."""
-
-    ones: sp.csr_array[Any]  # (n_cells, n_codes)
-    gaps: sp.csr_array[Any] | None = None
-
-    def grouped(self, column: Ints, d: int) -> _Coding:
-        """Return the same for groups of codes, given the group of each."""
-        groups = _matrix(np.arange(len(column)), column, (len(column), d))
-        gaps = None if self.gaps is None else sp.csr_array(self.gaps @ groups)
-        return _Coding(sp.csr_array(self.ones @ groups), gaps)
-
-    def records(self, cells: sp.csr_array[Any]) -> tuple[sp.csr_array[Any], Ints]:
-        """Return records given their cells: 1 or NaN; and the repeated entries of each code."""
-        shape = (cells.shape[0], self.ones.shape[0])
-        cells = sp.csr_array((cells.data, cells.indices, cells.indptr), shape=shape)
-        X = sp.csr_array(cells @ self.ones).astype(np.float64)
-        X.sort_indices()
-        repeated = np.asarray(X.sum(axis=0)).ravel().astype(np.int64)
-        X.data[:] = 1.0
-        repeated -= np.bincount(X.indices, minlength=X.shape[1])
-        if self.gaps is not None:
-            gaps = sp.csr_array(cells @ self.gaps).astype(np.float64)
-            gaps.data[:] = 1.0
-            X = with_gaps(X, gaps)
-        return X, repeated
-
-
-def _matrix(row: Ints, column: Ints, shape: tuple[int, int]) -> sp.csr_array[Any]:
-    places = (row.astype(np.int32), column.astype(np.int32))
-    return sp.csr_array(sp.coo_array((np.ones(len(row), np.int64), places), shape=shape))
-
-
 def _write_some(counts: StoredCounts, chosen: NDArray[np.bool_], folder: Path) -> None:
     """Write some rows of counts to another folder."""
     folder.mkdir()
@@ -361,33 +262,6 @@ def _checksums(ids: Any) -> NDArray[np.uint64]:
     return np.where(ids == "", np.uint64(0), found)
 
 
-def _whole_records(parts: Iterable[Table], key: str | None) -> Iterator[Table]:
-    """Yield the rows of a table in parts, so that rows with the same id are in one part."""
-    held: Table | None = None
-    for part in parts:
-        if key is None:
-            yield part
-            continue
-        table = part if held is None else _joined_tables(held, part)
-        ids = table.columns[key]
-        last = next((i for i in range(len(ids) - 1, -1, -1) if ids[i] != ids[-1]), -1) + 1
-        if last:
-            yield _rows(table, 0, last)
-        held = _rows(table, last, table.n_rows)
-    if held is not None:
-        yield held
-
-
-def _joined_tables(first: Table, second: Table) -> Table:
-    columns = {name: [*cells, *second.columns[name]] for name, cells in first.columns.items()}
-    return replace(first, columns=columns, n_rows=first.n_rows + second.n_rows)
-
-
-def _rows(table: Table, start: int, stop: int) -> Table:
-    columns = {name: cells[start:stop] for name, cells in table.columns.items()}
-    return replace(table, columns=columns, n_rows=stop - start)
-
-
 @dataclass(frozen=True)
 class _Stages:
     """The stages of reading records."""
@@ -406,7 +280,7 @@ class _Stages:
         """Give a number to each different cell, and write those of each record."""
         layout, key = self.layout, self.layout.key
         path = self.source.head.path
-        numbers = _CellNumbers(layout, int(self.memory * _SHARE_OF_CELLS / BYTES_PER_WORD), path)
+        numbers = CellNumbers(layout, int(self.memory * _SHARE_OF_CELLS / BYTES_PER_WORD), path)
         names = [*layout.codes, *([] if key is None else [key])]
         pace = Pace(log, f"reading {path.name}")
         n_rows = n_records = n_without_id = above = 0
@@ -415,7 +289,7 @@ class _Stages:
             writer = CountsWriter(place)
             stack.callback(writer.close)
             sums = stack.enter_context(ArrayWriter(place / "checksums.npy", np.uint64))
-            for table in _whole_records(self._parts(names), key if self._by_row else None):
+            for table in whole_records(self._parts(names), key if self._by_row else None):
                 kinds |= table.kinds
                 ids = (
                     None
@@ -516,7 +390,7 @@ class _Stages:
                 n_read += len(block.indptr) - 1
                 pace.reached(n_read)
 
-        groups: list[_Coding] = []
+        groups: list[Coding] = []
 
         def counted(column: Ints, d: int) -> CodeCounts:
             groups.append(coding.grouped(column, d))
@@ -611,7 +485,7 @@ class _Stages:
             notes.append(Message("records_without_id", n_records=n_empty, column=column))
         return layout, None, notes
 
-    def _different(self, place: Path, noted: Mapping[str, Any]) -> _DifferentCells:
+    def _different(self, place: Path, noted: Mapping[str, Any]) -> DifferentCells:
         """Return the table of different cells."""
         texts = np.array(list(StoredStrings(place / "texts")), dtype=object)
         columns, counts, first_column, first_row = (
@@ -623,7 +497,7 @@ class _Stages:
         for j, name in enumerate(names if self.layout.form == "wide" else names[:1]):
             at = np.flatnonzero(columns == j)
             n_padded = int(noted["n_padded"]) if j == 0 else 0
-            of[name] = _CountedCells(np.arange(len(at)), texts[at], n_padded, counts[at])
+            of[name] = CountedCells(np.arange(len(at)), texts[at], n_padded, counts[at])
             first[name] = [(names[first_column[i]], int(first_row[i])) for i in at]
         numeric = {
             name: int(counts.sum())
@@ -633,7 +507,7 @@ class _Stages:
         }
         head = self.source.head
         origin = head.origin if head.n_rows >= int(noted["n_rows"]) else self._origin
-        return _DifferentCells(
+        return DifferentCells(
             head.path, head.columns, int(noted["n_rows"]), origin, head.kinds, numeric,
             of=of, first=first,
         )  # fmt: skip
@@ -647,12 +521,12 @@ class _Stages:
             above += table.n_rows
         return Message("at_row", row=row + 1)
 
-    def _entries(self, table: _DifferentCells, layout: Layout) -> tuple[Entries, _Coding]:
+    def _entries(self, table: DifferentCells, layout: Layout) -> tuple[Entries, Coding]:
         """Return the codes in the different cells."""
         n = sum(len(cells.texts) for cells in table.of.values())
         if layout.form != "wide":
             entries = read_code_cells(table, layout.codes[:1])
-            return entries, _Coding(_matrix(entries.row, entries.code, (n, len(entries.codes))))
+            return entries, Coding(matrix_at(entries.row, entries.code, (n, len(entries.codes))))
         entries = read_binary_cells(
             table,
             layout.codes,
@@ -667,7 +541,7 @@ class _Stages:
         def matrix(row: Ints, code: Ints) -> sp.csr_array[Any]:
             pairs = zip(row.tolist(), code.tolist(), strict=True)
             cell = [cells_of[entries.codes[j]][i] for i, j in pairs]
-            return _matrix(np.array(cell, dtype=np.intp), code, (n, len(entries.codes)))
+            return matrix_at(np.array(cell, dtype=np.intp), code, (n, len(entries.codes)))
 
         gaps = matrix(entries.missing_row, entries.missing_code)
         n_missing = int((open_array(place / "counts.npy") @ gaps).sum())
@@ -675,7 +549,7 @@ class _Stages:
             Message("missing_cells", n_entries=n_missing) if one.code == "missing_cells" else one
             for one in entries.notes
         ]
-        coding = _Coding(matrix(entries.row, entries.code), gaps if gaps.nnz else None)
+        coding = Coding(matrix(entries.row, entries.code), gaps if gaps.nnz else None)
         return replace(entries, notes=notes), coding
 
     def records(self) -> StoredRecords:
