@@ -109,7 +109,7 @@ def test_rows_of_a_record_that_are_not_together_are_refused(tmp_path):
     path = written(
         tmp_path / "t.csv", [("id", "code"), ("a", "401"), ("a", "428"), ("b", "401"), ("a", "250")]
     )
-    with raises(InvalidDataError, "rows_not_together", n_records=1, column="id"):
+    with raises(InvalidDataError, "rows_not_together", n_returns=1, column="id"):
         store_records(path, tmp_path / "work")
 
 

@@ -267,8 +267,8 @@ WORDS: dict[str, str] = {
         "mapping and names from string to string, empty of {empty:quoted or}"
     ),
     "rows_not_together": (
-        "{path}: {n_records:~record} by column {column} have rows in several places; sort the "
-        "table by this column, or leave out {parameter}"
+        "{path}: rows of the same record are not together; column {column!r} returns to an "
+        "earlier id {n_returns:~time}. Sort the table by this column, or leave out {parameter}"
     ),
     "table_not_streamed": (
         "{path} can only be read as a whole; save it as CSV or Parquet, or leave out {parameter}"

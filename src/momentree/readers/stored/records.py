@@ -453,7 +453,7 @@ class _Stages:
             raise InvalidDataError(
                 "rows_not_together",
                 path=str(self.source.head.path),
-                n_records=n_again,
+                n_returns=n_again,
                 column=column,
                 parameter="memory",
             )
