@@ -282,7 +282,7 @@ class _Stages:
         path = self.source.head.path
         numbers = CellNumbers(layout, int(self.memory * _SHARE_OF_CELLS / BYTES_PER_WORD), path)
         names = [*layout.codes, *([] if key is None else [key])]
-        pace = Pace(log, f"reading {path.name}")
+        pace = Pace(log, f"reading {path.name}", self.source.n_rows)
         n_rows = n_records = n_without_id = above = 0
         kinds: dict[str, str] = {}
         with new_folder(self.work.path / CELLS) as place, ExitStack() as stack:
@@ -313,7 +313,7 @@ class _Stages:
                     n_without_id += int((record < 0).sum())
                 n_rows, n_records = n_rows + table.n_rows, n_records + n
                 above += table.n_rows
-                pace.reached(n_records, f"{n_records:,} records")
+                pace.reached(n_rows, f"{n_records:,} records")
             writer.finish(None)
             sums.finish()
             texts = stack.enter_context(StringsWriter(place / "texts"))
