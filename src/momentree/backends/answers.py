@@ -96,6 +96,16 @@ def answers_kept(folder: Path) -> Iterator[None]:
         The folder, which is made if needed. The computation must be the same in each run: the same
         rows, parameters and version.
 
+    Yields
+    ------
+    None
+        The block runs.
+
+    Raises
+    ------
+    MomentreeError
+        If the folder cannot be written, for instance because the disk is full.
+
     Examples
     --------
     >>> import tempfile

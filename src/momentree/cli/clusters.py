@@ -331,7 +331,7 @@ def clusters(
             from momentree import readers
             from momentree.cli._names import GivenNames, sort_names
             from momentree.cli._reading import contains_measurements, notes_on_form, read_table
-            from momentree.cli.stored import kept, work_folder
+            from momentree.cli.stored import BYTES_OF_RECORD, kept, note_fit, work_folder
             from momentree.report.records import notes_shown
 
             names_of_codes, names_of_groups = sort_names(names or ())
@@ -366,6 +366,7 @@ def clusters(
                     **{name: reading[name] for name in _READING},
                     **coding,
                 )
+                note_fit(run, len(records), memory, BYTES_OF_RECORD)
         for note in [*notes_shown(records, min_cell), *notes_on_form(records, form)]:
             run.note(note)
         if measured:

@@ -41,8 +41,10 @@ SHOWN = 10_000
 PASSES, FIT = "4-passes", "5-fit"
 _BYTES_PER_BYTE = 6
 """Memory that texts take while their words are counted, by their size in a file."""
-BYTES_OF_FIT, BYTES_OF_LDA_PER_ROW = 550_000_000, 250
-"""Memory of the process during a fit, and of LDA with EM for each document."""
+BYTES_OF_FIT = 550_000_000
+"""Memory of the process during a fit."""
+BYTES_OF_LDA, BYTES_OF_RECORD = 250, 120
+"""Memory of LDA with EM for each document, and of groups of records for each record."""
 BYTES_OF_SEARCH = 24
 """Memory that a search in all documents takes for each of their counts."""
 _KEPT = ("cannot_store", "cannot_write", "resume_changed", "unfinished_work", "not_a_work_folder")
@@ -99,11 +101,11 @@ def note_size(run: Run, source: Path) -> None:
             )
 
 
-def note_fit(run: Run, corpus: Corpus, memory: str, *, lda: bool) -> None:
-    """Print a note if the fit may take more memory than allowed: that of LDA grows with n."""
-    needed = BYTES_OF_FIT + BYTES_OF_LDA_PER_ROW * len(corpus) * lda
+def note_fit(run: Run, n_rows: int, memory: str, bytes_per_row: int) -> None:
+    """Print a note if the fit and the report may take more memory than allowed."""
+    needed = BYTES_OF_FIT + bytes_per_row * n_rows
     if needed > memory_bytes(memory):
-        run.note(Message("fit_exceeds_memory", n_rows=len(corpus), gigabytes=needed / 1e9))
+        run.note(Message("fit_exceeds_memory", n_rows=n_rows, gigabytes=needed / 1e9))
 
 
 def search_fits(corpus: Corpus, n_topics: int | None, memory: str) -> bool:

@@ -129,7 +129,7 @@ WORDS: dict[str, str] = {
     "nothing_to_resume": "there is no unfinished work in {path}; starting from the beginning",
     "work_kept": "finished steps are kept in {path}; add {parameter:=value} to continue",
     "fit_exceeds_memory": (
-        "reading stays within {parameters.memory}, but the fit to {n_rows:~document} may take "
+        "reading stays within {parameters.memory}, but the fit to {n_rows:~row} may take "
         "{gigabytes:.1f} GB"
     ),
     "report_of_sample": (

@@ -76,7 +76,9 @@ class StoredRecords(Records):
 
     Parameters
     ----------
-    X, codes, names, ids, enough, coder, outcomes, outcome_names, name, form, notes, covariates :
+    X, codes, names, ids, enough, coder, outcomes, outcome_names : optional
+        As in :class:`Records`.
+    name, form, notes, covariates : optional
         As in :class:`Records`.
     counts : StoredCounts
         The codes of all records, whose ``blocks()`` are read one after the other.
@@ -109,13 +111,13 @@ def store_records(
     code_columns: str | Sequence[str] | None = None,
     union_by: str | None = None,
     ignore_columns: str | Sequence[str] = (),
+    empty: Empty = "missing",
     rollup: Mapped | None = None,
     names: Mapped | None = None,
     min_records: int | None = None,
     cumulative_frequency: float | None = None,
     min_codes: int = 1,
     drop_constant: bool = True,
-    empty: Empty = "missing",
     encoding: str = AUTO,
     separator: str | None = None,
     skip_rows: int = 0,
