@@ -203,7 +203,7 @@ def codes(tmp_path):
 
 @pytest.mark.parametrize("how", [[], ["--flat", "--min-codes", "3"]])
 def test_groups_are_those_in_memory(tmp_path, codes, how, monkeypatch):
-    monkeypatch.setattr(counts, "_VALUES", 100)
+    monkeypatch.setattr(counts, "BLOCK_VALUES", 100)
     found = []
     for more in ([], ["--memory", "1GB"]):
         outputs = ["--csv", tmp_path / "g.csv", "--save", tmp_path / "g.mt"]

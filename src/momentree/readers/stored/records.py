@@ -66,7 +66,7 @@ CELLS, RECORDS = "1-cells", "2-records"
 """The stages, by the names of their folders."""
 _AT_ONCE = 1 << 20
 """Records whose checksums are read at a time."""
-_SHARE_OF_CELLS = 0.15
+SHARE_OF_CELLS = 0.15
 """Fraction of the memory for the different cells."""
 
 
@@ -282,7 +282,7 @@ class _Stages:
         """Give a number to each different cell, and write those of each record."""
         layout, key = self.layout, self.layout.key
         path = self.source.head.path
-        numbers = CellNumbers(layout, int(self.memory * _SHARE_OF_CELLS / BYTES_PER_WORD), path)
+        numbers = CellNumbers(layout, int(self.memory * SHARE_OF_CELLS / BYTES_PER_WORD), path)
         names = [*layout.codes, *([] if key is None else [key])]
         pace = Pace(log, f"reading {path.name}", self.source.n_rows)
         n_rows = n_records = n_without_id = above = 0
