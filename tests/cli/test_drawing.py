@@ -82,7 +82,7 @@ def groups(request):
     codes = np.array([f"C{j:02}" for j in range(3 * k)], dtype=object)
     tree = ClusterTree(k).fit(X.astype(float), feature_names=codes)
     records = SimpleNamespace(
-        X=sp.csr_array(X.astype(float)),
+        fitted=sp.csr_array(X.astype(float)),
         codes=codes,
         names={code: NAMES[j % len(NAMES)] for j, code in enumerate(codes)},
         ids=[f"secret{i}" for i in range(N)],

@@ -7,16 +7,18 @@ import json
 import os
 import signal
 import subprocess
-import time
+import sys
 
 import numpy as np
 import pytest
 
-from momentree import TopicTree, report
+from momentree import ClusterTree, TopicTree, report
+from momentree.backends import file_rows
 from momentree.cli import stored as bounded
 from momentree.readers.stored import corpus as stages
+from momentree.readers.stored import counts
 
-from .conftest import COMMAND, clean_environment, invoke, make_documents, words
+from .conftest import clean_environment, invoke, make_documents, words
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 
@@ -74,7 +76,7 @@ def test_a_report_of_a_sample_has_the_numbers_of_all(tmp_path, source, monkeypat
     done = invoke(*given, "-o", tmp_path / "t.html")
     assert done.exit_code == 0, done.stderr
     assert "200 documents" in done.stdout
-    assert "the fit to 200 documents may take 10.0 GB" in done.stderr
+    assert "the fit to 200 rows may take 10.0 GB" in done.stderr
     content = json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))
     assert content["n_documents"] == 200
     assert words("report_of_sample", n_rows=50, n_all=200) in (tmp_path / "t.html").read_text(
@@ -97,19 +99,30 @@ def test_the_sample_is_spread_evenly():
         np.testing.assert_array_equal(bounded.evenly_spread(labels, m), evenly_spread(labels, m))
 
 
+# Is killed in the fit, when it has read all documents ten times.
+KILLED = """
+import os, signal
+from momentree.backends import answers, file_rows
+from momentree.cli import main
+
+def kill(self):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+file_rows.SORTED_NNZ = 0
+answers.np.save = lambda file, answer, save=answers.np.save: (
+    kill(file) if "000010-" in file.name else save(file, answer)
+)
+main()
+"""
+
+
 @posix
-def test_a_killed_run_is_continued(tmp_path, source):
-    given = list(map(str, arguments(source, tmp_path, "--memory", "1GB")))
+def test_a_killed_run_is_continued(tmp_path, source, monkeypatch):
+    given = list(map(str, arguments(source, tmp_path, "--memory", "1GB", "--search", "none")))
     work = tmp_path / "t.work"
-    process = subprocess.Popen(
-        [*COMMAND, *given], env=clean_environment(), stdout=subprocess.DEVNULL
-    )
-    while not (work / "1-texts").exists() and process.poll() is None:
-        time.sleep(0.001)
-    process.send_signal(signal.SIGKILL)
-    process.wait(timeout=60)
-    if process.returncode == 0:  # it was faster
-        pytest.skip("the run was over before it was killed")
+    command = [sys.executable, "-c", KILLED, *given]
+    killed = subprocess.run(command, env=clean_environment(), capture_output=True, check=False)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert not (tmp_path / "t.csv").exists()
 
     again = invoke(*given)
@@ -121,8 +134,10 @@ def test_a_killed_run_is_continued(tmp_path, source):
     assert changed.exit_code == 2
     assert "--refine was True" in changed.stderr
 
-    done = invoke(*given, "--resume")
+    monkeypatch.setattr(file_rows, "SORTED_NNZ", 0)
+    done = invoke(*given, "--resume", "--verbose")
     assert done.exit_code == 0, done.stderr
+    assert "continuing after 9 passes of an earlier run" in done.stderr
     continued = {name: (tmp_path / name).read_bytes() for name in ("t.csv", "t.mt")}
     assert not work.exists()
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
@@ -171,3 +186,59 @@ def test_options_that_do_not_fit_are_refused(tmp_path, source, more, said):
     assert done.stderr.count("\n") == 1
     assert said in done.stderr
     assert os.listdir(tmp_path) == []
+
+
+@pytest.fixture
+def codes(tmp_path):
+    """A table of codes of 300 records."""
+    rng = np.random.default_rng(0)
+    lines = ["visit_id,icd"]
+    for i in range(300):
+        likely = 4 * (i % 3) + rng.choice(4, size=rng.integers(1, 4), replace=False)
+        lines += [f"v{i},D{j}" for j in [*likely, *rng.choice(12, size=i % 2)]]
+    path = tmp_path / "codes.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("how", [[], ["--flat", "--min-codes", "3"]])
+def test_groups_are_those_in_memory(tmp_path, codes, how, monkeypatch):
+    monkeypatch.setattr(counts, "BLOCK_VALUES", 100)
+    found = []
+    for more in ([], ["--memory", "1GB"]):
+        outputs = ["--csv", tmp_path / "g.csv", "--save", tmp_path / "g.mt"]
+        done = invoke("clusters", codes, "-k", 3, *how, *outputs, *more)
+        assert done.exit_code == 0, done.stderr
+        found.append([(tmp_path / name).read_bytes() for name in ("g.csv", "g.mt")])
+        assert len(os.listdir(tmp_path)) == 3
+    assert found[0] == found[1]
+
+
+def test_groups_are_found_after_an_interruption(tmp_path, codes, monkeypatch):
+    given = ["clusters", codes, "-k", 3, "--csv", tmp_path / "g.csv", "--memory", "1GB"]
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(report, "summarize_records", interrupted)
+        stopped = invoke(*given)
+    assert stopped.exit_code == 130
+    assert "add --resume to continue" in stopped.stderr
+    monkeypatch.setattr(ClusterTree, "fit", interrupted)  # is not repeated
+    assert invoke(*given, "--resume").exit_code == 0
+    assert sorted(os.listdir(tmp_path)) == ["codes.csv", "g.csv"]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--outcome", "icd"], "leave out --outcome or --memory"),
+        (["--groups", "auto"], "--memory does not allow --groups auto"),
+        (["--form", "measurements"], "--memory is for records with codes"),
+    ],
+)
+def test_options_that_need_all_records_are_refused(codes, more, said):
+    done = invoke("clusters", codes, "--memory", "1GB", *more)
+    assert done.exit_code == 2
+    assert said in done.stderr

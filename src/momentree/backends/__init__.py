@@ -1,5 +1,6 @@
 """Sums over rows: kernels on row blocks, run on threads in a fixed order."""
 
+from momentree.backends.answers import answers_kept
 from momentree.backends.base import Kernel, RowArray, Rows
 from momentree.backends.block import Block
 from momentree.backends.file_rows import FileRows, in_files
@@ -25,6 +26,7 @@ __all__ = [
     "RowsRead",
     "Site",
     "Sites",
+    "answers_kept",
     "as_rows",
     "collected",
     "count_pass",

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from momentree._pages import each_part, mapped
 from momentree._types import Floats, Ints
+from momentree.backends.answers import kept_answer
 from momentree.backends.base import Kernel, RowArray, Rows
 from momentree.backends.row_order import SORTED_NNZ
 from momentree.backends.rows import RowBlocks
@@ -42,8 +43,11 @@ class FileRows(Rows):
         return self.blocks.whole
 
     def sum(self, kernel: Kernel, *arrays: RowArray) -> Floats:
-        """Return the sum of a kernel over all blocks; see :meth:`Rows.sum`."""
-        return self.blocks.sum(kernel, *arrays)
+        """Return the sum of a kernel over all blocks; see :meth:`Rows.sum`.
+
+        Within :func:`answers_kept`, it is kept in a file.
+        """
+        return kept_answer(kernel, self.shape, lambda: self.blocks.sum(kernel, *arrays))
 
     def map(self, kernel: Kernel, *arrays: RowArray) -> RowArray:
         """Return the values of a kernel for all rows, in a file; see :meth:`Rows.map`."""

@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from momentree.cli._fewer import note_number, why_no_more
 from momentree.cli._incomplete import RecordAssigner
 from momentree.cli._names import GivenNames
 from momentree.cli._run import Result, Run, made_with
+from momentree.cli.stored import fit_once
 from momentree.cli.tables import CsvTable, assignments
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
 from momentree.messages import Message
@@ -52,16 +54,23 @@ def find_groups(
 
     `parameters` are those of the estimator; `shown` are a title and what the report may disclose.
     """
-    X: Any = records.X
-    X = X[records.enough.nonzero()[0]]
+    X: Any = records.fitted
     check_groups(records, n_groups, X.shape[0], Disclosure(min_cell))
+    remarks: list[Message] = []
+
+    def fit() -> Any:
+        find = _fit_flat if flat else _grow_tree
+        found, more = find(run, X, n_groups, parameters, records.codes)
+        remarks.extend(more)
+        return found
+
     start = time.perf_counter()
     with run.stage("finding groups"):
-        find = _fit_flat if flat else _grow_tree
-        fitted, remarks = find(run, X, n_groups, parameters, records.codes)
+        fitted, took = fit_once(records, fit)
         note_number(run, fitted, n_groups, "groups")
         edited = given.apply(apply_edits(run, fitted, X, edits, min_cell))
-    took = time.perf_counter() - start
+    if edits:
+        took = time.perf_counter() - start
     quality: dict[str, Any] = {}
     if stability:
         with run.stage("measuring stability"), warnings.catch_warnings():
@@ -191,23 +200,31 @@ def _table(
     records: Records, estimator: Any, names: Sequence[str], scoring: Mapping[str, Any]
 ) -> CsvTable:
     """Return the group of every record; those with too few codes for the fit may have none."""
-    X: Any = records.X
-    labels, proba = estimator.predict(X), estimator.predict_proba(X)
-    reasons = [""] * len(labels)
-    short = np.flatnonzero(~records.enough)
-    if len(short):
-        codes = records.codes.tolist()
-        found = RecordAssigner.of(scoring, codes, len(names)).assign(X[short])
-        labels[short], proba[short] = found.labels, found.proba
-        for i, reason in zip(short.tolist(), found.reasons, strict=True):
-            reasons[i] = reason
-    table = assignments(
-        "group", names, labels, proba, every=False, undecided=reasons, id=records.ids
-    )
-    n_codes = (X == 1).sum(axis=1).tolist()  # missing values are not codes
-    fitted = ["yes" if enough else "no" for enough in records.enough]
-    rows = [(*row, n, f) for row, n, f in zip(table.rows, n_codes, fitted, strict=True)]
-    return replace(table, header=[*table.header, "n_codes", "fitted"], rows=rows)
+    start = 0
+
+    def part(X: Any) -> CsvTable:
+        nonlocal start
+        here = slice(start, start := start + X.shape[0])
+        labels, proba = np.array(estimator.predict(X)), np.array(estimator.predict_proba(X))
+        enough, reasons = records.enough[here], [""] * len(labels)
+        short = np.flatnonzero(~enough)
+        if len(short):
+            codes = records.codes.tolist()
+            found = RecordAssigner.of(scoring, codes, len(names)).assign(X[short])
+            labels[short], proba[short] = found.labels, found.proba
+            for i, reason in zip(short.tolist(), found.reasons, strict=True):
+                reasons[i] = reason
+        table = assignments(
+            "group", names, labels, proba, every=False, undecided=reasons, id=records.ids[here]
+        )
+        n_codes = (X == 1).sum(axis=1).tolist()  # missing values are not codes
+        fitted = ["yes" if one else "no" for one in enough]
+        rows = [(*row, n, f) for row, n, f in zip(table.rows, n_codes, fitted, strict=True)]
+        return replace(table, header=[*table.header, "n_codes", "fitted"], rows=rows)
+
+    parts = map(part, records.blocks())
+    first = next(parts)
+    return replace(first, more=chain.from_iterable(one.rows for one in parts))
 
 
 def _content(summary: Mapping[str, Any], remarks: Sequence[str]) -> dict[str, Any]:

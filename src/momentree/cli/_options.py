@@ -310,8 +310,8 @@ Memory = Annotated[
     str | None,
     reading_option(
         metavar="SIZE",
-        help="Work in this much memory, such as 1GB or 800MB, with the texts and counts in a "
-        "folder on disk next to the output.",
+        help="Work in this much memory, such as 1GB or 800MB, with what was read in a folder "
+        "on disk next to the output.",
         show_default="as much as needed",
     ),
 ]

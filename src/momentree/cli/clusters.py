@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -40,6 +41,14 @@ The same groups, with group 3 split and then 2 and 5 merged:\n
 Groups with names of your own:\n
   momentree clusters visits.csv --rename 0="Births" --rename 3="Heart failure" -o visits.html
 """
+
+_FITTING = ("groups", "flat", "min_samples_leaf", "refine")
+_READING = ("id_column", "ignore_columns", "empty", "encoding", "separator", "skip_rows", "header")
+_WHOLE = (
+    *("outcome", "covariate", "join", "on", "fits", "stability", "merge", "split", "sheet"),
+    *("kind", "missing", "include_records"),
+)
+"""Options that need all records in memory."""
 
 code_option = options.in_panel("Codes")
 group_option = options.in_panel("Groups")
@@ -214,6 +223,8 @@ def clusters(
     keep_constant: Annotated[
         bool, code_option("--keep-constant", help="Keep codes that every record has.")
     ] = False,
+    memory: options.Memory = None,
+    resume: options.Resume = False,
     output: options.Output = None,
     title: options.Title = None,
     min_cell: Annotated[
@@ -270,6 +281,9 @@ def clusters(
 
     All files are written together at the end; after an error, none is written.
     """
+    check_needed(context, "resume", needs="memory", code="resume_needs_memory")
+    if memory is not None:
+        _check_in_parts(context)
     edits = read_edits(context, {"merge": merge or (), "split": split or ()})
     if flat and options.given(context, "min_samples_leaf"):
         raise InvalidParameterError("applies_to_trees", parameter="min_samples_leaf")
@@ -279,17 +293,18 @@ def clusters(
     if fits_table is not None:
         check_needed(context, "fits_table", needs="fits", code="applies_to_fits")
     mappings = [Path(name) for name in (rollup, *(names or ())) if name is not None]
+    outputs = {
+        "output": output,
+        "csv": csv,
+        "json": json,
+        "save": save,
+        "table_one": table_one,
+        "fits_table": fits_table,
+    }
     run = Run(
         context,
         inputs=(source, *(join or ()), *filter(Path.is_file, mappings)),
-        outputs={
-            "output": output,
-            "csv": csv,
-            "json": json,
-            "save": save,
-            "table_one": table_one,
-            "fits_table": fits_table,
-        },
+        outputs=outputs,
         quiet=quiet,
         verbose=verbose,
         escape_formulas=escape_formulas,
@@ -311,20 +326,18 @@ def clusters(
         "skip_rows": skip_rows,
         "header": header,
     }
-    with run.stage(f"reading {source.name or source}"):
-        from momentree.cli._names import GivenNames, sort_names
-        from momentree.cli._reading import contains_measurements, notes_on_form, read_table
-        from momentree.report.records import notes_shown
+    with ExitStack() as held:
+        with run.stage(f"reading {source.name or source}"):
+            from momentree import readers
+            from momentree.cli._names import GivenNames, sort_names
+            from momentree.cli._reading import contains_measurements, notes_on_form, read_table
+            from momentree.cli.stored import BYTES_OF_RECORD, kept, note_fit, work_folder
+            from momentree.report.records import notes_shown
 
-        names_of_codes, names_of_groups = sort_names(names or ())
-        given = GivenNames.read(rename or (), names_of_groups)
-        measured = contains_measurements(context, source, form, names_of_codes, reading)
-        records = read_table(
-            source,
-            reading,
-            {"kinds": options.kinds_by_column(kind or ()), "missing": missing or ()}
-            if measured
-            else {
+            names_of_codes, names_of_groups = sort_names(names or ())
+            given = GivenNames.read(rename or (), names_of_groups)
+            measured = contains_measurements(context, source, form, names_of_codes, reading)
+            coding: dict[str, Any] = {
                 "code_columns": code_column or None,
                 "union_by": union_by,
                 "rollup": rollup,
@@ -333,32 +346,59 @@ def clusters(
                 "cumulative_frequency": cumulative_frequency,
                 "min_codes": min_codes,
                 "drop_constant": not keep_constant,
-            },
-            measured=measured,
+            }
+            records: readers.Records | readers.Measurements
+            if memory is None:
+                of_kinds = {"kinds": options.kinds_by_column(kind or ()), "missing": missing or ()}
+                more = of_kinds if measured else coding
+                records = read_table(source, reading, more, measured=measured)
+            elif measured:
+                raise InvalidParameterError("measurements_not_streamed", parameter="memory")
+            else:
+                work = work_folder(source, outputs)
+                held.enter_context(kept(run, work, resume=resume))
+                records = readers.store_records(
+                    source,
+                    work.path,
+                    memory=memory,
+                    resume=resume,
+                    also={name: context.params[name] for name in _FITTING},
+                    **{name: reading[name] for name in _READING},
+                    **coding,
+                )
+                note_fit(run, len(records), memory, BYTES_OF_RECORD)
+        for note in [*notes_shown(records, min_cell), *notes_on_form(records, form)]:
+            run.note(note)
+        if measured:
+            from momentree.cli._measurements import find_measured_groups
+
+            find: Any = find_measured_groups
+            groups = groups if options.given(context, "groups") else None
+        else:
+            from momentree.cli._clusters import find_groups
+
+            find = find_groups
+        result = find(
+            run,
+            records,
+            groups,
+            parameters,
+            flat=flat,
+            edits=edits,
+            given=given,
+            stability=stability,
+            candidates=fits,
+            title=title,
+            min_cell=min_cell,
+            include_records=include_records,
         )
-    for note in [*notes_shown(records, min_cell), *notes_on_form(records, form)]:
-        run.note(note)
-    if measured:
-        from momentree.cli._measurements import find_measured_groups
+        run.finish(result)
 
-        find: Any = find_measured_groups
-        groups = groups if options.given(context, "groups") else None
-    else:
-        from momentree.cli._clusters import find_groups
 
-        find = find_groups
-    result = find(
-        run,
-        records,
-        groups,
-        parameters,
-        flat=flat,
-        edits=edits,
-        given=given,
-        stability=stability,
-        candidates=fits,
-        title=title,
-        min_cell=min_cell,
-        include_records=include_records,
-    )
-    run.finish(result)
+def _check_in_parts(context: typer.Context) -> None:
+    """Refuse options that need all records in memory."""
+    for name in _WHOLE:
+        if options.given(context, name):
+            raise InvalidParameterError("not_with_memory", parameter=name)
+    if context.params["groups"] is None:
+        raise InvalidParameterError("auto_with_memory", parameter="groups")

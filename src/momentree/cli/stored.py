@@ -17,12 +17,20 @@ import typer
 
 from momentree import readers
 from momentree._limits import memory_bytes
+from momentree.backends import answers_kept
 from momentree.cli._run import Run
 from momentree.cli.tables import CsvTable, assignments
 from momentree.exceptions import MomentreeError
 from momentree.messages import Message
 from momentree.persistence import load
-from momentree.readers import Corpus, DistributedCorpus, StoredCorpus, WorkFolder
+from momentree.readers import (
+    Corpus,
+    DistributedCorpus,
+    Records,
+    StoredCorpus,
+    StoredRecords,
+    WorkFolder,
+)
 from momentree.report.topics import default_title, topic_names
 from momentree.tree.search_sample import are_many
 
@@ -30,11 +38,13 @@ Elsewhere = StoredCorpus | DistributedCorpus
 """Documents that are not in memory."""
 SHOWN = 10_000
 """Documents from which a report is made."""
-FIT = "4-fit"
+PASSES, FIT = "4-passes", "5-fit"
 _BYTES_PER_BYTE = 6
 """Memory that texts take while their words are counted, by their size in a file."""
-BYTES_OF_FIT, BYTES_OF_LDA_PER_ROW = 550_000_000, 250
-"""Memory of the process during a fit, and of LDA with EM for each document."""
+BYTES_OF_FIT = 550_000_000
+"""Memory of the process during a fit."""
+BYTES_OF_LDA, BYTES_OF_RECORD = 250, 120
+"""Memory of LDA with EM for each document, and of groups of records for each record."""
 BYTES_OF_SEARCH = 24
 """Memory that a search in all documents takes for each of their counts."""
 _KEPT = ("cannot_store", "cannot_write", "resume_changed", "unfinished_work", "not_a_work_folder")
@@ -91,11 +101,11 @@ def note_size(run: Run, source: Path) -> None:
             )
 
 
-def note_fit(run: Run, corpus: Corpus, memory: str, *, lda: bool) -> None:
-    """Print a note if the fit may take more memory than allowed: that of LDA grows with n."""
-    needed = BYTES_OF_FIT + BYTES_OF_LDA_PER_ROW * len(corpus) * lda
+def note_fit(run: Run, n_rows: int, memory: str, bytes_per_row: int) -> None:
+    """Print a note if the fit and the report may take more memory than allowed."""
+    needed = BYTES_OF_FIT + bytes_per_row * n_rows
     if needed > memory_bytes(memory):
-        run.note(Message("fit_exceeds_memory", n_rows=len(corpus), gigabytes=needed / 1e9))
+        run.note(Message("fit_exceeds_memory", n_rows=n_rows, gigabytes=needed / 1e9))
 
 
 def search_fits(corpus: Corpus, n_topics: int | None, memory: str) -> bool:
@@ -105,19 +115,21 @@ def search_fits(corpus: Corpus, n_topics: int | None, memory: str) -> bool:
     return BYTES_OF_FIT + BYTES_OF_SEARCH * len(corpus.X.data) <= memory_bytes(memory)
 
 
-def fit_once(corpus: Corpus, fit: Callable[[], Any]) -> tuple[Any, float]:
+def fit_once(corpus: Corpus | Records, fit: Callable[[], Any]) -> tuple[Any, float]:
     """Return a fitted model and the time it took; that of an earlier run if it was finished."""
     start = time.perf_counter()
-    if not isinstance(corpus, StoredCorpus):
+    if not isinstance(corpus, StoredCorpus | StoredRecords):
         model = fit()
         return model, time.perf_counter() - start
     work = WorkFolder(corpus.folder)
     if not work.has(FIT):
-        model = fit()
+        with answers_kept(work.path / PASSES):
+            model = fit()
         took = time.perf_counter() - start
         with readers.new_stage(work, FIT) as (folder, noted):
             model.save(folder / "model.mt")
             noted["took"] = took
+        work.remove_stage(PASSES)
     # Read again also after a fit, so that a continued run gives the same files.
     model = load(work.path / FIT / "model.mt")
     return model, float(work.read(FIT)["took"])

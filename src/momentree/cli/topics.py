@@ -339,7 +339,14 @@ def topics(
             from momentree.cli._tokenizer import load_tokenizer
             from momentree.cli._topics import fit_flat, grow_tree, read_order, title_of
             from momentree.cli.cluster import connected, on_workers
-            from momentree.cli.stored import kept, note_fit, note_size, search_fits, work_folder
+            from momentree.cli.stored import (
+                BYTES_OF_LDA,
+                kept,
+                note_fit,
+                note_size,
+                search_fits,
+                work_folder,
+            )
             from momentree.readers.text.words import read_words
 
             elsewhere = scheduler is not None or readers.is_pattern(source)
@@ -409,7 +416,7 @@ def topics(
                     **cleaning,
                 )
                 lda = flat and kind == "lda"
-                note_fit(run, corpus, memory, lda=lda)
+                note_fit(run, len(corpus), memory, BYTES_OF_LDA * lda)
                 wanted = components if flat else leaves
                 if search != "none" and not lda and not search_fits(corpus, wanted, memory):
                     search = "none"

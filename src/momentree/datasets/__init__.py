@@ -31,6 +31,7 @@ from momentree.readers import (
     Sequences,
     StoredCorpus,
     StoredCounts,
+    StoredRecords,
     TextVectorizer,
     align_columns,
     code_titles,
@@ -51,6 +52,7 @@ from momentree.readers import (
     stop_words,
     store_corpus,
     store_counts,
+    store_records,
     stream_documents,
     vectorize,
 )
@@ -77,6 +79,7 @@ __all__ = [
     "Sequences",
     "StoredCorpus",
     "StoredCounts",
+    "StoredRecords",
     "TextVectorizer",
     "TopicSample",
     "VisitSample",
@@ -109,6 +112,7 @@ __all__ = [
     "stop_words",
     "store_corpus",
     "store_counts",
+    "store_records",
     "stream_documents",
     "vectorize",
 ]

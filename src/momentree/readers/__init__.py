@@ -20,6 +20,7 @@ from momentree.readers.sequences.objects import Sequences
 from momentree.readers.sequences.sequences import read_sequences
 from momentree.readers.stored.corpus import StoredCorpus, store_corpus
 from momentree.readers.stored.counts import StoredCounts, store_counts
+from momentree.readers.stored.records import StoredRecords, store_records
 from momentree.readers.stored.work import WorkFolder, new_stage
 from momentree.readers.text.documents import read_documents, stream_documents
 from momentree.readers.text.frequencies import DocumentFrequencies
@@ -48,6 +49,7 @@ __all__ = [
     "Sequences",
     "StoredCorpus",
     "StoredCounts",
+    "StoredRecords",
     "TextVectorizer",
     "WorkFolder",
     "align_columns",
@@ -71,6 +73,7 @@ __all__ = [
     "stop_words",
     "store_corpus",
     "store_counts",
+    "store_records",
     "stream_documents",
     "vectorize",
 ]

@@ -30,6 +30,10 @@ class Records:
     name: str = "Ward"
     notes: tuple = (Message("test: codes trimmed", n_cells=3),)
 
+    @property
+    def fitted(self):
+        return self.X[np.flatnonzero(self.enough)]
+
 
 @dataclass
 class Mixture:

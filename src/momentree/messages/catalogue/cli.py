@@ -133,11 +133,16 @@ WORDS: dict[str, str] = {
         "{parameter} continues a run with {parameters.memory}; add it, with the value of that run"
     ),
     "not_with_memory": (
-        "{parameter} needs all documents in memory; leave out {parameter} or {parameters.memory}"
+        "{parameter} needs all documents or records in memory; leave out {parameter} or "
+        "{parameters.memory}"
     ),
     "auto_with_memory": (
         "{parameters.memory} does not allow {parameter:auto}, which fits many models; give a "
-        "number, such as the one found for a sample of the documents"
+        "number, such as the one found for a sample"
+    ),
+    "measurements_not_streamed": (
+        "{parameter} is for records with codes, and this table contains measurements; leave out "
+        "{parameter}, or choose columns of codes with {parameters.code_columns}"
     ),
     "search_left_out": (
         "a search in all documents would exceed {parameters.memory}, so topics come from splits "
@@ -146,7 +151,7 @@ WORDS: dict[str, str] = {
     "nothing_to_resume": "there is no unfinished work in {path}; starting from the beginning",
     "work_kept": "finished steps are kept in {path}; add {parameter:=value} to continue",
     "fit_exceeds_memory": (
-        "reading stays within {parameters.memory}, but the fit to {n_rows:~document} may take "
+        "reading stays within {parameters.memory}, but the fit to {n_rows:~row} may take "
         "{gigabytes:.1f} GB"
     ),
     "report_of_sample": (

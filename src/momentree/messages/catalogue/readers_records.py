@@ -266,4 +266,15 @@ WORDS: dict[str, str] = {
         "form of {forms:quoted or}, columns as strings, a roll-up of {rollups:quoted or} or None, "
         "mapping and names from string to string, empty of {empty:quoted or}"
     ),
+    "rows_not_together": (
+        "{path}: rows of the same record are not together; column {column!r} returns to an "
+        "earlier id {n_returns:~time}. Sort the table by this column, or leave out {parameter}"
+    ),
+    "table_not_streamed": (
+        "{path} can only be read as a whole; save it as CSV or Parquet, or leave out {parameter}"
+    ),
+    "too_many_different_cells": (
+        "{path} has more than {most:,} different cells, as many as {parameter} allows; write one "
+        "row per record and code, which takes little memory, or allow more"
+    ),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ import scipy.sparse as sp
 from momentree._types import Ints
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
 from momentree.messages import Message
-from momentree.readers.records._code_cells import Entries
 from momentree.readers.records.coder import RecordCoder
 from momentree.readers.records.codes import EXAMPLES, SYSTEMS, looks_like, lookup, lost_zeros
 from momentree.readers.tables.table import Table, excerpt, excerpts
@@ -21,12 +20,41 @@ LARGE = 1_000
 """Codes must occur in five records if there are this many or more, else in two."""
 
 
+@dataclass(frozen=True)
+class CodeCounts:
+    """How often codes occur in n records: the numbers by which codes are chosen."""
+
+    n: int
+    ones: Ints  # records with each code
+    unknown: Ints  # records in which it is unknown
+    repeated: Ints  # entries after the first of a record
+    n_empty: int  # records without any entry
+
+    @classmethod
+    def of(cls, X: sp.csr_array[Any], repeated: Ints) -> CodeCounts:
+        """Count the codes of records."""
+        n, d = X.shape
+        ones = np.bincount(X.indices[X.data == 1], minlength=d)
+        unknown = np.bincount(X.indices[np.isnan(X.data)], minlength=d)
+        return cls(n, ones, unknown, repeated, int((np.diff(X.indptr) == 0).sum()))
+
+    def __add__(self, other: CodeCounts) -> CodeCounts:
+        return CodeCounts(
+            self.n + other.n,
+            self.ones + other.ones,
+            self.unknown + other.unknown,
+            self.repeated + other.repeated,
+            self.n_empty + other.n_empty,
+        )
+
+
 def group_codes(
-    table: Table, entries: Entries, rules: RecordCoder, *, wide: bool
+    table: Table, codes: Sequence[str], counts: Ints, rules: RecordCoder, *, wide: bool
 ) -> tuple[RecordCoder, list[str], list[Message]]:
-    """Return the rules, completed from the codes; the group of each code; and notes."""
-    codes = entries.codes
-    counts = np.bincount(entries.code, minlength=len(codes))
+    """Return the rules, completed from the codes; the group of each code; and notes.
+
+    `counts` are the entries with each code.
+    """
     notes = []
     if rules.rollup == "mapping":
         notes = _check_mapping(table, codes, counts, rules)
@@ -141,7 +169,7 @@ def _check_numbers(
 
 
 def choose_codes(
-    X: sp.csr_array[Any],
+    counts: CodeCounts,
     codes: Sequence[str],
     *,
     where: str,
@@ -151,15 +179,13 @@ def choose_codes(
     wide: bool,
 ) -> tuple[Ints, list[Message]]:
     """Choose the columns: not too rare, not in every record, the most frequent ones."""
-    n, d = X.shape
-    ones = np.bincount(X.indices[X.data == 1], minlength=d)
+    n, ones, d = counts.n, counts.ones, len(codes)
     least = (5 if n >= LARGE else 2) if min_records is None else min_records
     # Codes that occur only in rows without an id are not in any record.
     seen = np.full(d, wide) | (ones > 0)
     rare = seen & (ones < least)
     # A record with no codes does not contradict a constant code, unless it has a zero.
-    empty = 0 if wide else int((np.diff(X.indptr) == 0).sum())
-    observed = n - empty - np.bincount(X.indices[np.isnan(X.data)], minlength=d)
+    observed = n - (0 if wide else counts.n_empty) - counts.unknown
     constant = seen & ~rare & (ones == observed) if drop_constant else np.zeros(d, dtype=bool)
     names = np.array(codes, dtype=object)
     n_seen, n_rare, n_constant = int(seen.sum()), int(rare.sum()), int(constant.sum())

@@ -91,7 +91,9 @@ def read_code_cells(table: Table, names: Sequence[str]) -> Entries:
     row, token = np.concatenate(rows), written[np.concatenate(tokens)]
     if n_padded := sum(one.n_padded for one in cells):
         notes.append(Message("blanks_removed", n_entries=n_padded))
-    if n_lower := int(np.count_nonzero((upper != raw)[token])):
+    lower = (upper != raw)[written]
+    n_rows = np.concatenate([one.n_rows[~one.is_date] for one in columns])
+    if n_lower := int(n_rows[lower].sum()):
         notes.append(Message("upper_case", n_entries=n_lower))
     none = np.empty(0, dtype=np.intp)
     return Entries(row, canonical[token], list(map(str, codes)), none, none, notes)

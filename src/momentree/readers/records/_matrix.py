@@ -93,12 +93,17 @@ def matrix_of(
     X, n_repeated = _ones(rows.record[entries.row], column[entries.code], shape)
     if len(entries.missing_row):
         gaps, _ = _ones(rows.record[entries.missing_row], column[entries.missing_code], shape)
-        # A record with the code in one row has it, even if the code is missing in another.
-        gaps = sp.csr_array(gaps - gaps.multiply(X))
-        gaps.eliminate_zeros()
-        gaps.data[:] = np.nan
-        X = sp.csr_array(X + gaps)
+        X = with_gaps(X, gaps)
     return X, n_repeated
+
+
+def with_gaps(X: sp.csr_array[Any], gaps: sp.csr_array[Any]) -> sp.csr_array[Any]:
+    """Return X with NaN where `gaps` has 1 and X has none."""
+    # A record with the code in one row has it, even if the code is missing in another.
+    gaps = sp.csr_array(gaps - gaps.multiply(X))
+    gaps.eliminate_zeros()
+    gaps.data[:] = np.nan
+    return sp.csr_array(X + gaps)
 
 
 def _ones(record: Ints, column: Ints, shape: tuple[int, int]) -> tuple[sp.csr_array[Any], Ints]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,7 +27,7 @@ class Records:
         Code of each column, in alphabetical order.
     names : dict of str to str
         Name of each code that has one.
-    ids : list of str
+    ids : sequence of str
         Names of the records, not necessarily unique.
     enough : ndarray of bool, shape (n,)
         Whether a record has enough codes to be fitted; the others can be assigned to a group.
@@ -55,7 +55,7 @@ class Records:
     X: sp.csr_array[Any]
     codes: NDArray[Any]
     names: dict[str, str]
-    ids: list[str]
+    ids: Sequence[str]
     enough: NDArray[np.bool_]
     coder: RecordCoder
     outcomes: dict[str, NDArray[Any]] = field(default_factory=dict)
@@ -72,6 +72,15 @@ class Records:
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
+
+    @property
+    def fitted(self) -> sp.csr_array[Any]:
+        """The rows of X with enough codes."""
+        return sp.csr_array(self.X)[np.flatnonzero(self.enough)]
+
+    def blocks(self) -> Iterator[sp.csr_array[Any]]:
+        """Yield X in order, in parts of a size that fits in memory."""
+        yield self.X
 
     def __repr__(self) -> str:
         n, d = self.X.shape

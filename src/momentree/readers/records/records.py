@@ -14,11 +14,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree._choices import Empty
+from momentree._types import Ints
 from momentree._validation import check_choice, check_flag, check_integer, check_number
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 from momentree.readers.records._binary_cells import read_binary_cells
-from momentree.readers.records._choice import choose_codes, group_codes
+from momentree.readers.records._choice import CodeCounts, choose_codes, group_codes
 from momentree.readers.records._code_cells import Entries, read_code_cells
 from momentree.readers.records._guesses import matching
 from momentree.readers.records._join import Paths, as_paths, join_tables
@@ -259,7 +260,7 @@ def read_records(
         entries = read_code_cells(table, layout.codes)
     notes = [*table.notes, layout.described(), *layout.notes, *joining]
     if wide:
-        notes += _possible_outcomes(entries, {*named, *before.code_columns})
+        notes += possible_outcomes(entries, {*named, *before.code_columns})
     notes += [*rows.notes, *entries.notes]
     if coder is None:
         key = id_column if union_by is not None else layout.key
@@ -268,7 +269,7 @@ def read_records(
             table,
             rows,
             entries,
-            _with_rollup(rules, rollup, encoding, separator),
+            with_rollup(rules, rollup, encoding, separator),
             named,
             partial(names_of, names=names, encoding=encoding, separator=separator),
             min_records=min_records,
@@ -309,21 +310,51 @@ def _new_coder(
     **limits: Any,
 ) -> tuple[Any, RecordCoder, list[Message]]:
     """Choose codes by the rules and limits; return X, the coder with these codes, and notes."""
+    counts = np.bincount(entries.code, minlength=len(entries.codes))
+    found: list[Any] = []
+
+    def counted(column: Ints, d: int) -> CodeCounts:
+        found.extend(matrix_of(rows, entries, column, d))
+        return CodeCounts.of(*found)
+
+    keep, coder, notes = choose_columns(
+        table, entries.codes, counts, counted, rules, named, name_codes, **limits
+    )
+    return sp.csr_array(found[0][:, keep]), coder, notes
+
+
+def choose_columns(
+    table: Table,
+    written: list[str],
+    counts: Ints,
+    counted: Callable[[Ints, int], CodeCounts],
+    rules: RecordCoder,
+    named: list[str],
+    name_codes: Callable[..., tuple[dict[str, str], list[Message]]],
+    **limits: Any,
+) -> tuple[Ints, RecordCoder, list[Message]]:
+    """Choose the columns from the codes as written; return them, a coder, and notes.
+
+    `counts` are the entries of each code; `counted` counts the records, given the column of each
+    code and the number of columns.
+    """
     wide = rules.form == "wide"
-    rules, groups, grouping = group_codes(table, entries, rules, wide=wide)
+    rules, groups, grouping = group_codes(table, written, counts, rules, wide=wide)
     codes, column = np.unique(np.array(groups, dtype=object), return_inverse=True)
-    X, repeated = matrix_of(rows, entries, column, len(codes))
-    keep, choice = choose_codes(X, codes.tolist(), where=str(table.path), wide=wide, **limits)
+    of_codes = counted(column, len(codes))
+    keep, choice = choose_codes(
+        of_codes, codes.tolist(), where=str(table.path), wide=wide, **limits
+    )
     kept = codes[keep].tolist()
-    titles, unnamed = name_codes(kept, rollup=rules.rollup, written=entries.codes)
+    titles, unnamed = name_codes(kept, rollup=rules.rollup, written=written)
     # Patterns are kept as patterns, because new records may have more code columns.
     columns = named or rules.code_columns
     if wide:
         known = set(kept)
-        columns = [c for c, g in zip(entries.codes, groups, strict=True) if g in known]
+        columns = [c for c, g in zip(written, groups, strict=True) if g in known]
     coder = replace(rules, codes=kept, names=titles, code_columns=columns)
-    repeats = _repeats(int(repeated[keep].sum()), coder, rules.union_by)
-    return sp.csr_array(X[:, keep]), coder, [*grouping, *repeats, *choice, *unnamed]
+    repeats = _repeats(int(of_codes.repeated[keep].sum()), coder, rules.union_by)
+    return keep, coder, [*grouping, *repeats, *choice, *unnamed]
 
 
 def _outcomes(
@@ -354,9 +385,10 @@ def _known(table: Table, asked: str | None, before: str | None) -> str | None:
     return before if asked is None and before in table.columns else asked
 
 
-def _with_rollup(
+def with_rollup(
     rules: RecordCoder, rollup: Mapped | None, encoding: str, separator: str | None
 ) -> RecordCoder:
+    """Return the rules with a roll-up of codes."""
     if rollup is None:
         return rules
     if isinstance(rollup, str) and rollup.lower() in SYSTEMS:
@@ -367,7 +399,7 @@ def _with_rollup(
     return replace(rules, rollup="mapping", mapping=mapping)
 
 
-def _possible_outcomes(entries: Entries, named: set[str]) -> list[Message]:
+def possible_outcomes(entries: Entries, named: set[str]) -> list[Message]:
     """Report code columns named like outcomes, unless the caller chose them."""
     columns = [name for name in entries.codes if name not in named and fits("outcome", name)]
     if not columns:
@@ -386,14 +418,21 @@ def _repeats(n_repeated: int, coder: RecordCoder, union_by: str | None) -> list[
 def _few_codes(
     rows: Rows, entries: Entries, n_codes: NDArray[Any], min_codes: int
 ) -> list[Message]:
-    n = len(n_codes)
-    none, n_few = n_codes == 0, int((n_codes < min_codes).sum())
+    none = n_codes == 0
+    record = rows.record[entries.row]
+    dropped = none[record[record >= 0]].any()
+    n_few = int((n_codes < min_codes).sum())
+    return note_few_codes(len(n_codes), int(none.sum()), n_few, min_codes, dropped=bool(dropped))
+
+
+def note_few_codes(
+    n: int, n_none: int, n_few: int, min_codes: int, *, dropped: bool
+) -> list[Message]:
+    """Return notes on records without codes, all `dropped` perhaps, and with few of them."""
     notes = []
-    if none.any():
-        record = rows.record[entries.row]
-        dropped = none[record[record >= 0]].any()
+    if n_none:
         code = "all_codes_dropped" if dropped else "records_without_codes"
-        notes.append(Message(code, n_records=int(none.sum()), n_all=n))
-    if n_few > none.sum():  # otherwise the first note reports them
+        notes.append(Message(code, n_records=n_none, n_all=n))
+    if n_few > n_none:  # otherwise the first note reports them
         notes.append(Message("too_few_codes", n_records=n_few, n_all=n, min_codes=min_codes))
     return notes

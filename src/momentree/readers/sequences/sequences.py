@@ -14,7 +14,6 @@ from momentree._validation import check_flag, check_integer
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError
 from momentree.messages import Message
 from momentree.readers.records._choice import LARGE, group_codes
-from momentree.readers.records._code_cells import Entries
 from momentree.readers.records._mapping import SUFFIXES, Mapped, read_mapping
 from momentree.readers.records._names import names_of
 from momentree.readers.records.coder import RecordCoder
@@ -218,10 +217,9 @@ def _new_coder(
     if not len(steps.code):
         raise EmptyCorpusError("no_steps", path=str(table.path), n_rows=table.n_rows)
     if rollup is not None:
-        none = np.empty(0, dtype=np.intp)
-        entries = Entries(steps.sequence, steps.code, written, none, none, [])
+        counts = np.bincount(steps.code, minlength=len(written))
         coded = _rollup_rules(rollup, encoding, separator)
-        coded, groups, notes = group_codes(table, entries, coded, wide=False)
+        coded, groups, notes = group_codes(table, written, counts, coded, wide=False)
         rules = replace(rules, rollup=coded.rollup, mapping=coded.mapping)
     else:
         groups = written

@@ -50,7 +50,7 @@ def weigh_stored_copies(
     """
     file = ArrayReader(path)
     n, n_copies, n_groups, largest = len(file), 0, 0, 0
-    for found, _ in _parts(file):
+    for found, _ in parts_of_equal(file):
         groups, sizes = np.unique(found, return_counts=True)
         alone = groups < 2  # without words
         n_copies += int((sizes[~alone] - 1).sum())
@@ -60,14 +60,14 @@ def weigh_stored_copies(
     if not weighted:
         return None, notes
     weights = np.ones(n)
-    for found, rows in _parts(file):
+    for found, rows in parts_of_equal(file):
         _, group, sizes = np.unique(found, return_inverse=True, return_counts=True)
         copied = found >= 2
         weights[rows[copied]] = 1.0 / sizes[group[copied]]
     return weights, notes
 
 
-def _parts(file: ArrayReader) -> Iterator[tuple[NDArray[np.uint64], Ints]]:
+def parts_of_equal(file: ArrayReader) -> Iterator[tuple[NDArray[np.uint64], Ints]]:
     """Yield checksums with their rows, so that equal ones are in the same part."""
     n_parts = 1 + len(file) // _AT_ONCE
     for part in range(n_parts):

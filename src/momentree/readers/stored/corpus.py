@@ -290,7 +290,7 @@ class Stages:
         n = n_rows = n_cut = n_passages = 0
         only = ""
         has_labels = False
-        pace = Pace(log, f"reading {stream.name}")
+        pace = Pace(log, f"reading {stream.name}", stream.n_documents)
         with new_folder(self.work.path / TEXTS) as place, ExitStack() as stack:
             names = ("texts", "ids", "labels", "documents", "document_labels")
             write = {name: stack.enter_context(StringsWriter(place / name)) for name in names}

@@ -26,7 +26,7 @@ from momentree.readers.stored.strings import Numbers, StoredStrings, StringsWrit
 MOST_COLUMNS = np.iinfo(np.int32).max
 MARK = "counts.json"
 """The last file written: a folder without it is not finished."""
-_ROWS, _VALUES = 1 << 16, 1 << 20
+BLOCK_ROWS, BLOCK_VALUES = 1 << 16, 1 << 20
 """Rows and counts of a block, at most, unless a row has more."""
 _FORMAT = "momentree.counts"
 _TYPES = (np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.uint32), np.dtype(np.float64))
@@ -137,13 +137,13 @@ class StoredCounts:
         data, indices, indptr = (
             ArrayReader(self.folder / f"{name}.npy") for name in ("data", "indices", "indptr")
         )
-        for first in range(0, self.shape[0], _ROWS):
-            ends = indptr.read(first, min(first + _ROWS, self.shape[0]) + 1).astype(np.int64)
+        for first in range(0, self.shape[0], BLOCK_ROWS):
+            ends = indptr.read(first, min(first + BLOCK_ROWS, self.shape[0]) + 1).astype(np.int64)
             if ends[0] < 0 or ends[-1] > len(data) or (ends[1:] < ends[:-1]).any():
                 raise ReadError("stored_counts_damaged", path=str(self.folder))
             at = 0
             while at < len(ends) - 1:
-                stop = int(np.searchsorted(ends, ends[at] + _VALUES, "right")) - 1
+                stop = int(np.searchsorted(ends, ends[at] + BLOCK_VALUES, "right")) - 1
                 stop = max(at + 1, stop)
                 a, b = int(ends[at]), int(ends[stop])
                 values = data.read(a, b)

@@ -36,6 +36,7 @@ def open_parquet(path: Path, *, between: str) -> Source:
             if not _is_text(kind)
         }
         head = _table(path, file, stored, kinds, between, SAMPLE_ROWS)
+        n_rows = file.metadata.num_rows
 
     def read(wanted: Sequence[str]) -> Table:
         with _opened(path) as file:
@@ -52,7 +53,7 @@ def open_parquet(path: Path, *, between: str) -> Source:
                 yield Table(path, cells, batch.num_rows, partial(_origin, n), kinds=kinds)
                 n += batch.num_rows
 
-    return Source(head, read, parts)
+    return Source(head, read, parts, n_rows)
 
 
 def _origin(above: int, row: int) -> Message:

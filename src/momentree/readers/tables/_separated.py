@@ -27,7 +27,7 @@ from momentree.readers.tables._header import (
     check_header,
     find_header,
 )
-from momentree.readers.tables.files import open_text
+from momentree.readers.tables.files import is_compressed, open_text
 from momentree.readers.tables.table import (
     PART_ROWS,
     SAMPLE_ROWS,
@@ -74,7 +74,10 @@ def open_separated(
     first = [row for _, row in islice(table.rows(), HEADER_SAMPLE)]
     above, notes = find_header(path, first, header)
     table = replace(table, above=above)
-    return Source(replace(table.head(), notes=notes), table.read, table.parts)
+    head = replace(table.head(), notes=notes)
+    size = sum(len(cell) + 1 for cells in head.columns.values() for cell in cells)
+    about = None if is_compressed(path) else path.stat().st_size / max(size, 1) * head.n_rows
+    return Source(head, table.read, table.parts, about)
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,12 @@ def check_encoding(encoding: str) -> str:
     return "utf-8-sig" if name == "utf-8" else name
 
 
+def is_compressed(path: Path) -> bool:
+    """Return whether the content of a file is gzip, regardless of its name."""
+    with path.open("rb") as file:
+        return file.read(2) == _GZIP
+
+
 @contextmanager
 def open_bytes(path: Path) -> Iterator[BinaryIO]:
     """Open a file; decompress it if its content is gzip, regardless of its name."""

@@ -106,14 +106,15 @@ class Source:
     read: Callable[[Sequence[str]], Table]  # all rows of some columns
     # The same rows in parts of a limited size; None if the file can only be read as a whole.
     parts: Callable[[Sequence[str]], Iterator[Table]] | None = None
+    n_rows: float | None = None  # about how many there are, if that is known before reading
 
     def with_notes(self, notes: Sequence[Message]) -> Source:
         """Return the source with further notes, and those of its head on all its tables."""
         all_notes = [*notes, *self.head.notes]
-        return Source(
-            replace(self.head, notes=all_notes),
-            lambda names: replace(self.read(names), notes=all_notes),
-            self.parts,
+        return replace(
+            self,
+            head=replace(self.head, notes=all_notes),
+            read=lambda names: replace(self.read(names), notes=all_notes),
         )
 
 

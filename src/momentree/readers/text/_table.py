@@ -103,7 +103,7 @@ def stream_table(path: Path, options: Options, *, in_parts: bool = True) -> Docu
             if n_missing
         )
 
-    return DocumentStream(name, documents(), notes)
+    return DocumentStream(name, documents(), notes, source.n_rows)
 
 
 def _require(table: Table, given: Mapping[str, str | None]) -> None:

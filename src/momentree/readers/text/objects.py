@@ -102,10 +102,19 @@ class DocumentStream:
         Consecutive documents, to be read once.
     notes : list of Message
         What was guessed, repaired or left out; complete after the last batch.
+    n_documents : float or None, default=None
+        About how many there are, if that is known before reading.
     """
 
-    def __init__(self, name: str, batches: Iterator[Documents], notes: list[Message]) -> None:
+    def __init__(
+        self,
+        name: str,
+        batches: Iterator[Documents],
+        notes: list[Message],
+        n_documents: float | None = None,
+    ) -> None:
         self.name, self._batches, self.notes = name, batches, notes
+        self.n_documents = n_documents
 
     def __iter__(self) -> Iterator[Documents]:
         return self._batches

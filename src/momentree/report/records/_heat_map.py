@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from momentree.report.text import clean_text
 
 _MOST_RECORDS = 2_000
 _LEVELS = 10
+_AT_ONCE = 1 << 14
+"""Records that are unpacked at a time."""
 
 
 def bands(
@@ -27,7 +30,7 @@ def bands(
     equally large bands of a group; ``levels`` contains one digit per code, floor(10 density), at
     most 9, or is None for a group with one band.
     """
-    sub = sp.csc_array(X[:, columns])
+    there = _Bits.of(X, columns)
     found: list[dict[str, Any]] = []
     for leaf in order.tolist():
         rows = np.flatnonzero(labels == leaf)
@@ -36,7 +39,7 @@ def bands(
         if parts < 2:
             found.append({"leaf": leaf, "parts": 1, "levels": None})
             continue
-        block = _dense(sub, rows)
+        block = there.rows(rows)
         for band in np.array_split(block[_lexicographic(block)], parts):
             levels = np.minimum(_LEVELS * band.mean(axis=0), _LEVELS - 1).astype(int)
             found.append({"leaf": leaf, "parts": parts, "levels": "".join(map(str, levels))})
@@ -50,7 +53,7 @@ def single_records(
 
     In ``bits``, in base64, each record is a row of one bit per column, padded to whole bytes.
     """
-    sub = sp.csc_array(X[:, columns])
+    there = _Bits.of(X, columns)
     n = X.shape[0]
     places: list[Ints] = []
     blocks: list[NDArray[np.bool_]] = []
@@ -59,7 +62,7 @@ def single_records(
         if n > _MOST_RECORDS and len(rows):
             keep = max(1, _MOST_RECORDS * len(rows) // n)
             rows = rows[np.linspace(0, len(rows) - 1, keep).astype(np.intp)]
-        block = _dense(sub, rows)
+        block = there.rows(rows)
         ranks = _lexicographic(block)
         places.append(rows[ranks])
         blocks.append(block[ranks])
@@ -74,9 +77,25 @@ def single_records(
     }
 
 
-def _dense(sub: Any, rows: Ints) -> NDArray[np.bool_]:
-    block = sp.csr_array(sub)[rows].toarray()
-    return np.asarray(np.nan_to_num(block) > 0)
+@dataclass(frozen=True)
+class _Bits:
+    """Which records have which of some codes, one bit each."""
+
+    packed: NDArray[np.uint8]
+    n_columns: int
+
+    @classmethod
+    def of(cls, X: sp.csr_array[Any], columns: Ints) -> _Bits:
+        """Read the records in parts, since there may be many."""
+        packed = [np.empty((0, -(-len(columns) // 8)), np.uint8)]
+        for start in range(0, X.shape[0], _AT_ONCE):
+            part = sp.csr_array(X[start : start + _AT_ONCE])[:, columns].toarray()
+            packed.append(np.packbits(part == 1, axis=1))
+        return cls(np.concatenate(packed), len(columns))
+
+    def rows(self, rows: Ints) -> NDArray[np.bool_]:
+        """Return some records, of shape (n_rows, n_columns)."""
+        return np.unpackbits(self.packed[rows], axis=1, count=self.n_columns).astype(bool)
 
 
 def _lexicographic(block: NDArray[np.bool_]) -> Ints:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from momentree._validation import check_integer
 from momentree.exceptions import InvalidDataError
@@ -29,6 +28,9 @@ from momentree.tree.naming import CODE_LAMBDA
 
 if TYPE_CHECKING:
     from momentree.datasets import Records
+
+_AT_ONCE = 1 << 16
+"""Records that are counted at a time."""
 
 
 def summarize_records(
@@ -173,7 +175,8 @@ def summarize_records(
     common = np.lexsort((np.arange(len(base)), -np.round(base, 9)))
     columns = named[common[:heat_codes]]
     order = np.array([leaf.leaf_id or 0 for leaf in root.leaves()], dtype=np.intp)
-    ids = None if records.ids is None else np.asarray(records.ids, dtype=object)[enough]
+    shows_ids = include_records and records.ids is not None
+    ids = np.asarray(records.ids, dtype=object)[enough] if shows_ids else None
     nodes = describe_groups(
         root,
         table,
@@ -197,9 +200,7 @@ def summarize_records(
 
     n_left_out = int((~enough).sum())
     notes = [*notes_shown(records, min_cell), *omitted]
-    n_codes_of = np.bincount(
-        np.repeat(np.arange(len(labels)), np.diff(X.indptr))[X.data == 1], minlength=len(labels)
-    )
+    n_codes_of = _numbers_of_codes(X)
     in_groups = {
         node["leaf"]: node["codes_per_record"] for node in nodes if node["leaf"] is not None
     }
@@ -243,11 +244,17 @@ def summarize_records(
     return {**summary, "table_one": describe_characteristics(summary)}
 
 
+def _numbers_of_codes(X: Any) -> Any:
+    """Return the number of codes of each record, read in parts, since there may be many."""
+    parts = (X[start : start + _AT_ONCE] for start in range(0, X.shape[0], _AT_ONCE))
+    return np.concatenate([np.asarray((part == 1).sum(axis=1)).ravel() for part in parts])
+
+
 def _fitted_rows(estimator: Any, records: Records) -> tuple[Any, Any, Any]:
     """Return the fitted records, their groups, and a mask of them among all records."""
     check_fitted(estimator, "labels_")
     enough, labels = np.asarray(records.enough, dtype=bool), np.asarray(estimator.labels_)
-    X = sp.csr_array(records.X)[np.flatnonzero(enough)]
+    X = records.fitted
     expected = (len(labels), len(estimator.vocabulary_))
     if X.shape != expected:
         raise InvalidDataError(

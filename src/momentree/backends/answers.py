@@ -1,0 +1,141 @@
+"""Keep the answers of passes over rows in files, to continue after an interruption."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+
+from momentree._files import atomic_write
+from momentree._types import Floats
+from momentree.backends.base import Kernel
+from momentree.backends.passes import count_pass
+from momentree.exceptions import MomentreeError
+
+log = logging.getLogger("momentree.backends")
+
+
+class Answers:
+    """The answers to the questions of a computation, in order, one file each.
+
+    A computation is deterministic, so that it asks the same questions again if it is repeated. The
+    name of a file depends on its question and all before it: if one of them differs, the rows are
+    asked.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder, which must exist.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._asked = b""
+        self._n = self._n_known = 0
+
+    def of(self, kernel: Kernel, shape: tuple[int, int], ask: Callable[[], Floats]) -> Floats:
+        """Return the answer from its file, or else ask, and write it.
+
+        Parameters
+        ----------
+        kernel : callable
+            The question; one that cannot be pickled is always asked.
+        shape : tuple of int
+            Shape of the rows.
+        ask : callable
+            Reads the rows.
+
+        Returns
+        -------
+        ndarray
+            The answer.
+        """
+        try:
+            question = pickle.dumps((kernel, shape))
+        except (pickle.PicklingError, AttributeError, TypeError):
+            return ask()
+        self._asked = blake2b(self._asked + question, digest_size=16).digest()
+        self._n += 1
+        path = self._folder / f"{self._n:06d}-{self._asked.hex()}.npy"
+        with suppress(OSError, ValueError, EOFError):  # there is none, or it is not complete
+            found: Floats = np.load(path)
+            self._n_known += 1
+            count_pass(shape[0])  # the number of passes is part of the result
+            return found
+        if self._n == self._n_known + 1 > 1:
+            log.info("continuing after %d passes of an earlier run", self._n_known)
+        answer = ask()
+        try:
+            with atomic_write(path) as file:
+                np.save(file, answer)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise MomentreeError("cannot_store", path=str(path), reason=reason) from error
+        return answer
+
+
+_kept: ContextVar[Answers | None] = ContextVar("momentree_answers", default=None)
+
+
+@contextmanager
+def answers_kept(folder: Path) -> Iterator[None]:
+    """Keep the sums over rows in files that are asked for in a ``with`` block.
+
+    If the process is killed and the block is repeated with the same folder, it continues after its
+    last sum, with the same result. Values of single rows are computed again.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder, which is made if needed. The computation must be the same in each run: the same
+        rows, parameters and version.
+
+    Yields
+    ------
+    None
+        The block runs.
+
+    Raises
+    ------
+    MomentreeError
+        If the folder cannot be written, for instance because the disk is full.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import scipy.sparse as sp
+    >>> from momentree.backends import FileRows, answers_kept
+    >>> from momentree.backends.products import Stored
+    >>> rows = FileRows(sp.eye_array(4, format="csr"))
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     folder = Path(place) / "answers"
+    ...     with answers_kept(folder):
+    ...         first = rows.sum(Stored())
+    ...     with answers_kept(folder):  # reads the file
+    ...         again = rows.sum(Stored())
+    ...     len(list(folder.iterdir())), int(again[0])
+    (1, 4)
+    """
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise MomentreeError("cannot_store", path=str(folder), reason=reason) from error
+    before = _kept.set(Answers(folder))
+    try:
+        yield
+    finally:
+        _kept.reset(before)
+
+
+def kept_answer(kernel: Kernel, shape: tuple[int, int], ask: Callable[[], Floats]) -> Floats:
+    """Return the answer to a question, from a file within ``answers_kept``."""
+    answers = _kept.get()
+    return ask() if answers is None else answers.of(kernel, shape, ask)
