@@ -351,7 +351,8 @@ def _some(part: _Part, rows: Ints) -> Any:
 def _sum(group: _Group, kernel: Value | Kernel, d: int, *entries: Any) -> Floats:
     with single_threaded_blas(), num_threads(1):
         asked = value_of(kernel)
-        return _added(part.sum(asked, *values) for part, values in group.asked(d, entries))
+        sums = (part.sum(asked, *values) for part, values in group.asked(d, entries))
+        return _added(sums, in_place=True)
 
 
 def _map(group: _Group, kernel: Value | Kernel, d: int, *entries: Any) -> Floats:
@@ -375,13 +376,13 @@ def _merged(*sums: Floats) -> Floats:
     return _added(sums)
 
 
-def _added(sums: Iterable[Floats]) -> Floats:
+def _added(sums: Iterable[Floats], *, in_place: bool = False) -> Floats:
     """Add sums in pairs, pairs of pairs, and so on: groups of 2, 4, 8 ... may be added before."""
     held: list[tuple[int, Floats]] = []  # how many are added in each
 
     def join() -> None:
         (m, a), (n, b) = held[-2:]
-        held[-2:] = [(m + n, a + b)]
+        held[-2:] = [(m + n, np.add(a, b, out=a if in_place else None))]
 
     for one in sums:
         held.append((1, one))

@@ -334,9 +334,9 @@ class RowBlocks(Rows):
 
     def sum(self, kernel: Kernel, *arrays: RowArray) -> Floats:
         """Return the sum of a kernel over all blocks; see :meth:`Rows.sum`."""
-        if isinstance(kernel, OfDerived) and (found := self._derived(kernel, arrays)):
-            rows, asked, others = found
-            return rows.sum(asked, *others)
+        if isinstance(kernel, OfDerived) and (derived := self._derived(kernel, arrays)):
+            rows, kernel, arrays = derived
+            return rows.sum(kernel, *arrays)
         count_pass(self.shape[0])
         chains = self._chains
         scratch = Scratch()
@@ -367,9 +367,9 @@ class RowBlocks(Rows):
 
     def map(self, kernel: Kernel, *arrays: RowArray) -> Floats:
         """Return the results of a kernel for all rows; see :meth:`Rows.map`."""
-        if isinstance(kernel, OfDerived) and (found := self._derived(kernel, arrays)):
-            rows, asked, others = found
-            return rows.map(asked, *others)
+        if isinstance(kernel, OfDerived) and (derived := self._derived(kernel, arrays)):
+            rows, kernel, arrays = derived
+            return rows.map(kernel, *arrays)
         count_pass(self.shape[0])
         chains = self._chains
 
