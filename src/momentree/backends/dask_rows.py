@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from hashlib import blake2b
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -142,15 +142,15 @@ class DaskRows(Rows):
 
     def pieces(self) -> Iterator[Any]:
         """Yield the rows in order, as CSR arrays, one part at a time."""
-        yield from self._ahead(self._parts().then(_matrix), 1)
+        yield from self._ahead(self._of_parts(_matrix), 1)
 
     def pieces_of(self, at: Ints) -> Iterator[Any]:
         """Yield some rows in order, selected on the workers; see :meth:`Rows.pieces_of`."""
-        starts = np.cumsum([0, *chain(*self._part_sizes)])
-        chosen = np.split(at, np.searchsorted(at, starts[1:-1]))
-        inside = [rows - start for rows, start in zip(chosen, starts, strict=False)]
+        ends = np.cumsum(self._sizes)
+        chosen = np.split(at, np.searchsorted(at, ends[:-1]))
+        inside = [rows - end + n for rows, end, n in zip(chosen, ends, self._sizes, strict=True)]
         places = [place for place, rows in enumerate(inside) if len(rows)]
-        some = self._parts().at(places).then(_some, [inside[place] for place in places])
+        some = self._groups.at(places).then(_some, [inside[place] for place in places])
         yield from self._ahead(some, max(len(places), 1))
 
     def results(self, function: Callable[[Any], Any]) -> Iterator[Any]:
@@ -166,12 +166,13 @@ class DaskRows(Rows):
         ndarray
             The results, in the order of rows.
         """
-        yield from self._ahead(self._parts().then(_matrix).then(_applied, Value(function)), AHEAD)
+        yield from self._ahead(self._of_parts(_applied_to, Value(function)), AHEAD)
 
-    def _parts(self) -> Tasks:
-        """Return tasks that give the single parts."""
+    def _of_parts(self, function: Callable[..., Any], *arguments: Any) -> Tasks:
+        """Return a function of the group and the number in it of each part."""
         at = [(group, i) for group, n in enumerate(self._part_sizes) for i in range(len(n))]
-        return self._groups.at([group for group, _ in at]).then(_one, [i for _, i in at])
+        groups = self._groups.at([group for group, _ in at])
+        return groups.then(function, [i for _, i in at], *arguments)
 
     @staticmethod
     def _ahead(tasks: Tasks, n: int) -> Iterator[Any]:
@@ -248,17 +249,17 @@ class _Group:
 
     def __init__(self, *parts: _Part) -> None:
         self.parts = parts
-        self._ends = np.cumsum([0, *(part.shape[0] for part in parts)]).tolist()
+        self.ends: list[int] = np.cumsum([0, *(part.shape[0] for part in parts)]).tolist()
 
     def __sizeof__(self) -> int:
         return sum(map(sys.getsizeof, self.parts))
 
     def asked(self, d: int, entries: Sequence[Floats]) -> Iterator[tuple[RowBlocks, list[Floats]]]:
         """Yield the parts, and their entries of row arrays, which may be one entry for all rows."""
-        for part, (a, b) in zip(self.parts, pairwise(self._ends), strict=True):
+        for part, (a, b) in zip(self.parts, pairwise(self.ends), strict=True):
             of_part = [
                 values[a:b]
-                if len(values) == self._ends[-1]
+                if len(values) == self.ends[-1]
                 else np.broadcast_to(values, (b - a, *values.shape[1:]))
                 for values in entries
             ]
@@ -336,16 +337,22 @@ def _sizes(group: _Group) -> list[tuple[int, int]]:
     return [part.shape for part in group.parts]
 
 
-def _one(group: _Group, i: int) -> _Part:
-    return group.parts[i]
+def _matrix(group: _Group, i: int) -> Any:
+    return group.parts[i].matrix
 
 
-def _matrix(part: _Part) -> Any:
-    return part.matrix
+def _applied_to(group: _Group, i: int, function: Any) -> Any:
+    return _applied(_matrix(group, i), function)
 
 
-def _some(part: _Part, rows: Ints) -> Any:
-    return part.take(rows).matrix
+def _some(group: _Group, at: Ints) -> Any:
+    chosen = np.split(at, np.searchsorted(at, group.ends[1:-1]))
+    taken = [
+        part.take(rows - start).matrix
+        for part, rows, start in zip(group.parts, chosen, group.ends, strict=False)
+        if len(rows)
+    ]
+    return sp.vstack(taken, format="csr")
 
 
 def _sum(group: _Group, kernel: Value | Kernel, d: int, *entries: Any) -> Floats:
