@@ -396,6 +396,7 @@ class State(ABC):
                     known=FORMAT_VERSION,
                     version=__version__,
                 )
+            import_module("momentree.refinement.expected_state")  # a worker may know moments only
             kind: Any = _KINDS.get(manifest["kind"])
             if kind is None or not issubclass(kind, cls):
                 found = str(manifest["kind"])
