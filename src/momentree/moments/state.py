@@ -7,6 +7,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
+from importlib import import_module
 from os import PathLike
 from typing import Any, ClassVar, Self, TypeVar
 
