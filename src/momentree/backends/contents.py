@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,6 +15,8 @@ from momentree._validation.arrays import MAX_COUNT, MIN_COUNT
 from momentree.backends.base import RowArray, Rows
 from momentree.backends.block import Block
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
+
+PART = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -60,14 +62,28 @@ class ValueCounts:
     def __call__(self, B: Block, weight: Floats) -> Floats:
         """Return the numbers."""
         data, _, indptr = B.csr
-        nan = np.isnan(data)
-        with np.errstate(invalid="ignore"):
-            binary = nan | (data == 0) | (data == 1)
-            whole = nan | (data == np.floor(data))
-        ends = np.concatenate(([0], np.cumsum(data != 0)))[indptr]
+        stored = sum((_kinds(part) for part in _parts(data)), np.zeros(5))
+        ends = indptr
+        if stored[0] < len(data):
+            ends = np.concatenate(([0], np.cumsum(data != 0)))[indptr]
         filled, weighted = np.diff(ends) > 0, weight > 0
-        each = (data != 0, _no_count(data), nan, ~binary, ~whole, filled, weighted)
-        return np.array([np.count_nonzero(kind) for kind in (*each, filled & weighted)], float)
+        rows = [np.count_nonzero(kind) for kind in (filled, weighted, filled & weighted)]
+        return np.concatenate([stored, rows])
+
+
+def _parts(data: Floats) -> Iterator[Floats]:
+    """Yield parts of values, so small that arrays of their size stay in the cache."""
+    yield from (data[i : i + PART] for i in range(0, len(data), PART))
+
+
+def _kinds(data: Floats) -> Floats:
+    """Return the numbers of values of each kind, as in `Contents`."""
+    nan = np.isnan(data)
+    with np.errstate(invalid="ignore"):
+        binary = nan | (data == 0) | (data == 1)
+        whole = nan | (data == np.floor(data))
+    kinds = data != 0, _no_count(data), nan, ~binary, ~whole
+    return np.array([np.count_nonzero(kind) for kind in kinds], dtype=float)
 
 
 def _no_count(data: Floats) -> NDArray[np.bool_]:

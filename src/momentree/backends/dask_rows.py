@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from hashlib import blake2b
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +16,14 @@ import scipy.sparse as sp
 from momentree._types import Floats, Ints
 from momentree._validation import check_canonical, check_shape
 from momentree.backends.base import Kernel, RowArray, Rows
-from momentree.backends.dask_tasks import Tasks, Value, computed, memory, persisted, value_of
+from momentree.backends.dask_tasks import (
+    Tasks,
+    Value,
+    computed,
+    memory_and_threads,
+    persisted,
+    value_of,
+)
 from momentree.backends.rows import RowBlocks
 from momentree.backends.threads import num_threads, single_threaded_blas
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
@@ -25,6 +33,9 @@ PART_BYTES = 1 << 26
 MOST_JOINED = 32
 LEAST_PARTS = 16
 """So many parts are made, if there are so many partitions, to occupy the workers."""
+GROUP_BYTES = 1 << 30
+"""Parts that workers keep are joined to groups, one task each, of at most about this size: 1 GB."""
+GROUPS_PER_THREAD = 2
 SHARE = 0.5
 """Share of the memory of all workers for the data; the rest is for results and the system."""
 DEEPEST = 8
@@ -39,10 +50,11 @@ ARRAYS_SENT = 8
 class DaskRows(Rows):
     """Rows of a Dask array or data frame, which stay where Dask keeps them.
 
-    Each partition is converted to a sparse matrix by the task that reads it. A pass sends a kernel
-    to every part, computes a partial sum there, and adds these in a fixed tree. Borders between
-    parts and the order of additions depend only on the collection: results have the same bits on
-    any number of workers. Without a distributed client, Dask's threads do the same on this machine.
+    Partitions are converted to sparse matrices, the parts. A pass sends a kernel to every group of
+    successive parts, and adds the sums of parts in pairs, pairs of pairs, and so on. A group has a
+    power of two of parts, and borders between parts depend only on the collection. So the additions
+    are the same, and results have the same bits, on any number of workers. Without a distributed
+    client, Dask's threads do the same on this machine.
 
     Parameters
     ----------
@@ -88,16 +100,24 @@ class DaskRows(Rows):
         part = partial(_part, names=None if columns is None else list(columns))
         n_sampled = sorted({0, len(read.keys) // 2, len(read.keys) - 1})
         sizes = read.at(n_sampled).then(part).then(_size)
-        largest = max((size[2] for size in computed(sizes, reading=True)), default=0)
+        largest = max(computed(sizes, reading=True), default=0)
         # The largest of three, so that one small partition does not mislead.
         step = min(PART_BYTES // max(largest, 1), len(read.keys) // LEAST_PARTS, MOST_JOINED)
-        self.kept = keep if keep != "auto" else largest * len(read.keys) <= SHARE * memory()
-        self._parts = read.joined(part, max(step, 1))
+        step = max(step, 1)
+        parts, size = read.joined(part, step), largest * len(read.keys)
+        memory, n_threads = memory_and_threads()
+        self.kept = keep if keep != "auto" else size <= SHARE * memory
+        least = max(GROUPS_PER_THREAD * n_threads, size // GROUP_BYTES)
+        n_parts = 1
+        while self.kept and len(parts.keys) >= 2 * n_parts * least:
+            n_parts *= 2
+        self._groups = parts.joined(_Group, n_parts)
         if self.kept:
-            self._parts = persisted(self._parts)
-        found = computed(self._parts.then(_size), reading=True)
-        self._sizes = [n for n, _, _ in found]
-        widths = sorted({d for n, d, _ in found if n})
+            self._groups = persisted(self._groups)
+        found = computed(self._groups.then(_sizes), reading=True)
+        self._part_sizes = [[n for n, _ in sizes] for sizes in found]
+        self._sizes = [sum(sizes) for sizes in self._part_sizes]
+        widths = sorted({d for sizes in found for n, d in sizes if n})
         if not sum(self._sizes):
             raise EmptyCorpusError("no_rows_in_collection", n_blocks=len(read.keys))
         if len(widths) > 1:
@@ -108,29 +128,29 @@ class DaskRows(Rows):
     def sum(self, kernel: Kernel, *arrays: RowArray) -> Floats:
         """Return the sum of a kernel over all blocks; see :meth:`Rows.sum`."""
         entries = [self._entries(values).tasks for values in arrays]
-        sums = self._parts.then(_sum, Value(kernel), self.shape[1], *entries)
-        return np.array(sums.merged(_added))
+        sums = self._groups.then(_sum, Value(kernel), self.shape[1], *entries)
+        return np.array(sums.merged(_merged))
 
     def map(self, kernel: Kernel, *arrays: RowArray) -> DaskRowArray:
         """Return the values of a kernel for all rows, which stay there; see :meth:`Rows.map`."""
         entries = [self._entries(values) for values in arrays]
         tasks = [values.tasks for values in entries]
-        made = persisted(self._parts.then(_map, Value(kernel), self.shape[1], *tasks))
+        made = persisted(self._groups.then(_map, Value(kernel), self.shape[1], *tasks))
         depth = 1 + max((values.depth for values in entries), default=0)
         row_array = DaskRowArray(made, self._sizes, depth)
         return row_array if depth < DEEPEST else self._send(np.asarray(row_array))
 
     def pieces(self) -> Iterator[Any]:
         """Yield the rows in order, as CSR arrays, one part at a time."""
-        yield from self._ahead(self._parts.then(_matrix), 1)
+        yield from self._ahead(self._of_parts(_matrix), 1)
 
     def pieces_of(self, at: Ints) -> Iterator[Any]:
         """Yield some rows in order, selected on the workers; see :meth:`Rows.pieces_of`."""
-        starts = np.cumsum([0, *self._sizes])
-        chosen = np.split(at, np.searchsorted(at, starts[1:-1]))
-        inside = [rows - start for rows, start in zip(chosen, starts, strict=False)]
+        ends = np.cumsum(self._sizes)
+        chosen = np.split(at, np.searchsorted(at, ends[:-1]))
+        inside = [rows - end + n for rows, end, n in zip(chosen, ends, self._sizes, strict=True)]
         places = [place for place, rows in enumerate(inside) if len(rows)]
-        some = self._parts.at(places).then(_some, [inside[place] for place in places])
+        some = self._groups.at(places).then(_some, [inside[place] for place in places])
         yield from self._ahead(some, max(len(places), 1))
 
     def results(self, function: Callable[[Any], Any]) -> Iterator[Any]:
@@ -146,7 +166,13 @@ class DaskRows(Rows):
         ndarray
             The results, in the order of rows.
         """
-        yield from self._ahead(self._parts.then(_matrix).then(_applied, Value(function)), AHEAD)
+        yield from self._ahead(self._of_parts(_applied_to, Value(function)), AHEAD)
+
+    def _of_parts(self, function: Callable[..., Any], *arguments: Any) -> Tasks:
+        """Return a function of the group and the number in it of each part."""
+        at = [(group, i) for group, n in enumerate(self._part_sizes) for i in range(len(n))]
+        groups = self._groups.at([group for group, _ in at])
+        return groups.then(function, [i for _, i in at], *arguments)
 
     @staticmethod
     def _ahead(tasks: Tasks, n: int) -> Iterator[Any]:
@@ -158,9 +184,7 @@ class DaskRows(Rows):
                     yield result
 
     def _entries(self, values: RowArray) -> DaskRowArray:
-        if isinstance(values, DaskRowArray):
-            if values.sizes != self._sizes:
-                check_shape("a row array", np.empty(sum(values.sizes)), (self.shape[0],))
+        if isinstance(values, DaskRowArray) and values.sizes == self._sizes:
             return values
         values = np.asarray(values)
         check_shape("a row array", values, (self.shape[0], *values.shape[1:]))
@@ -182,7 +206,7 @@ class DaskRows(Rows):
             Value(values[b - n : b] if len(values) == ends[-1] else values)
             for n, b in zip(self._sizes, ends, strict=True)
         ]
-        return DaskRowArray(persisted(self._parts.then(_placed, each)), self._sizes, 0)
+        return DaskRowArray(persisted(self._groups.then(_placed, each)), self._sizes, 0)
 
 
 class DaskRowArray:
@@ -211,11 +235,36 @@ class DaskRowArray:
 
 
 class _Part(RowBlocks):
-    """A part on a worker; Dask learns its size in memory."""
+    """Rows whose partial sums are those of one task, in one chain."""
+
+    _most_chains = 1
 
     def __sizeof__(self) -> int:
         X = self.matrix
         return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
+
+
+class _Group:
+    """Successive parts on a worker; Dask learns their size in memory."""
+
+    def __init__(self, *parts: _Part) -> None:
+        self.parts = parts
+        self.ends: list[int] = np.cumsum([0, *(part.shape[0] for part in parts)]).tolist()
+
+    def __sizeof__(self) -> int:
+        return sum(map(sys.getsizeof, self.parts))
+
+    def asked(self, d: int, entries: Sequence[Floats]) -> Iterator[tuple[RowBlocks, list[Floats]]]:
+        """Yield the parts, and their entries of row arrays, which may be one entry for all rows."""
+        for part, (a, b) in zip(self.parts, pairwise(self.ends), strict=True):
+            of_part = [
+                values[a:b]
+                if len(values) == self.ends[-1]
+                else np.broadcast_to(values, (b - a, *values.shape[1:]))
+                for values in entries
+            ]
+            # An empty part may have another number of columns.
+            yield part if part.shape[1] == d else RowBlocks(sp.csr_array((0, d))), of_part
 
 
 def _part(*tables: Any, names: list[Any] | None) -> _Part:
@@ -280,35 +329,45 @@ def _applied(table: Any, function: Any) -> Any:
         return value_of(function)(table)
 
 
-def _size(part: _Part) -> tuple[int, int, int]:
-    return (*part.shape, sys.getsizeof(part))
+def _size(part: _Part) -> int:
+    return sys.getsizeof(part)
 
 
-def _matrix(part: _Part) -> Any:
-    return part.matrix
+def _sizes(group: _Group) -> list[tuple[int, int]]:
+    return [part.shape for part in group.parts]
 
 
-def _some(part: _Part, rows: Ints) -> Any:
-    return part.take(rows).matrix
+def _matrix(group: _Group, i: int) -> Any:
+    return group.parts[i].matrix
 
 
-def _sum(part: _Part, kernel: Value | Kernel, d: int, *entries: Any) -> Floats:
+def _applied_to(group: _Group, i: int, function: Any) -> Any:
+    return _applied(_matrix(group, i), function)
+
+
+def _some(group: _Group, at: Ints) -> Any:
+    chosen = np.split(at, np.searchsorted(at, group.ends[1:-1]))
+    taken = [
+        part.take(rows - start).matrix
+        for part, rows, start in zip(group.parts, chosen, group.ends, strict=False)
+        if len(rows)
+    ]
+    return sp.vstack(taken, format="csr")
+
+
+def _sum(group: _Group, kernel: Value | Kernel, d: int, *entries: Any) -> Floats:
     with single_threaded_blas(), num_threads(1):
-        return _wide(part, d).sum(value_of(kernel), *_of_rows(part, entries))
+        asked = value_of(kernel)
+        sums = (part.sum(asked, *values) for part, values in group.asked(d, entries))
+        return _added(sums, in_place=True)
 
 
-def _map(part: _Part, kernel: Value | Kernel, d: int, *entries: Any) -> Floats:
+def _map(group: _Group, kernel: Value | Kernel, d: int, *entries: Any) -> Floats:
     with single_threaded_blas(), num_threads(1):
-        return _wide(part, d).map(value_of(kernel), *_of_rows(part, entries))
-
-
-def _wide(part: _Part, d: int) -> RowBlocks:
-    """Return a part; an empty one may have another number of columns."""
-    return part if part.shape[1] == d else RowBlocks(sp.csr_array((0, d)))
-
-
-def _of_rows(part: _Part, entries: Sequence[Floats]) -> list[Floats]:
-    return [_all_rows(values, part.shape[0]) for values in entries]
+        asked = value_of(kernel)
+        found = [part.map(asked, *values) for part, values in group.asked(d, entries)]
+        filled = [values for values in found if len(values)] or found[:1]
+        return filled[0] if len(filled) == 1 else np.concatenate(filled)
 
 
 def _all_rows(values: Floats, n: int) -> Floats:
@@ -316,14 +375,26 @@ def _all_rows(values: Floats, n: int) -> Floats:
     return values if len(values) == n else np.broadcast_to(values, (n, *values.shape[1:]))
 
 
-def _placed(part: _Part, values: Value) -> Floats:  # noqa: ARG001 - runs where the part is
+def _placed(group: _Group, values: Value) -> Floats:  # noqa: ARG001 - runs where the rows are
     return np.asarray(values())
 
 
-def _added(*sums: Floats) -> Floats:
-    """Add partial sums in a fixed order, in pairs."""
-    terms = list(sums)
-    while len(terms) > 1:
-        pairs = [a + b for a, b in zip(terms[::2], terms[1::2], strict=False)]
-        terms = pairs + terms[2 * len(pairs) :]
-    return terms[0]
+def _merged(*sums: Floats) -> Floats:
+    return _added(sums)
+
+
+def _added(sums: Iterable[Floats], *, in_place: bool = False) -> Floats:
+    """Add sums in pairs, pairs of pairs, and so on: groups of 2, 4, 8 ... may be added before."""
+    held: list[tuple[int, Floats]] = []  # how many are added in each
+
+    def join() -> None:
+        (m, a), (n, b) = held[-2:]
+        held[-2:] = [(m + n, np.add(a, b, out=a if in_place else None))]
+
+    for one in sums:
+        held.append((1, one))
+        while len(held) > 1 and held[-1][0] == held[-2][0]:
+            join()
+    while len(held) > 1:
+        join()
+    return held[0][1]

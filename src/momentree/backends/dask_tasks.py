@@ -18,6 +18,7 @@ from dask.delayed import Delayed
 from dask.optimization import cull
 from dask.threaded import get as threaded_get
 
+from momentree.backends.threads import get_num_threads
 from momentree.exceptions import ClusterError, InvalidDataError, MomentreeError, ReadError
 
 Key = Hashable
@@ -221,8 +222,8 @@ def _errors(*, reading: bool = False) -> Iterator[None]:
         raise
 
 
-def memory() -> float:
-    """Return the memory of all workers in bytes, or that of this machine."""
+def memory_and_threads() -> tuple[float, int]:
+    """Return the memory in bytes and the number of threads of all workers, or of this machine."""
     if "distributed" in sys.modules:
         from distributed import get_client
 
@@ -231,8 +232,10 @@ def memory() -> float:
         except ValueError:  # no client
             pass
         else:
-            return float(sum(worker["memory_limit"] or np.inf for worker in workers))
+            memory = float(sum(worker["memory_limit"] or np.inf for worker in workers))
+            return memory, sum(worker["nthreads"] for worker in workers)
     try:
-        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        memory = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, ValueError):  # Windows
-        return np.inf
+        memory = np.inf
+    return memory, get_num_threads()

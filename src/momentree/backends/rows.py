@@ -21,7 +21,7 @@ from momentree._pages import mapped, release, room
 from momentree._sparse import as_csr, extent
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_shape
-from momentree.backends.base import Kernel, RowArray, Rows
+from momentree.backends.base import Kernel, OfDerived, RowArray, Rows
 from momentree.backends.block import Block, Scratch
 from momentree.backends.kernels import chosen, products
 from momentree.backends.passes import count_pass
@@ -94,6 +94,7 @@ class RowBlocks(Rows):
     """
 
     _is_mapped = False
+    _most_chains = N_CHAINS
 
     def __init__(
         self,
@@ -120,7 +121,7 @@ class RowBlocks(Rows):
         # A partial sum has d rows: blocks grow with d, so that additions stay cheap.
         usual = BLOCK_NNZ
         if self._kernels == "numba":
-            usual = max(usual, min(COMPILED_BLOCK_NNZ, -(-X.nnz // N_CHAINS)))
+            usual = max(usual, min(COMPILED_BLOCK_NNZ, -(-X.nnz // self._most_chains)))
         size = max(usual, 4 * d) if block_nnz is None else block_nnz
         indptr = self._X.indptr
         # Of the type of `indptr`, which would be copied otherwise.
@@ -162,7 +163,7 @@ class RowBlocks(Rows):
             data[X.indptr[at.start] : X.indptr[at.stop]] = function(self._block(at))
         new = sp.csr_array((data, X.indices, X.indptr), shape=X.shape, copy=False)
         new.has_canonical_format = X.has_canonical_format
-        out = object.__new__(RowBlocks)
+        out = object.__new__(type(self))
         out._hold(new, self._block_nnz, None, None)
         return out
 
@@ -189,7 +190,7 @@ class RowBlocks(Rows):
         largest = self._largest_whole if self.has_table_of_values else None
         if largest is None:
             return self.with_values(lambda B: function(B.csr[0]))
-        out = object.__new__(RowBlocks)
+        out = object.__new__(type(self))
         table = np.asarray(function(np.arange(largest + 1.0)), dtype=np.float64)
         out._hold(self._X, self._block_nnz, table, None)
         return out
@@ -208,7 +209,7 @@ class RowBlocks(Rows):
             The products.
         """
         factor = row_factor if self._factor is None else row_factor * self._factor
-        out = object.__new__(RowBlocks)
+        out = object.__new__(type(self))
         out._hold(self._X, self._block_nnz, self._values, _factors(self._X, factor))
         if "row_sums" in self.__dict__:
             out.row_sums = row_factor * self.row_sums
@@ -253,7 +254,7 @@ class RowBlocks(Rows):
         few_zeros = FULL * n * d <= self._X.nnz and 0 < n * d <= DENSE_VALUES
         if self._full or self._dense or not few_zeros or n_columns < DENSE_COLUMNS:
             return self
-        held = object.__new__(RowBlocks)
+        held = object.__new__(type(self))
         held._hold(self._X, self._block_nnz, self._values, self._factor)
         for at in self._blocks:
             shape = (at.stop - at.start, d)
@@ -280,7 +281,7 @@ class RowBlocks(Rows):
                 last=int(rows.max()),
                 most=self.shape[0] - 1,
             )
-        part = object.__new__(RowBlocks)
+        part = object.__new__(type(self))
         factor = None if self._factor is None else self._factor[rows]
         part._hold(self._rows(rows), self._block_nnz, self._values, factor)
         if "row_sums" in self.__dict__:  # already computed
@@ -330,6 +331,9 @@ class RowBlocks(Rows):
 
     def sum(self, kernel: Kernel, *arrays: RowArray) -> Floats:
         """Return the sum of a kernel over all blocks; see :meth:`Rows.sum`."""
+        if isinstance(kernel, OfDerived) and (derived := self._derived(kernel, arrays)):
+            rows, kernel, arrays = derived
+            return rows.sum(kernel, *arrays)
         count_pass(self.shape[0])
         chains = self._chains
         scratch = Scratch()
@@ -342,7 +346,7 @@ class RowBlocks(Rows):
             total: Floats | None = None
             for at in chains[i]:
                 B = self._block(at)
-                if len(chains) > 1:
+                if len(self._blocks) > 1:
                     B.total, B.scratch = total, scratch
                 part = self._apply(kernel, B, arrays)
                 if total is None:
@@ -360,6 +364,9 @@ class RowBlocks(Rows):
 
     def map(self, kernel: Kernel, *arrays: RowArray) -> Floats:
         """Return the results of a kernel for all rows; see :meth:`Rows.map`."""
+        if isinstance(kernel, OfDerived) and (derived := self._derived(kernel, arrays)):
+            rows, kernel, arrays = derived
+            return rows.map(kernel, *arrays)
         count_pass(self.shape[0])
         chains = self._chains
 
@@ -369,7 +376,7 @@ class RowBlocks(Rows):
         def map_chain(i: int) -> None:
             for at in chains[i]:
                 B = self._block(at)
-                if len(chains) > 1:
+                if len(self._blocks) > 1:
                     B.scratch = scratch
                 values = self._apply(kernel, B, arrays)
                 with held:
@@ -398,6 +405,19 @@ class RowBlocks(Rows):
     def each(self, function: Callable[..., Any], *arrays: RowArray) -> Any:
         """Return a function of row arrays, all at once; see :meth:`Rows.each`."""
         return function(*arrays)
+
+    def _derived(
+        self, kernel: OfDerived, arrays: tuple[RowArray, ...]
+    ) -> tuple[RowBlocks, Kernel, tuple[RowArray, ...]] | None:
+        """Return derived rows that copy no values, and the question to them; None if they would."""
+        rows, function, kind = self, kernel.function, np.float32 if kernel.single else np.float64
+        if function is not None:
+            if not self.has_table_of_values:
+                return None
+            rows = self.mapped(lambda values: function(values).astype(kind))
+        if kernel.has_factor:
+            rows, arrays = rows.scaled(arrays[0]), arrays[1:]
+        return rows, kernel.kernel, arrays
 
     def _apply(self, kernel: Kernel, B: Block, arrays: tuple[RowArray, ...]) -> Any:
         entries = [_entries(values, B.at) for values in arrays]
@@ -442,7 +462,7 @@ class RowBlocks(Rows):
     @cached_property
     def _chains(self) -> list[list[slice]]:
         blocks = self._blocks or [slice(0, 0)]
-        ends = np.linspace(0, len(blocks), min(N_CHAINS, len(blocks)) + 1).astype(int)
+        ends = np.linspace(0, len(blocks), min(self._most_chains, len(blocks)) + 1).astype(int)
         return [blocks[a:b] for a, b in pairwise(ends)]
 
 
