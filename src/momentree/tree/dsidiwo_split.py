@@ -45,8 +45,8 @@ class DSidiwoSplitter:
     Without steps of EM (`refine_iter`) this is T Algorithm 5. Groups of records or counts are
     split in two in the same passes over the data, unless SciPy's functions compute the products
     with rows in memory: these take half the time on copies of the rows of each group. Groups of
-    real values, whose outliers make some splits start again, of directions, which are dense, and
-    those to be split into more sides are split one by one.
+    real values, whose outliers make some splits start again, of directions, which are dense, those
+    to be split into more sides, and all with `exact` are split one by one.
     """
 
     min_samples_leaf: float
@@ -126,6 +126,9 @@ class DSidiwoSplitter:
             first=start,
         )
         reasons = [self._too_few(float(size)) for size in moments.sizes]
+        rules: list[ScoreRule | None] = [None] * groups.n_groups
+        if all(reasons):
+            return rules, reasons, [None] * groups.n_groups
         if start is None:
             start = group_starts(moments.m1, None, WIDTH)
         whitenings, directions = whiten_groups(moments, 2, start, max_passes=MAX_PASSES, tol=TOL)
@@ -135,7 +138,6 @@ class DSidiwoSplitter:
                 reasons[j] = white.reason or Message("one_component")
             if reasons[j] is None:
                 W[j] = white.W
-        rules: list[ScoreRule | None] = [None] * groups.n_groups
         if not all(reasons):
             for j, H in enumerate(moments.whitened_slices(W)):
                 if reasons[j] is None:

@@ -132,7 +132,8 @@ class TopicSplitter:
                 reasons[j] = found.diagnostics["reason"] or Message("one_component")
             else:
                 words = moments.words[j]
-                topics[j] = self._smoothed(topic_parameters(found, words > 0), float(words.sum()))
+                occurs = None if self.exact else words > 0  # the papers project onto all words
+                topics[j] = self._smoothed(topic_parameters(found, occurs), float(words.sum()))
         return topics, directions
 
     def _start(self, groups: Groups) -> Floats | None:
