@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator, Sequence
+from typing import TypeAlias
+
 import numpy as np
 from scipy.linalg import eigh, eigh_tridiagonal
 from scipy.sparse.linalg import LinearOperator
@@ -17,27 +20,71 @@ ROUNDING = 1e-14
 TINY = 1e-300
 
 
+Eigenpairs: TypeAlias = tuple[Floats, Floats, float]
+"""Eigenvalues, vectors and the largest relative residual."""
+
+
 def top_eigenpairs(
     M2: LinearOperator, start: Floats, k: int, tol: float, max_iter: int
-) -> tuple[Floats, Floats, float]:
+) -> Eigenpairs:
     """Return up to k + 1 top eigenvalues, k vectors, and the largest relative residual.
 
     The eigenvalues descend, and the largest entry of each vector is positive.
     """
+    return top_eigenpairs_of_each(
+        lambda V, _: (M2 @ (V[0] if V.shape[2] > 1 else V[0, :, 0])).reshape(V.shape),
+        start[None],
+        k,
+        tol,
+        max_iter,
+    )[0]
+
+
+def top_eigenpairs_of_each(
+    times: Callable[[Floats, Sequence[int]], Floats],
+    starts: Floats,
+    k: int,
+    tol: float,
+    max_iter: int,
+) -> list[Eigenpairs]:
+    """Return those of several operators, of shape (d, d), computed with the same passes.
+
+    `times` receives matrices of shape (h, d, m) and the numbers of h operators, and returns the
+    product of each of these operators with its own matrix. `starts` has shape (g, d). The results
+    are those of each operator alone; one whose iteration has ended is not asked for again.
+    """
+    steps = [_top_eigenpairs(start, k, tol, max_iter) for start in starts]
+    asked = {j: next(one) for j, one in enumerate(steps)}
+    found: dict[int, Eigenpairs] = {}
+    while asked:
+        which = list(asked)
+        for j, product in zip(which, times(np.stack(list(asked.values())), which), strict=True):
+            try:
+                asked[j] = steps[j].send(product)
+            except StopIteration as end:
+                found[j] = end.value
+                del asked[j]
+    return [found[j] for j in range(len(steps))]
+
+
+def _top_eigenpairs(
+    start: Floats, k: int, tol: float, max_iter: int
+) -> Generator[Floats, Floats, Eigenpairs]:
+    """Yield what is to be multiplied with the operator, and receive the product."""
     d = len(start)
     if d <= DENSE_FEATURES:
-        dense = M2 @ np.eye(d)
+        dense = yield np.eye(d)
         values, U = eigh(0.5 * (dense + dense.T))
         values, U, residual = values[::-1][: k + 1], U[:, ::-1][:, :k], 0.0
     else:
-        values, U, residual = _lanczos(M2, start, k, tol, max_iter)
+        values, U, residual = yield from _lanczos(start, k, tol, max_iter)
     signs = np.sign(U[np.abs(U).argmax(axis=0), np.arange(k)])
     return values, U * np.where(signs == 0, 1.0, signs), residual
 
 
 def _lanczos(
-    M2: LinearOperator, start: Floats, k: int, tol: float, max_iter: int
-) -> tuple[Floats, Floats, float]:
+    start: Floats, k: int, tol: float, max_iter: int
+) -> Generator[Floats, Floats, Eigenpairs]:
     """Return the k largest Ritz pairs, one more value, and the largest relative residual.
 
     SciPy's restarted solver returns no pairs if it does not converge, which is common for groups
@@ -56,7 +103,7 @@ def _lanczos(
             Q = np.concatenate([Q, np.empty((d, min(j, max_iter - j)))], axis=1)
             Q = np.asfortranarray(Q)
         Q[:, j] = q / np.linalg.norm(q)
-        q = M2 @ Q[:, j]
+        q = (yield Q[:, j, None])[:, 0]
         diagonal[j] = Q[:, j] @ q
         q = _without(q, Q[:, : j + 1])
         beta = float(np.linalg.norm(q))

@@ -18,6 +18,7 @@ from momentree._eigenpairs import (
     ROUNDING,
     TINY,
     top_eigenpairs,
+    top_eigenpairs_of_each,
 )
 from momentree._types import Floats
 from momentree._validation import check_integer
@@ -25,7 +26,7 @@ from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 from momentree.objects import Moments, Whitening
 
-__all__ = ["DENSE_FEATURES", "group_starts", "whiten", "whiten_groups"]
+__all__ = ["DENSE_FEATURES", "group_starts", "whiten", "whiten_each", "whiten_groups"]
 
 SAME = 1e-9
 """Relative difference of features with the same M1, which is rounding error."""
@@ -40,6 +41,17 @@ class Groups(Protocol):
 
     def times(self, V: Floats) -> Floats:
         """Return the products of M2 of each group with its own V."""
+
+
+class SomeGroups(Protocol):
+    """Moments of several groups, any of which can be asked for products."""
+
+    @property
+    def m1(self) -> Floats:
+        """M1 of each group, shape (g, d)."""
+
+    def times(self, V: Floats, which: Sequence[int]) -> Floats:
+        """Return the products of M2 of some groups with their own V."""
 
 
 def whiten(
@@ -93,13 +105,57 @@ def whiten(
     check_integer("max_iter", max_iter, at_least=1, optional=True)
     if not hasattr(moments, "whitened_slices"):
         raise InvalidParameterError("not_moments", type=type(moments).__name__)
-    d = len(moments.m1)
-    k = min(n_components, d)
-    limit = d if max_iter is None else min(d, max(max_iter, 2 * k + 4))
-    # This start permutes with the columns; the root limits the weight of frequent words.
-    start = np.sqrt(np.abs(moments.m1))
+    start = _start(moments.m1)
+    k, limit = _limits(len(start), n_components, max_iter)
     spectrum, U, residual = top_eigenpairs(moments.m2, start, k, tol, limit)
     return _whitening(spectrum, U, n_components, residual, tol)
+
+
+def whiten_each(
+    moments: SomeGroups,
+    n_components: int,
+    which: Sequence[int],
+    *,
+    tol: float,
+    max_iter: int | None = None,
+) -> list[Whitening]:
+    """Compute the whitenings of groups as :func:`whiten` does, in the same passes over the data.
+
+    Parameters
+    ----------
+    moments : object with ``m1`` of shape (g, d) and ``times``
+        ``times(V, groups)`` maps V of shape (h, d, m) to the products of M2 of h groups with V.
+    n_components : int >= 1
+        Number of components k of each group.
+    which : sequence of int
+        The groups.
+    tol : float
+        As in :func:`whiten`.
+    max_iter : int, default=None
+        As in :func:`whiten`.
+
+    Returns
+    -------
+    list of Whitening
+        One for each of the groups, equal to that of the group alone up to rounding.
+    """
+    starts = _start(moments.m1[list(which)])
+    k, limit = _limits(starts.shape[1], n_components, max_iter)
+    found = top_eigenpairs_of_each(
+        lambda V, at: moments.times(V, [which[j] for j in at]), starts, k, tol, limit
+    )
+    return [_whitening(spectrum, U, n_components, residual, tol) for spectrum, U, residual in found]
+
+
+def _start(m1: Floats) -> Floats:
+    # This start permutes with the columns; the root limits the weight of frequent words.
+    return np.sqrt(np.abs(m1))
+
+
+def _limits(d: int, n_components: int, max_iter: int | None) -> tuple[int, int]:
+    """Return the number of eigenpairs, and the most products with M2."""
+    k = min(n_components, d)
+    return k, d if max_iter is None else min(d, max(max_iter, 2 * k + 4))
 
 
 def whiten_groups(

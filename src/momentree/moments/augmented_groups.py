@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,8 +33,6 @@ class GroupedRawMoments:
         s; zero excludes a column.
     constant : float
         c.
-    first : ndarray of shape (g, p + 1, m), default=None
-        V of a product that is computed in the pass of the sums.
 
     Attributes
     ----------
@@ -53,40 +52,39 @@ class GroupedRawMoments:
         row_scale: RowArray,
         column_scale: Floats,
         constant: float,
-        first: Floats | None = None,
     ) -> None:
         self._rows, self._arrays = rows, (own, sample_weight, row_scale)
         self._scale, self._constant, self.n_groups = column_scale, constant, n_groups
-        right = None if first is None else self._right(first)[0]
-        total = rows.sum(RawSums(n_groups, right), *self._arrays)
-        sums, more = parted(total, n_groups, 3 * n_groups)
-        last, self._corner, self.sizes = more.reshape(3, n_groups)
+        total = rows.sum(RawSums(n_groups), *self._arrays)
+        sums, more = parted(total, n_groups, 2 * n_groups)
+        last, self.sizes = more[:n_groups], more[n_groups:]
         self._factor = np.divide(1.0, self.sizes, out=np.zeros(n_groups), where=self.sizes > 0)[
             :, None, None
         ]
-        self.m1: Floats = self._scaled_back(sums[:, :, :1], last[:, None])[:, :, 0]
-        self._edge, self._first, self._product = sums[:, :, 1], first, sums[:, :, 2:]
+        self.m1: Floats = self._scaled_back(sums, last[:, None], self._factor)[:, :, 0]
 
-    def times(self, V: Floats) -> Floats:
-        """Return the products of M2 of every group with its own matrix.
+    def times(self, V: Floats, which: Sequence[int] | None = None) -> Floats:
+        """Return the products of M2 of some groups, each with its own matrix.
 
         Parameters
         ----------
-        V : ndarray of shape (g, p + 1, m)
-            A matrix for each group.
+        V : ndarray of shape (h, p + 1, m)
+            A matrix for each of these groups.
+        which : sequence of int of length h, default=None
+            The groups; None is all of them, in order.
 
         Returns
         -------
-        ndarray of shape (g, p + 1, m)
+        ndarray of shape (h, p + 1, m)
             The products.
         """
-        right, last = self._right(V)
-        known = V is self._first
-        product = self._product if known else self._rows.sum(RawProducts(right), *self._arrays)
-        # The last row and column of M2, of the constant, are sums that are known already.
-        product = product + self._edge[:, :, None] * last[:, None]
-        bottom = (self._edge[:, None] @ right)[:, 0] + self._corner[:, None] * last
-        return self._scaled_back(product, bottom)
+        which = range(self.n_groups) if which is None else which
+        h, m = len(which), V.shape[2]
+        place = np.full(self.n_groups + 1, -1)  # the last entry is for samples without a group
+        place[list(which)] = np.arange(h)
+        kernel = RawProducts(*self._right(V), place)
+        sums, last = parted(self._rows.sum(kernel, *self._arrays), h, h * m)
+        return self._scaled_back(sums, last.reshape(h, m), self._factor[list(which)])
 
     def whitened_slices(self, W: Floats) -> Floats:
         """Return H[r] = W M3[r] W^T of every group.
@@ -106,7 +104,7 @@ class GroupedRawMoments:
         kernel = RawPairs(*self._right(W.transpose(0, 2, 1)))
         sums, last = parted(self._rows.sum(kernel, *self._arrays), g, g * len(a))
         H = np.empty((g, d, k, k))
-        pairs = self._scaled_back(sums, last.reshape(g, len(a)))
+        pairs = self._scaled_back(sums, last.reshape(g, len(a)), self._factor)
         H[:, :, a, b] = H[:, :, b, a] = pairs
         return H
 
@@ -115,41 +113,41 @@ class GroupedRawMoments:
         right = V[:, :-1] * self._scale[:, None]
         return np.ascontiguousarray(right), np.asarray(self._constant * V[:, -1])
 
-    def _scaled_back(self, sums: Floats, last: Floats) -> Floats:
+    def _scaled_back(self, sums: Floats, last: Floats, factor: Floats) -> Floats:
         last = self._constant * last[:, None]
-        return np.concatenate([sums * self._scale[:, None], last], axis=1) * self._factor
+        return np.concatenate([sums * self._scale[:, None], last], axis=1) * factor
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class RawSums:
-    """Sums of (x, 1) with weights v f and v f^2 of each group, of v, and the first products."""
+    """Sums of (x, 1) with weights v f of each group, and its sum of v."""
 
     n_groups: int
-    first: Floats | None  # s * V without its last row, (g, p, m)
 
     def __call__(self, B: Block, own: Ints, v: Floats, f: Floats) -> Floats:
         """Return the sums."""
-        g, once = self.n_groups, v * f
-        right = np.stack([once, once * f], axis=1)
-        m = 0 if self.first is None else self.first.shape[2]
-        out, sums, more = with_room(B, g, 2 + m, 3 * g)
-        if self.first is None:
-            B.own_tdot(right, own, g, out=sums)
-        else:
-            B.own_sums(self.first, own, right[:, 1], right, out=sums)
-        more += np.concatenate([group_totals(own, values, g) for values in (*right.T, v)])
+        g, r = self.n_groups, v * f
+        out, sums, more = with_room(B, g, 1, 2 * g)
+        B.own_tdot(r[:, None], own, g, out=sums)
+        more += np.concatenate([group_totals(own, values, g) for values in (r, v)])
         return out
 
 
 @dataclass(frozen=True, eq=False)
 class RawProducts:
-    """X^T (v f^2 * (X V)) of every group with its own V."""
+    """(X, 1)^T (v f^2 * scores) of some groups, with scores (s * x, c) V of the group's own V."""
 
-    right: Floats  # s * V without its last row, (g, p, m)
+    right: Floats  # s * V without its last row, (h, p, m)
+    last: Floats  # c times this row, (h, m)
+    place: Ints  # which of the h groups a group is; -1 for others
 
     def __call__(self, B: Block, own: Ints, v: Floats, f: Floats) -> Floats:
-        """Return the products, shape (g, p, m)."""
-        return B.own_gram(self.right, own, v * f * f, out=B.total)
+        """Return the sums."""
+        own = self.place[own]
+        scores = B.own_dot(self.right, own)
+        scores += self.last[own]
+        scores *= (v * f * f)[:, None]
+        return _summed(B, scores, own, len(self.right))
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,8 +164,13 @@ class RawPairs:
         left, right = np.triu_indices(self.right.shape[2])
         pairs = scores[:, left] * scores[:, right]
         pairs *= (v * f * f * f)[:, None]
-        g, m = len(self.right), pairs.shape[1]
-        out, sums, more = with_room(B, g, m, g * m)
-        B.own_tdot(pairs, own, g, out=sums)
-        more += np.stack([group_totals(own, column, g) for column in pairs.T], axis=1).ravel()
-        return out
+        return _summed(B, pairs, own, len(self.right))
+
+
+def _summed(B: Block, Z: Floats, own: Ints, g: int) -> Floats:
+    """Return sums of x z^T over each group, and of z."""
+    m = Z.shape[1]
+    out, sums, more = with_room(B, g, m, g * m)
+    B.own_tdot(Z, own, g, out=sums)
+    more += np.stack([group_totals(own, column, g) for column in Z.T], axis=1).ravel()
+    return out

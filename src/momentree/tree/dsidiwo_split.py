@@ -20,17 +20,12 @@ from momentree.refinement import em
 from momentree.refinement.em import column_sums
 from momentree.refinement.em_groups import em_of_groups
 from momentree.tree.split import SPLIT_ITER, Groups, Sides, Splits, sides_of, small_side
-from momentree.whitening import DENSE_FEATURES, group_starts, whiten, whiten_groups
+from momentree.whitening import whiten, whiten_each
 
-WIDTH, TOL, MAX_PASSES = 6, 1e-3, 8
-"""Columns of the block iteration for groups split at once, the residual at which it stops, and its
-most products with M2. Trees of five real data sets without EM are then those of exact whitening,
-in 34 passes over the data instead of 75 with products of a single column. Limits of four products
-for the root and two below it, as for topics, changed up to a third of the labels (ARI 0.67)."""
 EARLY_TOL, EARLY_ITER = 1e-3, 1
-"""Whitening of a group alone, by products with a single column, stops after the minimum of 2 k + 4
-for a split into k: on patient records, more products did not make groups more stable. A tolerance
-of 0.05, which often stops earlier, reduced the stability of trees with EM by 0.15."""
+"""Whitening stops after the minimum of 2 k + 4 products for a split into k: on patient records,
+more products did not make groups more stable. A tolerance of 0.05, which often stops earlier,
+reduced the stability of trees with EM by 0.15."""
 EXACT_TOL = 1e-12
 """Whitening to rounding error, as the algorithms of the papers assume."""
 
@@ -45,8 +40,8 @@ class DSidiwoSplitter:
     Without steps of EM (`refine_iter`) this is T Algorithm 5. Groups of records or counts are
     split in two in the same passes over the data, unless SciPy's functions compute the products
     with rows in memory: these take half the time on copies of the rows of each group. Groups of
-    real values, whose outliers make some splits start again, of directions, which are dense, those
-    to be split into more sides, and all with `exact` are split one by one.
+    real values, whose outliers make some splits start again, of directions, which are dense, and
+    those to be split into more sides are split one by one.
     """
 
     min_samples_leaf: float
@@ -59,16 +54,15 @@ class DSidiwoSplitter:
     def __call__(self, groups: Groups) -> Splits:
         """Split groups of samples; their factors are those of the samples in the moments."""
         rows, sparse = groups.rows, self.feature_map.kind in ("binary", "counts")
-        at_once = self.n_sides == 2 and sparse and not self.exact
-        if at_once and not (isinstance(rows, RowBlocks) and not rows.compiled):
+        if self.n_sides == 2 and sparse and not (isinstance(rows, RowBlocks) and not rows.compiled):
             return self._at_once(groups)
-        split = self._at_once if at_once else self._alone
-        return Splits.joined(rows, [(at, split(alone)) for at, alone in groups.alone()])
+        parts = [(at, self._alone(alone)) for at, alone in groups.alone()]
+        return Splits.joined(groups.rows, parts)
 
     def _at_once(self, groups: Groups) -> Splits:
         """Split groups in two, all in the same passes."""
         family = self.feature_map.family
-        rules, reasons, directions = self._rules(groups)
+        rules, reasons = self._rules(groups)
         if all(reasons):
             return Splits([reason for reason in reasons if reason], groups.own)
         sides = sides_of(rules, groups)
@@ -107,14 +101,11 @@ class DSidiwoSplitter:
                 ],
                 groups,
             )
-        return sides.splits(gains, reasons, self.min_samples_leaf, directions)
+        return sides.splits(gains, reasons, self.min_samples_leaf)
 
-    def _rules(
-        self, groups: Groups
-    ) -> tuple[list[ScoreRule | None], list[Message | None], list[Floats | None]]:
-        """Return the rule of each group or the reason against its split, and next eigenvectors."""
+    def _rules(self, groups: Groups) -> tuple[list[ScoreRule | None], list[Message | None]]:
+        """Return the rule of each group, or the reason against its split."""
         view, constant = self.feature_map.moment_scale, self.feature_map.constant
-        start = self._start(groups)
         moments = GroupedRawMoments(
             groups.rows,
             groups.own,
@@ -123,35 +114,25 @@ class DSidiwoSplitter:
             row_scale=groups.factor,
             column_scale=view,
             constant=constant,
-            first=start,
         )
         reasons = [self._too_few(float(size)) for size in moments.sizes]
+        which = [j for j, reason in enumerate(reasons) if reason is None]
         rules: list[ScoreRule | None] = [None] * groups.n_groups
-        if all(reasons):
-            return rules, reasons, [None] * groups.n_groups
-        if start is None:
-            start = group_starts(moments.m1, None, WIDTH)
-        whitenings, directions = whiten_groups(moments, 2, start, max_passes=MAX_PASSES, tol=TOL)
         W = np.zeros((groups.n_groups, 2, len(view) + 1))
-        for j, white in enumerate(whitenings):
-            if reasons[j] is None and white.rank < 2:
-                reasons[j] = white.reason or Message("one_component")
+        if which:
+            tol, max_iter = self._accuracy
+            found = whiten_each(moments, 2, which, tol=tol, max_iter=max_iter)
+            for j, white in zip(which, found, strict=True):
+                if white.rank < 2:
+                    reasons[j] = white.reason or Message("one_component")
+                else:
+                    W[j] = white.W
+        if all(reasons):
+            return rules, reasons
+        for j, H in enumerate(moments.whitened_slices(W)):
             if reasons[j] is None:
-                W[j] = white.W
-        if not all(reasons):
-            for j, H in enumerate(moments.whitened_slices(W)):
-                if reasons[j] is None:
-                    rules[j] = self._rule(common_rotation(H)[0].T @ W[j])
-        return rules, reasons, list(directions)
-
-    def _start(self, groups: Groups) -> Floats | None:
-        """Return where whitening starts if that is known from the parents of all groups."""
-        view, known = self.feature_map.moment_scale, groups.inherited()
-        if known is None or len(view) < DENSE_FEATURES:
-            return None
-        sums, sizes, directions = known
-        m1 = np.column_stack([sums * view, sizes * self.feature_map.constant])
-        return group_starts(m1, directions, WIDTH)
+                rules[j] = self._rule(common_rotation(H)[0].T @ W[j])
+        return rules, reasons
 
     @property
     def _accuracy(self) -> tuple[float, int | None]:

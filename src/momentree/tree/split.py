@@ -47,28 +47,11 @@ class Groups:
     parents: Sequence[tuple[Split, int] | None] | None = None
 
     @classmethod
-    def one(
-        cls,
-        rows: Rows,
-        weight: RowArray,
-        factor: RowArray,
-        parents: Sequence[tuple[Split, int] | None] | None = None,
-    ) -> Groups:
+    def one(cls, rows: Rows, weight: RowArray, factor: RowArray) -> Groups:
         """Return all samples as one group."""
-        own = rows.placed(np.broadcast_to(np.int32(0), rows.shape[:1]))
-        return cls(rows, weight, factor, own, 1, parents)
-
-    def inherited(self) -> tuple[Floats, Floats, list[Floats]] | None:
-        """Return sums, sizes and directions by the splits that made these groups, if all have some.
-
-        Their shapes are (g, p), (g,) and (d, m) for each group.
-        """
-        parents = [parent for parent in self.parents or [] if parent is not None]
-        known = [split.directions for split, _ in parents if split.directions is not None]
-        if len(known) < self.n_groups:
-            return None
-        sums = np.stack([split.sums[:, side] for split, side in parents])
-        return sums, np.array([split.sizes[side] for split, side in parents]), known
+        return cls(
+            rows, weight, factor, rows.placed(np.broadcast_to(np.int32(0), rows.shape[:1])), 1
+        )
 
     def alone(self) -> list[tuple[RowArray, Groups]]:
         """Return each group alone, and its samples.
@@ -77,13 +60,12 @@ class Groups:
         of them, with the weights of other groups set to zero; the samples are then flags.
         """
         rows = self.rows
-        parents = [[parent] for parent in self.parents or [None] * self.n_groups]
         if not isinstance(rows, RowBlocks):
             found = []
-            for j, made_by in enumerate(parents):
+            for j in range(self.n_groups):
                 inside = rows.each(Inside(j), self.own)
                 weight = rows.each(WeightInside(), self.weight, inside)
-                found.append((inside, Groups.one(rows, weight, self.factor, made_by)))
+                found.append((inside, Groups.one(rows, weight, self.factor)))
             return found
         own = np.asarray(self.own)
         if self.n_groups == 1 and not own.any():
@@ -92,10 +74,7 @@ class Groups:
         ends = np.searchsorted(own[order], np.arange(self.n_groups + 1))
         weight, factor = np.asarray(self.weight), np.asarray(self.factor)
         parts = [order[a:b] for a, b in pairwise(ends)]
-        return [
-            (at, Groups.one(rows.take(at), weight[at], factor[at], made_by))
-            for at, made_by in zip(parts, parents, strict=True)
-        ]
+        return [(at, Groups.one(rows.take(at), weight[at], factor[at])) for at in parts]
 
 
 @dataclass(frozen=True)
@@ -184,24 +163,17 @@ class Sides:
             ]
         )
 
-    def splits(
-        self,
-        gains: Floats,
-        reasons: Sequence[Message | None],
-        least: float,
-        directions: Sequence[Floats | None] | None = None,
-    ) -> Splits:
+    def splits(self, gains: Floats, reasons: Sequence[Message | None], least: float) -> Splits:
         """Return the splits into these sides, or the reasons against them."""
         found: list[Split | Message] = []
-        directions = directions or [None] * len(self.rules)
-        for rule, reason, gain, sums, sizes, to_start in zip(
-            self.rules, reasons, gains, self.sums, self.sizes, directions, strict=True
+        for rule, reason, gain, sums, sizes in zip(
+            self.rules, reasons, gains, self.sums, self.sizes, strict=True
         ):
             reason = reason or small_side(sizes, least)
             if reason or rule is None:
                 found.append(reason or Message("one_component"))
             else:
-                found.append(Split(rule, float(gain), sums, sizes, to_start))
+                found.append(Split(rule, float(gain), sums, sizes))
         return Splits(found, self.side)
 
 

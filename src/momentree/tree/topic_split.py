@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from momentree.moments.weighting import three_words
 from momentree.objects import Decomposition, TopicParameters, Whitening
 from momentree.parameters import topic_parameters
 from momentree.refinement.em_groups import em_of_groups
-from momentree.tree.split import SPLIT_ITER, Groups, Splits, sides_of
+from momentree.tree.split import SPLIT_ITER, Groups, Split, Splits, sides_of
 from momentree.whitening import DENSE_FEATURES, group_starts, whiten, whiten_groups
 
 WIDTH, TOL = 4, 1e-2
@@ -91,7 +91,12 @@ class TopicSplitter:
         sides = sides_of(rules, groups)
         if gains is None:
             gains = sides.gains(TopicParameters)
-        return sides.splits(gains, reasons, self.min_samples_leaf, directions)
+        splits = sides.splits(gains, reasons, self.min_samples_leaf)
+        found = [
+            replace(split, directions=next_ones) if isinstance(split, Split) else split
+            for split, next_ones in zip(splits.found, directions, strict=True)
+        ]
+        return Splits(found, splits.side)
 
     def _moments(self, groups: Groups, first: Floats | None) -> GroupedMoments:
         rows, count_per_token = groups.rows, groups.factor
@@ -138,11 +143,12 @@ class TopicSplitter:
 
     def _start(self, groups: Groups) -> Floats | None:
         """Return where whitening starts if that is known from the parents of all groups."""
-        known = groups.inherited()
-        if known is None or groups.rows.shape[1] <= DENSE_FEATURES:
+        parents = [parent for parent in groups.parents or [] if parent is not None]
+        known = [split.directions for split, _ in parents if split.directions is not None]
+        if len(known) < groups.n_groups or groups.rows.shape[1] <= DENSE_FEATURES:
             return None
-        words, _, directions = known
-        return group_starts(words, directions, WIDTH)
+        words = np.stack([split.sums[:, side] for split, side in parents])
+        return group_starts(words, known, WIDTH)
 
     def _whitenings(
         self, moments: GroupedMoments, start: Floats | None
