@@ -23,15 +23,17 @@ def top_eigenpairs_of_groups(
 
     `times` multiplies each of g operators with its own matrix, shape (g, d, m), and `start` has
     that shape, with columns as by :func:`orthonormal`. The values descend, and the largest entry of
-    each vector is positive. The iteration ends when the residuals of the first k pairs of all
-    operators are below `tol`, or after `max_passes` products with m columns: its subspaces contain
-    those of m Lanczos iterations with as many products.
+    each vector is positive. The iteration of an operator ends when the residuals of its first k
+    pairs are below `tol`, or after `max_passes` products with m columns: its subspaces contain
+    those of m Lanczos iterations with as many products. Others have no influence on it.
     """
     g, d, m = start.shape
     k = min(k, d)
     Q = basis = start
     kept = _used(Q)
     T = np.zeros((g, 0, 0))
+    top, in_basis, error = np.zeros((g, m)), np.zeros((g, 0, m)), np.zeros(g)
+    going = np.ones(g, dtype=bool)
     for step in range(1, max_passes + 1):
         Y = times(Q)
         beside = basis.transpose(0, 2, 1) @ Y
@@ -42,12 +44,15 @@ def top_eigenpairs_of_groups(
         parts = rest @ S[:, -m:, :k]
         sizes = np.maximum(np.abs(values[:, :k]), 1e-12 * np.abs(values[:, :1]))
         residual = (np.linalg.norm(parts, axis=1) / np.maximum(sizes, TINY)).max(axis=1)
-        full = basis.shape[2] + m > d
-        if step == max_passes or full or residual.max(initial=0.0) <= tol:
+        in_basis = np.pad(in_basis, ((0, 0), (0, m), (0, 0)))
+        top[going], in_basis[going] = values[going, :m], S[going, :, :m]
+        error[going] = residual[going]
+        going &= residual > tol
+        if step == max_passes or basis.shape[2] + m > d or not going.any():
             break
         Q = orthonormal(rest, basis)
         basis, kept = np.concatenate([basis, Q], axis=2), np.concatenate([kept, _used(Q)], axis=1)
-    return values[:, :m], _with_signs(basis @ S[:, :, :m]), residual
+    return top, _with_signs(basis @ in_basis), error
 
 
 def exact_eigenpairs_of_groups(M2: Floats) -> tuple[Floats, Floats]:

@@ -195,6 +195,27 @@ def test_row_arrays_that_nobody_needs_are_forgotten():
     assert site.n_kept_ <= 2
 
 
+def test_maps_go_with_the_next_sum_and_again_if_a_site_was_out_of_reach():
+    X = records()
+    first, second = Site(X[:99], min_count=1), Site(X[99:], min_count=1)
+    down = []
+
+    def transport(question):
+        if down:
+            raise ConnectionError(down.pop())
+        return second(question)
+
+    sites = Sites([first, transport])
+    groups = sites.map(LargestColumn(), sites.map(Product(np.eye(D)[:, :2])))
+    assert sites.rounds_ == 0
+    down.append("no answer")
+    with pytest.raises(ConnectionError):
+        sites.sum(GroupSizes(2), groups, np.ones(N))
+    sizes = sites.sum(GroupSizes(2), groups, np.ones(N))
+    assert sizes.tolist() == [(X[:, 0] >= X[:, 1]).sum(), (X[:, 0] < X[:, 1]).sum()]
+    assert sites.rounds_ == 1
+
+
 @dataclass(frozen=True)
 class Smuggler:
     """Not one of the questions."""

@@ -130,6 +130,9 @@ class Site:
         return answer
 
     def _answered(self, asked: dict[str, Any]) -> dict[str, Any]:
+        for one in asked.get("before", []):
+            kernel, arrays = self._parts_of("map", one)
+            self._arrays[int(one["as"])] = np.asarray(self._rows.map(kernel, *arrays))
         for number in asked.get("drop", []):
             self._arrays.pop(number, None)
         do = asked["do"]
@@ -141,17 +144,20 @@ class Site:
                 "named": self._named,
                 "suppressed": self.suppressed_["columns"],
             }
-        kernel = asked["kernel"]
-        if do not in ("sum", "map") or not callable(kernel):
+        if do != "sum":
             raise InvalidDataError("refused_question", name=str(do))
-        self.questions_[f"{do} {type(kernel).__name__}"] += 1
-        arrays = [self._row_array(one) for one in asked["arrays"]]
-        if do == "map":
-            self._arrays[int(asked["as"])] = np.asarray(self._rows.map(kernel, *arrays))
-            return {}
+        kernel, arrays = self._parts_of(do, asked)
         arrays, left_out = self._without_small_groups(arrays)
         self.suppressed_["rows"] += left_out
         return {"sum": np.asarray(self._rows.sum(kernel, *arrays)), "left_out": left_out}
+
+    def _parts_of(self, do: str, asked: dict[str, Any]) -> tuple[Kernel, list[NDArray[Any]]]:
+        """Return the kernel and the row arrays of a question, and count it."""
+        kernel = asked["kernel"]
+        if not callable(kernel):
+            raise InvalidDataError("refused_question", name=do)
+        self.questions_[f"{do} {type(kernel).__name__}"] += 1
+        return kernel, [self._row_array(one) for one in asked["arrays"]]
 
     def _row_array(self, one: Any) -> NDArray[Any]:
         """Return a row array that is here, or one with the same entry for all rows."""
@@ -216,7 +222,7 @@ class Sites(Rows):
     columns : ndarray of str
         Names of the columns, the same at all sites.
     rounds_ : int
-        Number of questions so far.
+        Number of sums so far; questions about single rows, without an answer, go with the next.
     bytes_sent_ : list of int
         Bytes that each site has sent.
     bytes_received_ : list of int
@@ -260,7 +266,7 @@ class Sites(Rows):
         self.bytes_sent_ = [0] * len(self._sites)
         self.bytes_received_ = [0] * len(self._sites)
         self.suppressed_ = {"columns": 0, "rows": 0}
-        self._numbers, self._dropped = 0, list[int]()
+        self._numbers, self._dropped, self._before = 0, list[int](), list[tuple[Any, Any]]()
         found = self._asked({"do": "describe"}, _is_description)
         columns, known = found[0]["columns"], list[str]()
         for i, one in enumerate(found):
@@ -278,8 +284,11 @@ class Sites(Rows):
     def sum(self, kernel: Kernel, *arrays: RowArray) -> Floats:
         """Return the sum of a kernel over the rows of all sites; see :meth:`Rows.sum`."""
         asked = {"do": "sum", "kernel": kernel, "arrays": [self._named(a) for a in arrays]}
-        answers = self._asked(asked, _is_sum)
-        self._count_round()
+        before = [question for question, _ in self._before]
+        answers = self._asked({**asked, "before": before}, _is_sum)
+        self._before = []
+        self.rounds_ += 1
+        count_pass(self.shape[0])
         total: Floats = answers[0]["sum"]
         for i, answer in enumerate(answers[1:], start=2):
             if answer["sum"].shape != total.shape:
@@ -289,19 +298,21 @@ class Sites(Rows):
         return np.asarray(total)
 
     def map(self, kernel: Kernel, *arrays: RowArray) -> SiteArray:
-        """Return the values of a kernel, which stay at the sites; see :meth:`Rows.map`."""
+        """Return the values of a kernel, which stay at the sites; see :meth:`Rows.map`.
+
+        The question goes to the sites with the next sum, as it has no answer.
+        """
         self._numbers += 1
         number = self._numbers
         named = [self._named(a) for a in arrays]
-        self._asked({"do": "map", "kernel": kernel, "arrays": named, "as": number}, _is_empty)
-        self._count_round()
+        question = {"kernel": kernel, "arrays": named, "as": number}
+        encoded(question)  # refuses here what no site would answer
+        # With its arrays, which sites keep until they have answered.
+        self._before.append((question, arrays))
+        count_pass(self.shape[0])
         found = SiteArray(number, (self.shape[0],))
         weakref.finalize(found, self._dropped.append, number)
         return found
-
-    def _count_round(self) -> None:
-        self.rounds_ += 1
-        count_pass(self.shape[0])
 
     def _named(self, values: RowArray) -> Any:
         """Return what refers to a row array at the sites: its number, or one entry for all rows."""
@@ -315,7 +326,7 @@ class Sites(Rows):
     def _asked(
         self, question: dict[str, Any], expected: Callable[[dict[str, Any]], bool]
     ) -> list[dict[str, Any]]:
-        dropped, self._dropped[:] = list(self._dropped), []
+        dropped = list(self._dropped)
         content = encoded({**question, "drop": dropped})
         answers = []
         for i, site in enumerate(self._sites):
@@ -331,6 +342,7 @@ class Sites(Rows):
             if not isinstance(found, dict) or not expected(found):
                 raise InvalidDataError("bad_answer", site=i + 1)
             answers.append(found)
+        del self._dropped[: len(dropped)]
         return answers
 
     def _note_suppressed(self, what: str, found: int) -> None:
@@ -359,10 +371,6 @@ def _is_sum(found: dict[str, Any]) -> bool:
     if not isinstance(total, np.ndarray) or total.dtype.kind not in "biuf":
         return False
     return not np.isnan(total).any() and _is_number(found.get("left_out"))
-
-
-def _is_empty(found: dict[str, Any]) -> bool:
-    return not found
 
 
 def _is_number(found: Any) -> bool:

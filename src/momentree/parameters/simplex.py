@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from momentree._types import Floats
+from momentree._types import Bools, Floats
 from momentree.objects import Decomposition, TopicParameters
 
 
@@ -36,17 +36,22 @@ def project_to_simplex(V: Floats) -> Floats:
     return np.asarray(P / P.sum(axis=0))
 
 
-def topic_parameters(found: Decomposition) -> TopicParameters:
+def topic_parameters(found: Decomposition, occurs: Bools | None = None) -> TopicParameters:
     """Project a decomposition onto the parameters of a single-topic model.
 
     Parameters
     ----------
     found : Decomposition
         Decomposition with at least one component.
+    occurs : ndarray of bool of shape (d,), default=None
+        Words that may have positive probabilities, at least one; None allows all.
 
     Returns
     -------
     TopicParameters
         Centers projected onto the simplex, weights scaled to sum 1.
     """
-    return TopicParameters(found.weights / found.weights.sum(), project_to_simplex(found.centers))
+    centers = np.zeros(found.centers.shape)
+    some = slice(None) if occurs is None else occurs
+    centers[some] = project_to_simplex(found.centers[some])
+    return TopicParameters(found.weights / found.weights.sum(), centers)

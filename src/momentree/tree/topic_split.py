@@ -136,8 +136,9 @@ class TopicSplitter:
             if found.n_components < 2 or not found.weights.sum() > 0:
                 reasons[j] = found.diagnostics["reason"] or Message("one_component")
             else:
-                total = float(moments.words[j].sum())
-                topics[j] = self._smoothed(topic_parameters(found), total)
+                words = moments.words[j]
+                occurs = None if self.exact else words > 0  # the papers project onto all words
+                topics[j] = self._smoothed(topic_parameters(found, occurs), float(words.sum()))
         return topics, directions
 
     def _start(self, groups: Groups) -> Floats | None:
