@@ -558,7 +558,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
             self.labels_ = np.empty_like(labels)
             self.labels_[at] = labels
             sums = rows.group_sums(labels, k, weight)
-            sizes = np.bincount(labels, weights=weight, minlength=k).astype(np.float64)
+            sizes = rows.group_sizes(labels, k, weight)
             return self._sums_of_leaves(RowBlocks(X), sums, sizes, in_order)
 
         known = feature_map.kind in ("binary", "counts")
