@@ -50,8 +50,9 @@ _SLOTS = (
     ("-k", "3", "--skip-rows", "1", "--encoding", "latin-1"),
 )
 _MEASUREMENTS = (
-    ("-k", "3", "--outcome", "age", "--min-cell", "1", "--include-records"),
+    ("-k", "3"),
     (),
+    ("-k", "3", "--outcome", "age", "--min-cell", "1", "--include-records"),
     ("-k", "3", "--flat", "--missing", "999", "--ignore", "hb"),
     ("--form", "measurements", "--kind", "age=count", "--kind", "hb=category", "-k", "2"),
 )
