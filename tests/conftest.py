@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,9 @@ from hypothesis import settings
 # before NumPy is loaded, and inherited by the processes that tests start.
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
+
+# A shell lets processes in the background ignore this signal, which tests send.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Tests do not depend on the clock, so examples have no time limit of their own.
 settings.register_profile("without deadline", deadline=None)

@@ -57,7 +57,7 @@ def test_threads_change_no_bit_and_block_sizes_only_the_last(kernels, X):
 
     def total(block_nnz, n_threads, matrices=V):
         with use_kernels(kernels), num_threads(n_threads):
-            rows = RowBlocks(X.astype(np.float64), block_nnz)
+            rows = RowBlocks(X, block_nnz)
             return rows.sum(lambda B, j, r: B.own_gram(matrices, j, r, out=B.total), own, r)
 
     one = total(500, 1)

@@ -197,12 +197,11 @@ def test_products_agree_with_their_definitions(kernels, seed, kind, block_nnz, m
         )
 
 
-@pytest.mark.parametrize(("dtype", "index"), [(np.uint8, np.int32), (np.float32, np.int64)])
-def test_compiled_kernels_read_all_types(dtype, index):
+def test_compiled_kernels_read_unusual_types():
     pytest.importorskip("numba")
-    X = np.random.default_rng(5).poisson(1.0, size=(50, 6)).astype(dtype)
+    X = np.random.default_rng(5).poisson(1.0, size=(50, 6)).astype(np.uint8)
     S = sp.csr_array(X)
-    S.indices, S.indptr = S.indices.astype(index), S.indptr.astype(index)
+    S.indices, S.indptr = S.indices.astype(np.int64), S.indptr.astype(np.int64)
     with use_kernels("numba"):
         rows = RowBlocks(S, 20)
     V = np.random.default_rng(6).standard_normal((6, 15))  # 8, 4, 2 and 1 columns

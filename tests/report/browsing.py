@@ -168,7 +168,8 @@ for (const e of document.querySelectorAll("body *")) {
   const style = getComputedStyle(e);
   const isSvg = e.namespaceURI.endsWith("svg");
   if (isSvg && e.tagName !== "text") continue;
-  const back = isSvg ? getComputedStyle(e.parentElement.querySelector("rect")).fill : ground(e);
+  const rect = isSvg && e.parentElement.querySelector("rect");
+  const back = rect ? getComputedStyle(rect).fill : ground(e);
   const value = ratio(isSvg ? style.fill : style.color, back);
   if (value < 4.5) low.push([e.tagName, e.className.toString(), e.textContent.slice(0, 20), value]);
 }

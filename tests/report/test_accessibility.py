@@ -18,7 +18,7 @@ from momentree.report import (
     write_html,
 )
 
-from .browsing import By, emulated, opened, scheme, tree_row, width_of
+from .browsing import CONTRAST, By, emulated, opened, scheme, tree_row, width_of
 from .measurements import cases as measured
 from .records.cases import flat_case, tree_case
 from .sequences.cases import clicks
@@ -30,7 +30,6 @@ axe.run(document, {...quick, ...options}).then(found => done(
   found.violations.map(v => [v.id, ...v.nodes.map(n => n.html.slice(0, 200))])));
 """
 ALL = {"rules": {"target-size": {"enabled": True}}}
-CONTRAST = {"runOnly": ["color-contrast"]}
 # All views at once: a check of each in turn takes six times as long, and finds the same.
 OPEN = """
 for (const view of document.querySelectorAll(".view")) view.hidden = false;
@@ -94,7 +93,10 @@ def test_no_view_has_a_violation(driver, axe, make_case, tmp_path, kind):
         page.execute_script(RENAME)
         if summary["kind"].startswith("records"):
             enter_code(page, summary)
-        assert page.execute_async_script(AXE, CONTRAST) == []
+        if kind == "measurements":  # axe sees which bar is behind a number, but takes long
+            assert page.execute_async_script(AXE, {"runOnly": ["color-contrast"]}) == []
+        else:
+            assert page.execute_script(CONTRAST) == []
         with width_of(page, 390), emulated(page, **scheme("dark")):
             assert page.execute_async_script(AXE, ALL) == []
         page.execute_script("document.getElementById('undo-names').click()")

@@ -18,7 +18,7 @@ from momentree._logging import console_logging
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_sample_weight, check_values
 from momentree.assignment.nested import Assigner, NestedAssigner
-from momentree.backends import single_threaded_blas
+from momentree.backends import group_totals, single_threaded_blas
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 
 Data = TypeVar("Data")
@@ -59,8 +59,7 @@ class RefitData(Generic[Data]):
 
     def sizes(self, n_groups: int) -> Floats:
         """Return the total sample weight of each group, shape (n_groups,)."""
-        found = np.bincount(self.groups.labels, weights=self.weight, minlength=n_groups)
-        return found.astype(np.float64)
+        return group_totals(self.groups.labels, self.weight, n_groups)
 
 
 class EditableGroups(ABC, Generic[Data]):

@@ -8,6 +8,7 @@ import numpy as np
 
 from momentree._types import Floats, Ints
 from momentree.backends.block import Block
+from momentree.backends.room import group_totals
 
 LISTED = (1 << 16) - 1
 """Largest whole number for a table of values."""
@@ -121,7 +122,4 @@ class GroupSizes:
 
     def __call__(self, B: Block, labels: Ints, weight: Floats) -> Floats:  # noqa: ARG002
         """Return the sizes in a block, given the group and the weight of each row."""
-        inside = labels >= 0
-        if not inside.all():
-            labels, weight = labels[inside], weight[inside]
-        return np.bincount(labels, weights=weight, minlength=self.n_groups).astype(np.float64)
+        return group_totals(labels, weight, self.n_groups)

@@ -27,7 +27,7 @@ _ROOMS = {
     "ScaledWeights",
     "moments.augmented_groups": "RawPairs RawProducts RawSums",
     "moments.factorial": "ColumnTerms Cubes PairSums SecondMoment WeightedWords",
-    "moments.grouped": "GroupProducts GroupSlices GroupSums RowWeights",
+    "moments.grouped": "GroupProducts GroupSlices MomentSums RowWeights",
     "moments.sample_means": "Shares",
     "moments.weighting": "DocumentSizes DocumentWeights SizeTotals",
     "inference.posteriors": "LikeliestComponent LogJoint Responsibilities",

@@ -70,7 +70,7 @@ class GroupedMoments:
         self.n_groups, self._uniform = n_groups, uniform
         arrays = (rows.row_sums, sample_weight, count_per_token)
         self._b = rows.each(RowWeights(uniform), *arrays)
-        total = rows.sum(GroupSums(n_groups, uniform, first), own, *arrays, self._b)
+        total = rows.sum(MomentSums(n_groups, uniform, first), own, *arrays, self._b)
         sums, more = parted(total, n_groups, 4 * n_groups)
         totals = more.reshape(4, n_groups).T
         self.words, self.sizes = sums[:, :, 0], totals[:, 3]
@@ -216,7 +216,7 @@ def row_sizes(c: Floats, u: Floats, *, uniform: bool) -> tuple[Floats, Floats, F
 
 
 @dataclass(frozen=True)
-class GroupSums:
+class MomentSums:
     """Sums of words for M1 and the diagonals of M2 and M3, with the totals of the weights."""
 
     n_groups: int

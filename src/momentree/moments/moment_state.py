@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, ClassVar, Literal, get_args
 
@@ -24,11 +23,13 @@ from momentree._validation import (
     check_sample_weight,
     check_shape,
 )
-from momentree.backends import Block, RowBlocks, Rows, single_threaded_blas
+from momentree.backends import RowBlocks, Rows, single_threaded_blas
 from momentree.backends.products import TransposedProduct
 from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.moments._subspaces import RitzPairs, largest_eigenvectors, signed
 from momentree.moments.factorial import FactorialMoments
 from momentree.moments.lda import check_alpha0
+from momentree.moments.pairs import WeightedGram, diagonal_places, packed, unpacked
 from momentree.moments.state import State
 from momentree.moments.state_moments import (
     SecondMoments,
@@ -50,8 +51,6 @@ MOST_SLICES = 21
 ACCURATE = 1e-3
 """Residual of the eigenpairs of M2, relative to the largest eigenvalue, at which a subspace is
 used; the error of estimated moments is larger."""
-DENSE = 1 / 12
-"""Fraction of nonzero values from which dense products take less time."""
 
 
 class MomentState(State):
@@ -226,11 +225,11 @@ class MomentState(State):
                 "occurrences": occurrences,
             }
             if self.whole:
-                added["pairs"] = _packed(rows.sum(WeightedGram(d), r[:, 1]))
+                added["pairs"] = packed(rows.sum(WeightedGram(d), r[:, 1]))
                 if self.is_counts:
                     repeats = rows.sum(TransposedProduct(), r[:, 1] * one)
-                    added["pairs"][_diagonal_places(d)] -= repeats
-                added["pair_rows"] = _packed(RowBlocks(pattern).sum(WeightedGram(d), np.ones(n)))
+                    added["pairs"][diagonal_places(d)] -= repeats
+                added["pair_rows"] = packed(RowBlocks(pattern).sum(WeightedGram(d), np.ones(n)))
                 return added
             directions = self._directions()
             added["products"] = np.asarray(raw.m2 @ directions)
@@ -319,8 +318,8 @@ class MomentState(State):
         for name, value in self._sums.items():
             if name in ("pairs", "pair_rows"):
                 whole = np.zeros((len(out.columns), len(out.columns)))
-                whole[np.ix_(at, at)] = _unpacked(value)
-                out._sums[name] = _packed(whole)
+                whole[np.ix_(at, at)] = unpacked(value)
+                out._sums[name] = packed(whole)
             elif name in (*self._by_column, "occurrences"):
                 out._sums[name][at] = value
             else:
@@ -355,7 +354,7 @@ class MomentState(State):
 
     def _whole_m2(self) -> Floats:
         """Return M2 of the model, but for the variance of Gaussians, shape (d, d)."""
-        return self._corrected(_unpacked(self._sums["pairs"]) / self._divisor(2), None)
+        return self._corrected(unpacked(self._sums["pairs"]) / self._divisor(2), None)
 
     def _corrected(self, second: Floats, directions: Floats | None) -> Floats:
         """Return the products of M2 of LDA, given those of the moments of words."""
@@ -432,7 +431,7 @@ class MomentState(State):
         settings: dict[str, Any] = dict(self.settings)
         Y = None if self.whole else self._products()
         if Y is None:
-            Q = _largest(self._whole_m2(), n_components)
+            Q = largest_eigenvectors(self._whole_m2(), n_components)
             settings["third"] = True
             if self.model == "gaussian":
                 settings["variance"] = self._variance(n_components)
@@ -443,7 +442,7 @@ class MomentState(State):
             k = int(np.count_nonzero(ritz.values[:n_components] > 0))
             Q = np.linalg.qr(Y @ ritz.vectors[:, : max(k, 1)])[0]
             settings["third"] = True
-        found = MomentState(self.columns, **settings, subspace=_signed(Q))
+        found = MomentState(self.columns, **settings, subspace=signed(Q))
         found.reader = self.reader
         return found
 
@@ -468,12 +467,8 @@ class MomentState(State):
         directions = self._directions()
         return self._corrected(self._sums["products"] / self._divisor(2), directions)
 
-    def _ritz(self) -> _Ritz:
-        Q, Y = self._fixed["subspace"], self._products()
-        S = Q.T @ Y
-        values, V = np.linalg.eigh(0.5 * (S + S.T))
-        values, V = values[::-1], V[:, ::-1]
-        return _Ritz(values, V, np.linalg.norm(Y @ V - (Q @ V) * values, axis=0))
+    def _ritz(self) -> RitzPairs:
+        return RitzPairs.of(self._fixed["subspace"], self._products())
 
     def _variance(self, n_components: int) -> float:
         """Return the mean of the smallest eigenvalues of the covariance matrix."""
@@ -482,65 +477,6 @@ class MomentState(State):
         k = min(n_components, d)
         values = np.linalg.eigvalsh(covariance)[: d - k + 1]
         return float(max(values.mean(), 0.0))
-
-
-@dataclass(frozen=True)
-class _Ritz:
-    values: Floats
-    vectors: Floats
-    residuals: Floats
-
-    def residual(self, k: int) -> float:
-        return float(self.residuals[:k].max() / max(float(np.abs(self.values).max()), 1e-300))
-
-
-@dataclass(frozen=True)
-class WeightedGram:
-    """Kernel X^T diag(r) X, as a dense matrix: O(sum of squared row lengths)."""
-
-    n_columns: int
-
-    def __call__(self, B: Block, r: Floats) -> Floats:
-        """Return the products of all pairs of columns of a block."""
-        data, indices, indptr = B.csr
-        X = sp.csr_array((data, indices, indptr), shape=(len(r), self.n_columns))
-        if X.nnz > DENSE * len(r) * self.n_columns:
-            dense = X.toarray()
-            return np.asarray(dense.T @ (dense * r[:, None]))
-        weighted = sp.csr_array((data * np.repeat(r, np.diff(indptr)), indices, indptr), X.shape)
-        return np.asarray((X.T @ weighted).toarray())
-
-
-def _packed(whole: Floats) -> Floats:
-    return np.asarray(whole[np.triu_indices(len(whole))])
-
-
-def _unpacked(packed: Floats) -> Floats:
-    d = round((np.sqrt(8 * len(packed) + 1) - 1) / 2)
-    a, b = np.triu_indices(d)
-    whole = np.empty((d, d))
-    whole[a, b] = whole[b, a] = packed
-    return whole
-
-
-def _diagonal_places(d: int) -> Any:
-    """Return the positions of the diagonal in a packed matrix."""
-    return np.concatenate([[0], np.cumsum(np.arange(d, 1, -1))])
-
-
-def _largest(M2: Floats, k: int) -> Floats:
-    """Return orthonormal eigenvectors of the largest eigenvalues, those above zero."""
-    values, U = np.linalg.eigh(M2)
-    k = min(k, len(values), int(np.count_nonzero(values > 1e-12 * max(values[-1], 0.0))))
-    if k < 1:
-        raise InvalidDataError("no_component_in_state")
-    return np.asarray(U[:, ::-1][:, :k])
-
-
-def _signed(U: Floats) -> Floats:
-    """Make the largest entry of each column positive."""
-    signs = np.sign(U[np.abs(U).argmax(axis=0), np.arange(U.shape[1])])
-    return np.ascontiguousarray(U * np.where(signs == 0, 1.0, signs))
 
 
 def union(states: Sequence[MomentState]) -> list[MomentState]:

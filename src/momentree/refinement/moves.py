@@ -98,7 +98,7 @@ def move_samples(
         return labels
     k, v = n_groups, sample_weight
     S = rows.group_sums(labels, k, v)
-    N = np.bincount(labels, weights=v, minlength=k).astype(np.float64)
+    N = rows.group_sizes(labels, k, v)
     last = float(classification_log_likelihood(S, N, smoothing).sum())
     labels = labels.copy()
     near, part = np.arange(len(labels), dtype=np.intp), rows
@@ -143,7 +143,7 @@ def _after_moves(
     k, w, before = len(N), v[moved], labels[moved]
     part = rows.take(moved)
     sums = S + part.group_sums(to, k, w) - part.group_sums(before, k, w)
-    sizes = N + np.bincount(to, weights=w, minlength=k) - np.bincount(before, w, minlength=k)
+    sizes = N + part.group_sizes(to, k, w) - part.group_sizes(before, k, w)
     return np.maximum(sums, 0.0), np.maximum(sizes, 0.0)  # rounding may leave less than nothing
 
 

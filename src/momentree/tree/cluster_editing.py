@@ -10,7 +10,7 @@ from sklearn.base import clone
 from momentree._types import Floats, Ints
 from momentree.assignment.editing import EditableGroups, Groups, RefitData, merged_numbers
 from momentree.assignment.nested import Assigner
-from momentree.backends import RowBlocks, in_canonical_order, in_given_order
+from momentree.backends import RowBlocks, group_totals, in_canonical_order, in_given_order
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.preprocessing import FeatureMap
@@ -77,8 +77,8 @@ class EditableClusters(EditableGroups[ClusterData], TreeEstimator):
         root.leaves()[to[place]].reason = Message("merged_by_hand")
         merged = refit.groups.renumbered(to)
         # The merged leaf may be larger than those before it.
-        sizes = np.bincount(merged.labels, weights=refit.weight, minlength=len(root.leaves()))
-        merged = merged.reordered(sort_children(root, sizes.astype(np.float64)))
+        sizes = group_totals(merged.labels, refit.weight, len(root.leaves()))
+        merged = merged.reordered(sort_children(root, sizes))
         return self._edited(refit, root, merged, converged=self.converged_)
 
     def _edited(

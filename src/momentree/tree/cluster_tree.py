@@ -41,10 +41,9 @@ from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters, MixtureSums
 from momentree.preprocessing import FeatureMap
-from momentree.preprocessing.kinds import DIRECTIONS, MAX_SIZE, Kind, detect_kind
-from momentree.tree.build import build_nodes
+from momentree.preprocessing.kinds import DIRECTIONS, Kind, detect_kind
 from momentree.tree.cluster_editing import EditableClusters
-from momentree.tree.cuts import Merges
+from momentree.tree.cluster_nodes import nodes_and_merges, spread_within
 from momentree.tree.described_clusters import DescribedClusters
 from momentree.tree.dsidiwo_split import DSidiwoSplitter
 from momentree.tree.growth import Branch, Grown, Limits, grow, log
@@ -491,7 +490,9 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         sizes = rows.group_sizes(labels, k, weight)
         self._spread = None
         if feature_map.kind == "real":
-            self._spread = self._spread_within(rows, weight, sums, sizes)
+            self._spread = spread_within(
+                rows, weight, sums, sizes, feature_map, self.n_features_in_
+            )
         self._leaf_sums = self._sums_of_leaves(values, sums, sizes, in_given)
         return self._nodes_of(root, self._leaf_sums)
 
@@ -509,32 +510,12 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
     def _nodes_of(self, root: Branch, leaves: MixtureSums) -> TreeNode:
         """Return the finished tree, given sums over the leaves."""
         feature_map, d = self._feature_map, self.n_features_in_
-        sums, sizes, of_values = leaves.statistics, leaves.sizes, leaves.counts
-        if feature_map.kind in ("binary", "counts"):
-            of_values = sums[:d]
-        elif feature_map.kind == "real":
-            of_values = feature_map.restored(sums, sizes)
         self._incomplete = None
         if feature_map.kind == "binary":
+            sums = leaves.statistics
             gaps = sums[-d:] if feature_map.incomplete else None
-            self._incomplete = IncompleteAssigner.from_sums(sums[:d], gaps, sizes)
-        family = feature_map.family
-        unit = family.nats_per_unit(sums, sizes)
-
-        def center(leaves: list[int]) -> Floats:
-            missing = sums[-d:, leaves].sum(axis=1) if feature_map.incomplete else 0.0
-            observed = np.maximum(sizes[leaves].sum() - missing, np.finfo(float).tiny)
-            return np.asarray(of_values[:, leaves].sum(axis=1) / observed)
-
-        def gain(sides: list[list[int]]) -> float:
-            S = np.stack([sums[:, side].sum(axis=1) for side in sides], axis=1)
-            N = np.array([sizes[side].sum() for side in sides])
-            whole = family.maximized_log_likelihood(S.sum(axis=1), N.sum())
-            return float(family.maximized_log_likelihood(S, N).sum() - whole) * unit
-
-        tree = build_nodes(root, self.labels_, sizes, center=center, gain=gain)
-        merges = Merges.of(tree, sums, sizes, family, center)
-        self._merges = replace(merges, losses=merges.losses * unit)
+            self._incomplete = IncompleteAssigner.from_sums(sums[:d], gaps, leaves.sizes)
+        tree, self._merges = nodes_and_merges(root, self.labels_, leaves, feature_map, d)
         self._name_by_values(tree)
         return tree
 
@@ -558,7 +539,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
             self.labels_ = np.empty_like(labels)
             self.labels_[at] = labels
             sums = rows.group_sums(labels, k, weight)
-            sizes = np.bincount(labels, weights=weight, minlength=k).astype(np.float64)
+            sizes = rows.group_sizes(labels, k, weight)
             return self._sums_of_leaves(RowBlocks(X), sums, sizes, in_order)
 
         known = feature_map.kind in ("binary", "counts")
@@ -585,17 +566,6 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
 
     def _describe_batch(self, tree: TreeNode, X: Any, weight: Floats) -> None:  # noqa: ARG002
         self._name_by_values(tree)
-
-    def _spread_within(self, rows: Rows, weight: RowArray, sums: Floats, sizes: Floats) -> Floats:
-        """Return the standard deviation of each column within leaves; huge if it is constant."""
-        scale, d = self._feature_map.scale, len(self.vocabulary_)
-        squares = rows.sum(lambda B: B.with_data(B.csr[0] ** 2).tdot(weight[B.at]))[:d]
-        missing = sums[-d:] if self._feature_map.incomplete else 0.0
-        observed = np.maximum(sizes - missing, np.finfo(float).tiny) * np.ones((d, 1))
-        within = squares - (sums[:d] ** 2 / observed).sum(axis=1)
-        spread = np.sqrt(np.maximum(within, 1e-12 * squares) / observed.sum(axis=1))
-        varies = (spread > 0) & np.isfinite(scale)
-        return np.where(varies, spread * np.where(varies, scale, 1.0), MAX_SIZE)
 
     def _with_merged(self, to: Ints) -> Self:
         out = super()._with_merged(to)

@@ -15,7 +15,7 @@ from momentree.backends import RowBlocks
 from momentree.preprocessing import FeatureMap
 from momentree.preprocessing.leaf_mixture import LeafMixture
 from momentree.preprocessing.outliers import varying_columns
-from momentree.refinement import Refined, em
+from momentree.refinement.em import Refined, em, m_step_of_groups
 from momentree.tree.growth import Grown, log
 
 SHORT_ITER = 15
@@ -58,11 +58,10 @@ def with_covariances(
     def refined(one: CovarianceType, n_iter: int) -> tuple[FeatureMap, Refined[Any], float]:
         found = feature_map.with_covariances(one, columns)
         leaves, of_leaves = LeafMixture(one, columns, found.incomplete), found.leaf_rows(rows)
-        sizes = np.bincount(labels, weights=weight, minlength=k).astype(np.float64)
         family = leaves.fitting_family(values, weight)
         result = em(
             of_leaves,
-            family.m_step(of_leaves.group_sums(labels, k, weight), sizes, smoothing),
+            m_step_of_groups(family, of_leaves, labels, k, weight, smoothing),
             sample_weight=weight,
             smoothing=smoothing,
             max_iter=n_iter,

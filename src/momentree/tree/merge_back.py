@@ -9,7 +9,7 @@ from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowBlocks
 from momentree.messages import Message
 from momentree.objects import MixtureParameters
-from momentree.refinement import em
+from momentree.refinement.em import em, m_step_of_groups
 from momentree.tree.growth import Grown, log
 from momentree.tree.hierarchy import hierarchy, least_loss_merges
 
@@ -38,13 +38,12 @@ def merge_back(
     log.info("merging %d leaves into %d", len(grown.root.leaves()), n_leaves)
     labels = grown.labels
     k = int(labels.max()) + 1
-    sizes = np.bincount(labels, weights=weight, minlength=k).astype(np.float64)
-    start = family.m_step(rows.group_sums(labels, k, weight), sizes, smoothing)
+    start = m_step_of_groups(family, rows, labels, k, weight, smoothing)
     refined = em(rows, start, sample_weight=weight, smoothing=smoothing, max_iter=max_iter, tol=tol)
     labels = np.unique(MixtureAssigner.of(refined.parameters).labels(rows), return_inverse=True)[1]
     k = int(labels.max()) + 1
     sums = rows.group_sums(labels, k, weight)
-    sizes = np.bincount(labels, weights=weight, minlength=k).astype(np.float64)
+    sizes = rows.group_sizes(labels, k, weight)
     merges = least_loss_merges(sums, sizes, family)[: max(0, k - n_leaves)]
     group = np.arange(k)
     for t, (a, b, _) in enumerate(merges):
@@ -52,7 +51,7 @@ def merge_back(
     labels = np.unique(group, return_inverse=True)[1][labels]
     k = int(labels.max()) + 1
     sums = rows.group_sums(labels, k, weight)
-    sizes = np.bincount(labels, weights=weight, minlength=k).astype(np.float64)
+    sizes = rows.group_sizes(labels, k, weight)
     root, order = hierarchy(sums, sizes, family)
     for leaf in root.leaves():
         leaf.reason = Message("max_leaf_nodes_reached", limit=n_leaves)

@@ -13,7 +13,7 @@ from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks
 from momentree.inference import log_joint, log_posterior
 from momentree.objects import TopicParameters
-from momentree.refinement import em
+from momentree.refinement.em import em, m_step_of_groups
 from momentree.refinement.moves import move_samples
 from momentree.refinement.split_merge import Sides, after_exchanges, exchanges
 from momentree.tree.growth import Grown, log
@@ -101,7 +101,7 @@ class TopicSearch:
         if k < 3:  # an exchange needs three components
             return None
         sums = self.rows.group_sums(old.labels, k, self.weight)
-        sizes = np.bincount(old.labels, weights=self.weight, minlength=k).astype(np.float64)
+        sizes = self.rows.group_sizes(old.labels, k, self.weight)
         halves = self._all_halves(old.labels, k)
         found = exchanges(sums, sizes, halves, smoothing=self.smoothing, min_size=self.min_size)
         for _ in range(TRIES):
@@ -139,10 +139,9 @@ class TopicSearch:
     def _refined(self, start: str, labels: Ints, k: int) -> Answer:
         """Run a short EM from groups."""
         rows, weight, smoothing = self.rows, self.weight, self.smoothing
-        sizes = np.bincount(labels, weights=weight, minlength=k).astype(np.float64)
         found = em(
             rows,
-            TopicParameters.m_step(rows.group_sums(labels, k, weight), sizes, smoothing),
+            m_step_of_groups(TopicParameters, rows, labels, k, weight, smoothing),
             sample_weight=weight,
             smoothing=smoothing,
             max_iter=SHORT_ITER if k <= MANY else SHORT_ITER // 2,
@@ -150,7 +149,7 @@ class TopicSearch:
         ).parameters
         joint = log_joint(rows, found)
         labels = np.asarray(joint.argmax(axis=1))
-        sizes = np.bincount(labels, weights=weight, minlength=k).astype(np.float64)
+        sizes = rows.group_sizes(labels, k, weight)
         # The prior favors empty components, so those that are too small get the average.
         large = sizes >= self.min_size
         prior = smoothing * found.coefficients[:, large if large.any() else ~large].sum(axis=0)
@@ -196,7 +195,7 @@ def tree_over(answer: Answer, grown: Grown, rows: RowBlocks, weight: Floats) -> 
     """
     k = answer.parameters.n_components
     sums = rows.group_sums(answer.labels, k, weight)
-    sizes = np.bincount(answer.labels, weights=weight, minlength=k).astype(np.float64)
+    sizes = rows.group_sizes(answer.labels, k, weight)
     root, order = hierarchy(sums, sizes, TopicParameters)
     reasons = [leaf.reason for leaf in grown.root.leaves() if leaf.reason]
     counts = Counter(reason.code for reason in reasons)

@@ -95,8 +95,7 @@ class SingleTopicFits:
             grown = self._growing.grown(Limits(self._grown_to))
             self._labels, self._partitions = grown.labels, partitions(grown.root)
             leaves = len(self._partitions)
-            sizes = np.bincount(self._labels, weights=self._weight, minlength=leaves)
-            self._sizes = sizes.astype(np.float64)
+            self._sizes = self._rows.group_sizes(self._labels, leaves, self._weight)
             self._sums, self._words = (
                 rows.group_sums(self._labels, leaves, self._weight)
                 for rows in (self._rows, self._counts)
