@@ -42,6 +42,8 @@ around each of them."""
 N_CHAINS = 16
 """Blocks are summed in this many chains for any number of threads, which fixes the order of
 additions and limits the useful number of threads."""
+LEAST_CHAINS, WORTH = 2, 2
+"""Fewer chains if they would read less than so many stored values for each number of their sums."""
 
 FULL = 1 / 12
 """Fraction of nonzero values from which dense products take less time than sparse ones, measured
@@ -335,16 +337,14 @@ class RowBlocks(Rows):
             rows, kernel, arrays = derived
             return rows.sum(kernel, *arrays)
         count_pass(self.shape[0])
-        chains = self._chains
         scratch = Scratch()
 
         def add(total: Floats, part: Floats) -> None:
             total += part
             scratch.keep(part)
 
-        def add_chain(i: int) -> Floats:
-            total: Floats | None = None
-            for at in chains[i]:
+        def add_blocks(blocks: list[slice], total: Floats | None) -> Floats:
+            for at in blocks:
                 B = self._block(at)
                 if len(self._blocks) > 1:
                     B.total, B.scratch = total, scratch
@@ -356,7 +356,12 @@ class RowBlocks(Rows):
             assert total is not None  # noqa: S101 - a chain has a block
             return total
 
-        parts = run(add_chain, len(chains))
+        first = add_blocks(self._chains[0][:1], None)
+        chains = self._chains_for(first.size)
+        parts = run(
+            lambda i: add_blocks(chains[i], None) if i else add_blocks(chains[0][1:], first),
+            len(chains),
+        )
         total = next(parts)
         for part in parts:
             add(total, part)
@@ -461,8 +466,18 @@ class RowBlocks(Rows):
 
     @cached_property
     def _chains(self) -> list[list[slice]]:
+        return self._divided(self._most_chains)
+
+    def _chains_for(self, size: int) -> list[list[slice]]:
+        """Return chains that each read enough for a sum of this size of its own."""
+        n = self._most_chains
+        while n > LEAST_CHAINS and self._X.nnz < n * WORTH * size:
+            n //= 2
+        return self._chains if n == self._most_chains else self._divided(n)
+
+    def _divided(self, n_chains: int) -> list[list[slice]]:
         blocks = self._blocks or [slice(0, 0)]
-        ends = np.linspace(0, len(blocks), min(self._most_chains, len(blocks)) + 1).astype(int)
+        ends = np.linspace(0, len(blocks), min(n_chains, len(blocks)) + 1).astype(int)
         return [blocks[a:b] for a, b in pairwise(ends)]
 
 

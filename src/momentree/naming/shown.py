@@ -21,7 +21,7 @@ _CANDIDATES = 50
 """Words of each topic from which they are chosen."""
 _EMPHASIS = 0.25
 """The power of the mean of log2(1 + count): 1 lets a few words of program code or tables lead."""
-_COUNTED, _SAMPLED, _LEAST = 1 << 17, 1 << 14, 1 << 10
+_COUNTED, _SAMPLED, _LEAST = 1 << 16, 1 << 14, 1 << 10
 """Documents in which words are counted, and pairs of words, and the least number in each leaf."""
 _HANDFUL = 5
 """A word in fewer documents of a topic, or fewer than half of them, comes after all others."""
@@ -76,7 +76,7 @@ def choose_shown_words(
     -----
     Words that are frequent only because a few documents repeat them, or that occur together in
     hardly any document, make lists that nobody can read. ``docs/choices.md`` has measurements.
-    Words are counted in a systematic sample of 131,072 documents if there are more, the same number
+    Words are counted in a systematic sample of 65,536 documents if there are more, the same number
     in each leaf, but at least 1,024, and pairs of words in one of 16,384. Time: at most two passes
     over X.
 
