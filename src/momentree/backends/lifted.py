@@ -48,6 +48,11 @@ class LiftedRows(RowBlocks):
         return self.shape[0] * self.shape[1] <= DENSE_VALUES
 
     @property
+    def nnz(self) -> int:
+        """Number of statistics."""
+        return self.shape[0] * self.shape[1]
+
+    @property
     def matrix(self) -> Any:
         """All statistics as a CSR array, a copy."""
         return sp.csr_array(self._lift(self.dense))

@@ -471,7 +471,7 @@ class RowBlocks(Rows):
     def _chains_for(self, size: int) -> list[list[slice]]:
         """Return chains that each read enough for a sum of this size of its own."""
         n = self._most_chains
-        while n > LEAST_CHAINS and self._X.nnz < n * WORTH * size:
+        while n > LEAST_CHAINS and self.nnz < n * WORTH * size:
             n //= 2
         return self._chains if n == self._most_chains else self._divided(n)
 
