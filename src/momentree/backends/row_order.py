@@ -228,11 +228,11 @@ class RowSampler:
 
     def _made_keys(self) -> Floats:
         columns = _column_keys(self.rows.sum(TransposedProduct(), self.sample_weight))
-        if "row_sums" in vars(self.rows):
+        if "row_sums" in vars(self.rows) or not isinstance(self.rows, RowBlocks):
             return np.asarray(self.rows.map(Product(columns)))
         both = self.rows.map(Product(np.stack([columns, np.ones(len(columns))], axis=1)))
-        keys, self.rows.row_sums = both[:, 0], both[:, 1]  # needed soon, in most fits
-        return np.asarray(keys)
+        self.rows.row_sums = both[:, 1]  # needed soon, in most fits
+        return np.asarray(both[:, 0])
 
     def _sorted(self) -> Ints:
         v, keys = self.sample_weight, self._keys

@@ -43,16 +43,33 @@ def tfidf(X: Any, sample_weight: Floats) -> Any:
            [0.   , 1.   ]], dtype=float32)
     """
     rows = X if isinstance(X, RowBlocks) else RowBlocks(X)
-    documents = rows.mapped(np.sign).sum(lambda B, v: B.tdot(v), sample_weight)
-    idf = 1.0 + np.log((1.0 + sample_weight.sum()) / (1.0 + documents))
+    idf, lengths = tfidf_scales(rows, sample_weight)
 
     def values(B: Block) -> Floats:
         counts, columns, ends = B.csr
-        y = idf[columns]
-        y *= counts
-        squares = B.with_data(np.square(y)).dot(np.ones(B.shape[1]))
-        lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
-        y /= np.repeat(lengths, np.diff(ends))
-        return np.asarray(y)
+        return np.asarray(idf[columns] * counts / np.repeat(lengths[B.at], np.diff(ends)))
 
     return rows.with_values(values).matrix
+
+
+def tfidf_scales(rows: RowBlocks, sample_weight: Floats) -> tuple[Floats, Floats]:
+    """Return the factors of words and the lengths of documents, by which tf-idf rows are counts.
+
+    Parameters
+    ----------
+    rows : RowBlocks of shape (n, d)
+        Counts >= 0.
+    sample_weight : ndarray of shape (n,)
+        Weights >= 0 of the documents.
+
+    Returns
+    -------
+    idf : ndarray of shape (d,)
+        1 + log((1 + n) / (1 + n_w)) of each word.
+    lengths : ndarray of shape (n,)
+        Length of each row of counts times idf; 1 for empty rows.
+    """
+    documents = rows.sum(lambda B, v: B.with_data(np.sign(B.csr[0])).tdot(v), sample_weight)
+    idf = 1.0 + np.log((1.0 + sample_weight.sum()) / (1.0 + documents))
+    squares = rows.map(lambda B: B.with_data(np.square(B.csr[0])).dot(idf**2))
+    return idf, np.sqrt(np.where(squares > 0, squares, 1.0))

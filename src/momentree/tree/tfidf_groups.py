@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
+from scipy.sparse.linalg import LinearOperator
 
 from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks
 from momentree.moments import RawMoments
-from momentree.preprocessing import tfidf
+from momentree.moments._operators import symmetric
+from momentree.preprocessing.tfidf import tfidf_scales
 from momentree.whitening import whiten
 
 WHITENING_TOL = 1e-3
@@ -48,11 +50,13 @@ def tfidf_groups(X: Any, sample_weight: Floats, n_groups: int) -> Ints | None:
     k, v = n_groups, sample_weight
     if k > min(X.shape):
         return None
-    rows = RowBlocks(tfidf(X, v))
-    white = whiten(RawMoments(rows, v), k, tol=WHITENING_TOL, max_iter=2 * k + 10)
+    counts = X if isinstance(X, RowBlocks) else RowBlocks(X)
+    idf, lengths = tfidf_scales(counts, v)
+    rows = counts.scaled(1.0 / lengths)
+    white = whiten(_TfidfMoments(rows, v, idf), k, tol=WHITENING_TOL, max_iter=2 * k + 10)
     if white.rank < k:
         return None
-    W = np.ascontiguousarray(white.W.T)
+    W = np.ascontiguousarray(idf[:, None] * white.W.T)
     scores = rows.map(lambda B: B.dot(W))
     # A weight of two acts like two copies, so it must not make a row more likely to be a pivot.
     present = scores * (v > 0)[:, None]
@@ -61,3 +65,27 @@ def tfidf_groups(X: Any, sample_weight: Floats, n_groups: int) -> Ints | None:
     groups = np.abs(scores @ (left @ right)).argmax(axis=1)
     found = np.bincount(groups, weights=v, minlength=k)
     return groups.astype(np.intp) if (found > 0).all() else None
+
+
+class _TfidfMoments(RawMoments):
+    """Raw moments of rows whose columns are multiplied by idf, without a copy of the rows."""
+
+    def __init__(self, rows: RowBlocks, sample_weight: Floats, idf: Floats) -> None:
+        super().__init__(rows, sample_weight)
+        self._idf = idf
+
+    @property
+    def m1(self) -> Floats:
+        """M1, shape (d,)."""
+        return self._idf * super().m1
+
+    @property
+    def m2(self) -> LinearOperator:
+        """M2 as an operator of shape (d, d)."""
+        idf, of_rows = self._idf, super().m2
+
+        def times(V: Floats) -> Floats:
+            scale = idf if V.ndim == 1 else idf[:, None]
+            return np.asarray(scale * (of_rows @ (scale * V)))
+
+        return symmetric(len(idf), times)
