@@ -228,11 +228,12 @@ class RowSampler:
 
     def _made_keys(self) -> Floats:
         columns = _column_keys(self.rows.sum(TransposedProduct(), self.sample_weight))
-        if "row_sums" in vars(self.rows) or not isinstance(self.rows, RowBlocks):
+        here = isinstance(self.rows, RowBlocks) and not self.rows.is_mapped
+        if "row_sums" in vars(self.rows) or not here:
             return np.asarray(self.rows.map(Product(columns)))
         both = self.rows.map(Product(np.stack([columns, np.ones(len(columns))], axis=1)))
-        self.rows.row_sums = both[:, 1]  # needed soon, in most fits
-        return np.asarray(both[:, 0])
+        self.rows.row_sums = both[:, 1].copy()  # needed soon, in most fits
+        return np.asarray(both[:, 0].copy())
 
     def _sorted(self) -> Ints:
         v, keys = self.sample_weight, self._keys

@@ -95,7 +95,8 @@ class RowBlocks(Rows):
     array([3., 3.])
     """
 
-    _is_mapped = False
+    is_mapped = False
+    """Whether the rows are mapped from files."""
     _most_chains = N_CHAINS
 
     def __init__(
@@ -118,7 +119,7 @@ class RowBlocks(Rows):
         self.shape: tuple[int, int] = (int(self._X.shape[0]), int(self._X.shape[1]))
         n, d = self.shape
         self._block_nnz, self._kernels = block_nnz, chosen(X.nnz)
-        self._is_mapped = mapped(X.data) is not None
+        self.is_mapped = mapped(X.data) is not None
         self._full = bool(X.nnz == n * d and X.has_canonical_format)
         # A partial sum has d rows: blocks grow with d, so that additions stay cheap.
         usual = BLOCK_NNZ
@@ -299,7 +300,7 @@ class RowBlocks(Rows):
         data, indices = np.empty(indptr[-1], X.data.dtype), np.empty(indptr[-1], X.indices.dtype)
         rows = rows.astype(X.indptr.dtype, copy=False)
         n_tasks = min(N_CHAINS, len(rows) // ROWS_PER_TASK + 1)
-        if self._is_mapped:
+        if self.is_mapped:
             n_tasks = len(rows) // ROWS_PER_RELEASE + 1
         ends = np.linspace(0, len(rows), n_tasks + 1).astype(int)
 
@@ -309,7 +310,7 @@ class RowBlocks(Rows):
             _sparsetools.csr_row_index(
                 b - a, rows[a:b], X.indptr, X.indices, X.data, indices[at], data[at]
             )
-            if self._is_mapped:
+            if self.is_mapped:
                 for array in (X.indptr, X.indices, X.data):
                     release(array)
 
@@ -322,7 +323,7 @@ class RowBlocks(Rows):
     def _lengths(self, rows: Ints) -> Ints:
         """Return the numbers of stored values of rows."""
         indptr = self._X.indptr
-        if not self._is_mapped:
+        if not self.is_mapped:
             return np.asarray(np.diff(indptr)[rows])
         parts = []
         for i in range(0, len(rows), ROWS_PER_RELEASE):
@@ -386,7 +387,7 @@ class RowBlocks(Rows):
                 values = self._apply(kernel, B, arrays)
                 with held:
                     if not found:
-                        new = room if self._is_mapped else np.empty
+                        new = room if self.is_mapped else np.empty
                         found.append(new((self.shape[0], *values.shape[1:]), values.dtype))
                 found[0][at] = values
                 release(found[0][at])
@@ -430,7 +431,7 @@ class RowBlocks(Rows):
         for values in entries:
             if isinstance(values, np.ndarray):
                 release(values)
-        if self._is_mapped:
+        if self.is_mapped:
             X = self._X
             start, stop = X.indptr[B.at.start], X.indptr[B.at.stop]
             used = [X.data[start:stop], X.indices[start:stop], X.indptr[B.at.start : B.at.stop + 1]]
