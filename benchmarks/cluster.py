@@ -80,6 +80,7 @@ def states(batches: Iterator[Any], question: bytes) -> Iterator[Any]:
     """One serialized state for each partition: the function that Spark and Ray run."""
     import pyarrow as pa
 
+    import momentree.refinement  # noqa: F401 - to read states of EM
     from momentree.moments import State
 
     state = State.from_bytes(question).empty()

@@ -225,7 +225,8 @@ class CountMixture(FitsTexts, FlatModel):
         if not self._searches(counts):
             return self._started(counts, weight)
         part, part_weight, frequent = searched(counts, weight, self._wanted)
-        log.info("searching in %d documents", part.shape[0])
+        if part is not counts:
+            log.info("searching in %d documents", part.shape[0])
         found, at, start = self._started(frequent, part_weight)
         if frequent is counts:
             return found, at, start

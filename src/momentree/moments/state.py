@@ -7,7 +7,6 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
-from importlib import import_module
 from os import PathLike
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -397,7 +396,6 @@ class State(ABC):
                     known=FORMAT_VERSION,
                     version=__version__,
                 )
-            import_module("momentree.refinement.expected_state")  # a worker may know moments only
             kind: Any = _KINDS.get(manifest["kind"])
             if kind is None or not issubclass(kind, cls):
                 found = str(manifest["kind"])

@@ -384,7 +384,8 @@ class TopicTree(FitsTexts, TreeEstimator):
     def _searched(self, counts: Rows, weight: RowArray) -> tuple[ScaledCounts, Grown]:
         """Set ``log_scaling_``, and return the scaled counts and a tree of the likeliest leaves."""
         part, part_weight, frequent = searched(counts, weight, int(self._limits.leaves))
-        log.info("searching in %d documents", part.shape[0])
+        if part is not counts:
+            log.info("searching in %d documents", part.shape[0])
         found, grown = self._grown(
             frequent, part_weight, self._least_in(counts, weight, part_weight)
         )
