@@ -19,7 +19,9 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -152,12 +154,19 @@ METHODS: dict[str, tuple[Callable[[Any, int], None], bool]] = {
 }
 
 
+def _compiled() -> AbstractContextManager[None]:
+    """Compile kernels for tables of any size, if Numba is installed."""
+    from momentree.backends import use_kernels
+
+    return use_kernels("numba" if find_spec("numba") else "scipy")
+
+
 def child(folder: str, size: dict[str, int], method: str) -> dict[str, float] | None:
     """Fit once; return seconds and bytes at the peak, or None if the package is not installed."""
     fit, mapped = METHODS[method]
     warm = sp.csr_array(np.random.default_rng(SEED).poisson(1.0, (60, 12)).astype(np.int32))
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _compiled():
             warnings.simplefilter("ignore")
             fit(warm, 2)  # for imports, and compilation, on first use
     except ImportError:

@@ -451,7 +451,7 @@ class RowBlocks(Rows):
             X.indptr[at.start : at.stop + 1],
             d,
             self._dense.get(at.start),
-            values=self._values,
+            values=self._table_of_values,
             row_factor=None if self._factor is None else self._factor[at],
             products=products(self._kernels),
         )
@@ -460,6 +460,16 @@ class RowBlocks(Rows):
         if len(self._cuts) == 2:
             self._only = block
         return block
+
+    @cached_property
+    def _table_of_values(self) -> Floats | None:
+        """What stored values stand for; of whole counts themselves, too, if kernels are compiled.
+
+        So there is no need to compile each kernel with and without a table.
+        """
+        counts = self.compiled and self._values is None and self._X.data.dtype.kind in "iu"
+        largest = self._largest_whole if counts else None
+        return self._values if largest is None else np.arange(largest + 1.0)
 
     @cached_property
     def _blocks(self) -> list[slice]:

@@ -128,10 +128,11 @@ class SingleTopicModel(SamplesOfDocuments, CountMixture):
     ``docs/choices.md`` reports the measurements behind the defaults.
 
     Time: O(nnz k) per EM step; for the moments O(nnz log k) with "tree", if splits are even, and
-    O(nnz k^2) otherwise. Memory beyond X: O(d k^2 + n k); 4 bytes per stored
-    value for tf-idf in the search, and 4 if log-scaled counts are not whole numbers. Up to four
-    million values are sorted, in a copy. Of 80,000 documents or more, the search works on a sample
-    of 20,000, or 1,000 for each topic.
+    O(nnz k^2) otherwise. Memory beyond X: O(d k^2 + n k); the counts of frequent words in a search,
+    and 4 bytes per stored value if log-scaled counts are not whole numbers. Up to four million
+    values are sorted, in a copy. Of 80,000 documents or more, the search works on a systematic
+    sample of 20,000, or 1,000 for each topic, and of a million stored values or more by the 4,096
+    most frequent words.
 
     References
     ----------

@@ -124,9 +124,9 @@ class TopicTree(FitsTexts, TreeEstimator):
         Pseudo-count of every word in every topic, in tokens; 1 is Laplace smoothing.
     exact : bool, default=False
         Whether to whiten each split to rounding error, with up to one product with the data per
-        word. False stops the eigen-solver of M2 after 8 products, because sampling error is larger;
-        with more than 64 words, labels may then differ slightly from those of the published
-        algorithm.
+        word, and to grow the tree by all documents however many. False stops the eigen-solver of M2
+        after a few products, because sampling error is larger; with more than 64 words, labels may
+        then differ slightly from those of the published algorithm.
     stop : {"completion", "bic"}, default="completion"
         How the data determine the number of leaves. "completion" chooses it by
         :func:`momentree.choose_n_components` from held-out words, in the time of a few fits; the
@@ -191,11 +191,14 @@ class TopicTree(FitsTexts, TreeEstimator):
     log-scaled, whitening stops early unless `exact`, and `smoothing` removes zeros from the topics.
     After EM over all leaves, chains of splits that separate about equally become one node with
     several children, except with ``growth="depth"``; see ``docs/choices.md``.
-    Of 80,000 documents or more, the search works on a sample of 20,000, or 1,000 for each leaf.
+    Of 80,000 documents or more, the search works on a systematic sample of 20,000, or 1,000 for
+    each leaf, and of a million stored values or more by the 4,096 most frequent words. Without a
+    search, a tree of 400,000 documents or more is grown by a sample of 100,000, or 10,000 for each
+    leaf, unless `exact`; the rules of its splits or EM then assign all documents.
     Time: O(nnz) per level of the tree and O(nnz n_leaves) per step of the final EM. Memory beyond
-    X: O(d n_leaves), some numbers per document, 4 bytes per stored value for tf-idf in the search,
-    and 4 if log-scaled counts are not whole numbers. Up to four million values are sorted, in a
-    copy.
+    X: O(d n_leaves), some numbers per document, the counts of frequent words in a search, and
+    4 bytes per stored value if log-scaled counts are not whole numbers. Up to four million values
+    are sorted, in a copy.
 
     References
     ----------
