@@ -7,10 +7,14 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse import _sparsetools
 
-from momentree._pages import in_parts
+from momentree._pages import in_parts, mapped, release
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
+
+_VALUES = 1 << 20
+"""Stored values of a mapped array that are read at once."""
 
 
 class NamedColumns(sp.csr_array):
@@ -53,6 +57,22 @@ def extent(values: NDArray[Any]) -> tuple[Any, Any]:
         a, b = part.min(), part.max()
         low, high = (a, b) if not i else (np.minimum(low, a), np.maximum(high, b))
     return low, high
+
+
+def is_canonical(X: Any) -> bool:
+    """Whether the columns of each row of a CSR array ascend; a mapped one is read in parts."""
+    if mapped(X.indices) is None or isinstance(X, Checked):
+        return bool(X.has_canonical_format)
+    n = X.shape[0]
+    step = max(1, n * _VALUES // max(X.nnz, 1))
+    for a in range(0, n, step):
+        ends = X.indptr[a : a + step + 1]
+        sound = _sparsetools.csr_has_canonical_format(len(ends) - 1, ends, X.indices)
+        release(X.indices[ends[0] : ends[-1]])
+        release(ends)
+        if not sound:
+            return False
+    return True
 
 
 def check_structure(X: Any) -> None:

@@ -20,6 +20,7 @@ from momentree._sparse import (
     check_numbers,
     check_structure,
     extent,
+    is_canonical,
 )
 from momentree._types import Floats
 from momentree._validation.arrays import MAX_COUNT, MIN_COUNT, as_floats
@@ -257,7 +258,7 @@ def _canonical(X: Any) -> Any:
         return X
     low, high = extent(X.data)
     no_zeros = low > 0 or high < 0 or all(part.all() for part in in_parts(X.data))
-    if not (no_zeros and X.has_canonical_format):
+    if not (no_zeros and is_canonical(X)):
         X = X.copy()  # leave the caller's matrix unchanged
         X.sum_duplicates()
         X.eliminate_zeros()

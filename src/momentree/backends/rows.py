@@ -165,7 +165,8 @@ class RowBlocks(Rows):
         for at in self._blocks:
             data[X.indptr[at.start] : X.indptr[at.stop]] = function(self._block(at))
         new = sp.csr_array((data, X.indices, X.indptr), shape=X.shape, copy=False)
-        new.has_canonical_format = X.has_canonical_format
+        if not self.is_mapped:
+            new.has_canonical_format = X.has_canonical_format
         out = object.__new__(type(self))
         out._hold(new, self._block_nnz, None, None)
         return out
@@ -317,7 +318,8 @@ class RowBlocks(Rows):
         for _ in run(copy, len(ends) - 1):
             pass
         part = sp.csr_array((data, indices, indptr), shape=(len(rows), self.shape[1]))
-        part.has_canonical_format = X.has_canonical_format
+        if not self.is_mapped:  # to find out, all of a file would be read
+            part.has_canonical_format = X.has_canonical_format
         return part
 
     def _lengths(self, rows: Ints) -> Ints:

@@ -132,6 +132,8 @@ def taken(rows: Rows, at: Ints) -> RowBlocks:
     """
     if isinstance(rows, RowBlocks):
         return rows.take(at)
+    if isinstance(rows, FileRows):  # releases the pages that it reads
+        return rows.blocks.take(at)
     parts = list(rows.pieces_of(at))
     if not parts:
         return RowBlocks(sp.csr_array((0, rows.shape[1])))
