@@ -250,8 +250,9 @@ class RowSampler:
         Rows are first divided into ranges of keys, each of which is then sorted in memory.
         """
         v, keys = self.sample_weight, self._keys
-        some = np.sort(np.concatenate([part[:: 1 + len(keys) // RANGE] for part in in_parts(keys)]))
         n_ranges = 1 + len(keys) // RANGE
+        # Copies, because the pages of a part are released after its use.
+        some = np.sort(np.concatenate([part[::n_ranges].copy() for part in in_parts(keys)]))
         borders = some[np.arange(1, n_ranges) * len(some) // n_ranges]
         code = each_part(_Ranges(borders), keys, labels, v)
         order, ends = grouped(code, n_groups * n_ranges)
