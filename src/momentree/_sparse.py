@@ -14,7 +14,7 @@ from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 
 _VALUES = 1 << 20
-"""Stored values of a mapped array that are read at once."""
+"""Stored values of a mapped matrix that are read at a time."""
 
 
 class NamedColumns(sp.csr_array):
@@ -51,7 +51,7 @@ class Checked(sp.csr_array):
 
 
 def extent(values: NDArray[Any]) -> tuple[Any, Any]:
-    """Return the smallest and the largest number, 0 and 0 if there are none; NaN if one is NaN."""
+    """Return the smallest and largest number: zeros for an empty array, NaN if it contains NaN."""
     low = high = values.dtype.type(0)
     for i, part in enumerate(in_parts(values, always=True)):
         a, b = part.min(), part.max()
@@ -61,7 +61,7 @@ def extent(values: NDArray[Any]) -> tuple[Any, Any]:
 
 def is_canonical(X: Any) -> bool:
     """Whether the columns of each row of a CSR array ascend; a mapped one is read in parts."""
-    if mapped(X.indices) is None or isinstance(X, Checked):
+    if mapped(X.indices) is None:
         return bool(X.has_canonical_format)
     n = X.shape[0]
     step = max(1, n * _VALUES // max(X.nnz, 1))

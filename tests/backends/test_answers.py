@@ -24,7 +24,7 @@ def asked(monkeypatch):
 
 
 def answers(folder, *kernels):
-    with answers_kept(folder):
+    with answers_kept(str(folder)):
         return [
             ROWS.sum(kernel, *(() if kernel == Stored() else (ROWS.ones(),))) for kernel in kernels
         ]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from hashlib import blake2b
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
@@ -84,7 +85,7 @@ _kept: ContextVar[Answers | None] = ContextVar("momentree_answers", default=None
 
 
 @contextmanager
-def answers_kept(folder: Path) -> Iterator[None]:
+def answers_kept(folder: str | PathLike[str]) -> Iterator[None]:
     """Keep the sums over rows in files that are asked for in a ``with`` block.
 
     If the process is killed and the block is repeated with the same folder, it continues after its
@@ -92,7 +93,7 @@ def answers_kept(folder: Path) -> Iterator[None]:
 
     Parameters
     ----------
-    folder : Path
+    folder : path-like
         The folder, which is made if needed. The computation must be the same in each run: the same
         rows, parameters and version.
 
@@ -123,12 +124,13 @@ def answers_kept(folder: Path) -> Iterator[None]:
     ...     len(list(folder.iterdir())), int(again[0])
     (1, 4)
     """
+    place = Path(folder)
     try:
-        folder.mkdir(exist_ok=True)
+        place.mkdir(exist_ok=True)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise MomentreeError("cannot_store", path=str(folder), reason=reason) from error
-    before = _kept.set(Answers(folder))
+        raise MomentreeError("cannot_store", path=str(place), reason=reason) from error
+    before = _kept.set(Answers(place))
     try:
         yield
     finally:

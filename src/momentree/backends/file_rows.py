@@ -1,4 +1,4 @@
-"""Rows that are mapped from files, with all arrays of one entry per row in files too."""
+"""Rows mapped from files, which also keep their row arrays in files."""
 
 from __future__ import annotations
 

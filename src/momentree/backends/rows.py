@@ -43,7 +43,8 @@ N_CHAINS = 16
 """Blocks are summed in this many chains for any number of threads, which fixes the order of
 additions and limits the useful number of threads."""
 LEAST_CHAINS, WORTH = 2, 2
-"""Fewer chains if they would read less than so many stored values for each number of their sums."""
+"""The least number of chains, and how many stored values a chain must read for each number in its
+sum: with fewer, adding up the sums of chains would take longer than reading the rows."""
 
 FULL = 1 / 12
 """Fraction of nonzero values from which dense products take less time than sparse ones, measured

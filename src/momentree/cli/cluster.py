@@ -16,7 +16,7 @@ PATIENCE = 20
 
 @contextmanager
 def connected(address: str | None) -> Iterator[None]:
-    """Connect to a scheduler of Dask within a ``with`` block, and check its workers.
+    """Connect to a Dask scheduler for the length of a ``with`` block, and check its workers.
 
     Parameters
     ----------

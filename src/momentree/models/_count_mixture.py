@@ -227,17 +227,17 @@ class CountMixture(FitsTexts, FlatModel):
         part, part_weight, frequent = searched(counts, weight, self._wanted)
         if part is not counts:
             log.info("searching in %d documents", part.shape[0])
-        found, at, start = self._started(frequent, part_weight)
-        if frequent is counts:
-            return found, at, start
-        data, order = self._data(part, part_weight, self.log_scaling_)
-        fitted = with_all_words(
-            start.parameters, found.rows, at, data.rows, order, data.weight, data.smoothing
-        )
-        start = Initialization.of(fitted, start.diagnostics)
-        if part is counts:
-            return data, order, start
-        return *self._data(counts, weight, self.log_scaling_), start
+        data, at, start = self._started(frequent, part_weight)
+        if frequent is not part:
+            found, of_found = data, at
+            data, at = self._data(part, part_weight, self.log_scaling_)
+            fitted = with_all_words(
+                start.parameters, found.rows, of_found, data.rows, at, data.weight, data.smoothing
+            )
+            start = Initialization.of(fitted, start.diagnostics)
+        if part is not counts:
+            data, at = self._data(counts, weight, self.log_scaling_)
+        return data, at, start
 
     def _searches(self, counts: Rows) -> bool:
         return self._last_fit(counts.shape[1]) is None and self._chosen_start() == "search"

@@ -15,6 +15,7 @@ from momentree.backends import RowArray, Rows
 from momentree.backends.products import Renumbered
 from momentree.objects import MixtureParameters
 from momentree.refinement import em
+from momentree.refinement.em import m_step_of_groups
 from momentree.tree.chains import join_chains
 from momentree.tree.growth import Branch, Grown, log
 
@@ -55,8 +56,7 @@ def refine_leaves(
     log.info("refining %d leaves", len(leaves))
     parameters: MixtureParameters | None = grown.parameters  # may come from other samples
     if parameters is None:
-        sizes = rows.group_sizes(labels, len(leaves), weight)
-        parameters = family.m_step(rows.group_sums(labels, len(leaves), weight), sizes, smoothing)
+        parameters = m_step_of_groups(family, rows, labels, len(leaves), weight, smoothing)
     while True:
         result = em(
             rows,

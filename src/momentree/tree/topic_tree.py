@@ -40,6 +40,7 @@ from momentree.objects import MixtureSums, TopicParameters
 from momentree.preprocessing import log_scale
 from momentree.preprocessing.burstiness import with_scaling
 from momentree.preprocessing.log_scaling import check_scaling, typical_count_per_token
+from momentree.refinement.em import m_step_of_groups
 from momentree.tree._base import TreeEstimator
 from momentree.tree.build import build_nodes
 from momentree.tree.counted_texts import Vectorizer
@@ -389,20 +390,26 @@ class TopicTree(FitsTexts, TreeEstimator):
         part, part_weight, frequent = searched(counts, weight, int(self._limits.leaves))
         if part is not counts:
             log.info("searching in %d documents", part.shape[0])
-        found, grown = self._grown(
-            frequent, part_weight, self._least_in(counts, weight, part_weight)
-        )
-        grown = self._likeliest(found, grown)
-        if frequent is counts:
-            return found, grown
-        data = self._scaled(part, part_weight, self.log_scaling_, self.min_samples_leaf)
-        assert grown.parameters is not None  # noqa: S101 - for the type checker
-        topics = with_all_words(
-            grown.parameters, found.rows, found.at, data.rows, data.at, data.weight, data.smoothing
-        )
+        least = self._least_in(counts, weight, part_weight)
+        data, grown = self._grown(frequent, part_weight, least)
+        grown = self._likeliest(data, grown)
+        if frequent is not part:
+            found = data
+            data = self._scaled(part, part_weight, self.log_scaling_, self.min_samples_leaf)
+            assert grown.parameters is not None  # noqa: S101 - for the type checker
+            topics = with_all_words(
+                grown.parameters,
+                found.rows,
+                found.at,
+                data.rows,
+                data.at,
+                data.weight,
+                data.smoothing,
+            )
+            grown = replace(grown, parameters=topics)
         if part is not counts:
             data = self._scaled(counts, weight, self.log_scaling_, self.min_samples_leaf)
-        return data, replace(grown, parameters=topics)
+        return data, grown
 
     def _least_in(self, counts: Rows, weight: RowArray, of_sample: RowArray) -> float:
         """Return the least weight of a leaf in a sample."""
@@ -413,10 +420,9 @@ class TopicTree(FitsTexts, TreeEstimator):
 
     def _of_sample(self, sample: ScaledCounts, grown: Grown) -> Grown:
         """Return a tree with the topics of its leaves, by which EM starts with other documents."""
-        rows, weight, k = sample.rows, sample.weight, len(grown.root.leaves())
-        sums = rows.group_sums(grown.labels, k, weight)
-        sizes = rows.group_sizes(grown.labels, k, weight)
-        return replace(grown, parameters=TopicParameters.m_step(sums, sizes, sample.smoothing))
+        k, rows, weight = len(grown.root.leaves()), sample.rows, sample.weight
+        topics = m_step_of_groups(TopicParameters, rows, grown.labels, k, weight, sample.smoothing)
+        return replace(grown, parameters=topics)
 
     def _searches(self, limits: Limits) -> bool:
         by_number = math.isinf(limits.depth) and not limits.none

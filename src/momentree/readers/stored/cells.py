@@ -100,7 +100,7 @@ class Coding:
     gaps: sp.csr_array[Any] | None = None
 
     def grouped(self, column: Ints, d: int) -> Coding:
-        """Return the same for groups of codes, given the group of each."""
+        """Return the coding of groups of codes, given the group of each code."""
         groups = matrix_at(np.arange(len(column)), column, (len(column), d))
         gaps = None if self.gaps is None else sp.csr_array(self.gaps @ groups)
         return Coding(sp.csr_array(self.ones @ groups), gaps)
