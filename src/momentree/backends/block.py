@@ -17,22 +17,13 @@ SPARE = 4
 
 
 class Scratch:
-    """What blocks of one pass share: memory for new results, and copies of right factors.
-
-    Attributes
-    ----------
-    copies : dict
-        Right factors in the layout of the products, with the originals, by their identity.
-    """
+    """Memory for new results, which the blocks of one pass share."""
 
     def __init__(self) -> None:
         self._spare: list[Floats] = []
-        self.copies: dict[int, tuple[Floats, Floats]] = {}
 
     def keep(self, array: Floats) -> None:
         """Keep an array that is no longer needed: new memory is slow."""
-        if array.ndim == 3 and not array.flags.c_contiguous:
-            array = array.transpose(1, 0, 2)
         fit = array.dtype == np.float64 and array.flags.c_contiguous
         if fit and len(self._spare) < SPARE:
             self._spare.append(array)
@@ -296,8 +287,8 @@ class Block:
 
         Parameters
         ----------
-        V : ndarray of shape (g, d, k + k (k + 1) / 2)
-            One matrix per group: k columns, and one for each pair a <= b of these.
+        V : ndarray of shape (g, d, k + k (k + 1) / 2 - 1)
+            One matrix per group: k columns, and one for each pair a <= b of these but the last.
         own : ndarray of int of shape (n,)
             Group of each row, from 0; -1 skips a row.
         r, u : ndarray of shape (n,)
@@ -310,7 +301,8 @@ class Block:
         Returns
         -------
         ndarray of the shape of V
-            Entry j is B_j^T (r_j * [u_j Z, Z_a Z_b - u_j P_ab]) with [Z, P] = B_j V_j.
+            Entry j is B_j^T (r_j * [u_j Z, Z_a Z_b - [a = b] Z_k^2 - u_j P_ab]) with
+            [Z, P] = B_j V_j.
         """
         n = self.shape[0]
         V, r, u = self._stack(V), _weights(r, n), _weights(u, n)
@@ -364,26 +356,16 @@ class Block:
         return out
 
     def _stack(self, V: Floats) -> Floats:
-        """Return one matrix per group in the best layout, copied at most once for all blocks."""
+        """Return one matrix per group, copied if they are not next to each other."""
         check_shape("the right factor", V, ("g", self.shape[1], "m"))
-        across = V.transpose(1, 0, 2) if self._products.INTERLEAVED else V
-        if across.dtype != np.float64 or not across.flags.c_contiguous:
-            copied = self.scratch.copies.get(id(V))
-            if copied is None or copied[0] is not V:
-                copied = (V, np.ascontiguousarray(across, dtype=np.float64))
-                self.scratch.copies[id(V)] = copied
-            across = copied[1]
-        return across.transpose(1, 0, 2) if self._products.INTERLEAVED else across
+        return np.ascontiguousarray(V, dtype=np.float64)
 
     def _own_target(self, out: Floats | None, shape: tuple[int, ...]) -> Floats:
         """Return the array of shape (g, d, m) to add to: the given one, else one of zeros."""
-        if out is not None:
-            check_shape("out", out, shape)
-            return out
-        if not self._products.INTERLEAVED:
+        if out is None:
             return self.scratch.zeros(shape)
-        g, d, m = shape
-        return self.scratch.zeros((d, g, m)).transpose(1, 0, 2)
+        check_shape("out", out, shape)
+        return out
 
     def _target(self, out: Floats | None, shape: tuple[int, ...]) -> Floats:
         """Return the array to add to: the given one, else one of zeros."""

@@ -30,12 +30,10 @@ NEGLIGIBLE = 2.0**-60
 """Components of this probability, relative to the likeliest one, do not change sums of counts by
 more than rounding. If at most two or a quarter remain, each is added alone."""
 
+SORTED = 1 << 15
+"""For fewer groups, NumPy sorts rows by radix."""
+
 U = np.uintp  # positions: Numba tests whether signed ones are negative
-
-
-INTERLEAVED = True
-"""Whether matrices of several groups should be in memory as (d, g, m): columns that are frequent in
-one group often are in others, and stay in the cache."""
 
 
 def add_dot(rows: Csr, V: Floats, out: Floats) -> Floats:
@@ -83,7 +81,7 @@ def add_own_sums(rows: Csr, V: Floats, own: Ints, r: Floats, Z: Floats, out: Flo
 def add_own_slices(
     rows: Csr, V: Floats, own: Ints, r: Floats, u: Floats, k: int, out: Floats
 ) -> Floats:
-    """Add B_j^T (r_j * [u_j Z, Z_a Z_b - u_j P_ab]) with [Z, P] = B_j V_j for each group j."""
+    """Add the sums over rows in the slices of third moments; see `Block.own_slices`."""
     factor = _factor(rows)
     _run(_slices, rows, own, V, r * factor, out, u, factor, k)
     return out
@@ -131,10 +129,9 @@ def _run(
     out: Floats,
     *more: Any,
 ) -> None:
-    if own is None:
-        own = np.zeros(rows.shape[0], dtype=np.intp)
     if not (V.size and out.size and len(rows.stored)):
         return
+    order, own = _in_groups(own, rows.shape[0])
     pointers = rows.pointers.astype(np.int64, copy=False)
     m = 1 if V.ndim == 1 else V.shape[-1]
     if _steps(out) is None:
@@ -144,8 +141,30 @@ def _run(
         return
     V = V if _steps(V) else np.ascontiguousarray(V)
     _compiled(function)(
-        rows.stored, rows.indices, pointers, rows.values, own, *_flat(V), r, m, *_flat(out), *more
+        rows.stored,
+        rows.indices,
+        pointers,
+        rows.values,
+        order,
+        own,
+        *_flat(V),
+        r,
+        m,
+        *_flat(out),
+        *more,
     )
+
+
+def _in_groups(own: Ints | None, n: int) -> tuple[Ints, Ints]:
+    """Return the rows that have a group, group by group, and the group of each row.
+
+    So the matrices of one group stay in the cache.
+    """
+    if own is None:
+        return np.arange(n), np.zeros(n, dtype=np.intp)
+    kind = np.int16 if own.max(initial=0) < SORTED else np.intp
+    order = np.argsort(own.astype(kind), kind="stable")
+    return order[np.count_nonzero(own < 0) :], own
 
 
 def _steps(V: Floats) -> tuple[int, int] | None:
@@ -264,31 +283,25 @@ def _addition(stored, indices, table, a, b, Z, at, r, m, out, first, step):
 # Entry w of the matrix of group j begins at j * group + w * step.
 
 
-def _dot(stored, indices, pointers, table, own, V, group, step, r, m, out, _, to_step):
+def _dot(stored, indices, pointers, table, order, own, V, group, step, r, m, out, _, to_step):
     group, step, to_step, m = U(group), U(step), U(to_step), U(m)
-    for i in range(len(own)):
-        if own[i] < 0:
-            continue
+    for i in order:
         a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
         first, to = U(own[i]) * group, U(i) * to_step
         _scores(stored, indices, table, a, b, V, first, step, m, r[i], out, to)
 
 
-def _tdot(stored, indices, pointers, table, own, Z, _, z_step, r, m, out, group, step):
+def _tdot(stored, indices, pointers, table, order, own, Z, _, z_step, r, m, out, group, step):
     group, step, z_step, m = U(group), U(step), U(z_step), U(m)
-    for i in range(len(own)):
-        if own[i] < 0:
-            continue
+    for i in order:
         a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
         first, at = U(own[i]) * group, U(i) * z_step
         _addition(stored, indices, table, a, b, Z, at, r[i], m, out, first, step)
 
 
-def _gram(stored, indices, pointers, table, own, V, v_group, v_step, r, m, out, group, step):
+def _gram(stored, indices, pointers, table, order, own, V, v_group, v_step, r, m, out, group, step):
     v_group, v_step, group, step, m = U(v_group), U(v_step), U(group), U(step), U(m)
-    for i in range(len(own)):
-        if own[i] < 0:
-            continue
+    for i in order:
         a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
         v_first, first, c = U(own[i]) * v_group, U(own[i]) * group, U(0)
         while c + U(8) <= m:
@@ -309,14 +322,12 @@ def _gram(stored, indices, pointers, table, own, V, v_group, v_step, r, m, out, 
 
 
 def _sums(
-    stored, indices, pointers, table, own, V, v_group, v_step, r, m, out, group, step, Z, factor
+    stored, indices, pointers, table, order, own, V, v_group, v_step, r, m, out, group, step, Z, factor
 ):
     v_group, v_step, group, step, m = U(v_group), U(v_step), U(group), U(step), U(m)
     e = U(Z.shape[1])
     z = np.empty(e + m)
-    for i in range(len(own)):
-        if own[i] < 0:
-            continue
+    for i in order:
         a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
         v_first, first = U(own[i]) * v_group, U(own[i]) * group
         z[:] = 0.0
@@ -327,22 +338,22 @@ def _sums(
 
 
 def _slices(
-    stored, indices, pointers, table, own, V, v_group, v_step, r, m, out, group, step, u, factor, k
+    stored, indices, pointers, table, order, own, V, v_group, v_step, r, m, out, group, step, u, factor, k
 ):
     v_group, v_step, group, step, m = U(v_group), U(v_step), U(group), U(step), U(m)
     z, y = np.empty(m), np.empty(m)
-    for i in range(len(own)):
-        if own[i] < 0 or r[i] == 0.0:
+    for i in order:
+        if r[i] == 0.0:
             continue
         a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
         v_first, first = U(own[i]) * v_group, U(own[i]) * group
         z[:] = 0.0
         _scores(stored, indices, table, a, b, V, v_first, v_step, m, factor[i], z, U(0))
-        c = k
+        c, last = k, z[k - 1] * z[k - 1]
         for p in range(k):
             y[p] = u[i] * z[p]
-            for q in range(p, k):
-                y[c] = z[p] * z[q] - u[i] * z[c]
+            for q in range(p, k if p + 1 < k else p):
+                y[c] = z[p] * z[q] - u[i] * z[c] - (last if q == p else 0.0)
                 c += 1
         _addition(stored, indices, table, a, b, y, U(0), r[i], m, out, first, step)
 

@@ -14,9 +14,6 @@ from scipy.sparse import _sparsetools
 from momentree._types import Floats, Ints
 from momentree.backends.csr import Csr
 
-INTERLEAVED = False
-"""Whether matrices of several groups should be in memory as (d, g, m)."""
-
 
 def add_dot(rows: Csr, V: Floats, out: Floats) -> Floats:
     """Add B V."""
@@ -79,7 +76,7 @@ def add_own_sums(rows: Csr, V: Floats, own: Ints, r: Floats, Z: Floats, out: Flo
 def add_own_slices(
     rows: Csr, V: Floats, own: Ints, r: Floats, u: Floats, k: int, out: Floats
 ) -> Floats:
-    """Add B_j^T (r_j * [u_j Z, Z_a Z_b - u_j P_ab]) with [Z, P] = B_j V_j for each group j."""
+    """Add the sums over rows in the slices of third moments; see `Block.own_slices`."""
     return _add_own_product(
         rows, V, own, lambda scores, at: slice_factors(scores, r[at], u[at], k), out
     )
@@ -99,12 +96,14 @@ def _add_own_product(
 
 
 def slice_factors(scores: Floats, r: Floats, u: Floats, k: int) -> Floats:
-    """Return r * [u Z, Z_a Z_b - u P_ab] for the columns [Z, P] of the scores, a <= b."""
-    left, right = np.triu_indices(k)
-    Z, ru = scores[:, :k], (r * u)[:, None]
-    out = scores * ru
-    out[:, k:] = r[:, None] * Z[:, left] * Z[:, right] - out[:, k:]
-    return np.asarray(out)
+    """Return the factors of rows in `Block.own_slices` for the columns [Z, P] of the scores."""
+    left, right = (indices[:-1] for indices in np.triu_indices(k))
+    Z = scores[:, :k]
+    out = scores * u[:, None]
+    pairs = Z[:, left] * Z[:, right]
+    pairs[:, left == right] -= Z[:, -1:] ** 2
+    out[:, k:] = pairs - out[:, k:]
+    return np.asarray(r[:, None] * out)
 
 
 def add_expected(

@@ -23,7 +23,7 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_shape
 from momentree.backends.base import Kernel, OfDerived, RowArray, Rows
 from momentree.backends.block import Block, Scratch
-from momentree.backends.kernels import chosen, products
+from momentree.backends.kernels import Kernels, chosen, products
 from momentree.backends.passes import count_pass
 from momentree.backends.products import LISTED
 from momentree.backends.threads import run
@@ -112,14 +112,19 @@ class RowBlocks(Rows):
         self._hold(X, block_nnz, _table(X, values), _factors(X, row_factor))
 
     def _hold(
-        self, X: Any, block_nnz: int | None, values: Floats | None, row_factor: Floats | None
+        self,
+        X: Any,
+        block_nnz: int | None,
+        values: Floats | None,
+        row_factor: Floats | None,
+        kernels: Kernels | None = None,
     ) -> None:
         """Set the attributes from a CSR array whose structure is sound."""
         check_integer("block_nnz", block_nnz, at_least=1, optional=True)
         self._X, self._values, self._factor = X, values, row_factor
         self.shape: tuple[int, int] = (int(self._X.shape[0]), int(self._X.shape[1]))
         n, d = self.shape
-        self._block_nnz, self._kernels = block_nnz, chosen(X.nnz)
+        self._block_nnz, self._kernels = block_nnz, kernels or chosen(X.nnz)
         self.is_mapped = mapped(X.data) is not None
         self._full = bool(X.nnz == n * d and X.has_canonical_format)
         # A partial sum has d rows: blocks grow with d, so that additions stay cheap.
@@ -135,6 +140,12 @@ class RowBlocks(Rows):
         self._cuts = np.unique(np.concatenate(([0], cuts, [n]))).astype(np.intp)
         self._dense: dict[int, Floats] = {}  # by the first row of a block
         self._only: Block | None = None  # if there is only one, kept for small data
+
+    def _with(self, X: Any, values: Floats | None, row_factor: Floats | None) -> RowBlocks:
+        """Return rows that are processed by the same functions as these."""
+        out = object.__new__(type(self))
+        out._hold(X, self._block_nnz, values, row_factor, self._kernels)
+        return out
 
     @property
     def nnz(self) -> int:
@@ -168,9 +179,7 @@ class RowBlocks(Rows):
         new = sp.csr_array((data, X.indices, X.indptr), shape=X.shape, copy=False)
         if not self.is_mapped:
             new.has_canonical_format = X.has_canonical_format
-        out = object.__new__(type(self))
-        out._hold(new, self._block_nnz, None, None)
-        return out
+        return self._with(new, None, None)
 
     @property
     def has_table_of_values(self) -> bool:
@@ -195,10 +204,8 @@ class RowBlocks(Rows):
         largest = self._largest_whole if self.has_table_of_values else None
         if largest is None:
             return self.with_values(lambda B: function(B.csr[0]))
-        out = object.__new__(type(self))
         table = np.asarray(function(np.arange(largest + 1.0)), dtype=np.float64)
-        out._hold(self._X, self._block_nnz, table, None)
-        return out
+        return self._with(self._X, table, None)
 
     def scaled(self, row_factor: Floats) -> RowBlocks:
         """Return rows multiplied by factors, without a copy.
@@ -214,8 +221,7 @@ class RowBlocks(Rows):
             The products.
         """
         factor = row_factor if self._factor is None else row_factor * self._factor
-        out = object.__new__(type(self))
-        out._hold(self._X, self._block_nnz, self._values, _factors(self._X, factor))
+        out = self._with(self._X, self._values, _factors(self._X, factor))
         if "row_sums" in self.__dict__:
             out.row_sums = row_factor * self.row_sums
         return out
@@ -259,8 +265,7 @@ class RowBlocks(Rows):
         few_zeros = FULL * n * d <= self._X.nnz and 0 < n * d <= DENSE_VALUES
         if self._full or self._dense or not few_zeros or n_columns < DENSE_COLUMNS:
             return self
-        held = object.__new__(type(self))
-        held._hold(self._X, self._block_nnz, self._values, self._factor)
+        held = self._with(self._X, self._values, self._factor)
         for at in self._blocks:
             shape = (at.stop - at.start, d)
             held._dense[at.start] = sp.csr_array(self._block(at).csr, shape=shape).toarray()
@@ -286,9 +291,8 @@ class RowBlocks(Rows):
                 last=int(rows.max()),
                 most=self.shape[0] - 1,
             )
-        part = object.__new__(type(self))
         factor = None if self._factor is None else self._factor[rows]
-        part._hold(self._rows(rows), self._block_nnz, self._values, factor)
+        part = self._with(self._rows(rows), self._values, factor)
         if "row_sums" in self.__dict__:  # already computed
             part.row_sums = self.row_sums[rows]
         return part
