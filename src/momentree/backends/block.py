@@ -10,6 +10,7 @@ import momentree.backends.reference as scipy_products
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
 from momentree.backends.csr import Csr
+from momentree.backends.members import Members
 from momentree.exceptions import InvalidDataError
 
 SPARE = 4
@@ -180,13 +181,13 @@ class Block:
         """
         n = self.shape[0]
         V = self._stack(V)
-        own = _groups(own, n, len(V))
+        members = Members(own, n, len(V))
         out = np.zeros((n, V.shape[2]))
         if self._dense is not None:
-            for j, at in _members(own):
+            for j, at in members.by_group():
                 out[at] = self._dense[at] @ V[j]
             return out
-        return np.asarray(self._products.add_own_dot(self._csr, V, own, out))
+        return np.asarray(self._products.add_own_dot(self._csr, V, members, out))
 
     def own_tdot(self, Z: Floats, own: Ints, g: int, out: Floats | None = None) -> Floats:
         """Return the product of each group of rows, transposed, with its rows of Z.
@@ -208,13 +209,13 @@ class Block:
             Entry j is the sum of x_i^T z_i over the rows i of group j.
         """
         n, d = self.shape
-        Z, own = _matrix(Z, n), _groups(own, n, g)
+        Z, members = _matrix(Z, n), Members(own, n, g)
         out = self._own_target(out, (g, d, Z.shape[1]))
         if self._dense is not None:
-            for j, at in _members(own):
+            for j, at in members.by_group():
                 out[j] += self._dense[at].T @ Z[at]
             return out
-        return np.asarray(self._products.add_own_tdot(self._csr, Z, own, out))
+        return np.asarray(self._products.add_own_tdot(self._csr, Z, members, out))
 
     def own_gram(self, V: Floats, own: Ints, r: Floats, out: Floats | None = None) -> Floats:
         """Return ``gram`` of each group of rows with its own matrix.
@@ -237,14 +238,14 @@ class Block:
         """
         n = self.shape[0]
         V, r = self._stack(V), _weights(r, n)
-        own = _groups(own, n, len(V))
+        members = Members(own, n, len(V))
         out = self._own_target(out, V.shape)
         if self._dense is not None:
-            for j, at in _members(own):
+            for j, at in members.by_group():
                 part = self._dense[at]
                 out[j] += part.T @ _times(r[at], part @ V[j])
             return out
-        return np.asarray(self._products.add_own_gram(self._csr, V, own, r, out))
+        return np.asarray(self._products.add_own_gram(self._csr, V, members, r, out))
 
     def own_sums(
         self, V: Floats, own: Ints, r: Floats, Z: Floats, out: Floats | None = None
@@ -271,11 +272,11 @@ class Block:
         """
         n, d = self.shape
         V, r, Z = self._stack(V), _weights(r, n), _matrix(Z, n)
-        own = _groups(own, n, len(V))
         e, g, m = Z.shape[1], len(V), V.shape[2]
         out = self._own_target(out, (g, d, e + m))
         if self._dense is None:
-            return np.asarray(self._products.add_own_sums(self._csr, V, own, r, Z, out))
+            members = Members(own, n, g)
+            return np.asarray(self._products.add_own_sums(self._csr, V, members, r, Z, out))
         out[:, :, :e] += self.own_tdot(Z, own, g)
         out[:, :, e:] += self.own_gram(V, own, r)
         return out
@@ -306,10 +307,10 @@ class Block:
         """
         n = self.shape[0]
         V, r, u = self._stack(V), _weights(r, n), _weights(u, n)
-        own = _groups(own, n, len(V))
         out = self._own_target(out, V.shape)
         if self._dense is None:
-            return np.asarray(self._products.add_own_slices(self._csr, V, own, r, u, k, out))
+            members = Members(own, n, len(V))
+            return np.asarray(self._products.add_own_slices(self._csr, V, members, r, u, k, out))
         factors = scipy_products.slice_factors(self.own_dot(V, own), r, u, k)
         return self.own_tdot(factors, own, len(V), out=out)
 
@@ -365,6 +366,8 @@ class Block:
         if out is None:
             return self.scratch.zeros(shape)
         check_shape("out", out, shape)
+        if out.dtype != np.float64 or out.strides[-1] != out.itemsize:
+            raise InvalidDataError("out_layout", type=str(out.dtype))
         return out
 
     def _target(self, out: Floats | None, shape: tuple[int, ...]) -> Floats:
@@ -430,16 +433,6 @@ def _weights(r: Floats, n: int) -> Floats:
     return r
 
 
-def _groups(own: Ints, n: int, g: int) -> Ints:
-    own = np.ascontiguousarray(own, dtype=np.intp)
-    check_shape("the groups", own, (n,))
-    if n and not -1 <= own.min() <= own.max() < g:
-        raise InvalidDataError(
-            "no_such_row_groups", first=int(own.min()), last=int(own.max()), most=g - 1
-        )
-    return own
-
-
 # --- dense rows -------------------------------------------------------------------------------
 
 
@@ -453,10 +446,3 @@ def _added(part: Floats, out: Floats | None) -> Floats:
     check_shape("out", out, part.shape)
     out += part
     return out
-
-
-def _members(own: Ints) -> list[tuple[int, Ints]]:
-    """Return the groups that have rows, with their rows."""
-    order = np.argsort(own, kind="stable")
-    ends = np.flatnonzero(np.diff(own[order])) + 1
-    return [(int(own[at[0]]), at) for at in np.split(order, ends) if len(at) and own[at[0]] >= 0]

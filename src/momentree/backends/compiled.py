@@ -21,6 +21,7 @@ import momentree.backends.reference as reference
 from momentree._types import Floats, Ints
 from momentree.backends.csr import Csr
 from momentree.backends.exponential import exponentials
+from momentree.backends.members import Members
 from momentree.backends.vectors import add, add_product, add_to, load, scale, zeros
 
 BATCH = 64
@@ -29,9 +30,6 @@ FEW = 2
 NEGLIGIBLE = 2.0**-60
 """Components of this probability, relative to the likeliest one, do not change sums of counts by
 more than rounding. If at most two or a quarter remain, each is added alone."""
-
-SORTED = 1 << 15
-"""For fewer groups, NumPy sorts rows by radix."""
 
 U = np.uintp  # positions: Numba tests whether signed ones are negative
 
@@ -54,36 +52,38 @@ def add_gram(rows: Csr, V: Floats, r: Floats, out: Floats) -> Floats:
     return out
 
 
-def add_own_dot(rows: Csr, V: Floats, own: Ints, out: Floats) -> Floats:
+def add_own_dot(rows: Csr, V: Floats, members: Members, out: Floats) -> Floats:
     """Add the product of each row with the matrix of its own group."""
-    _run(_dot, rows, own, V, _factor(rows), out)
+    _run(_dot, rows, members, V, _factor(rows), out)
     return out
 
 
-def add_own_tdot(rows: Csr, Z: Floats, own: Ints, out: Floats) -> Floats:
+def add_own_tdot(rows: Csr, Z: Floats, members: Members, out: Floats) -> Floats:
     """Add the product of each group of rows, transposed, with its rows of Z."""
-    _run(_tdot, rows, own, Z, _factor(rows), out)
+    _run(_tdot, rows, members, Z, _factor(rows), out)
     return out
 
 
-def add_own_gram(rows: Csr, V: Floats, own: Ints, r: Floats, out: Floats) -> Floats:
+def add_own_gram(rows: Csr, V: Floats, members: Members, r: Floats, out: Floats) -> Floats:
     """Add B_j^T (r_j * (B_j V_j)) for each group j."""
-    _run(_gram, rows, own, V, _weights(rows, r), out)
+    _run(_gram, rows, members, V, _weights(rows, r), out)
     return out
 
 
-def add_own_sums(rows: Csr, V: Floats, own: Ints, r: Floats, Z: Floats, out: Floats) -> Floats:
+def add_own_sums(
+    rows: Csr, V: Floats, members: Members, r: Floats, Z: Floats, out: Floats
+) -> Floats:
     """Add B_j^T [Z_j, r_j * (B_j V_j)] for each group j."""
-    _run(_sums, rows, own, V, _weights(rows, r), out, Z, _factor(rows))
+    _run(_sums, rows, members, V, _weights(rows, r), out, Z, _factor(rows))
     return out
 
 
 def add_own_slices(
-    rows: Csr, V: Floats, own: Ints, r: Floats, u: Floats, k: int, out: Floats
+    rows: Csr, V: Floats, members: Members, r: Floats, u: Floats, k: int, out: Floats
 ) -> Floats:
     """Add the sums over rows in the slices of third moments; see `Block.own_slices`."""
     factor = _factor(rows)
-    _run(_slices, rows, own, V, r * factor, out, u, factor, k)
+    _run(_slices, rows, members, V, r * factor, out, u, factor, k)
     return out
 
 
@@ -123,7 +123,7 @@ def _weights(rows: Csr, r: Floats) -> Floats:
 def _run(
     function: Callable[..., None],
     rows: Csr,
-    own: Ints | None,
+    members: Members | None,
     V: Floats,
     r: Floats,
     out: Floats,
@@ -131,58 +131,35 @@ def _run(
 ) -> None:
     if not (V.size and out.size and len(rows.stored)):
         return
-    order, own = _in_groups(own, rows.shape[0])
-    pointers = rows.pointers.astype(np.int64, copy=False)
-    m = 1 if V.ndim == 1 else V.shape[-1]
-    if _steps(out) is None:
-        part = np.zeros(out.shape)
-        _run(function, rows, own, V, r, part, *more)
-        out += part
-        return
-    V = V if _steps(V) else np.ascontiguousarray(V)
+    n = rows.shape[0]
+    if members is None:
+        order, own = np.arange(n), np.zeros(n, dtype=np.intp)
+    else:
+        order, own = members.order, members.own
     _compiled(function)(
         rows.stored,
         rows.indices,
-        pointers,
+        rows.pointers.astype(np.int64, copy=False),
         rows.values,
         order,
         own,
         *_flat(V),
         r,
-        m,
+        1 if V.ndim == 1 else V.shape[-1],
         *_flat(out),
         *more,
     )
 
 
-def _in_groups(own: Ints | None, n: int) -> tuple[Ints, Ints]:
-    """Return the rows that have a group, group by group, and the group of each row.
-
-    So the matrices of one group stay in the cache.
-    """
-    if own is None:
-        return np.arange(n), np.zeros(n, dtype=np.intp)
-    kind = np.int16 if own.max(initial=0) < SORTED else np.intp
-    order = np.argsort(own.astype(kind), kind="stable")
-    return order[np.count_nonzero(own < 0) :], own
-
-
-def _steps(V: Floats) -> tuple[int, int] | None:
-    """Return the distances of groups and of columns in memory, or None if V must be copied."""
-    steps = [step // V.itemsize for step in V.strides]
-    if V.ndim > 1 and V.shape[-1] > 1 and steps[-1] != 1:
-        return None
-    if min(steps) < 0:
-        return None
-    column = steps[0] if V.ndim == 1 else steps[-2]
-    return (steps[0] if V.ndim == 3 else 0), column
-
-
 def _flat(V: Floats) -> tuple[Floats, int, int]:
-    """Return all memory from the first to the last number, and the steps."""
-    group, column = _steps(V) or (0, 0)
-    last = sum((n - 1) * step // V.itemsize for n, step in zip(V.shape, V.strides, strict=True))
-    return as_strided(V, (last + 1,), (V.itemsize,)), group, column
+    """Return all numbers of matrices of groups, and their distances from group to group and row."""
+    steps = [step // V.itemsize for step in V.strides]
+    group, row = steps[0] if V.ndim == 3 else 0, steps[0] if V.ndim == 1 else steps[-2]
+    if V.flags.c_contiguous:
+        return V.reshape(-1), group, row
+    # The last columns of wider matrices.
+    last = sum((n - 1) * step for n, step in zip(V.shape, steps, strict=True))
+    return as_strided(V, (last + 1,), (V.itemsize,)), group, row
 
 
 # --- one row: x V, and the addition of x^T y to V -------------------------------------------------
@@ -322,7 +299,22 @@ def _gram(stored, indices, pointers, table, order, own, V, v_group, v_step, r, m
 
 
 def _sums(
-    stored, indices, pointers, table, order, own, V, v_group, v_step, r, m, out, group, step, Z, factor
+    stored,
+    indices,
+    pointers,
+    table,
+    order,
+    own,
+    V,
+    v_group,
+    v_step,
+    r,
+    m,
+    out,
+    group,
+    step,
+    Z,
+    factor,
 ):
     v_group, v_step, group, step, m = U(v_group), U(v_step), U(group), U(step), U(m)
     e = U(Z.shape[1])
@@ -338,7 +330,23 @@ def _sums(
 
 
 def _slices(
-    stored, indices, pointers, table, order, own, V, v_group, v_step, r, m, out, group, step, u, factor, k
+    stored,
+    indices,
+    pointers,
+    table,
+    order,
+    own,
+    V,
+    v_group,
+    v_step,
+    r,
+    m,
+    out,
+    group,
+    step,
+    u,
+    factor,
+    k,
 ):
     v_group, v_step, group, step, m = U(v_group), U(v_step), U(group), U(step), U(m)
     z, y = np.empty(m), np.empty(m)

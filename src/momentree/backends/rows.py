@@ -31,9 +31,9 @@ from momentree.exceptions import InvalidDataError
 
 BLOCK_NNZ = 1 << 18
 """Stored values per block: 3 MB as float64 with indices, which fits in the cache."""
-COMPILED_BLOCK_NNZ = 1 << 20
-"""The same for compiled kernels, at most: they copy nothing, and read the rows of a group together.
-Smaller tables have a block for each chain."""
+LEAST_COMPILED_NNZ, COMPILED_BLOCK_NNZ = 1 << 19, 1 << 20
+"""The same for compiled kernels, at least and at most: they copy nothing, and read the rows of a
+group together. Between the two, there is a block for each chain."""
 ROWS_PER_TASK = 4096
 """Copies of fewer rows are not distributed over threads."""
 ROWS_PER_RELEASE = 256
@@ -130,7 +130,8 @@ class RowBlocks(Rows):
         # A partial sum has d rows: blocks grow with d, so that additions stay cheap.
         usual = BLOCK_NNZ
         if self._kernels == "numba":
-            usual = max(usual, min(COMPILED_BLOCK_NNZ, -(-X.nnz // self._most_chains)))
+            n_blocks = min(self._most_chains, max(1, X.nnz // LEAST_COMPILED_NNZ))
+            usual = min(COMPILED_BLOCK_NNZ, -(-X.nnz // n_blocks))
         size = max(usual, 4 * d) if block_nnz is None else block_nnz
         indptr = self._X.indptr
         # Of the type of `indptr`, which would be copied otherwise.
@@ -397,7 +398,8 @@ class RowBlocks(Rows):
                         new = room if self.is_mapped else np.empty
                         found.append(new((self.shape[0], *values.shape[1:]), values.dtype))
                 found[0][at] = values
-                release(found[0][at])
+                if self.is_mapped:
+                    release(found[0][at])
 
         for _ in run(map_chain, len(chains)):
             pass
@@ -435,10 +437,10 @@ class RowBlocks(Rows):
     def _apply(self, kernel: Kernel, B: Block, arrays: tuple[RowArray, ...]) -> Any:
         entries = [_entries(values, B.at) for values in arrays]
         result = kernel(B, *entries)
-        for values in entries:
-            if isinstance(values, np.ndarray):
-                release(values)
         if self.is_mapped:
+            for values in entries:
+                if isinstance(values, np.ndarray):
+                    release(values)
             X = self._X
             start, stop = X.indptr[B.at.start], X.indptr[B.at.stop]
             used = [X.data[start:stop], X.indices[start:stop], X.indptr[B.at.start : B.at.stop + 1]]
