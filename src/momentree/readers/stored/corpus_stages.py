@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -15,11 +15,11 @@ from momentree._pace import Pace
 from momentree._types import Floats
 from momentree.exceptions import EmptyCorpusError
 from momentree.messages import Message
-from momentree.readers.stored.arrays import ArrayWriter, open_array
+from momentree.readers.stored.arrays import ArrayWriter, open_array, write_array
 from momentree.readers.stored.copies import checksums, weigh_stored_copies
 from momentree.readers.stored.counts import CountsWriter, StoredCounts, new_folder
 from momentree.readers.stored.objects import StoredCorpus
-from momentree.readers.stored.strings import Numbers, StoredStrings, StringsWriter
+from momentree.readers.stored.strings import Numbers, StoredStrings, StringsWriter, write_strings
 from momentree.readers.stored.work import WorkFolder, write_stage
 from momentree.readers.tables.values import count_words
 from momentree.readers.text.cleaning import clean_batch, note_stripped
@@ -116,10 +116,11 @@ class Stages:
         frequencies = DocumentFrequencies(int(self.memory * _SHARE_OF_WORDS / BYTES_PER_WORD))
         pace = Pace(log, "counting words", texts.n_bytes)
         n_found, done = 0, 0
-        with new_folder(self.work.path / WORDS) as place, ExitStack() as stack:
-            writer = CountsWriter(place)
-            stack.callback(writer.close)
-            sums = stack.enter_context(ArrayWriter(place / "checksums.npy", np.uint64))
+        with (
+            new_folder(self.work.path / WORDS) as place,
+            closing(CountsWriter(place)) as writer,
+            ArrayWriter(place / "checksums.npy", np.uint64) as sums,
+        ):
             for batch in texts.batches(BATCH_BYTES):
                 counted = whole.counted(batch)
                 n_found += counted.n_found
@@ -136,13 +137,9 @@ class Stages:
             )
             writer.finish(None)
             sums.finish()
-            listed = stack.enter_context(StringsWriter(place / "words"))
-            listed.extend(words)
-            listed.finish()
+            write_strings(place / "words", words)
             for name in ("documents", "occurrences", "numbers"):
-                array = stack.enter_context(ArrayWriter(place / f"{name}.npy", np.int64))
-                array.append(getattr(frequencies, name))
-                array.finish()
+                write_array(place / f"{name}.npy", getattr(frequencies, name))
             write_stage(place, {"error": frequencies.error})
 
     def choose(self) -> None:
@@ -173,9 +170,10 @@ class Stages:
         pace = Pace(log, "writing counts", len(counts))
         column = _Columns(numbers[keep])
         n_empty = done = 0
-        with new_folder(self.work.path / COUNTS) as folder, ExitStack() as stack:
-            writer = CountsWriter(folder, len(keep))
-            stack.callback(writer.close)
+        with (
+            new_folder(self.work.path / COUNTS) as folder,
+            closing(CountsWriter(folder, len(keep))) as writer,
+        ):
             for block in counts.blocks():
                 X = column.of(block)
                 n_empty += int((np.diff(X.indptr) == 0).sum())
@@ -185,9 +183,7 @@ class Stages:
             notes += note_without_words(n_empty, len(counts), is_cut)
             writer.finish(words[keep].tolist())
             if weights is not None:
-                array = stack.enter_context(ArrayWriter(folder / "weights.npy", np.float64))
-                array.append(weights)
-                array.finish()
+                write_array(folder / "weights.npy", weights)
             write_stage(folder, {"notes": notes, "weighted": weights is not None})
 
     @property

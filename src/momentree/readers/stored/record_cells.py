@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,11 @@ from momentree.exceptions import EmptyCorpusError, InvalidDataError
 from momentree.messages import Message
 from momentree.readers.records._guesses import holds_one_code
 from momentree.readers.records._layout import Layout
-from momentree.readers.stored.arrays import ArrayReader, ArrayWriter, open_array
+from momentree.readers.stored.arrays import ArrayReader, ArrayWriter, open_array, write_array
 from momentree.readers.stored.cells import CellNumbers, CountedCells, DifferentCells, whole_records
 from momentree.readers.stored.copies import parts_of_equal
 from momentree.readers.stored.counts import MOST_COLUMNS, CountsWriter, StoredCounts, new_folder
-from momentree.readers.stored.strings import StoredStrings, StringsWriter
+from momentree.readers.stored.strings import StoredStrings, write_strings
 from momentree.readers.stored.work import WorkFolder, write_stage
 from momentree.readers.tables.table import Source, Table, excerpt
 from momentree.readers.text.frequencies import BYTES_PER_WORD
@@ -56,10 +56,11 @@ class CellStage:
         pace = Pace(log, f"reading {path.name}", self.source.n_rows)
         n_rows = n_records = n_without_id = above = 0
         kinds: dict[str, str] = {}
-        with new_folder(self.work.path / CELLS) as place, ExitStack() as stack:
-            writer = CountsWriter(place)
-            stack.callback(writer.close)
-            sums = stack.enter_context(ArrayWriter(place / "checksums.npy", np.uint64))
+        with (
+            new_folder(self.work.path / CELLS) as place,
+            closing(CountsWriter(place)) as writer,
+            ArrayWriter(place / "checksums.npy", np.uint64) as sums,
+        ):
             for table in whole_records(self.parts(names), key if self.by_row else None):
                 kinds |= table.kinds
                 ids = (
@@ -87,9 +88,7 @@ class CellStage:
                 pace.reached(n_rows, f"{n_records:,} records")
             writer.finish(None)
             sums.finish()
-            texts = stack.enter_context(StringsWriter(place / "texts"))
-            texts.extend(text for _, text in numbers.cells)
-            texts.finish()
+            write_strings(place / "texts", (text for _, text in numbers.cells))
             columns = np.array([column for column, _ in numbers.cells], dtype=np.int64)
             first = np.array(numbers.first, dtype=np.int64).reshape(-1, 2)
             for name, values in (
@@ -98,9 +97,7 @@ class CellStage:
                 ("first_column", first[:, 0]),
                 ("first_row", first[:, 1]),
             ):
-                array = stack.enter_context(ArrayWriter(place / f"{name}.npy", np.int64))
-                array.append(values)
-                array.finish()
+                write_array(place / f"{name}.npy", values)
             noted = {
                 "n_rows": n_rows,
                 "n_without_id": n_without_id,

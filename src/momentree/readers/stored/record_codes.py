@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from pathlib import Path
@@ -31,7 +31,7 @@ from momentree.readers.records.records import (
     possible_outcomes,
     with_rollup,
 )
-from momentree.readers.stored.arrays import ArrayWriter, open_array
+from momentree.readers.stored.arrays import open_array, write_array
 from momentree.readers.stored.cells import Coding, DifferentCells, matrix_at
 from momentree.readers.stored.counts import CountsWriter, StoredCounts, new_folder
 from momentree.readers.stored.record_cells import CELLS, CellStage
@@ -106,9 +106,10 @@ class CodeStage:
         )
         notes += more
         n_none, dropped, enough = 0, False, [np.empty(0, dtype=np.bool_)]
-        with new_folder(work.path / RECORDS) as folder, ExitStack() as stack:
-            writer = CountsWriter(folder, len(keep))
-            stack.callback(writer.close)
+        with (
+            new_folder(work.path / RECORDS) as folder,
+            closing(CountsWriter(folder, len(keep))) as writer,
+        ):
             for block, ids in blocks():
                 found = groups[0].records(block)[0]
                 X = sp.csr_array(found[:, keep])
@@ -118,14 +119,12 @@ class CodeStage:
                 enough.append(n_codes >= min_codes)
                 writer.append(X, ids)
             writer.finish(coder.codes)
-            array = stack.enter_context(ArrayWriter(folder / "enough.npy", np.bool_))
-            array.append(np.concatenate(enough))
-            array.finish()
-            n_few = int((~np.concatenate(enough)).sum())
+            fitted = np.concatenate(enough)
+            write_array(folder / "enough.npy", fitted)
+            n_few = int((~fitted).sum())
             if n_few:
-                _write_some(StoredCounts.open(folder), np.concatenate(enough), folder / "fitted")
-            n = sum(map(len, enough))
-            notes += note_few_codes(n, n_none, n_few, min_codes, dropped=dropped)
+                _write_some(StoredCounts.open(folder), fitted, folder / "fitted")
+            notes += note_few_codes(len(fitted), n_none, n_few, min_codes, dropped=dropped)
             write_stage(folder, {"notes": notes, "form": layout.form, "coder": coder.to_dict()})
 
     def _entries(self, table: DifferentCells, layout: Layout) -> tuple[Entries, Coding]:
@@ -163,12 +162,10 @@ class CodeStage:
 def _write_some(counts: StoredCounts, chosen: NDArray[np.bool_], folder: Path) -> None:
     """Write some rows of counts to another folder."""
     folder.mkdir()
-    writer, start = CountsWriter(folder, counts.shape[1]), 0
-    try:
+    start = 0
+    with closing(CountsWriter(folder, counts.shape[1])) as writer:
         for block in counts.blocks():
             stop = start + block.shape[0]
             writer.append(block[np.flatnonzero(chosen[start:stop])])
             start = stop
         writer.finish(None)
-    finally:
-        writer.close()
