@@ -23,6 +23,7 @@ from momentree.readers.stored.strings import Numbers, StoredStrings, StringsWrit
 from momentree.readers.stored.work import WorkFolder, write_stage
 from momentree.readers.tables.values import count_words
 from momentree.readers.text.cleaning import clean_batch, note_stripped
+from momentree.readers.text.counting import Counted
 from momentree.readers.text.frequencies import BYTES_PER_WORD, DocumentFrequencies
 from momentree.readers.text.languages import TextSample
 from momentree.readers.text.objects import DocumentStream
@@ -35,7 +36,7 @@ from momentree.readers.text.selection import (
     select_words,
 )
 from momentree.readers.text.vectorize import one_document_error
-from momentree.readers.text.vectorizer import Counted, TextVectorizer
+from momentree.readers.text.vectorizer import TextVectorizer
 
 log = logging.getLogger("momentree.readers")
 
@@ -112,7 +113,7 @@ class Stages:
     def count(self) -> None:
         """Count all words; their numbers take the place of columns."""
         texts = StoredStrings(self.work.path / TEXTS / "texts")
-        whole = self._adapted
+        counter = self._adapted.counter()
         frequencies = DocumentFrequencies(int(self.memory * _SHARE_OF_WORDS / BYTES_PER_WORD))
         pace = Pace(log, "counting words", texts.n_bytes)
         n_found, done = 0, 0
@@ -122,7 +123,7 @@ class Stages:
             ArrayWriter(place / "checksums.npy", np.uint64) as sums,
         ):
             for batch in texts.batches(BATCH_BYTES):
-                counted = whole.counted(batch)
+                counted = counter.count(batch)
                 n_found += counted.n_found
                 numbers = frequencies.update(list(counted.words), counted.X)
                 X = counted.X
