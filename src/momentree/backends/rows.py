@@ -6,6 +6,7 @@ and the order of the additions depend only on the data.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import pairwise
@@ -17,6 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.sparse import _sparsetools
 
+from momentree._pace import Detail
 from momentree._pages import mapped, release, room
 from momentree._sparse import as_csr, extent
 from momentree._types import Floats, Ints
@@ -28,6 +30,8 @@ from momentree.backends.passes import count_pass
 from momentree.backends.products import LISTED
 from momentree.backends.threads import run
 from momentree.exceptions import InvalidDataError
+
+log = logging.getLogger("momentree.backends")
 
 BLOCK_NNZ = 1 << 18
 """Stored values per block: 3 MB as float64 with indices, which fits in the cache."""
@@ -346,7 +350,7 @@ class RowBlocks(Rows):
             rows, kernel, arrays = derived
             return rows.sum(kernel, *arrays)
         count_pass(self.shape[0])
-        scratch = Scratch()
+        scratch, pace = Scratch(), Detail(log, len(self._blocks))
 
         def add(total: Floats, part: Floats) -> None:
             total += part
@@ -362,6 +366,7 @@ class RowBlocks(Rows):
                     total = part
                 elif part is not total:
                     add(total, part)
+                pace.advance()
             assert total is not None  # noqa: S101 - a chain has a block
             return total
 
@@ -383,8 +388,7 @@ class RowBlocks(Rows):
             return rows.map(kernel, *arrays)
         count_pass(self.shape[0])
         chains = self._chains
-
-        scratch, held = Scratch(), Lock()
+        scratch, held, pace = Scratch(), Lock(), Detail(log, len(self._blocks))
         found: list[Any] = []  # the array of all values, once the type of the first is known
 
         def map_chain(i: int) -> None:
@@ -400,6 +404,7 @@ class RowBlocks(Rows):
                 found[0][at] = values
                 if self.is_mapped:
                     release(found[0][at])
+                pace.advance()
 
         for _ in run(map_chain, len(chains)):
             pass
