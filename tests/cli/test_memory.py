@@ -16,7 +16,7 @@ import pytest
 from momentree import ClusterTree, TopicTree, report
 from momentree.backends import file_rows
 from momentree.cli import stored as bounded
-from momentree.readers.stored import corpus as stages
+from momentree.readers.stored import corpus_stages as stages
 from momentree.readers.stored import counts, measurements
 from momentree.readers.tables import table as tables
 

@@ -30,10 +30,10 @@ from momentree.readers.counts._stored import read_stored
 from momentree.readers.counts._svmlight import counts_from_one, read_svmlight, stream_svmlight
 from momentree.readers.counts.files import check_number_of_words, find_matrix, merged_words
 from momentree.readers.counts.filter import candidate_words
-from momentree.readers.stored.arrays import ArrayWriter
+from momentree.readers.stored.arrays import ArrayWriter, write_array
 from momentree.readers.stored.copies import checksums
 from momentree.readers.stored.counts import MOST_COLUMNS, CountsWriter, StoredCounts, new_folder
-from momentree.readers.stored.strings import StringsWriter
+from momentree.readers.stored.strings import StringsWriter, write_strings
 from momentree.readers.stored.work import WorkFolder, write_stage
 
 log = logging.getLogger("momentree.readers")
@@ -177,14 +177,10 @@ def write_count_stages(
         listed = found.columns.tolist()
         named = np.array([str(j) if words is None else words[j] for j in listed], dtype=object)
         kept, on_words = candidate_words(named, found.sums[0], language, stop_words, token_pattern)
-        names = stack.enter_context(StringsWriter(place / "words"))
-        names.extend(named[kept].tolist())
-        names.finish()
+        write_strings(place / "words", named[kept].tolist())
         arrays = (found.columns, *found.sums)
         for name, array in zip(("numbers", "documents", "occurrences"), arrays, strict=True):
-            file = stack.enter_context(ArrayWriter(place / f"{name}.npy", array.dtype))
-            file.append(array[kept])
-            file.finish()
+            write_array(place / f"{name}.npy", array[kept])
         write_stage(place, {"error": 0})
         noted: dict[str, Any] = {"name": stream.name, "is_cut": False, "of_counts": True}
         for what in ("labels", "ids"):
