@@ -98,7 +98,7 @@ def here(X: Any, estimator: str, *, dense: bool = False) -> tuple[Any, list[Mess
         If the rows must stay where they are.
     """
     if is_collection(X) and (dense or hasattr(X, "columns")):
-        found = X.compute()  # with columns of any type
+        found: Any = X.compute()  # with columns of any type
         found = found.toarray() if sp.issparse(found) else found
         facts = {"estimator": estimator, "options": []}
         return found, [Message("rows_always_brought_here", n_rows=len(found), **facts)]
