@@ -55,3 +55,10 @@ def test_other_folders_are_left_alone(tmp_path):
     with raises(InvalidParameterError, "not_a_work_folder"):
         WorkFolder(tmp_path).hold()
     assert os.listdir(tmp_path) == ["mine.txt"]
+
+
+def test_an_input_does_not_contain_the_folder(tmp_path):
+    for place in (tmp_path, tmp_path / "docs" / "t.work"):
+        with raises(InvalidParameterError, "work_inside_input"):
+            WorkFolder(place).begin(tmp_path, {}, resume=False)
+    assert os.listdir(tmp_path) == []

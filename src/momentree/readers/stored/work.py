@@ -107,11 +107,15 @@ class WorkFolder:
         Raises
         ------
         InvalidParameterError
-            If it exists and `resume` is False, the input or an option has changed, or another
-            process works there.
+            If it exists and `resume` is False, the input or an option has changed, another process
+            works there, or it is inside the input.
         MomentreeError
             If it cannot be made.
         """
+        if source.is_dir() and self.path.resolve().is_relative_to(source.resolve()):
+            raise InvalidParameterError(
+                "work_inside_input", path=str(self.path), folder=str(source)
+            )
         plan = {
             "format": _FORMAT,
             "momentree": __version__,
