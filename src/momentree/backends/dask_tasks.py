@@ -8,17 +8,20 @@ import pickle
 import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any, Self, cast
 from uuid import uuid4
 
 import cloudpickle
 import dask
 import numpy as np
+from dask.base import get_scheduler
 from dask.delayed import Delayed
 from dask.optimization import cull
 from dask.threaded import get as threaded_get
 
-from momentree.backends.threads import get_num_threads
+from momentree.backends.allocation import reuse_memory
+from momentree.backends.threads import get_num_threads, num_threads, single_threaded_blas
 from momentree.exceptions import ClusterError, InvalidDataError, MomentreeError, ReadError
 
 Key = Hashable
@@ -33,8 +36,8 @@ _LOST = (
 """Errors of Dask if the scheduler is gone, by name, because the library may not be loaded."""
 
 
-FAN_IN = 8
-"""Partial results that one task merges."""
+FAN_IN = 16
+"""Partial results that one task merges; so many or fewer are merged here."""
 SMALL = 1 << 15
 """Values up to this number of bytes are sent with each task: it need not wait for another."""
 
@@ -109,9 +112,9 @@ class Tasks:
     def merged(self, merge: Callable[..., Any]) -> Any:
         """Merge the results of all parts, in a fixed tree, and return one."""
         tasks = self
-        while len(tasks.keys) > 1:
+        while len(tasks.keys) > FAN_IN:
             tasks = tasks.joined(merge, FAN_IN)
-        return computed(tasks)[0]
+        return merge(*computed(tasks))
 
     def at(self, places: Sequence[int]) -> Tasks:
         """Return the tasks of some parts."""
@@ -202,6 +205,41 @@ def persisted(tasks: Tasks) -> Tasks:
     return cast(Tasks, kept)
 
 
+def spread(tasks: Tasks) -> Tasks:
+    """Start tasks, and keep their results: an equal share of successive ones on each worker.
+
+    The scheduler alone often gives one of two workers three results of four. What the workers
+    already hold is not moved.
+    """
+    client = _client()
+    if client is None or _held(tasks):
+        return persisted(tasks)
+    threads = {address: worker["nthreads"] for address, worker in _workers(client).items()}
+    ends = len(tasks.keys) * np.cumsum([0, *threads.values()]) // max(sum(threads.values()), 1)
+    graph: dict[Key, Any] = {}
+    with _errors():
+        for address, (a, b) in zip(threads, pairwise(ends.tolist()), strict=True):
+            # Another worker takes over if this one is lost.
+            preferred = {"workers": [address], "allow_other_workers": True}
+            (kept,) = dask.persist(tasks.at(range(a, b)), **preferred)
+            graph.update(kept.graph)
+    return Tasks(graph, tasks.keys)
+
+
+def _held(tasks: Tasks) -> bool:
+    from distributed import Future
+
+    return any(isinstance(task, Future) for task in tasks.graph.values())
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Compute a task in one thread, and keep the memory of arrays for the next ones."""
+    reuse_memory()
+    with single_threaded_blas(), num_threads(1):
+        yield
+
+
 @contextmanager
 def _errors(*, reading: bool = False) -> Iterator[None]:
     try:
@@ -224,18 +262,23 @@ def _errors(*, reading: bool = False) -> Iterator[None]:
 
 def memory_and_threads() -> tuple[float, int]:
     """Return the memory in bytes and the number of threads of all workers, or of this machine."""
-    if "distributed" in sys.modules:
-        from distributed import get_client
-
-        try:
-            workers = get_client().scheduler_info(n_workers=-1)["workers"].values()
-        except ValueError:  # no client
-            pass
-        else:
-            memory = float(sum(worker["memory_limit"] or np.inf for worker in workers))
-            return memory, sum(worker["nthreads"] for worker in workers)
+    client = _client()
+    if client is not None:
+        workers = _workers(client).values()
+        memory = float(sum(worker["memory_limit"] or np.inf for worker in workers))
+        return memory, sum(worker["nthreads"] for worker in workers)
     try:
         memory = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, ValueError):  # Windows
         memory = np.inf
     return memory, get_num_threads()
+
+
+def _client() -> Any | None:
+    """Return the client of the cluster that computes, if any."""
+    client = getattr(get_scheduler(), "__self__", None)
+    return client if hasattr(client, "scheduler_info") else None
+
+
+def _workers(client: Any) -> dict[str, Any]:
+    return dict(client.scheduler_info(n_workers=-1)["workers"])

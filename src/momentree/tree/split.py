@@ -46,6 +46,14 @@ class Groups:
     n_groups: int
     parents: Sequence[tuple[Split, int] | None] | None = None
 
+    @property
+    def sums(self) -> Floats | None:
+        """Weighted sums of the statistics of each group, (g, p), if all parents are known."""
+        known = [parent for parent in self.parents or [] if parent is not None]
+        if len(known) < self.n_groups:
+            return None
+        return np.stack([split.sums[:, side] for split, side in known])
+
     @classmethod
     def one(cls, rows: Rows, weight: RowArray, factor: RowArray) -> Groups:
         """Return all samples as one group."""
@@ -224,7 +232,7 @@ def _sides(rules: Sequence[Rule | None], groups: Groups) -> Sides:
     code = groups.rows.map(kernel, groups.own)
     g = len(rules)
     total = groups.rows.sum(SumsOfSides(g, s), groups.own, code, groups.weight)
-    sums, more = parted(total, g * s, 2 * g * s)
+    sums, more = parted(total, g * s, 1, 2 * g * s)
     sizes, clear = more.reshape(2, g, s)
     side = groups.rows.each(Untied(s), code)
     return Sides(list(rules), side, sums.reshape(g, s, p).transpose(0, 2, 1), sizes, clear)

@@ -53,6 +53,7 @@ class CountStream:
     words: Sequence[str] | None
     blocks: Iterator[tuple[sp.csr_array[Any], RowNames]]
     notes: list[Message]
+    n_rows: int | None = None  # if known before reading
 
 
 def stream_counts(path: Path, vocabulary: Lines | None, encoding: str) -> CountStream:
@@ -80,7 +81,7 @@ def stream_counts(path: Path, vocabulary: Lines | None, encoding: str) -> CountS
     if words is None:
         raise ReadError("no_vocabulary", path=str(path), n_columns=d)
     check_number_of_words(source, len(words), n, d)
-    return CountStream(path, name, words, blocks, notes)
+    return CountStream(path, name, words, blocks, notes, n)
 
 
 def _stored_blocks(stored: StoredCounts) -> Iterator[tuple[sp.csr_array[Any], RowNames]]:
@@ -141,7 +142,7 @@ def write_count_stages(
     found = _Frequencies()
     n = 0
     work.remove_stage(stages[1])  # of a run that was stopped between the two
-    pace = Pace(log, f"reading {stream.name}")
+    pace = Pace(log, f"reading {stream.name}", stream.n_rows)
     with (
         new_folder(work.path / stages[0]) as names_place,
         new_folder(work.path / stages[1]) as place,
