@@ -64,6 +64,7 @@ def test_the_same_messages_go_to_the_logger(caplog):
         "searching from tfidf",
         "refining 3 leaves",
     ]
+    assert {record.levelno for record in caplog.records} == {logging.INFO}
 
 
 def test_growth_says_how_long_it_will_take(monkeypatch, caplog):
