@@ -83,7 +83,7 @@ def windows(array: NDArray[Any], at: NDArray[Any]) -> Iterator[slice]:
 def picked(array: NDArray[Any], at: NDArray[Any]) -> NDArray[Any]:
     """Return the entries of an array at some positions, without keeping pages of a mapped file."""
     if mapped(array) is None:
-        return array[at]
+        return np.asarray(array[at])
     out = np.empty((len(at), *array.shape[1:]), array.dtype)
     for part in windows(array, at):
         out[part] = array[at[part]]

@@ -23,7 +23,6 @@ from momentree.backends.dask_tasks import (
     computed,
     memory_and_threads,
     persisted,
-    spread,
     value_of,
 )
 from momentree.backends.rows import RowBlocks
@@ -107,10 +106,10 @@ class DaskRows(Rows):
         self.kept = keep if keep != "auto" else size <= SHARE * memory
         # One for each thread: the scheduler moves data to move a task that waits for a thread.
         n_parts = -(-len(parts.keys) // max(n_threads, 1)) if self.kept else 1
-        self._groups = parts.joined(_Group, n_parts)
+        self._groups = parts.joined(_Group, n_parts).fused()
         self._first = list(range(0, len(parts.keys), n_parts))
         if self.kept:
-            self._groups = spread(self._groups)
+            self._groups = persisted(self._groups)
         found = computed(self._groups.then(_sizes), reading=True)
         self._part_sizes = [[n for n, _ in sizes] for sizes in found]
         self._sizes = [sum(sizes) for sizes in self._part_sizes]
@@ -148,7 +147,7 @@ class DaskRows(Rows):
     def placed(self, values: RowArray) -> DaskRowArray:
         """Return a row array that is where the rows are; :meth:`Rows.placed`."""
         found = self._entries(values)
-        if found is not values:
+        if "here" not in vars(found) and found is not values:
             found.here = np.asarray(values)
         return found
 

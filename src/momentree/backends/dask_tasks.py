@@ -8,7 +8,6 @@ import pickle
 import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 from typing import Any, Self, cast
 from uuid import uuid4
 
@@ -154,6 +153,20 @@ class Tasks:
         new = {key: (function, *group) for key, group in zip(keys, groups, strict=True)}
         return Tasks({**self.graph, **new}, keys)
 
+    def fused(self) -> Tasks:
+        """Return the same parts, each computed in one task with all that it depends on.
+
+        The scheduler divides such tasks evenly; the results of small tasks it would first divide,
+        and then move. If parts depend on the same tasks, or on what workers hold, nothing changes.
+        """
+        graph = dict(self.graph)
+        needed = [cull(graph, [key])[0] for key in self.keys]
+        apart = sum(map(len, needed)) == len(cull(graph, self.keys)[0])
+        if not apart or any(type(task).__name__ == "Future" for task in graph.values()):
+            return self
+        each = zip(self.keys, needed, strict=True)
+        return Tasks({key: (_run, Value((tasks, key))) for key, tasks in each}, self.keys)
+
     def __dask_graph__(self) -> Mapping[Key, Any]:
         return self.graph
 
@@ -172,6 +185,10 @@ class Tasks:
 
     def __dask_postpersist__(self) -> tuple[Callable[..., Tasks], tuple[list[Key]]]:
         return _rebuilt, (self.keys,)
+
+
+def _run(given: Value) -> Any:
+    return dask.get(*given())
 
 
 def _listed(*blocks: Any) -> list[Any]:
@@ -205,33 +222,6 @@ def persisted(tasks: Tasks) -> Tasks:
     return cast(Tasks, kept)
 
 
-def spread(tasks: Tasks) -> Tasks:
-    """Start tasks, and keep their results: an equal share of successive ones on each worker.
-
-    The scheduler alone often gives one of two workers three results of four. What the workers
-    already hold is not moved.
-    """
-    client = _client()
-    if client is None or _held(tasks):
-        return persisted(tasks)
-    threads = {address: worker["nthreads"] for address, worker in _workers(client).items()}
-    ends = len(tasks.keys) * np.cumsum([0, *threads.values()]) // max(sum(threads.values()), 1)
-    graph: dict[Key, Any] = {}
-    with _errors():
-        for address, (a, b) in zip(threads, pairwise(ends.tolist()), strict=True):
-            # Another worker takes over if this one is lost.
-            preferred = {"workers": [address], "allow_other_workers": True}
-            (kept,) = dask.persist(tasks.at(range(a, b)), **preferred)
-            graph.update(kept.graph)
-    return Tasks(graph, tasks.keys)
-
-
-def _held(tasks: Tasks) -> bool:
-    from distributed import Future
-
-    return any(isinstance(task, Future) for task in tasks.graph.values())
-
-
 @contextmanager
 def alone() -> Iterator[None]:
     """Compute a task in one thread, and keep the memory of arrays for the next ones."""
@@ -262,9 +252,9 @@ def _errors(*, reading: bool = False) -> Iterator[None]:
 
 def memory_and_threads() -> tuple[float, int]:
     """Return the memory in bytes and the number of threads of all workers, or of this machine."""
-    client = _client()
-    if client is not None:
-        workers = _workers(client).values()
+    client = getattr(get_scheduler(), "__self__", None)
+    if hasattr(client, "scheduler_info"):
+        workers = client.scheduler_info(n_workers=-1)["workers"].values()
         memory = float(sum(worker["memory_limit"] or np.inf for worker in workers))
         return memory, sum(worker["nthreads"] for worker in workers)
     try:
@@ -272,13 +262,3 @@ def memory_and_threads() -> tuple[float, int]:
     except (AttributeError, ValueError):  # Windows
         memory = np.inf
     return memory, get_num_threads()
-
-
-def _client() -> Any | None:
-    """Return the client of the cluster that computes, if any."""
-    client = getattr(get_scheduler(), "__self__", None)
-    return client if hasattr(client, "scheduler_info") else None
-
-
-def _workers(client: Any) -> dict[str, Any]:
-    return dict(client.scheduler_info(n_workers=-1)["workers"])

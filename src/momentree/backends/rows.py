@@ -346,36 +346,7 @@ class RowBlocks(Rows):
         if isinstance(kernel, OfDerived) and (derived := self._derived(kernel, arrays)):
             rows, kernel, arrays = derived
             return rows.sum(kernel, *arrays)
-        count_pass(self.shape[0])
-        scratch, pace = Scratch(), Detail(log, len(self._blocks))
-
-        def add(total: Floats, part: Floats) -> None:
-            total += part
-            scratch.keep(part)
-
-        def add_blocks(blocks: list[slice], total: Floats | None) -> Floats:
-            for at in blocks:
-                B = self._block(at)
-                if len(self._blocks) > 1:
-                    B.total, B.scratch = total, scratch
-                part = self._apply(kernel, B, arrays)
-                if total is None:
-                    total = part
-                elif part is not total:
-                    add(total, part)
-                pace.advance()
-            assert total is not None  # noqa: S101 - a chain has a block
-            return total
-
-        first = add_blocks(self._chains[0][:1], None)
-        chains = self._chains_for(first.size)
-        parts = run(
-            lambda i: add_blocks(chains[i], None) if i else add_blocks(chains[0][1:], first),
-            len(chains),
-        )
-        total = next(parts)
-        for part in parts:
-            add(total, part)
+        total: Floats = self._asked(None, kernel, arrays)[1]
         return total
 
     def map(self, kernel: Kernel, *arrays: RowArray) -> Floats:
@@ -383,29 +354,64 @@ class RowBlocks(Rows):
         if isinstance(kernel, OfDerived) and (derived := self._derived(kernel, arrays)):
             rows, kernel, arrays = derived
             return rows.map(kernel, *arrays)
-        count_pass(self.shape[0])
-        chains = self._chains
-        scratch, held, pace = Scratch(), Lock(), Detail(log, len(self._blocks))
-        found: list[Any] = []  # the array of all values, once the type of the first is known
+        return np.asarray(self._asked(kernel, None, arrays)[0])
 
-        def map_chain(i: int) -> None:
-            for at in chains[i]:
+    def map_and_sum(
+        self, mapping: Any, kernel: Any, *arrays: RowArray
+    ) -> tuple[Floats, Floats]:
+        """Return the values of a kernel, and the sum of another; see :meth:`Rows.map_and_sum`."""
+        both = isinstance(mapping, OfDerived) and isinstance(kernel, OfDerived)
+        if both and (derived := self._derived(kernel, arrays)):
+            rows, kernel, arrays = derived
+            return rows.map_and_sum(mapping.kernel, kernel, *arrays)
+        return self._asked(mapping, kernel, arrays)
+
+    def _asked(
+        self, mapping: Kernel | None, kernel: Kernel | None, arrays: tuple[RowArray, ...]
+    ) -> tuple[Any, Any]:
+        """Return the values of one kernel, and the sum of the other, in one pass."""
+        count_pass(self.shape[0])
+        scratch, pace = Scratch(), Detail(log, len(self._blocks))
+        values = _Values(self.shape[0], in_files=self.is_mapped)
+
+        def add(total: Any, part: Any) -> None:
+            total += part
+            scratch.keep(part)
+
+        def add_blocks(blocks: list[slice], total: Floats | None) -> Floats | None:
+            for at in blocks:
                 B = self._block(at)
                 if len(self._blocks) > 1:
-                    B.scratch = scratch
-                values = self._apply(kernel, B, arrays)
-                with held:
-                    if not found:
-                        new = room if self.is_mapped else np.empty
-                        found.append(new((self.shape[0], *values.shape[1:]), values.dtype))
-                found[0][at] = values
+                    B.total, B.scratch = total, scratch
+                entries = [_entries(one, at) for one in arrays]
+                if mapping is not None:
+                    entries.append(values.put(at, mapping(B, *entries)))
+                part = total if kernel is None else kernel(B, *entries)
+                if total is None:
+                    total = part
+                elif part is not total:
+                    add(total, part)
                 if self.is_mapped:
-                    release(found[0][at])
+                    self._release(at, entries)
                 pace.advance()
+            return total
 
-        for _ in run(map_chain, len(chains)):
-            pass
-        return np.asarray(found[0])
+        # The first blocks of two chains tell how large a sum is, and so how many chains there are.
+        halves = self._divided(min(LEAST_CHAINS, self._most_chains))
+        begun = list(run(lambda i: add_blocks(halves[i][:1], None), len(halves)))
+        chains = self._chains_for(0 if begun[0] is None else begun[0].size)
+        known = {half[0].start: total for half, total in zip(halves, begun, strict=True)}
+
+        def add_chain(i: int) -> Floats | None:
+            start = chains[i][0].start
+            return add_blocks(chains[i][start in known :], known.get(start))
+
+        parts = run(add_chain, len(chains))
+        total = next(parts)
+        for part in parts:
+            if part is not None:
+                add(total, part)
+        return values.all, total
 
     def ones(self) -> RowArray:
         """Return a row array of ones."""
@@ -436,19 +442,16 @@ class RowBlocks(Rows):
             rows, arrays = rows.scaled(arrays[0]), arrays[1:]
         return rows, kernel.kernel, arrays
 
-    def _apply(self, kernel: Kernel, B: Block, arrays: tuple[RowArray, ...]) -> Any:
-        entries = [_entries(values, B.at) for values in arrays]
-        result = kernel(B, *entries)
-        if self.is_mapped:
-            for values in entries:
-                if isinstance(values, np.ndarray):
-                    release(values)
-            X = self._X
-            start, stop = X.indptr[B.at.start], X.indptr[B.at.stop]
-            used = [X.data[start:stop], X.indices[start:stop], X.indptr[B.at.start : B.at.stop + 1]]
-            for part in used if self._factor is None else [*used, self._factor[B.at]]:
+    def _release(self, at: slice, entries: list[RowArray]) -> None:
+        """Release the pages that a block has read."""
+        X = self._X
+        start, stop = X.indptr[at.start], X.indptr[at.stop]
+        used = [X.data[start:stop], X.indices[start:stop], X.indptr[at.start : at.stop + 1]]
+        if self._factor is not None:
+            used.append(self._factor[at])
+        for part in [*entries, *used]:
+            if isinstance(part, np.ndarray):
                 release(part)
-        return result
 
     def _block(self, at: slice) -> Block:
         if self._only is not None:
@@ -501,6 +504,22 @@ class RowBlocks(Rows):
         blocks = self._blocks or [slice(0, 0)]
         ends = np.linspace(0, len(blocks), min(n_chains, len(blocks)) + 1).astype(int)
         return [blocks[a:b] for a, b in pairwise(ends)]
+
+
+class _Values:
+    """The values of a kernel for all rows, in an array whose type that of the first block sets."""
+
+    def __init__(self, n: int, *, in_files: bool) -> None:
+        self._n, self._new, self._held = n, room if in_files else np.empty, Lock()
+        self.all: Any = None
+
+    def put(self, at: slice, values: Any) -> Any:
+        """Store the values of a block, and return the place."""
+        with self._held:
+            if self.all is None:
+                self.all = self._new((self._n, *values.shape[1:]), values.dtype)
+        self.all[at] = values
+        return self.all[at]
 
 
 def _entries(values: RowArray, at: slice) -> RowArray:

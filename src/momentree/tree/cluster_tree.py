@@ -392,11 +392,17 @@ class ClusterTree(GrownClusters, IncompleteRecords, EditableClusters):
         else:
             self._name_by_values(root)
 
+    @property
+    def _within(self) -> Floats | None:
+        """Standard deviation of real columns within leaves; None for other data."""
+        if self._described or self._feature_map.kind != "real":
+            return None
+        spread: Floats | None = getattr(self, "_spread", None)  # not in older files
+        return self._feature_map.scale if spread is None else spread
+
     def _name_by_values(self, root: TreeNode) -> None:
-        if self._feature_map.kind == "real":
-            spread = getattr(self, "_spread", None)  # not in older files
-            scale = self._feature_map.scale
-            name_by_difference(root, self.vocabulary_, scale if spread is None else spread)
+        if self._within is not None:
+            name_by_difference(root, self.vocabulary_, self._within)
         elif self._feature_map.kind in DIRECTIONS:
             name_by_number(root)
         else:
