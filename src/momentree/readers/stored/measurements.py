@@ -83,7 +83,7 @@ class SampledMeasurements(Measurements):
         names = dict.fromkeys([*self.kinds, *([] if key is None else [key])])
         # What an empty cell, or a minus, means depends on the other answers, which a part may lack.
         lead = max(map(len, self.answers.values()), default=0)
-        above = 0
+        above, pace = 0, Pace(log, f"reading all of {self.name}", self.n_all)
         for table in self.source.parts(list(names)):
             rows = np.arange(above, above := above + table.n_rows)
             cells = {name: [*self._led(name, lead), *table.columns[name]] for name in self.kinds}
@@ -97,6 +97,7 @@ class SampledMeasurements(Measurements):
                 notes=notes,
             )
             yield block, np.isin(rows, self.rows, assume_unique=True)
+            pace.reached(above)
 
     def _led(self, name: str, lead: int) -> list[str]:
         answers = list(self.answers.get(name, ()))
