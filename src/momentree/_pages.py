@@ -83,7 +83,7 @@ def windows(array: NDArray[Any], at: NDArray[Any]) -> Iterator[slice]:
 def picked(array: NDArray[Any], at: NDArray[Any]) -> NDArray[Any]:
     """Return the entries of an array at some positions, without keeping pages of a mapped file."""
     if mapped(array) is None:
-        return array[at]
+        return np.asarray(array[at])
     out = np.empty((len(at), *array.shape[1:]), array.dtype)
     for part in windows(array, at):
         out[part] = array[at[part]]
@@ -138,6 +138,16 @@ def each_part(function: Any, *arrays: NDArray[Any]) -> NDArray[Any]:
             release(part)
     assert out is not None  # noqa: S101 - there is at least one part
     return out
+
+
+def counted(labels: NDArray[Any], n_labels: int = 0) -> NDArray[np.int64]:
+    """Return how often each label occurs, from 0 to the last one or to `n_labels` - 1."""
+    counts = np.zeros(n_labels, dtype=np.int64)
+    for part in in_parts(labels):
+        found = np.bincount(part, minlength=len(counts))
+        found[: len(counts)] += counts
+        counts = found
+    return counts
 
 
 def grouped(group: NDArray[Any], n_groups: int) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from momentree._choices import Empty
 from momentree._limits import memory_bytes
 from momentree._pace import Pace
+from momentree._pages import each_part
 from momentree._types import Ints
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 from momentree.messages import Message
@@ -42,7 +43,7 @@ from momentree.readers.records.records import (
     possible_outcomes,
     with_rollup,
 )
-from momentree.readers.stored.arrays import ArrayReader, ArrayWriter, open_array
+from momentree.readers.stored.arrays import ArrayWriter, open_array
 from momentree.readers.stored.cells import (
     CellNumbers,
     Coding,
@@ -64,8 +65,6 @@ log = logging.getLogger("momentree.readers")
 
 CELLS, RECORDS = "1-cells", "2-records"
 """The stages, by the names of their folders."""
-_AT_ONCE = 1 << 20
-"""Records whose checksums are read at a time."""
 SHARE_OF_CELLS = 0.15
 """Fraction of the memory for the different cells."""
 
@@ -444,9 +443,9 @@ class _Stages:
         if layout.key is None:
             return layout, None, [Message("no_ids")]
         column = excerpt(layout.key)
-        file = ArrayReader(self.work.path / CELLS / "checksums.npy")
         n_again = n_empty = 0
-        for found, _ in parts_of_equal(file):
+        sums = open_array(self.work.path / CELLS / "checksums.npy")
+        for found, _ in parts_of_equal(sums):
             named = found[found != 0]
             n_empty += len(found) - len(named)
             n_again += len(named) - len(np.unique(named))
@@ -475,8 +474,7 @@ class _Stages:
                 layout = replace(layout, form="long" if single else "lists", joined=True)
             kept = None
             if n_empty:
-                starts = range(0, n, _AT_ONCE)
-                kept = np.concatenate([file.read(i, min(i + _AT_ONCE, n)) != 0 for i in starts])
+                kept = each_part(lambda part: part != 0, sums)
             return layout, kept, notes
         notes = []
         if n_again:
