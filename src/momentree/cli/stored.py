@@ -44,8 +44,8 @@ _BYTES_PER_BYTE = 6
 """Memory that texts take while their words are counted, by their size in a file."""
 BYTES_OF_FIT = 550_000_000
 """Memory of the process during a fit."""
-BYTES_OF_LDA, BYTES_OF_RECORD = 250, 120
-"""Memory of LDA with EM for each document, and of groups of records for each record."""
+BYTES_OF_RECORD = 120
+"""Memory of groups of records for each record."""
 BYTES_OF_SEARCH = 24
 """Memory that a search in all documents takes for each of their counts."""
 _KEPT = ("cannot_store", "cannot_write", "resume_changed", "unfinished_work", "not_a_work_folder")
