@@ -1,9 +1,12 @@
 """What does a cluster cost, compared with one process, and do Spark and Ray give the same states?
 
-`dask`: rows of 50 stored values, made on the workers. `SingleTopicModel` with 20 steps of EM, in
-memory on two threads, and on two Dask workers of one thread, in alternation in one run; the unit is
-processor time of all processes, because other work on the machine changes the time of day.
+`dask`: rows of 50 stored values, made block by block on the workers and here. Fits in memory on two
+threads and on two Dask workers of one thread take turns. The table shows medians of the time of day
+and of the processor time of all processes, which other work on the machine changes less. The rows
+on the workers are converted once, before the first fit.
 `spark`, `ray`: the recipe of docs/cluster.md on a local session, compared with one process.
+
+Ten million rows take about 12 GB of memory: ``python benchmarks/cluster.py dask --rows 1e7``.
 """
 
 from __future__ import annotations
@@ -19,6 +22,8 @@ import numpy as np
 import scipy.sparse as sp
 
 PER_ROW, WORDS, TOPICS = 50, 20_000, 10
+BLOCK = 62_500
+"""Rows of a block: 25 MB."""
 
 
 def block(seed: int, n: int) -> Any:
@@ -33,47 +38,74 @@ def block(seed: int, n: int) -> Any:
     return X
 
 
-def dask(n: int, n_blocks: int, n_workers: int) -> None:
+def table(n: int) -> Any:
+    """Return all rows in memory, which blocks are written to one after the other."""
+    data, indices = np.empty(n * PER_ROW, dtype=np.float32), np.empty(n * PER_ROW, dtype=np.int32)
+    ends, stored = [np.zeros(1, dtype=np.int64)], 0
+    for i, size in enumerate(sizes(n)):
+        X = block(i, size)
+        data[stored : stored + X.nnz], indices[stored : stored + X.nnz] = X.data, X.indices
+        ends.append(stored + X.indptr[1:].astype(np.int64))
+        stored += X.nnz
+    indptr = np.concatenate(ends)
+    if stored < 2**31:
+        indptr = indptr.astype(np.int32)
+    return sp.csr_array((data[:stored], indices[:stored], indptr), shape=(n, WORDS))
+
+
+def sizes(n: int) -> list[int]:
+    return [min(BLOCK, n - start) for start in range(0, n, BLOCK)]
+
+
+def dask(n: int, n_workers: int, repeats: int, chosen: list[str]) -> None:
     # Dask looks at all threads a hundred times each second, for its profile.
     os.environ["DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED"] = "False"
     import dask.array as da
     from dask.delayed import delayed
     from distributed import Client, LocalCluster
 
-    from momentree import SingleTopicModel
+    from momentree import SingleTopicModel, TopicTree
     from momentree.backends.dask_rows import DaskRows
 
-    size = n // n_blocks
+    fits = {
+        "flat": lambda: SingleTopicModel(TOPICS),
+        "moments": lambda: SingleTopicModel(TOPICS, refine=None),
+        "tree": lambda: TopicTree(8, search="none"),
+    }
     cluster = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0")
     with cluster, Client(cluster) as client:
         parts = [
             da.from_delayed(delayed(block)(i, size), (size, WORDS), dtype=np.float32)
-            for i in range(n_blocks)
+            for i, size in enumerate(sizes(n))
         ]
-        before = sum(client.run(time.process_time).values())
-        time.sleep(5)
-        used = (sum(client.run(time.process_time).values()) - before) / 5 / n_workers
-        print(f"an idle worker uses {used:.3f} s of processor time each second")
         start = time.perf_counter()
         rows = DaskRows(da.concatenate(parts))
-        print(f"{n:,} rows in {n_blocks} blocks, made in {time.perf_counter() - start:.1f} s")
-        X = sp.vstack([block(i, size) for i in range(n_blocks)], format="csr")
+        print(f"{n:,} rows in {len(parts)} blocks, made in {time.perf_counter() - start:.1f} s")
+        places = {"memory": table(n), "dask": rows}
 
         def processor() -> float:
             return time.process_time() + sum(client.run(time.process_time).values())
 
-        found: dict[str, list[tuple[float, float]]] = {"memory": [], "dask": []}
-        for i in range(3):
-            for name, table in (("memory", X), ("dask", rows)):
-                start, used = time.perf_counter(), processor()
-                model = SingleTopicModel(TOPICS, max_iter=20, log_scaling=None).fit(table)
-                if i:  # the first fit compiles kernels
-                    found[name].append((time.perf_counter() - start, processor() - used))
-        medians = {name: np.median(values, axis=0) for name, values in found.items()}
-        for name, (seconds, used) in medians.items():
-            print(f"{name:8} {seconds:8.2f} s, {used:8.2f} s of processor time, {model.n_iter_} EM")
-        ratio = medians["dask"] / medians["memory"]
-        print(f"ratio    {ratio[0]:8.2f}   {ratio[1]:8.2f}")
+        print(f"{'':16}{'memory':>16}{'dask':>16}{'ratio':>8}   load")
+        for name in chosen:
+            found: dict[str, list[tuple[float, float]]] = {place: [] for place in places}
+            for i in range(repeats + 1):
+                for place, X in places.items():
+                    start, used = time.perf_counter(), processor()
+                    fits[name]().fit(X)
+                    if i:  # the first fit compiles kernels
+                        took = time.perf_counter() - start, processor() - used
+                        found[place].append(took)
+            for j, kind in enumerate(("time", "processor")):
+                values = {place: [taken[j] for taken in found[place]] for place in places}
+                memory, cluster_ = (float(np.median(values[place])) for place in places)
+                spread = [f"{min(v):.1f}-{max(v):.1f}" for v in values.values()]
+                print(
+                    f"{name + ', ' + kind:16}{memory:7.1f} {spread[0]:>8}"
+                    f"{cluster_:7.1f} {spread[1]:>8}{cluster_ / memory:8.2f}"
+                    f"   {os.getloadavg()[0]:.1f}",
+                    flush=True,
+                )
 
 
 def states(batches: Iterator[Any], question: bytes) -> Iterator[Any]:
@@ -155,12 +187,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=["dask", "spark", "ray"])
     parser.add_argument("--rows", type=float, default=1e6)
-    parser.add_argument("--blocks", type=int, default=16)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--fits", nargs="+", default=["flat", "moments", "tree"])
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")
     if chosen.what == "dask":
-        dask(int(chosen.rows), chosen.blocks, chosen.workers)
+        dask(int(chosen.rows), chosen.workers, chosen.repeats, chosen.fits)
     else:
         {"spark": spark, "ray": ray}[chosen.what]()
 

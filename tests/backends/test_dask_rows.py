@@ -108,6 +108,30 @@ def test_the_same_bits_with_any_scheduler_and_number_of_workers(X):
             assert DaskRows(collection.persist()).shape == X.shape
 
 
+def test_each_worker_computes_its_share_of_the_rows(X):
+    distributed = pytest.importorskip("distributed")
+    cluster = distributed.LocalCluster(
+        n_workers=3, threads_per_worker=1, processes=False, dashboard_address=":0"
+    )
+    with cluster, distributed.Client(cluster):
+        pieces = [delayed(X[a : a + 20]) for a in range(0, N, 20)]
+        blocks = [da.from_delayed(piece, (20, D), dtype=float) for piece in pieces]
+        rows = DaskRows(da.concatenate(blocks))
+        found = rows.map(lambda B: np.full(B.shape[0], hash(distributed.get_worker().address)))
+        _, counts = np.unique(np.asarray(found), return_counts=True)
+    assert sorted(counts.tolist()) == [140, 180, 180]  # 7, 9 and 9 blocks
+
+
+def test_weights_need_not_be_fetched(X):
+    rows = DaskRows(sparse_blocks(X))
+    weight = np.linspace(1, 2, N)
+    assert np.asarray(rows.placed(weight)) is weight
+    ones = rows.ones()
+    assert np.asarray(ones) is np.asarray(rows.ones())
+    np.testing.assert_array_equal(ones, np.ones(N))
+    np.testing.assert_allclose(rows.total(ones), N)
+
+
 def test_arrays_of_the_client_are_sent_once_and_never_stale(X):
     rows, weight = DaskRows(sparse_blocks(X)), np.ones(N)
     before = rows.sum(gram, weight)

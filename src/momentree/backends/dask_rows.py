@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from hashlib import blake2b
-from itertools import pairwise
-from typing import Any, Literal
+from itertools import chain, pairwise
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,13 +19,13 @@ from momentree.backends.base import Kernel, RowArray, Rows
 from momentree.backends.dask_tasks import (
     Tasks,
     Value,
+    alone,
     computed,
     memory_and_threads,
     persisted,
     value_of,
 )
 from momentree.backends.rows import RowBlocks
-from momentree.backends.threads import num_threads, single_threaded_blas
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
 
 PART_BYTES = 1 << 26
@@ -33,9 +33,6 @@ PART_BYTES = 1 << 26
 MOST_JOINED = 32
 LEAST_PARTS = 16
 """So many parts are made, if there are so many partitions, to occupy the workers."""
-GROUP_BYTES = 1 << 30
-"""Parts that workers keep are joined to groups, one task each, of at most about this size: 1 GB."""
-GROUPS_PER_THREAD = 2
 SHARE = 0.5
 """Share of the memory of all workers for the data; the rest is for results and the system."""
 DEEPEST = 8
@@ -50,10 +47,10 @@ ARRAYS_SENT = 8
 class DaskRows(Rows):
     """Rows of a Dask array or data frame, which stay where Dask keeps them.
 
-    Partitions are converted to sparse matrices, the parts. A pass sends a kernel to every group of
-    successive parts, and adds the sums of parts in pairs, pairs of pairs, and so on. A group has a
-    power of two of parts, and borders between parts depend only on the collection. So the additions
-    are the same, and results have the same bits, on any number of workers. Without a distributed
+    Partitions are converted to sparse matrices, the parts. Each thread of the workers keeps a group
+    of successive parts. A pass sends a kernel to every group, and adds the sums of parts in pairs,
+    pairs of pairs, and so on. Borders between parts, and therefore the pairs, depend only on the
+    collection. So results have the same bits on any number of workers. Without a distributed
     client, Dask's threads do the same on this machine.
 
     Parameters
@@ -107,11 +104,10 @@ class DaskRows(Rows):
         parts, size = read.joined(part, step), largest * len(read.keys)
         memory, n_threads = memory_and_threads()
         self.kept = keep if keep != "auto" else size <= SHARE * memory
-        least = max(GROUPS_PER_THREAD * n_threads, size // GROUP_BYTES)
-        n_parts = 1
-        while self.kept and len(parts.keys) >= 2 * n_parts * least:
-            n_parts *= 2
-        self._groups = parts.joined(_Group, n_parts)
+        # One for each thread: the scheduler moves data to move a task that waits for a thread.
+        n_parts = -(-len(parts.keys) // max(n_threads, 1)) if self.kept else 1
+        self._groups = parts.joined(_Group, n_parts).fused()
+        self._first = list(range(0, len(parts.keys), n_parts))
         if self.kept:
             self._groups = persisted(self._groups)
         found = computed(self._groups.then(_sizes), reading=True)
@@ -128,8 +124,12 @@ class DaskRows(Rows):
     def sum(self, kernel: Kernel, *arrays: RowArray) -> Floats:
         """Return the sum of a kernel over all blocks; see :meth:`Rows.sum`."""
         entries = [self._entries(values).tasks for values in arrays]
-        sums = self._groups.then(_sum, Value(kernel), self.shape[1], *entries)
-        return np.array(sums.merged(_merged))
+        sums = self._groups.then(_sum, self._first, Value(kernel), self.shape[1], *entries)
+        (*others, last) = sums.merged(_merged)
+        total = np.array(last.sum)
+        for one in reversed(others):
+            total = one.sum + total
+        return total
 
     def map(self, kernel: Kernel, *arrays: RowArray) -> DaskRowArray:
         """Return the values of a kernel for all rows, which stay there; see :meth:`Rows.map`."""
@@ -139,6 +139,17 @@ class DaskRows(Rows):
         depth = 1 + max((values.depth for values in entries), default=0)
         row_array = DaskRowArray(made, self._sizes, depth)
         return row_array if depth < DEEPEST else self._send(np.asarray(row_array))
+
+    def ones(self) -> DaskRowArray:
+        """Return a row array of ones."""
+        return self.placed(np.broadcast_to(1.0, self.shape[0]))
+
+    def placed(self, values: RowArray) -> DaskRowArray:
+        """Return a row array that is where the rows are; :meth:`Rows.placed`."""
+        found = self._entries(values)
+        if "here" not in vars(found) and found is not values:
+            found.here = np.asarray(values)
+        return found
 
     def pieces(self) -> Iterator[Any]:
         """Yield the rows in order, as CSR arrays, one part at a time."""
@@ -229,9 +240,13 @@ class DaskRowArray:
         return sum(self.sizes)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Floats:
+        return self.here if dtype is None else self.here.astype(dtype, copy=False)
+
+    @cached_property
+    def here(self) -> Floats:
+        """The values as an array, fetched once."""
         found = zip(computed(self.tasks), self.sizes, strict=True)
-        values = np.concatenate([_all_rows(piece, n) for piece, n in found if n])
-        return values if dtype is None else values.astype(dtype, copy=False)
+        return np.concatenate([_all_rows(piece, n) for piece, n in found if n])
 
 
 class _Part(RowBlocks):
@@ -325,7 +340,7 @@ def _applied(table: Any, function: Any) -> Any:
         table = table[0] if len(table) == 1 else stack(table)
     if not table.shape[0]:
         return None
-    with single_threaded_blas(), num_threads(1):
+    with alone():
         return value_of(function)(table)
 
 
@@ -355,15 +370,23 @@ def _some(group: _Group, at: Ints) -> Any:
     return sp.vstack(taken, format="csr")
 
 
-def _sum(group: _Group, kernel: Value | Kernel, d: int, *entries: Any) -> Floats:
-    with single_threaded_blas(), num_threads(1):
+class _Sum(NamedTuple):
+    """The sum over n successive parts."""
+
+    first: int
+    n: int
+    sum: Floats
+
+
+def _sum(group: _Group, first: int, kernel: Value | Kernel, d: int, *entries: Any) -> list[_Sum]:
+    with alone():
         asked = value_of(kernel)
         sums = (part.sum(asked, *values) for part, values in group.asked(d, entries))
-        return _added(sums, in_place=True)
+        return _added((_Sum(first + i, 1, one) for i, one in enumerate(sums)), in_place=True)
 
 
 def _map(group: _Group, kernel: Value | Kernel, d: int, *entries: Any) -> Floats:
-    with single_threaded_blas(), num_threads(1):
+    with alone():
         asked = value_of(kernel)
         found = [part.map(asked, *values) for part, values in group.asked(d, entries)]
         filled = [values for values in found if len(values)] or found[:1]
@@ -379,22 +402,21 @@ def _placed(group: _Group, values: Value) -> Floats:  # noqa: ARG001 - runs wher
     return np.asarray(values())
 
 
-def _merged(*sums: Floats) -> Floats:
-    return _added(sums)
+def _merged(*found: list[_Sum]) -> list[_Sum]:
+    return _added(chain.from_iterable(found))
 
 
-def _added(sums: Iterable[Floats], *, in_place: bool = False) -> Floats:
-    """Add sums in pairs, pairs of pairs, and so on: groups of 2, 4, 8 ... may be added before."""
-    held: list[tuple[int, Floats]] = []  # how many are added in each
+def _added(sums: Iterable[_Sum], *, in_place: bool = False) -> list[_Sum]:
+    """Add sums of two successive parts, 0 and 1, 2 and 3, ..., then of two such pairs, and so on.
 
-    def join() -> None:
-        (m, a), (n, b) = held[-2:]
-        held[-2:] = [(m + n, np.add(a, b, out=a if in_place else None))]
-
+    What is added does not depend on which parts are in one group.
+    """
+    held: list[_Sum] = []
     for one in sums:
-        held.append((1, one))
-        while len(held) > 1 and held[-1][0] == held[-2][0]:
-            join()
-    while len(held) > 1:
-        join()
-    return held[0][1]
+        held.append(one)
+        while len(held) > 1:
+            (first, n, a), (_, m, b) = held[-2:]
+            if m != n or first % (2 * n):
+                break
+            held[-2:] = [_Sum(first, 2 * n, np.add(a, b, out=a if in_place else None))]
+    return held

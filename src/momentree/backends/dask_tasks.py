@@ -14,11 +14,13 @@ from uuid import uuid4
 import cloudpickle
 import dask
 import numpy as np
+from dask.base import get_scheduler
 from dask.delayed import Delayed
 from dask.optimization import cull
 from dask.threaded import get as threaded_get
 
-from momentree.backends.threads import get_num_threads
+from momentree.backends.allocation import reuse_memory
+from momentree.backends.threads import get_num_threads, num_threads, single_threaded_blas
 from momentree.exceptions import ClusterError, InvalidDataError, MomentreeError, ReadError
 
 Key = Hashable
@@ -33,8 +35,8 @@ _LOST = (
 """Errors of Dask if the scheduler is gone, by name, because the library may not be loaded."""
 
 
-FAN_IN = 8
-"""Partial results that one task merges."""
+FAN_IN = 16
+"""Partial results that one task merges; so many or fewer are merged here."""
 SMALL = 1 << 15
 """Values up to this number of bytes are sent with each task: it need not wait for another."""
 
@@ -109,9 +111,9 @@ class Tasks:
     def merged(self, merge: Callable[..., Any]) -> Any:
         """Merge the results of all parts, in a fixed tree, and return one."""
         tasks = self
-        while len(tasks.keys) > 1:
+        while len(tasks.keys) > FAN_IN:
             tasks = tasks.joined(merge, FAN_IN)
-        return computed(tasks)[0]
+        return merge(*computed(tasks))
 
     def at(self, places: Sequence[int]) -> Tasks:
         """Return the tasks of some parts."""
@@ -151,6 +153,20 @@ class Tasks:
         new = {key: (function, *group) for key, group in zip(keys, groups, strict=True)}
         return Tasks({**self.graph, **new}, keys)
 
+    def fused(self) -> Tasks:
+        """Return the same parts, each computed in one task with all that it depends on.
+
+        The scheduler divides such tasks evenly; the results of small tasks it would first divide,
+        and then move. If parts depend on the same tasks, or on what workers hold, nothing changes.
+        """
+        graph = dict(self.graph)
+        needed = [cull(graph, [key])[0] for key in self.keys]
+        apart = sum(map(len, needed)) == len(cull(graph, self.keys)[0])
+        if not apart or any(type(task).__name__ == "Future" for task in graph.values()):
+            return self
+        each = zip(self.keys, needed, strict=True)
+        return Tasks({key: (_run, Value((tasks, key))) for key, tasks in each}, self.keys)
+
     def __dask_graph__(self) -> Mapping[Key, Any]:
         return self.graph
 
@@ -169,6 +185,10 @@ class Tasks:
 
     def __dask_postpersist__(self) -> tuple[Callable[..., Tasks], tuple[list[Key]]]:
         return _rebuilt, (self.keys,)
+
+
+def _run(given: Value) -> Any:
+    return dask.get(*given())
 
 
 def _listed(*blocks: Any) -> list[Any]:
@@ -203,6 +223,14 @@ def persisted(tasks: Tasks) -> Tasks:
 
 
 @contextmanager
+def alone() -> Iterator[None]:
+    """Compute a task in one thread, and keep the memory of arrays for the next ones."""
+    reuse_memory()
+    with single_threaded_blas(), num_threads(1):
+        yield
+
+
+@contextmanager
 def _errors(*, reading: bool = False) -> Iterator[None]:
     try:
         # Kernels contain parameters of the model: large graphs are no mistake here.
@@ -224,16 +252,11 @@ def _errors(*, reading: bool = False) -> Iterator[None]:
 
 def memory_and_threads() -> tuple[float, int]:
     """Return the memory in bytes and the number of threads of all workers, or of this machine."""
-    if "distributed" in sys.modules:
-        from distributed import get_client
-
-        try:
-            workers = get_client().scheduler_info(n_workers=-1)["workers"].values()
-        except ValueError:  # no client
-            pass
-        else:
-            memory = float(sum(worker["memory_limit"] or np.inf for worker in workers))
-            return memory, sum(worker["nthreads"] for worker in workers)
+    client = getattr(get_scheduler(), "__self__", None)
+    if hasattr(client, "scheduler_info"):
+        workers = client.scheduler_info(n_workers=-1)["workers"].values()
+        memory = float(sum(worker["memory_limit"] or np.inf for worker in workers))
+        return memory, sum(worker["nthreads"] for worker in workers)
     try:
         memory = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, ValueError):  # Windows

@@ -6,6 +6,7 @@ and the order of the additions depend only on the data.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import pairwise
@@ -17,23 +18,26 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.sparse import _sparsetools
 
+from momentree._pace import Detail
 from momentree._pages import in_parts, mapped, picked, release, release_at, room, windows
 from momentree._sparse import as_csr, extent
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_shape
 from momentree.backends.base import Kernel, OfDerived, RowArray, Rows
 from momentree.backends.block import Block, Scratch
-from momentree.backends.kernels import chosen, products
+from momentree.backends.kernels import Kernels, chosen, products
 from momentree.backends.passes import count_pass
 from momentree.backends.products import LISTED
 from momentree.backends.threads import run
 from momentree.exceptions import InvalidDataError
 
+log = logging.getLogger("momentree.backends")
+
 BLOCK_NNZ = 1 << 18
 """Stored values per block: 3 MB as float64 with indices, which fits in the cache."""
-COMPILED_BLOCK_NNZ = 1 << 20
-"""The same for compiled kernels, at most: they copy nothing, and read the rows of a group together.
-Smaller tables have a block for each chain."""
+LEAST_COMPILED_NNZ, COMPILED_BLOCK_NNZ = 1 << 19, 1 << 20
+"""The same for compiled kernels, at least and at most: they copy nothing, and read the rows of a
+group together. Between the two, there is a block for each chain."""
 ROWS_PER_TASK = 4096
 """Copies of fewer rows are not distributed over threads."""
 N_CHAINS = 16
@@ -114,6 +118,7 @@ class RowBlocks(Rows):
         block_nnz: int | None,
         values: Floats | None,
         row_factor: Floats | None,
+        kernels: Kernels | None = None,
         cuts: Ints | None = None,
     ) -> None:
         """Set the attributes from a CSR array whose structure is sound."""
@@ -121,7 +126,7 @@ class RowBlocks(Rows):
         self._X, self._values, self._factor = X, values, row_factor
         self.shape: tuple[int, int] = (int(self._X.shape[0]), int(self._X.shape[1]))
         n, d = self.shape
-        self._block_nnz, self._kernels = block_nnz, chosen(X.nnz)
+        self._block_nnz, self._kernels = block_nnz, kernels or chosen(X.nnz)
         self.is_mapped = mapped(X.data) is not None
         self._full = bool(X.nnz == n * d and X.has_canonical_format)
         self._cuts = self._divide() if cuts is None else cuts
@@ -134,7 +139,8 @@ class RowBlocks(Rows):
         # A partial sum has d rows: blocks grow with d, so that additions stay cheap.
         usual = BLOCK_NNZ
         if self._kernels == "numba":
-            usual = max(usual, min(COMPILED_BLOCK_NNZ, -(-self.nnz // self._most_chains)))
+            n_blocks = min(self._most_chains, max(1, self.nnz // LEAST_COMPILED_NNZ))
+            usual = min(COMPILED_BLOCK_NNZ, -(-self.nnz // n_blocks))
         size = max(usual, 4 * d) if self._block_nnz is None else self._block_nnz
         # Of the type of the row pointers, which would be copied otherwise.
         ends = np.arange(size, self.nnz, size).astype(self._X.indptr.dtype)
@@ -146,9 +152,9 @@ class RowBlocks(Rows):
         return np.unique(np.concatenate([*cuts, [n]])).astype(np.intp)
 
     def _like(self, X: Any, values: Floats | None, row_factor: Floats | None) -> RowBlocks:
-        """Return other values in the same places, in the same blocks."""
+        """Return other values in the same places, processed in the same blocks and way."""
         out = object.__new__(type(self))
-        out._hold(X, self._block_nnz, values, row_factor, self._cuts)
+        out._hold(X, self._block_nnz, values, row_factor, self._kernels, self._cuts)
         return out
 
     @property
@@ -297,7 +303,7 @@ class RowBlocks(Rows):
             )
         part = object.__new__(type(self))
         factor = None if self._factor is None else picked(self._factor, rows)
-        part._hold(self._rows(rows), self._block_nnz, self._values, factor)
+        part._hold(self._rows(rows), self._block_nnz, self._values, factor, self._kernels)
         if "row_sums" in self.__dict__:  # already computed
             part.row_sums = picked(self.row_sums, rows)
         return part
@@ -340,35 +346,7 @@ class RowBlocks(Rows):
         if isinstance(kernel, OfDerived) and (derived := self._derived(kernel, arrays)):
             rows, kernel, arrays = derived
             return rows.sum(kernel, *arrays)
-        count_pass(self.shape[0])
-        scratch = Scratch()
-
-        def add(total: Floats, part: Floats) -> None:
-            total += part
-            scratch.keep(part)
-
-        def add_blocks(blocks: list[slice], total: Floats | None) -> Floats:
-            for at in blocks:
-                B = self._block(at)
-                if len(self._blocks) > 1:
-                    B.total, B.scratch = total, scratch
-                part = self._apply(kernel, B, arrays)
-                if total is None:
-                    total = part
-                elif part is not total:
-                    add(total, part)
-            assert total is not None  # noqa: S101 - a chain has a block
-            return total
-
-        first = add_blocks(self._chains[0][:1], None)
-        chains = self._chains_for(first.size)
-        parts = run(
-            lambda i: add_blocks(chains[i], None) if i else add_blocks(chains[0][1:], first),
-            len(chains),
-        )
-        total = next(parts)
-        for part in parts:
-            add(total, part)
+        total: Floats = self._asked(None, kernel, arrays)[1]
         return total
 
     def map(self, kernel: Kernel, *arrays: RowArray) -> Floats:
@@ -376,28 +354,62 @@ class RowBlocks(Rows):
         if isinstance(kernel, OfDerived) and (derived := self._derived(kernel, arrays)):
             rows, kernel, arrays = derived
             return rows.map(kernel, *arrays)
+        return np.asarray(self._asked(kernel, None, arrays)[0])
+
+    def map_and_sum(self, mapping: Any, kernel: Any, *arrays: RowArray) -> tuple[Floats, Floats]:
+        """Return the values of a kernel, and the sum of another; see :meth:`Rows.map_and_sum`."""
+        both = isinstance(mapping, OfDerived) and isinstance(kernel, OfDerived)
+        if both and (derived := self._derived(kernel, arrays)):
+            rows, kernel, arrays = derived
+            return rows.map_and_sum(mapping.kernel, kernel, *arrays)
+        return self._asked(mapping, kernel, arrays)
+
+    def _asked(
+        self, mapping: Kernel | None, kernel: Kernel | None, arrays: tuple[RowArray, ...]
+    ) -> tuple[Any, Any]:
+        """Return the values of one kernel, and the sum of the other, in one pass."""
         count_pass(self.shape[0])
-        chains = self._chains
+        scratch, pace = Scratch(), Detail(log, len(self._blocks))
+        values = _Values(self.shape[0], in_files=self.is_mapped)
 
-        scratch, held = Scratch(), Lock()
-        found: list[Any] = []  # the array of all values, once the type of the first is known
+        def add(total: Any, part: Any) -> None:
+            total += part
+            scratch.keep(part)
 
-        def map_chain(i: int) -> None:
-            for at in chains[i]:
+        def add_blocks(blocks: list[slice], total: Floats | None) -> Floats | None:
+            for at in blocks:
                 B = self._block(at)
                 if len(self._blocks) > 1:
-                    B.scratch = scratch
-                values = self._apply(kernel, B, arrays)
-                with held:
-                    if not found:
-                        new = room if self.is_mapped else np.empty
-                        found.append(new((self.shape[0], *values.shape[1:]), values.dtype))
-                found[0][at] = values
-                release(found[0][at])
+                    B.total, B.scratch = total, scratch
+                entries = [_entries(one, at) for one in arrays]
+                if mapping is not None:
+                    entries.append(values.put(at, mapping(B, *entries)))
+                part = total if kernel is None else kernel(B, *entries)
+                if total is None:
+                    total = part
+                elif part is not total:
+                    add(total, part)
+                if self.is_mapped:
+                    self._release(at, entries)
+                pace.advance()
+            return total
 
-        for _ in run(map_chain, len(chains)):
-            pass
-        return np.asarray(found[0])
+        # The first blocks of two chains tell how large a sum is, and so how many chains there are.
+        halves = self._divided(min(LEAST_CHAINS, self._most_chains))
+        begun = list(run(lambda i: add_blocks(halves[i][:1], None), len(halves)))
+        chains = self._chains_for(0 if begun[0] is None else begun[0].size)
+        known = {half[0].start: total for half, total in zip(halves, begun, strict=True)}
+
+        def add_chain(i: int) -> Floats | None:
+            start = chains[i][0].start
+            return add_blocks(chains[i][start in known :], known.get(start))
+
+        parts = run(add_chain, len(chains))
+        total = next(parts)
+        for part in parts:
+            if part is not None:
+                add(total, part)
+        return values.all, total
 
     def ones(self) -> RowArray:
         """Return a row array of ones."""
@@ -428,19 +440,16 @@ class RowBlocks(Rows):
             rows, arrays = rows.scaled(arrays[0]), arrays[1:]
         return rows, kernel.kernel, arrays
 
-    def _apply(self, kernel: Kernel, B: Block, arrays: tuple[RowArray, ...]) -> Any:
-        entries = [_entries(values, B.at) for values in arrays]
-        result = kernel(B, *entries)
-        for values in entries:
-            if isinstance(values, np.ndarray):
-                release(values)
-        if self.is_mapped:
-            X = self._X
-            start, stop = X.indptr[B.at.start], X.indptr[B.at.stop]
-            used = [X.data[start:stop], X.indices[start:stop], X.indptr[B.at.start : B.at.stop + 1]]
-            for part in used if self._factor is None else [*used, self._factor[B.at]]:
+    def _release(self, at: slice, entries: list[RowArray]) -> None:
+        """Release the pages that a block has read."""
+        X = self._X
+        start, stop = X.indptr[at.start], X.indptr[at.stop]
+        used = [X.data[start:stop], X.indices[start:stop], X.indptr[at.start : at.stop + 1]]
+        if self._factor is not None:
+            used.append(self._factor[at])
+        for part in [*entries, *used]:
+            if isinstance(part, np.ndarray):
                 release(part)
-        return result
 
     def _block(self, at: slice) -> Block:
         if self._only is not None:
@@ -493,6 +502,22 @@ class RowBlocks(Rows):
         blocks = self._blocks or [slice(0, 0)]
         ends = np.linspace(0, len(blocks), min(n_chains, len(blocks)) + 1).astype(int)
         return [blocks[a:b] for a, b in pairwise(ends)]
+
+
+class _Values:
+    """The values of a kernel for all rows, in an array whose type that of the first block sets."""
+
+    def __init__(self, n: int, *, in_files: bool) -> None:
+        self._n, self._new, self._held = n, room if in_files else np.empty, Lock()
+        self.all: Any = None
+
+    def put(self, at: slice, values: Any) -> Any:
+        """Store the values of a block, and return the place."""
+        with self._held:
+            if self.all is None:
+                self.all = self._new((self._n, *values.shape[1:]), values.dtype)
+        self.all[at] = values
+        return self.all[at]
 
 
 def _entries(values: RowArray, at: slice) -> RowArray:
