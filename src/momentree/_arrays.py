@@ -109,7 +109,7 @@ def _in_file(name: str, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDAr
             part[:] = np.frombuffer(rest + file.read(part.nbytes - len(rest)), dtype)
             rest = b""
         file.read()  # to the end, where the checksum is compared
-    return array.reshape(shape, order=order)
+    return np.asarray(array).reshape(shape, order=order)
 
 
 def _parse(name: str, content: bytes) -> NDArray[Any]:
