@@ -252,7 +252,7 @@ def _errors(*, reading: bool = False) -> Iterator[None]:
 
 def memory_and_threads() -> tuple[float, int]:
     """Return the memory in bytes and the number of threads of all workers, or of this machine."""
-    client = getattr(get_scheduler(), "__self__", None)
+    client: Any = getattr(get_scheduler(), "__self__", None)
     if hasattr(client, "scheduler_info"):
         workers = client.scheduler_info(n_workers=-1)["workers"].values()
         memory = float(sum(worker["memory_limit"] or np.inf for worker in workers))
