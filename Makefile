@@ -21,8 +21,10 @@ help: ## list the targets
 demo: $(VENV)/.installed ## grow a tree from real text and write momentree-demo.html
 	@$(RUN)momentree demo $(ARGS)
 
+# Compiled modules are kept also where the environment says not to write them: the workers, and the
+# processes that tests start, would otherwise compile every module anew.
 test: $(VENV)/.test ## run all tests (select some with ARGS="-k tree")
-	@$(RUN)python -m pytest --numprocesses auto $(ARGS)
+	@PYTHONDONTWRITEBYTECODE= $(RUN)python -m pytest --numprocesses auto $(ARGS)
 
 fuzz: $(VENV)/.test ## test everything on damaged inputs for three minutes (ARGS="--seconds 60")
 	@$(RUN)python -m tests.fuzz $(ARGS)

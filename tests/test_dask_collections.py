@@ -101,6 +101,29 @@ def test_the_same_fit_as_in_memory(case):
                 )
 
 
+SINGLE_ROWS = {
+    "MixedMixture": (mt.MixedMixture(3), "means_"),
+    "MultiviewMixture": (mt.MultiviewMixture(3), "means_"),
+    "CategoricalHMM": (mt.CategoricalHMM(2), "emissionprob_"),
+    "GaussianHMM": (mt.GaussianHMM(2), "means_"),
+    "IndependentComponents": (mt.IndependentComponents(2), "components_"),
+    "MixtureOfRegressions": (mt.MixtureOfRegressions(2), "coef_"),
+}
+
+
+@pytest.mark.filterwarnings("ignore::momentree.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("case", SINGLE_ROWS)
+def test_models_that_need_single_rows_bring_them_here(case):
+    model, learned = SINGLE_ROWS[case]
+    X = counts()[:, :1] % 4 if case == "CategoricalHMM" else reals()
+    y = (X[:, 0] * np.sign(X[:, 1]),) if case == "MixtureOfRegressions" else ()
+    expected = getattr(clone(model).fit(X, *y), learned)
+    for make in (sparse_blocks, dense_blocks, frame):
+        found = clone(model).fit(make(X), *y)
+        np.testing.assert_allclose(getattr(found, learned), expected, rtol=1e-8, atol=1e-12)
+        assert "rows_always_brought_here" in [note.code for note in found.notes_]
+
+
 def test_a_bad_value_is_reported_with_its_row():
     X = counts().astype(float)
     X[200, 7] = np.nan

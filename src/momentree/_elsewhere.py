@@ -8,6 +8,8 @@ from functools import partial, wraps
 from importlib import import_module
 from typing import Any, TypeVar, cast
 
+import scipy.sparse as sp
+
 from momentree._sparse import NamedColumns
 from momentree.backends import Rows, as_rows, collected, in_files, is_collection, is_elsewhere
 from momentree.exceptions import InvalidDataError
@@ -96,7 +98,8 @@ def here(X: Any, estimator: str, *, dense: bool = False) -> tuple[Any, list[Mess
         If the rows must stay where they are.
     """
     if is_collection(X) and (dense or hasattr(X, "columns")):
-        found = X.compute()  # with columns of any type
+        found: Any = X.compute()  # with columns of any type
+        found = found.toarray() if sp.issparse(found) else found
         facts = {"estimator": estimator, "options": []}
         return found, [Message("rows_always_brought_here", n_rows=len(found), **facts)]
     found, notes = in_reach(X, estimator, lambda _: None)

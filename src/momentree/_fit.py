@@ -43,7 +43,7 @@ def warn_caller(warning: Warning) -> None:
     package = __name__.partition(".")[0]
     level, frame = 2, inspect.currentframe()
     frame = frame and frame.f_back
-    while frame is not None and frame.f_globals["__name__"].partition(".")[0] == package:
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
         level, frame = level + 1, frame.f_back
     warnings.warn(warning, stacklevel=level)
 

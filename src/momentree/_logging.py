@@ -21,11 +21,13 @@ def console_logging(log: logging.Logger, wanted: bool) -> Iterator[None]:
 
 
 @contextmanager
-def attach_handler(log: logging.Logger, handler: logging.Handler) -> Iterator[None]:
+def attach_handler(
+    log: logging.Logger, handler: logging.Handler, level: int = logging.INFO
+) -> Iterator[None]:
     """Attach a handler to a logger within a ``with`` block."""
     before = log.level
     log.addHandler(handler)
-    log.setLevel(logging.INFO)
+    log.setLevel(level)
     try:
         yield
     finally:

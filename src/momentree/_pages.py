@@ -15,8 +15,11 @@ from momentree.exceptions import MomentreeError
 
 _PART = 1 << 16
 """Entries of a part of a memory-mapped array."""
-_AROUND = 1 << 16
-"""Linux maps all pages in memory of an aligned piece of so many bytes if one of them is read."""
+_AROUND = 1 << 21
+"""Linux also maps pages up to so many bytes away from one that is read or written, if they are in
+memory: the largest folio of a file."""
+_WINDOW = 1 << 22
+"""Bytes of a mapped file of which single entries are read before their pages are released."""
 SMALL = 1 << 18
 """Arrays of fewer bytes stay in memory."""
 
@@ -45,10 +48,10 @@ def release(array: NDArray[Any]) -> None:
     if file is None or not array.nbytes or not hasattr(file, "madvise"):
         return
     whole = np.frombuffer(file, np.uint8)
-    begin, start = whole.ctypes.data, array.ctypes.data
-    first = max(start - start % _AROUND, begin)
-    last = min(start + array.nbytes + -(start + array.nbytes) % _AROUND, begin + whole.nbytes)
-    file.madvise(mmap.MADV_DONTNEED, first - begin, last - first)
+    start = array.ctypes.data - whole.ctypes.data
+    first = max(start - start % mmap.PAGESIZE - _AROUND, 0)
+    last = min(start + array.nbytes + _AROUND, whole.nbytes)
+    file.madvise(mmap.MADV_DONTNEED, first, last - first)
 
 
 def in_parts(array: NDArray[Any], *, always: bool = False) -> Iterator[NDArray[Any]]:
@@ -63,6 +66,35 @@ def in_parts(array: NDArray[Any], *, always: bool = False) -> Iterator[NDArray[A
         part = array[start : start + _PART]
         yield part
         release(part)
+
+
+def windows(array: NDArray[Any], at: NDArray[Any]) -> Iterator[slice]:
+    """Divide positions in an array, so that each part is within a few megabytes of the array.
+
+    If positions ascend, there are as few parts as possible. An array in memory needs only one.
+    """
+    if mapped(array) is None:
+        yield slice(0, len(at))
+        return
+    cuts = np.flatnonzero(np.diff(at // max(_WINDOW * len(array) // max(array.nbytes, 1), 1))) + 1
+    yield from map(slice, [0, *cuts.tolist()], [*cuts.tolist(), len(at)])
+
+
+def picked(array: NDArray[Any], at: NDArray[Any]) -> NDArray[Any]:
+    """Return the entries of an array at some positions, without keeping pages of a mapped file."""
+    if mapped(array) is None:
+        return np.asarray(array[at])
+    out = np.empty((len(at), *array.shape[1:]), array.dtype)
+    for part in windows(array, at):
+        out[part] = array[at[part]]
+        release_at(array, at[part])
+    return out
+
+
+def release_at(array: NDArray[Any], at: NDArray[Any]) -> None:
+    """Release the pages of an array from the first to the last of some positions."""
+    if len(at):
+        release(array[int(at.min()) : int(at.max()) + 1])
 
 
 def room(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:

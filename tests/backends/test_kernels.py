@@ -71,7 +71,7 @@ def test_sums_and_slices_of_groups_are_those_of_single_products(X):
     pytest.importorskip("numba")
     rng = np.random.default_rng(1)
     n, d = X.shape
-    V, own = rng.standard_normal((4, d, 5)), rng.integers(-1, 4, n)
+    V, own = rng.standard_normal((4, d, 4)), rng.integers(-1, 4, n)
     r, u, factor = rng.standard_normal(n), rng.uniform(size=n), rng.uniform(size=n)
     Z, values = rng.standard_normal((n, 3)), np.log2(1.0 + np.arange(X.max() + 1))
 
@@ -82,7 +82,7 @@ def test_sums_and_slices_of_groups_are_those_of_single_products(X):
 
     def composed_slices(B, own, r, u):
         z = B.own_dot(V, own)
-        pairs = np.stack([z[:, 0] ** 2, z[:, 0] * z[:, 1], z[:, 1] ** 2], axis=1)
+        pairs = np.stack([z[:, 0] ** 2 - z[:, 1] ** 2, z[:, 0] * z[:, 1]], axis=1)
         right = np.concatenate([u[:, None] * z[:, :2], pairs - u[:, None] * z[:, 2:]], axis=1)
         return B.own_tdot(r[:, None] * right, own, 4)
 

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -15,8 +16,9 @@ import pytest
 from momentree import ClusterTree, TopicTree, report
 from momentree.backends import file_rows
 from momentree.cli import stored as bounded
-from momentree.readers.stored import corpus as stages
-from momentree.readers.stored import counts
+from momentree.readers.stored import corpus_stages as stages
+from momentree.readers.stored import counts, measurements
+from momentree.readers.tables import table as tables
 
 from .conftest import clean_environment, invoke, make_documents, words
 
@@ -235,10 +237,92 @@ def test_groups_are_found_after_an_interruption(tmp_path, codes, monkeypatch):
     [
         (["--outcome", "icd"], "leave out --outcome or --memory"),
         (["--groups", "auto"], "--memory does not allow --groups auto"),
-        (["--form", "measurements"], "--memory is for records with codes"),
     ],
 )
 def test_options_that_need_all_records_are_refused(codes, more, said):
     done = invoke("clusters", codes, "--memory", "1GB", *more)
     assert done.exit_code == 2
     assert said in done.stderr
+
+
+@pytest.fixture(params=["numbers", "mixed"])
+def measured(request, tmp_path):
+    """A table of measurements of 240 records."""
+    rng = np.random.default_rng(0)
+    lines = ["id,hb,age,ward,died"] if request.param == "mixed" else ["id,hb,age,died"]
+    for i in range(240):
+        hb, age = rng.normal([9, 14, 13][i % 3], 0.6), rng.normal([70, 45, 25][i % 3], 4)
+        ward = f"{['renal', 'icu', 'none'][rng.integers(3)]}," if request.param == "mixed" else ""
+        lines.append(f"p{i},{hb:.2f},{age:.1f},{ward}{['yes', 'no'][i % 2]}")
+    path = tmp_path / "patients.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_groups_of_measurements_that_fit_are_those_in_memory(tmp_path, measured):
+    found = []
+    for more in ([], ["--memory", "1GB"]):
+        names = ("g.csv", "g.json", "g.mt", "one.csv")
+        outputs = ["--csv", "--json", "--save", "--table-one"]
+        files = [
+            part
+            for pair in zip(outputs, map(tmp_path.joinpath, names), strict=True)
+            for part in pair
+        ]
+        done = invoke("clusters", measured, "-k", 3, "--outcome", "died", *files, *more)
+        assert done.exit_code == 0, done.stderr
+        found.append([(tmp_path / name).read_bytes() for name in names])
+        content = json.loads(found[-1].pop(1))
+        del content["made"]
+        found[-1].append(content)
+        assert len(os.listdir(tmp_path)) == 5
+    assert found[0] == found[1]
+
+
+def test_measurements_beyond_memory_are_assigned_by_groups_of_a_sample(
+    tmp_path, measured, monkeypatch
+):
+    monkeypatch.setattr(measurements, "BYTES_PER_CELL", 5 * 10**5)
+    lines = measured.read_text(encoding="utf-8").splitlines()
+    lines[1] = ",".join(["p0", "", *lines[1].split(",")[2:]])
+    lines[2] = ",".join(["p1", *["" for _ in lines[2].split(",")[2:]], "no"])
+    measured.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    monkeypatch.setattr(tables, "PART_ROWS", 20)
+    given = ["--outcome", "died", "--csv", tmp_path / "g.csv", "--memory", "1GB"]
+    done = invoke("clusters", measured, "-k", 3, *given)
+    assert done.exit_code == 0, done.stderr
+    assert "the table has 240 records, more than --memory allows" in done.stderr
+    with (tmp_path / "g.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["id"] for row in rows] == [f"p{i}" for i in range(240)]
+    assert 20 <= sum(row["fitted"] == "yes" for row in rows) <= 120
+    assert (rows[1]["group"], rows[1]["reason"]) == ("", "no known value")
+    groups = [Counter(row["group"] for row in rows[i::3]).most_common(1)[0] for i in range(3)]
+    assert len({group for group, _ in groups}) == 3  # those of the table
+    assert min(times for _, times in groups) > 0.9 * 80
+
+
+def test_a_sample_of_measurements_is_read_once(tmp_path, measured, monkeypatch):
+    given = ["clusters", measured, "-k", 3, "--csv", tmp_path / "g.csv", "--memory", "1GB"]
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(report, "summarize_measurements", interrupted)
+        stopped = invoke(*given)
+    assert stopped.exit_code == 130
+    assert "add --resume to continue" in stopped.stderr
+    changed = invoke(*given, "--resume", "--missing", "9")
+    assert changed.exit_code == 2
+    assert "--missing was []" in changed.stderr
+    monkeypatch.setattr(measurements, "StringsWriter", interrupted)
+    done = invoke(*given, "--resume")
+    assert done.exit_code == 0, done.stderr
+    assert sorted(os.listdir(tmp_path)) == ["g.csv", "patients.csv"]
+
+
+def test_other_tables_of_measurements_are_not_joined_in_bounded_memory(measured):
+    done = invoke("clusters", measured, "--join", measured, "--memory", "1GB")
+    assert done.exit_code == 2
+    assert "leave out --join or --memory" in done.stderr

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+import logging
 import signal
 import sys
 
 import pytest
+from rich.status import Status
 
 from momentree import cli
 from momentree.cli.progress import Progress
@@ -63,6 +65,39 @@ def test_progress_on_a_terminal(monkeypatch):
     with Progress(quiet=False, verbose=False).stage("reading [bold].csv"):
         pass
     assert "reading [bold].csv" in sys.stderr.getvalue()  # the name of an input is no markup
+
+
+def test_steps_of_a_fit_on_a_terminal(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setenv("TERM", "xterm-256color")
+    fit, steps, passes = (logging.getLogger(f"momentree.{n}") for n in ("t", "steps", "backends"))
+    lines: list[str] = []
+    monkeypatch.setattr(Status, "update", lambda _, text: lines.append(str(text)))
+    with Progress(quiet=False, verbose=False).stage("finding groups"):
+        for log, level, text in (
+            (passes, logging.DEBUG, "pass: 50%"),
+            (passes, logging.DEBUG, ""),
+            (fit, logging.INFO, "refining 3 leaves"),
+            (steps, logging.DEBUG, "step 1 of at most 9"),
+            (passes, logging.DEBUG, "pass: 20%"),
+            (steps, logging.DEBUG, "step 2 of at most 9"),
+        ):
+            log.log(level, text)
+    assert lines == [
+        "finding groups: pass: 50%",
+        "finding groups ...",
+        "refining 3 leaves ...",
+        "refining 3 leaves: step 1 of at most 9",
+        "refining 3 leaves: step 1 of at most 9, pass: 20%",
+        "refining 3 leaves: step 2 of at most 9",
+    ]
+
+
+def test_parts_of_steps_are_not_in_the_log(capsys):
+    with Progress(quiet=False, verbose=True).stage("finding groups"):
+        logging.getLogger("momentree.t").info("refining 3 leaves")
+        logging.getLogger("momentree.backends").debug("pass: 20%")
+    assert capsys.readouterr().err.startswith("  refining 3 leaves\nfinding groups: ")
 
 
 def test_a_table_on_a_terminal_is_clean(monkeypatch):

@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import norm
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -216,3 +217,11 @@ def test_an_extreme_value_does_not_change_the_fit(column):
         model = MixtureOfRegressions(2).fit(X, y)
     assert f"in column {column})" in str(found[0].message)
     np.testing.assert_allclose(model.coef_, expected.coef_, atol=1e-6)
+
+
+def test_a_data_frame_is_fitted_without_a_warning():
+    X, y, *_ = draw(200, 2, 2, 0)
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    model = MixtureOfRegressions(2).fit(frame, y)
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    np.testing.assert_array_equal(model.labels_, MixtureOfRegressions(2).fit(X, y).labels_)

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from momentree.backends import RowBlocks, counted_passes
 from momentree.datasets import make_single_topic
 from momentree.decomposition import sidiwo
+from momentree.decomposition.sidiwo import pseudo_centers
 from momentree.moments import GroupedMoments, SingleTopicMoments
 from momentree.whitening import group_starts, whiten, whiten_groups
 
@@ -42,7 +43,7 @@ def test_each_group_has_its_own_moments(both):
     at_once, alone, first, words, sizes = both
     rng = np.random.default_rng(1)
     V, W = rng.normal(size=(G, D, 2)), rng.normal(size=(G, 2, D))
-    products, firsts, slices = at_once.times(V), at_once.times(first), at_once.whitened_slices(W)
+    products, firsts, slices = at_once.times(V), at_once.times(first), at_once.slices_to_rotate(W)
     np.testing.assert_allclose(at_once.words, words, rtol=1e-12)
     np.testing.assert_allclose(at_once.sizes, sizes, rtol=1e-12)
     for j, moments in enumerate(alone):
@@ -50,10 +51,9 @@ def test_each_group_has_its_own_moments(both):
         np.testing.assert_allclose(at_once.m1[j], moments.m1, **same)
         np.testing.assert_allclose(products[j], moments.m2 @ V[j], **same)
         np.testing.assert_allclose(firsts[j], moments.m2 @ first[j], **same)
-        np.testing.assert_allclose(slices[j], moments.whitened_slices(W[j]), **same)
-        one = at_once.of_group(j, W[j], slices[j])
-        np.testing.assert_allclose(one.m2 @ V[j], moments.m2 @ V[j], **same)
-        np.testing.assert_allclose(one.whitened_tensor(W[j]), moments.whitened_tensor(W[j]), **same)
+        H = moments.whitened_slices(W[j])
+        np.testing.assert_allclose(slices[j], H - H[:, -1:, -1:] * np.eye(2), **same)
+        np.testing.assert_allclose(at_once.times(V[j : j + 1], [j])[0], products[j], **same)
         assert at_once.has_triples[j]
 
 
@@ -62,13 +62,32 @@ def test_groups_are_whitened_as_each_alone(both):
     start = group_starts(at_once.m1, None, 4)
     found, directions = whiten_groups(at_once, 2, start, max_passes=40, tol=1e-11)
     assert directions.shape == (G, D, 3)
+    slices = at_once.slices_to_rotate(np.stack([white.W for white in found]))
     for j, moments in enumerate(alone):
         expected = whiten(moments, 2, tol=1e-12)
         np.testing.assert_allclose(found[j].W, expected.W, atol=1e-7 * np.abs(expected.W).max())
         np.testing.assert_allclose(found[j].eigenvalues, expected.eigenvalues, rtol=1e-9)
-        centers = sidiwo(at_once.of_group(j), 2, whitening=found[j]).centers
-        expected_centers = sidiwo(moments, 2, whitening=expected).centers
+        centers = pseudo_centers(at_once.m1[j], found[j], slices[j]).centers
+        expected_centers = sidiwo(moments, 2, whitening=expected, centers="rotation").centers
         np.testing.assert_allclose(centers, expected_centers, atol=1e-7)
+
+
+def test_known_words_and_short_documents_change_nothing_but_time():
+    lengths = np.array([1, 2, 3, 40, 50, 60] * 20)
+    X = make_single_topic(len(lengths), D, 5, length=lengths, random_state=1).X
+    rows, own, one = RowBlocks(X, block_nnz=300), np.arange(len(lengths)) % 2, np.ones(len(lengths))
+    arrays = {"sample_weight": one, "count_per_token": one, "uniform": False}
+    expected = GroupedMoments(rows, own, 2, **arrays)
+    words = np.array([X[own == j].sum(axis=0) for j in range(2)], dtype=float)
+    first = np.random.default_rng(0).normal(size=(2, D, 3))
+    for found in (
+        GroupedMoments(rows, own, 2, **arrays, words=words),
+        GroupedMoments(rows, own, 2, **arrays, words=words, first=first),
+    ):
+        np.testing.assert_allclose(found.m1, expected.m1, rtol=1e-12)
+        np.testing.assert_allclose(found.times(first), expected.times(first), atol=1e-12)
+        slices = [one.slices_to_rotate(first.transpose(0, 2, 1)) for one in (found, expected)]
+        np.testing.assert_allclose(*slices, atol=1e-12)
 
 
 def test_a_step_of_all_groups_is_one_pass(both):

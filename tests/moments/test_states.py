@@ -190,6 +190,24 @@ def test_other_states_say_what_differs():
         state.next_round(2) + state.next_round(3)
 
 
+def test_a_first_round_and_the_next_are_never_added():
+    X = data_of("single-topic", d=1100)
+    first = MomentState(1100).update(X)
+    second = first.next_round(2).update(X)
+    assert not second.third  # the settings are equal; only one of them has a subspace
+    for one, other in ((first, second), (second, first)):
+        with pytest.raises(InvalidDataError, match="subspace: they are of different rounds"):
+            one + other
+        with raises(InvalidDataError, "states_differ"):
+            one - other
+
+
+def test_differences_show_numbers_as_numbers():
+    one, other = (MomentState(3, model="lda", alpha0=a) for a in (1.0, 2.0))
+    with pytest.raises(InvalidDataError, match=r"alpha0: 1\.0 and 2\.0"):
+        one + other
+
+
 def test_the_same_site_twice():
     a, b = (MomentState(20).update(part) for part in np.split(data_of("single-topic"), 2))
     for twice in (lambda: a + a, lambda: (a + b) + b):

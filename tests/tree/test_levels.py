@@ -130,8 +130,8 @@ def test_passes_depend_on_the_depth_and_not_on_the_number_of_leaves(balanced):
     assert by_leaves[6] == by_leaves[7] == by_leaves[8]
     assert by_leaves[10] == by_leaves[16] == by_leaves[8] + level
     assert by_leaves[4] == by_leaves[3] + level == by_leaves[2] + 2 * level
-    assert level <= 5
-    assert by_leaves[8] <= 24
+    assert level <= 4
+    assert by_leaves[8] <= 19
     assert n_passes(balanced, depth=3) == by_leaves[4]
 
 

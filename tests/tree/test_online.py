@@ -110,6 +110,20 @@ def test_measurements(covariance_type):
     assert recovery_error(centers(tree), centers(whole)) < 0.04
 
 
+@pytest.mark.parametrize("offset", [0.0, 100.0])
+def test_groups_of_numbers_that_stay_are_not_reported_as_moved(offset):
+    """The last two columns have the same mean in all groups, whose estimates are noise."""
+    rng = np.random.default_rng(0)
+    tree, centers = ClusterTree(3), offset + 6 * np.eye(3, 5)
+    for _ in range(3):
+        tree.partial_fit(rng.standard_normal((600, 5)) + centers[rng.choice(3, 600)])
+        assert len(tree.changes_.of("moved")) == 0
+    assert max(group.distance for group in tree.changes_) < 0.2  # in deviations within groups
+    moved = centers + 12 * np.eye(5)[4]
+    tree.partial_fit(rng.standard_normal((6000, 5)) + moved[rng.choice(3, 6000)])
+    assert len(tree.changes_.of("moved")) == 3
+
+
 def test_directions_and_edited_trees_cannot_be_continued():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 6))

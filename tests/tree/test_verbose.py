@@ -1,6 +1,9 @@
 """Progress: silent by default, on standard error on request, always in the logger."""
 
+import itertools
 import logging
+import re
+import time
 
 import numpy as np
 import pytest
@@ -54,7 +57,23 @@ def test_the_logger_is_left_as_it_was_after_an_interruption(monkeypatch):
 def test_the_same_messages_go_to_the_logger(caplog):
     with caplog.at_level(logging.INFO, logger="momentree.tree"):
         TopicTree(3).fit(X)
-    # Growth to two and three leaves, the search from two starts, and the refinement of three.
-    found = [record.args for record in caplog.records if record.args]
-    assert found == [(2,), (3,), ("tree",), ("tfidf",), (3,)]
+    assert caplog.messages[1:] == [
+        "growing the tree: 2 leaves",
+        "growing the tree: 3 leaves",
+        "searching from tree",
+        "searching from tfidf",
+        "refining 3 leaves",
+    ]
     assert {record.levelno for record in caplog.records} == {logging.INFO}
+
+
+def test_growth_says_how_long_it_will_take(monkeypatch, caplog):
+    rng = np.random.default_rng(0)
+    X = rng.poisson(np.kron(np.eye(4), np.full((50, 10), 3.0)) + 0.05)
+    clock = itertools.count(0.0, 10.0)
+    with monkeypatch.context() as patch, caplog.at_level(logging.INFO, "momentree.tree"):
+        patch.setattr(time, "monotonic", lambda: next(clock))
+        TopicTree(4, search="none").fit(X)
+    grown = [text for text in caplog.messages if text.startswith("growing the tree: ")]
+    assert re.fullmatch(r"growing the tree: \d leaves \(about .* left\)", grown[0])
+    assert grown[-1] == "growing the tree: 4 leaves"

@@ -40,12 +40,17 @@ class Answers:
         self._asked = b""
         self._n = self._n_known = 0
 
-    def of(self, kernel: Kernel, shape: tuple[int, int], ask: Callable[[], Floats]) -> Floats:
+    def of(
+        self,
+        kernel: Kernel | tuple[Kernel, ...],
+        shape: tuple[int, int],
+        ask: Callable[[], Floats],
+    ) -> Floats:
         """Return the answer from its file, or else ask, and write it.
 
         Parameters
         ----------
-        kernel : callable
+        kernel : callable, or tuple of these
             The question; one that cannot be pickled is always asked.
         shape : tuple of int
             Shape of the rows.
@@ -137,7 +142,9 @@ def answers_kept(folder: str | PathLike[str]) -> Iterator[None]:
         _kept.reset(before)
 
 
-def kept_answer(kernel: Kernel, shape: tuple[int, int], ask: Callable[[], Floats]) -> Floats:
+def kept_answer(
+    kernel: Kernel | tuple[Kernel, ...], shape: tuple[int, int], ask: Callable[[], Floats]
+) -> Floats:
     """Return the answer to a question, from a file within ``answers_kept``."""
     answers = _kept.get()
     return ask() if answers is None else answers.of(kernel, shape, ask)

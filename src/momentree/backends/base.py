@@ -88,6 +88,32 @@ class Rows(ABC):
             The values in row order. ``numpy.asarray`` returns them as an array wherever they are.
         """
 
+    def map_and_sum(
+        self, mapping: Kernel, kernel: Kernel, *arrays: RowArray
+    ) -> tuple[RowArray, Floats]:
+        """Return the values of a kernel for all rows, and the sum of another that receives them.
+
+        In memory and in files, this is one pass over the data instead of two.
+
+        Parameters
+        ----------
+        mapping : callable
+            As in :meth:`map`.
+        kernel : callable
+            As in :meth:`sum`; the entries of the values are its last argument.
+        *arrays : array-like of shape (n_rows, ...)
+            Row arrays, for both.
+
+        Returns
+        -------
+        values : ndarray or row array
+            The result of :meth:`map`.
+        total : ndarray
+            The result of :meth:`sum`.
+        """
+        values = self.map(mapping, *arrays)
+        return values, self.sum(kernel, *arrays, values)
+
     def each(self, function: Callable[..., Any], *arrays: RowArray) -> RowArray:
         """Return a function of row arrays alone, which reads no data.
 
@@ -298,6 +324,13 @@ class DerivedRows(Rows):
     def map(self, kernel: Kernel, *arrays: RowArray) -> RowArray:
         """Return the values of a kernel for all rows; see :meth:`Rows.map`."""
         return self._base.map(*self._asked(kernel, arrays))
+
+    def map_and_sum(
+        self, mapping: Kernel, kernel: Kernel, *arrays: RowArray
+    ) -> tuple[RowArray, Floats]:
+        """Return the values of a kernel, and the sum of another; see :meth:`Rows.map_and_sum`."""
+        derived, *given = self._asked(mapping, arrays)
+        return self._base.map_and_sum(derived, self._asked(kernel, arrays)[0], *given)
 
     def _asked(self, kernel: Kernel, arrays: tuple[RowArray, ...]) -> tuple[Any, ...]:
         given = arrays if self._factor is None else (self._factor, *arrays)

@@ -10,6 +10,7 @@ import momentree.backends.reference as scipy_products
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
 from momentree.backends.csr import Csr
+from momentree.backends.members import Members
 from momentree.exceptions import InvalidDataError
 
 SPARE = 4
@@ -17,22 +18,13 @@ SPARE = 4
 
 
 class Scratch:
-    """What blocks of one pass share: memory for new results, and copies of right factors.
-
-    Attributes
-    ----------
-    copies : dict
-        Right factors in the layout of the products, with the originals, by their identity.
-    """
+    """Memory for new results, which the blocks of one pass share."""
 
     def __init__(self) -> None:
         self._spare: list[Floats] = []
-        self.copies: dict[int, tuple[Floats, Floats]] = {}
 
     def keep(self, array: Floats) -> None:
         """Keep an array that is no longer needed: new memory is slow."""
-        if array.ndim == 3 and not array.flags.c_contiguous:
-            array = array.transpose(1, 0, 2)
         fit = array.dtype == np.float64 and array.flags.c_contiguous
         if fit and len(self._spare) < SPARE:
             self._spare.append(array)
@@ -189,13 +181,13 @@ class Block:
         """
         n = self.shape[0]
         V = self._stack(V)
-        own = _groups(own, n, len(V))
+        members = Members(own, n, len(V))
         out = np.zeros((n, V.shape[2]))
         if self._dense is not None:
-            for j, at in _members(own):
+            for j, at in members.by_group():
                 out[at] = self._dense[at] @ V[j]
             return out
-        return np.asarray(self._products.add_own_dot(self._csr, V, own, out))
+        return np.asarray(self._products.add_own_dot(self._csr, V, members, out))
 
     def own_tdot(self, Z: Floats, own: Ints, g: int, out: Floats | None = None) -> Floats:
         """Return the product of each group of rows, transposed, with its rows of Z.
@@ -217,13 +209,13 @@ class Block:
             Entry j is the sum of x_i^T z_i over the rows i of group j.
         """
         n, d = self.shape
-        Z, own = _matrix(Z, n), _groups(own, n, g)
+        Z, members = _matrix(Z, n), Members(own, n, g)
         out = self._own_target(out, (g, d, Z.shape[1]))
         if self._dense is not None:
-            for j, at in _members(own):
+            for j, at in members.by_group():
                 out[j] += self._dense[at].T @ Z[at]
             return out
-        return np.asarray(self._products.add_own_tdot(self._csr, Z, own, out))
+        return np.asarray(self._products.add_own_tdot(self._csr, Z, members, out))
 
     def own_gram(self, V: Floats, own: Ints, r: Floats, out: Floats | None = None) -> Floats:
         """Return ``gram`` of each group of rows with its own matrix.
@@ -246,14 +238,14 @@ class Block:
         """
         n = self.shape[0]
         V, r = self._stack(V), _weights(r, n)
-        own = _groups(own, n, len(V))
+        members = Members(own, n, len(V))
         out = self._own_target(out, V.shape)
         if self._dense is not None:
-            for j, at in _members(own):
+            for j, at in members.by_group():
                 part = self._dense[at]
                 out[j] += part.T @ _times(r[at], part @ V[j])
             return out
-        return np.asarray(self._products.add_own_gram(self._csr, V, own, r, out))
+        return np.asarray(self._products.add_own_gram(self._csr, V, members, r, out))
 
     def own_sums(
         self, V: Floats, own: Ints, r: Floats, Z: Floats, out: Floats | None = None
@@ -280,11 +272,11 @@ class Block:
         """
         n, d = self.shape
         V, r, Z = self._stack(V), _weights(r, n), _matrix(Z, n)
-        own = _groups(own, n, len(V))
         e, g, m = Z.shape[1], len(V), V.shape[2]
         out = self._own_target(out, (g, d, e + m))
         if self._dense is None:
-            return np.asarray(self._products.add_own_sums(self._csr, V, own, r, Z, out))
+            members = Members(own, n, g)
+            return np.asarray(self._products.add_own_sums(self._csr, V, members, r, Z, out))
         out[:, :, :e] += self.own_tdot(Z, own, g)
         out[:, :, e:] += self.own_gram(V, own, r)
         return out
@@ -296,8 +288,8 @@ class Block:
 
         Parameters
         ----------
-        V : ndarray of shape (g, d, k + k (k + 1) / 2)
-            One matrix per group: k columns, and one for each pair a <= b of these.
+        V : ndarray of shape (g, d, k + k (k + 1) / 2 - 1)
+            One matrix per group: k columns, and one for each pair a <= b of these but the last.
         own : ndarray of int of shape (n,)
             Group of each row, from 0; -1 skips a row.
         r, u : ndarray of shape (n,)
@@ -310,14 +302,15 @@ class Block:
         Returns
         -------
         ndarray of the shape of V
-            Entry j is B_j^T (r_j * [u_j Z, Z_a Z_b - u_j P_ab]) with [Z, P] = B_j V_j.
+            Entry j is B_j^T (r_j * [u_j Z, Z_a Z_b - [a = b] Z_k^2 - u_j P_ab]) with
+            [Z, P] = B_j V_j.
         """
         n = self.shape[0]
         V, r, u = self._stack(V), _weights(r, n), _weights(u, n)
-        own = _groups(own, n, len(V))
         out = self._own_target(out, V.shape)
         if self._dense is None:
-            return np.asarray(self._products.add_own_slices(self._csr, V, own, r, u, k, out))
+            members = Members(own, n, len(V))
+            return np.asarray(self._products.add_own_slices(self._csr, V, members, r, u, k, out))
         factors = scipy_products.slice_factors(self.own_dot(V, own), r, u, k)
         return self.own_tdot(factors, own, len(V), out=out)
 
@@ -364,26 +357,19 @@ class Block:
         return out
 
     def _stack(self, V: Floats) -> Floats:
-        """Return one matrix per group in the best layout, copied at most once for all blocks."""
+        """Return one matrix per group, copied if they are not next to each other."""
         check_shape("the right factor", V, ("g", self.shape[1], "m"))
-        across = V.transpose(1, 0, 2) if self._products.INTERLEAVED else V
-        if across.dtype != np.float64 or not across.flags.c_contiguous:
-            copied = self.scratch.copies.get(id(V))
-            if copied is None or copied[0] is not V:
-                copied = (V, np.ascontiguousarray(across, dtype=np.float64))
-                self.scratch.copies[id(V)] = copied
-            across = copied[1]
-        return across.transpose(1, 0, 2) if self._products.INTERLEAVED else across
+        return np.ascontiguousarray(V, dtype=np.float64)
 
     def _own_target(self, out: Floats | None, shape: tuple[int, ...]) -> Floats:
         """Return the array of shape (g, d, m) to add to: the given one, else one of zeros."""
-        if out is not None:
-            check_shape("out", out, shape)
-            return out
-        if not self._products.INTERLEAVED:
+        if out is None:
             return self.scratch.zeros(shape)
-        g, d, m = shape
-        return self.scratch.zeros((d, g, m)).transpose(1, 0, 2)
+        check_shape("out", out, shape)
+        apart = shape[-1] > 1 and out.strides[-1] != out.itemsize
+        if out.dtype != np.float64 or (apart and out.size):
+            raise InvalidDataError("out_layout", type=str(out.dtype))
+        return out
 
     def _target(self, out: Floats | None, shape: tuple[int, ...]) -> Floats:
         """Return the array to add to: the given one, else one of zeros."""
@@ -448,16 +434,6 @@ def _weights(r: Floats, n: int) -> Floats:
     return r
 
 
-def _groups(own: Ints, n: int, g: int) -> Ints:
-    own = np.ascontiguousarray(own, dtype=np.intp)
-    check_shape("the groups", own, (n,))
-    if n and not -1 <= own.min() <= own.max() < g:
-        raise InvalidDataError(
-            "no_such_row_groups", first=int(own.min()), last=int(own.max()), most=g - 1
-        )
-    return own
-
-
 # --- dense rows -------------------------------------------------------------------------------
 
 
@@ -471,10 +447,3 @@ def _added(part: Floats, out: Floats | None) -> Floats:
     check_shape("out", out, part.shape)
     out += part
     return out
-
-
-def _members(own: Ints) -> list[tuple[int, Ints]]:
-    """Return the groups that have rows, with their rows."""
-    order = np.argsort(own, kind="stable")
-    ends = np.flatnonzero(np.diff(own[order])) + 1
-    return [(int(own[at[0]]), at) for at in np.split(order, ends) if len(at) and own[at[0]] >= 0]

@@ -21,6 +21,7 @@ import momentree.backends.reference as reference
 from momentree._types import Floats, Ints
 from momentree.backends.csr import Csr
 from momentree.backends.exponential import exponentials
+from momentree.backends.members import Members
 from momentree.backends.vectors import add, add_product, add_to, load, scale, zeros
 
 BATCH = 64
@@ -31,11 +32,6 @@ NEGLIGIBLE = 2.0**-60
 more than rounding. If at most two or a quarter remain, each is added alone."""
 
 U = np.uintp  # positions: Numba tests whether signed ones are negative
-
-
-INTERLEAVED = True
-"""Whether matrices of several groups should be in memory as (d, g, m): columns that are frequent in
-one group often are in others, and stay in the cache."""
 
 
 def add_dot(rows: Csr, V: Floats, out: Floats) -> Floats:
@@ -56,36 +52,38 @@ def add_gram(rows: Csr, V: Floats, r: Floats, out: Floats) -> Floats:
     return out
 
 
-def add_own_dot(rows: Csr, V: Floats, own: Ints, out: Floats) -> Floats:
+def add_own_dot(rows: Csr, V: Floats, members: Members, out: Floats) -> Floats:
     """Add the product of each row with the matrix of its own group."""
-    _run(_dot, rows, own, V, _factor(rows), out)
+    _run(_dot, rows, members, V, _factor(rows), out)
     return out
 
 
-def add_own_tdot(rows: Csr, Z: Floats, own: Ints, out: Floats) -> Floats:
+def add_own_tdot(rows: Csr, Z: Floats, members: Members, out: Floats) -> Floats:
     """Add the product of each group of rows, transposed, with its rows of Z."""
-    _run(_tdot, rows, own, Z, _factor(rows), out)
+    _run(_tdot, rows, members, Z, _factor(rows), out)
     return out
 
 
-def add_own_gram(rows: Csr, V: Floats, own: Ints, r: Floats, out: Floats) -> Floats:
+def add_own_gram(rows: Csr, V: Floats, members: Members, r: Floats, out: Floats) -> Floats:
     """Add B_j^T (r_j * (B_j V_j)) for each group j."""
-    _run(_gram, rows, own, V, _weights(rows, r), out)
+    _run(_gram, rows, members, V, _weights(rows, r), out)
     return out
 
 
-def add_own_sums(rows: Csr, V: Floats, own: Ints, r: Floats, Z: Floats, out: Floats) -> Floats:
+def add_own_sums(
+    rows: Csr, V: Floats, members: Members, r: Floats, Z: Floats, out: Floats
+) -> Floats:
     """Add B_j^T [Z_j, r_j * (B_j V_j)] for each group j."""
-    _run(_sums, rows, own, V, _weights(rows, r), out, Z, _factor(rows))
+    _run(_sums, rows, members, V, _weights(rows, r), out, Z, _factor(rows))
     return out
 
 
 def add_own_slices(
-    rows: Csr, V: Floats, own: Ints, r: Floats, u: Floats, k: int, out: Floats
+    rows: Csr, V: Floats, members: Members, r: Floats, u: Floats, k: int, out: Floats
 ) -> Floats:
-    """Add B_j^T (r_j * [u_j Z, Z_a Z_b - u_j P_ab]) with [Z, P] = B_j V_j for each group j."""
+    """Add the sums over rows in the slices of third moments; see `Block.own_slices`."""
     factor = _factor(rows)
-    _run(_slices, rows, own, V, r * factor, out, u, factor, k)
+    _run(_slices, rows, members, V, r * factor, out, u, factor, k)
     return out
 
 
@@ -125,45 +123,43 @@ def _weights(rows: Csr, r: Floats) -> Floats:
 def _run(
     function: Callable[..., None],
     rows: Csr,
-    own: Ints | None,
+    members: Members | None,
     V: Floats,
     r: Floats,
     out: Floats,
     *more: Any,
 ) -> None:
-    if own is None:
-        own = np.zeros(rows.shape[0], dtype=np.intp)
     if not (V.size and out.size and len(rows.stored)):
         return
-    pointers = rows.pointers.astype(np.int64, copy=False)
-    m = 1 if V.ndim == 1 else V.shape[-1]
-    if _steps(out) is None:
-        part = np.zeros(out.shape)
-        _run(function, rows, own, V, r, part, *more)
-        out += part
-        return
-    V = V if _steps(V) else np.ascontiguousarray(V)
+    n = rows.shape[0]
+    if members is None:
+        order, own = np.arange(n), np.zeros(n, dtype=np.intp)
+    else:
+        order, own = members.order, members.own
     _compiled(function)(
-        rows.stored, rows.indices, pointers, rows.values, own, *_flat(V), r, m, *_flat(out), *more
+        rows.stored,
+        rows.indices,
+        rows.pointers.astype(np.int64, copy=False),
+        rows.values,
+        order,
+        own,
+        *_flat(V),
+        r,
+        1 if V.ndim == 1 else V.shape[-1],
+        *_flat(out),
+        *more,
     )
 
 
-def _steps(V: Floats) -> tuple[int, int] | None:
-    """Return the distances of groups and of columns in memory, or None if V must be copied."""
-    steps = [step // V.itemsize for step in V.strides]
-    if V.ndim > 1 and V.shape[-1] > 1 and steps[-1] != 1:
-        return None
-    if min(steps) < 0:
-        return None
-    column = steps[0] if V.ndim == 1 else steps[-2]
-    return (steps[0] if V.ndim == 3 else 0), column
-
-
 def _flat(V: Floats) -> tuple[Floats, int, int]:
-    """Return all memory from the first to the last number, and the steps."""
-    group, column = _steps(V) or (0, 0)
-    last = sum((n - 1) * step // V.itemsize for n, step in zip(V.shape, V.strides, strict=True))
-    return as_strided(V, (last + 1,), (V.itemsize,)), group, column
+    """Return all numbers of matrices of groups, and their distances from group to group and row."""
+    steps = [step // V.itemsize for step in V.strides]
+    group, row = steps[0] if V.ndim == 3 else 0, steps[0] if V.ndim == 1 else steps[-2]
+    if V.flags.c_contiguous:
+        return V.reshape(-1), group, row
+    # The last columns of wider matrices.
+    last = sum((n - 1) * step for n, step in zip(V.shape, steps, strict=True))
+    return as_strided(V, (last + 1,), (V.itemsize,)), group, row
 
 
 # --- one row: x V, and the addition of x^T y to V -------------------------------------------------
@@ -264,31 +260,25 @@ def _addition(stored, indices, table, a, b, Z, at, r, m, out, first, step):
 # Entry w of the matrix of group j begins at j * group + w * step.
 
 
-def _dot(stored, indices, pointers, table, own, V, group, step, r, m, out, _, to_step):
+def _dot(stored, indices, pointers, table, order, own, V, group, step, r, m, out, _, to_step):
     group, step, to_step, m = U(group), U(step), U(to_step), U(m)
-    for i in range(len(own)):
-        if own[i] < 0:
-            continue
+    for i in order:
         a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
         first, to = U(own[i]) * group, U(i) * to_step
         _scores(stored, indices, table, a, b, V, first, step, m, r[i], out, to)
 
 
-def _tdot(stored, indices, pointers, table, own, Z, _, z_step, r, m, out, group, step):
+def _tdot(stored, indices, pointers, table, order, own, Z, _, z_step, r, m, out, group, step):
     group, step, z_step, m = U(group), U(step), U(z_step), U(m)
-    for i in range(len(own)):
-        if own[i] < 0:
-            continue
+    for i in order:
         a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
         first, at = U(own[i]) * group, U(i) * z_step
         _addition(stored, indices, table, a, b, Z, at, r[i], m, out, first, step)
 
 
-def _gram(stored, indices, pointers, table, own, V, v_group, v_step, r, m, out, group, step):
+def _gram(stored, indices, pointers, table, order, own, V, v_group, v_step, r, m, out, group, step):
     v_group, v_step, group, step, m = U(v_group), U(v_step), U(group), U(step), U(m)
-    for i in range(len(own)):
-        if own[i] < 0:
-            continue
+    for i in order:
         a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
         v_first, first, c = U(own[i]) * v_group, U(own[i]) * group, U(0)
         while c + U(8) <= m:
@@ -309,14 +299,27 @@ def _gram(stored, indices, pointers, table, own, V, v_group, v_step, r, m, out, 
 
 
 def _sums(
-    stored, indices, pointers, table, own, V, v_group, v_step, r, m, out, group, step, Z, factor
+    stored,
+    indices,
+    pointers,
+    table,
+    order,
+    own,
+    V,
+    v_group,
+    v_step,
+    r,
+    m,
+    out,
+    group,
+    step,
+    Z,
+    factor,
 ):
     v_group, v_step, group, step, m = U(v_group), U(v_step), U(group), U(step), U(m)
     e = U(Z.shape[1])
     z = np.empty(e + m)
-    for i in range(len(own)):
-        if own[i] < 0:
-            continue
+    for i in order:
         a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
         v_first, first = U(own[i]) * v_group, U(own[i]) * group
         z[:] = 0.0
@@ -327,22 +330,38 @@ def _sums(
 
 
 def _slices(
-    stored, indices, pointers, table, own, V, v_group, v_step, r, m, out, group, step, u, factor, k
+    stored,
+    indices,
+    pointers,
+    table,
+    order,
+    own,
+    V,
+    v_group,
+    v_step,
+    r,
+    m,
+    out,
+    group,
+    step,
+    u,
+    factor,
+    k,
 ):
     v_group, v_step, group, step, m = U(v_group), U(v_step), U(group), U(step), U(m)
     z, y = np.empty(m), np.empty(m)
-    for i in range(len(own)):
-        if own[i] < 0 or r[i] == 0.0:
+    for i in order:
+        if r[i] == 0.0:
             continue
         a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
         v_first, first = U(own[i]) * v_group, U(own[i]) * group
         z[:] = 0.0
         _scores(stored, indices, table, a, b, V, v_first, v_step, m, factor[i], z, U(0))
-        c = k
+        c, last = k, z[k - 1] * z[k - 1]
         for p in range(k):
             y[p] = u[i] * z[p]
-            for q in range(p, k):
-                y[c] = z[p] * z[q] - u[i] * z[c]
+            for q in range(p, k if p + 1 < k else p):
+                y[c] = z[p] * z[q] - u[i] * z[c] - (last if q == p else 0.0)
                 c += 1
         _addition(stored, indices, table, a, b, y, U(0), r[i], m, out, first, step)
 

@@ -53,6 +53,20 @@ class FileRows(Rows):
         """Return the values of a kernel for all rows, in a file; see :meth:`Rows.map`."""
         return self.blocks.map(kernel, *arrays)
 
+    def map_and_sum(
+        self, mapping: Kernel, kernel: Kernel, *arrays: RowArray
+    ) -> tuple[RowArray, Floats]:
+        """Return the values of a kernel, and the sum of another; see :meth:`Rows.map_and_sum`."""
+        values: list[RowArray] = []
+
+        def ask() -> Floats:
+            mapped, total = self.blocks.map_and_sum(mapping, kernel, *arrays)
+            values.append(mapped)
+            return total
+
+        total = kept_answer((mapping, kernel), self.shape, ask)
+        return (values[0] if values else self.map(mapping, *arrays)), total
+
     def each(self, function: Callable[..., Any], *arrays: RowArray) -> RowArray:
         """Return a function of row arrays, in a file; see :meth:`Rows.each`."""
         return each_part(function, *arrays)

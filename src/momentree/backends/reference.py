@@ -5,7 +5,7 @@ Each function adds its result to `out` and returns it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,7 @@ from scipy.sparse import _sparsetools
 
 from momentree._types import Floats, Ints
 from momentree.backends.csr import Csr
-
-INTERLEAVED = False
-"""Whether matrices of several groups should be in memory as (d, g, m)."""
+from momentree.backends.members import Members
 
 
 def add_dot(rows: Csr, V: Floats, out: Floats) -> Floats:
@@ -38,73 +36,72 @@ def add_gram(rows: Csr, V: Floats, r: Floats, out: Floats) -> Floats:
     return add_tdot(rows, Y, out)
 
 
-def add_own_dot(rows: Csr, V: Floats, own: Ints, out: Floats) -> Floats:
+def add_own_dot(rows: Csr, V: Floats, members: Members, out: Floats) -> Floats:
     """Add the product of each row with the matrix of its own group."""
-    placed, at = _placed(rows, own, len(V))
-    if at is None:
-        return add_dot(placed, _stacked(V), out)
-    out[at] += add_dot(placed, _stacked(V), np.zeros((len(at), V.shape[2])))
+    for j, at, part in _parts(rows, members):
+        out[at] += add_dot(part, V[j], np.zeros((len(at), V.shape[2])))
     return out
 
 
-def add_own_tdot(rows: Csr, Z: Floats, own: Ints, out: Floats) -> Floats:
+def add_own_tdot(rows: Csr, Z: Floats, members: Members, out: Floats) -> Floats:
     """Add the product of each group of rows, transposed, with its rows of Z."""
-    placed, at = _placed(rows, own, len(out))
-    total = out if out.flags.c_contiguous else np.zeros(out.shape)
-    add_tdot(placed, Z if at is None else Z[at], _stacked(total))
-    if total is not out:
-        out += total
+    for j, at, part in _parts(rows, members):
+        _add_to_group(part, Z[at], out[j])
     return out
 
 
-def add_own_gram(rows: Csr, V: Floats, own: Ints, r: Floats, out: Floats) -> Floats:
+def add_own_gram(rows: Csr, V: Floats, members: Members, r: Floats, out: Floats) -> Floats:
     """Add B_j^T (r_j * (B_j V_j)) for each group j."""
-    placed, at = _placed(rows, own, len(V))
-    total = out if out.flags.c_contiguous else np.zeros(out.shape)
-    add_gram(placed, _stacked(V), r if at is None else r[at], _stacked(total))
-    if total is not out:
-        out += total
-    return out
+    return _add_own_product(rows, V, members, lambda scores, at: r[at][:, None] * scores, out)
 
 
-def add_own_sums(rows: Csr, V: Floats, own: Ints, r: Floats, Z: Floats, out: Floats) -> Floats:
+def add_own_sums(
+    rows: Csr, V: Floats, members: Members, r: Floats, Z: Floats, out: Floats
+) -> Floats:
     """Add B_j^T [Z_j, r_j * (B_j V_j)] for each group j."""
 
     def factors(scores: Floats, at: Any) -> Floats:
         return np.concatenate([Z[at], r[at][:, None] * scores], axis=1)
 
-    return _add_own_product(rows, V, own, factors, out)
+    return _add_own_product(rows, V, members, factors, out)
 
 
 def add_own_slices(
-    rows: Csr, V: Floats, own: Ints, r: Floats, u: Floats, k: int, out: Floats
+    rows: Csr, V: Floats, members: Members, r: Floats, u: Floats, k: int, out: Floats
 ) -> Floats:
-    """Add B_j^T (r_j * [u_j Z, Z_a Z_b - u_j P_ab]) with [Z, P] = B_j V_j for each group j."""
+    """Add the sums over rows in the slices of third moments; see `Block.own_slices`."""
     return _add_own_product(
-        rows, V, own, lambda scores, at: slice_factors(scores, r[at], u[at], k), out
+        rows, V, members, lambda scores, at: slice_factors(scores, r[at], u[at], k), out
     )
 
 
 def _add_own_product(
-    rows: Csr, V: Floats, own: Ints, factors: Callable[[Floats, Any], Floats], out: Floats
+    rows: Csr, V: Floats, members: Members, factors: Callable[[Floats, Any], Floats], out: Floats
 ) -> Floats:
     """Add B_j^T Z_j for each group j, with rows of Z that depend on those of B_j V_j."""
-    placed, at = _placed(rows, own, len(V))
-    scores = add_dot(placed, _stacked(V), np.zeros((placed.shape[0], V.shape[2])))
-    total = out if out.flags.c_contiguous else np.zeros(out.shape)
-    add_tdot(placed, factors(scores, slice(None) if at is None else at), _stacked(total))
-    if total is not out:
-        out += total
+    for j, at, part in _parts(rows, members):
+        scores = add_dot(part, V[j], np.zeros((len(at), V.shape[2])))
+        _add_to_group(part, factors(scores, at), out[j])
     return out
 
 
+def _add_to_group(part: Csr, Z: Floats, out: Floats) -> None:
+    """Add B^T Z to the matrix of a group, which may be columns of a wider one."""
+    if out.flags.c_contiguous:
+        add_tdot(part, Z, out)
+    else:
+        out += add_tdot(part, Z, np.zeros(out.shape))
+
+
 def slice_factors(scores: Floats, r: Floats, u: Floats, k: int) -> Floats:
-    """Return r * [u Z, Z_a Z_b - u P_ab] for the columns [Z, P] of the scores, a <= b."""
-    left, right = np.triu_indices(k)
-    Z, ru = scores[:, :k], (r * u)[:, None]
-    out = scores * ru
-    out[:, k:] = r[:, None] * Z[:, left] * Z[:, right] - out[:, k:]
-    return np.asarray(out)
+    """Return the factors of rows in `Block.own_slices` for the columns [Z, P] of the scores."""
+    left, right = (indices[:-1] for indices in np.triu_indices(k))
+    Z = scores[:, :k]
+    out = scores * u[:, None]
+    pairs = Z[:, left] * Z[:, right]
+    pairs[:, left == right] -= Z[:, -1:] ** 2
+    out[:, k:] = pairs - out[:, k:]
+    return np.asarray(r[:, None] * out)
 
 
 def add_expected(
@@ -137,27 +134,19 @@ def weigh(scores: Floats, offsets: Floats, v: Floats, out: Floats, labels: Ints 
     return np.ascontiguousarray(R[:m].T)
 
 
-def _stacked(V: Floats) -> Floats:
-    g, d, m = V.shape
-    return V.reshape(g * d, m)
-
-
-def _placed(rows: Csr, own: Ints, g: int) -> tuple[Csr, Ints | None]:
-    """Move each row to the columns of its own group, d columns for each of g groups.
-
-    The second result contains the positions of these rows if others, of no group, are left out.
-    """
-    n, d = rows.shape
+def _parts(rows: Csr, members: Members) -> Iterator[tuple[int, Ints, Csr]]:
+    """Yield the groups that have rows, with the numbers of their rows and a copy of them."""
+    d = rows.shape[1]
     data, indices, indptr = rows.data, rows.indices, rows.indptr
-    at = None
-    if n and own.min() < 0:
-        at = np.flatnonzero(own >= 0)
-        data, indices, indptr = rows_of(data, indices, indptr, at)
-        own = own[at]
-    if max(g * d, 1) > np.iinfo(indices.dtype).max:
-        indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
-    indices = indices + np.repeat(own.astype(indices.dtype) * d, np.diff(indptr))
-    return Csr(data, indices, indptr, (len(own), g * d), None, None), at
+    if members.moved:
+        data, indices, indptr = rows_of(data, indices, indptr, members.order)
+    start = 0
+    for j, at in members.by_group():
+        end = start + len(at)
+        stored = slice(indptr[start], indptr[end])
+        pointers = indptr[start : end + 1]
+        yield j, at, Csr(data[stored], indices[stored], pointers, (len(at), d), None, None)
+        start = end
 
 
 def rows_of(data: Any, indices: Any, indptr: Any, rows: Ints) -> tuple[Any, Any, Any]:

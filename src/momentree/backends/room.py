@@ -26,21 +26,20 @@ def with_room(B: Block, g: int, m: int, n_more: int) -> tuple[Floats, Floats, Fl
         The array to be returned by the kernel, its part of shape (g, d, m) for ``own_tdot``, and
         one of shape (n_more,).
     """
-    d = B.shape[1]
     whole = B.total
     if whole is None:
-        whole = B.scratch.zeros((d + _more_rows(g * m, n_more), g * m))
-    return whole, *_parts(whole, d, g, n_more)
+        whole = B.scratch.zeros((g * B.shape[1] * m + n_more,))
+    return whole, *parted(whole, g, m, n_more)
 
 
-def parted(total: Floats, g: int, n_more: int) -> tuple[Floats, Floats]:
+def parted(total: Floats, g: int, m: int, n_more: int) -> tuple[Floats, Floats]:
     """Return the two parts of a sum of such arrays.
 
     Parameters
     ----------
     total : ndarray
         The sum over all blocks.
-    g, n_more : int
+    g, m, n_more : int
         As in :func:`with_room`.
 
     Returns
@@ -48,16 +47,8 @@ def parted(total: Floats, g: int, n_more: int) -> tuple[Floats, Floats]:
     tuple of two ndarrays
         Sums of shape (g, d, m), and the other numbers.
     """
-    return _parts(total, len(total) - _more_rows(total.shape[1], n_more), g, n_more)
-
-
-def _more_rows(n_columns: int, n_more: int) -> int:
-    return -(-n_more // max(n_columns, 1))
-
-
-def _parts(whole: Floats, d: int, g: int, n_more: int) -> tuple[Floats, Floats]:
-    # The numbers of all groups for a column of the data are neighbors, as blocks add to them.
-    return whole[:d].reshape(d, g, -1).transpose(1, 0, 2), whole[d:].reshape(-1)[:n_more]
+    end = len(total) - n_more
+    return total[:end].reshape(g, end // (g * m), m), total[end:]
 
 
 def group_totals(own: Ints, values: Floats, n_groups: int) -> Floats:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from momentree._pages import each_part, grouped, in_parts, mapped, release
+from momentree._pages import each_part, grouped, in_parts, mapped, picked, release
 from momentree._types import Floats, Ints
 from momentree.backends.base import RowArray, Rows
 from momentree.backends.products import Product, TransposedProduct
@@ -103,8 +103,8 @@ def in_given_order(values: RowArray, at: Ints | None) -> RowArray:
     return out
 
 
-RANGE, GATHERED = 1 << 19, 1 << 14
-"""Keys that are sorted at once, if keys are in a file, and entries that are read at once."""
+RANGE = 1 << 19
+"""Keys that are sorted at once, if keys are in a file."""
 
 
 @dataclass(frozen=True)
@@ -192,8 +192,7 @@ class RowSampler:
         drawn, factor = [], []
         for members in self._of_groups(labels, sizes):
             n = min(size, len(members))
-            drawn.append(members[_spread(n, len(members)).astype(np.intp)])
-            release(members)
+            drawn.append(picked(members, _spread(n, len(members)).astype(np.intp)))
             factor.append(np.full(n, len(members) / n))
         at, ratio = np.concatenate(drawn), np.concatenate(factor)
         ascending = np.argsort(at)
@@ -258,13 +257,8 @@ class RowSampler:
         order, ends = grouped(code, n_groups * n_ranges)
         for a, b in pairwise(ends.tolist()):
             at = order[a:b]
-            parts = []
-            for i in range(0, b - a, GATHERED):
-                parts.append(keys[at[i : i + GATHERED]])
-                release(keys)
-            if parts:
-                order[a:b] = at[np.lexsort((v[at], np.concatenate(parts)))]
-                release(at)
+            order[a:b] = at[np.lexsort((v[at], picked(keys, at)))]
+            release(at)
         return order, ends[::n_ranges]
 
 

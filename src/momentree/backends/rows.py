@@ -6,6 +6,7 @@ and the order of the additions depend only on the data.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import pairwise
@@ -17,28 +18,28 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.sparse import _sparsetools
 
-from momentree._pages import mapped, release, room
+from momentree._pace import Detail
+from momentree._pages import in_parts, mapped, picked, release, release_at, room, windows
 from momentree._sparse import as_csr, extent
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_shape
 from momentree.backends.base import Kernel, OfDerived, RowArray, Rows
 from momentree.backends.block import Block, Scratch
-from momentree.backends.kernels import chosen, products
+from momentree.backends.kernels import Kernels, chosen, products
 from momentree.backends.passes import count_pass
 from momentree.backends.products import LISTED
 from momentree.backends.threads import run
 from momentree.exceptions import InvalidDataError
 
+log = logging.getLogger("momentree.backends")
+
 BLOCK_NNZ = 1 << 18
 """Stored values per block: 3 MB as float64 with indices, which fits in the cache."""
-COMPILED_BLOCK_NNZ = 1 << 20
-"""The same for compiled kernels, at most: they copy nothing, and read the rows of a group together.
-Smaller tables have a block for each chain."""
+LEAST_COMPILED_NNZ, COMPILED_BLOCK_NNZ = 1 << 19, 1 << 20
+"""The same for compiled kernels, at least and at most: they copy nothing, and read the rows of a
+group together. Between the two, there is a block for each chain."""
 ROWS_PER_TASK = 4096
 """Copies of fewer rows are not distributed over threads."""
-ROWS_PER_RELEASE = 256
-"""Rows of a mapped file that are copied before its pages are released: the system maps up to 128 KB
-around each of them."""
 N_CHAINS = 16
 """Blocks are summed in this many chains for any number of threads, which fixes the order of
 additions and limits the useful number of threads."""
@@ -112,29 +113,49 @@ class RowBlocks(Rows):
         self._hold(X, block_nnz, _table(X, values), _factors(X, row_factor))
 
     def _hold(
-        self, X: Any, block_nnz: int | None, values: Floats | None, row_factor: Floats | None
+        self,
+        X: Any,
+        block_nnz: int | None,
+        values: Floats | None,
+        row_factor: Floats | None,
+        kernels: Kernels | None = None,
+        cuts: Ints | None = None,
     ) -> None:
         """Set the attributes from a CSR array whose structure is sound."""
         check_integer("block_nnz", block_nnz, at_least=1, optional=True)
         self._X, self._values, self._factor = X, values, row_factor
         self.shape: tuple[int, int] = (int(self._X.shape[0]), int(self._X.shape[1]))
         n, d = self.shape
-        self._block_nnz, self._kernels = block_nnz, chosen(X.nnz)
+        self._block_nnz, self._kernels = block_nnz, kernels or chosen(X.nnz)
         self.is_mapped = mapped(X.data) is not None
         self._full = bool(X.nnz == n * d and X.has_canonical_format)
+        self._cuts = self._divide() if cuts is None else cuts
+        self._dense: dict[int, Floats] = {}  # by the first row of a block
+        self._only: Block | None = None  # if there is only one, kept for small data
+
+    def _divide(self) -> Ints:
+        """Return the first row of each block, and the number of rows."""
+        n, d = self.shape
         # A partial sum has d rows: blocks grow with d, so that additions stay cheap.
         usual = BLOCK_NNZ
         if self._kernels == "numba":
-            usual = max(usual, min(COMPILED_BLOCK_NNZ, -(-X.nnz // self._most_chains)))
-        size = max(usual, 4 * d) if block_nnz is None else block_nnz
-        indptr = self._X.indptr
-        # Of the type of `indptr`, which would be copied otherwise.
-        ends = np.arange(size, int(indptr[-1]), size).astype(indptr.dtype)
-        cuts = np.searchsorted(indptr, ends, side="left")
-        release(indptr)
-        self._cuts = np.unique(np.concatenate(([0], cuts, [n]))).astype(np.intp)
-        self._dense: dict[int, Floats] = {}  # by the first row of a block
-        self._only: Block | None = None  # if there is only one, kept for small data
+            n_blocks = min(self._most_chains, max(1, self.nnz // LEAST_COMPILED_NNZ))
+            usual = min(COMPILED_BLOCK_NNZ, -(-self.nnz // n_blocks))
+        size = max(usual, 4 * d) if self._block_nnz is None else self._block_nnz
+        # Of the type of the row pointers, which would be copied otherwise.
+        ends = np.arange(size, self.nnz, size).astype(self._X.indptr.dtype)
+        cuts, start, first = [np.zeros(1, np.intp)], 0, 0
+        for part in in_parts(self._X.indptr):
+            last = int(np.searchsorted(ends, part[-1], side="right"))
+            cuts.append(start + np.searchsorted(part, ends[first:last], side="left"))
+            start, first = start + len(part), last
+        return np.unique(np.concatenate([*cuts, [n]])).astype(np.intp)
+
+    def _like(self, X: Any, values: Floats | None, row_factor: Floats | None) -> RowBlocks:
+        """Return other values in the same places, processed in the same blocks and way."""
+        out = object.__new__(type(self))
+        out._hold(X, self._block_nnz, values, row_factor, self._kernels, self._cuts)
+        return out
 
     @property
     def nnz(self) -> int:
@@ -168,9 +189,7 @@ class RowBlocks(Rows):
         new = sp.csr_array((data, X.indices, X.indptr), shape=X.shape, copy=False)
         if not self.is_mapped:
             new.has_canonical_format = X.has_canonical_format
-        out = object.__new__(type(self))
-        out._hold(new, self._block_nnz, None, None)
-        return out
+        return self._like(new, None, None)
 
     @property
     def has_table_of_values(self) -> bool:
@@ -195,10 +214,8 @@ class RowBlocks(Rows):
         largest = self._largest_whole if self.has_table_of_values else None
         if largest is None:
             return self.with_values(lambda B: function(B.csr[0]))
-        out = object.__new__(type(self))
         table = np.asarray(function(np.arange(largest + 1.0)), dtype=np.float64)
-        out._hold(self._X, self._block_nnz, table, None)
-        return out
+        return self._like(self._X, table, None)
 
     def scaled(self, row_factor: Floats) -> RowBlocks:
         """Return rows multiplied by factors, without a copy.
@@ -214,8 +231,7 @@ class RowBlocks(Rows):
             The products.
         """
         factor = row_factor if self._factor is None else row_factor * self._factor
-        out = object.__new__(type(self))
-        out._hold(self._X, self._block_nnz, self._values, _factors(self._X, factor))
+        out = self._like(self._X, self._values, _factors(self._X, factor))
         if "row_sums" in self.__dict__:
             out.row_sums = row_factor * self.row_sums
         return out
@@ -259,8 +275,7 @@ class RowBlocks(Rows):
         few_zeros = FULL * n * d <= self._X.nnz and 0 < n * d <= DENSE_VALUES
         if self._full or self._dense or not few_zeros or n_columns < DENSE_COLUMNS:
             return self
-        held = object.__new__(type(self))
-        held._hold(self._X, self._block_nnz, self._values, self._factor)
+        held = self._like(self._X, self._values, self._factor)
         for at in self._blocks:
             shape = (at.stop - at.start, d)
             held._dense[at.start] = sp.csr_array(self._block(at).csr, shape=shape).toarray()
@@ -287,88 +302,51 @@ class RowBlocks(Rows):
                 most=self.shape[0] - 1,
             )
         part = object.__new__(type(self))
-        factor = None if self._factor is None else self._factor[rows]
-        part._hold(self._rows(rows), self._block_nnz, self._values, factor)
+        factor = None if self._factor is None else picked(self._factor, rows)
+        part._hold(self._rows(rows), self._block_nnz, self._values, factor, self._kernels)
         if "row_sums" in self.__dict__:  # already computed
-            part.row_sums = self.row_sums[rows]
+            part.row_sums = picked(self.row_sums, rows)
         return part
 
     def _rows(self, rows: Ints) -> Any:
         """Return a copy of rows as a CSR array, using several threads."""
         X = self._X
-        lengths = self._lengths(rows)
+        starts = picked(X.indptr, rows)
+        lengths = picked(X.indptr, rows + 1) - starts
         indptr = np.zeros(len(rows) + 1, dtype=X.indptr.dtype)
         np.cumsum(lengths, out=indptr[1:])
         data, indices = np.empty(indptr[-1], X.data.dtype), np.empty(indptr[-1], X.indices.dtype)
         rows = rows.astype(X.indptr.dtype, copy=False)
-        n_tasks = min(N_CHAINS, len(rows) // ROWS_PER_TASK + 1)
         if self.is_mapped:
-            n_tasks = len(rows) // ROWS_PER_RELEASE + 1
-        ends = np.linspace(0, len(rows), n_tasks + 1).astype(int)
+            tasks = list(windows(X.indices, starts))
+        else:
+            n_tasks = min(N_CHAINS, len(rows) // ROWS_PER_TASK + 1)
+            ends = np.linspace(0, len(rows), n_tasks + 1).astype(int)
+            tasks = [slice(a, b) for a, b in pairwise(ends)]
 
         def copy(i: int) -> None:
-            a, b = ends[i], ends[i + 1]
-            at = slice(indptr[a], indptr[b])
+            part = tasks[i]
+            some, at = rows[part], slice(indptr[part.start], indptr[part.stop])
             _sparsetools.csr_row_index(
-                b - a, rows[a:b], X.indptr, X.indices, X.data, indices[at], data[at]
+                len(some), some, X.indptr, X.indices, X.data, indices[at], data[at]
             )
-            if self.is_mapped:
-                for array in (X.indptr, X.indices, X.data):
-                    release(array)
+            release_at(X.indptr, some)
+            for array in (X.indices, X.data):
+                release_at(array, starts[part])
 
-        for _ in run(copy, len(ends) - 1):
+        for _ in run(copy, len(tasks)):
             pass
         part = sp.csr_array((data, indices, indptr), shape=(len(rows), self.shape[1]))
         if not self.is_mapped:  # to find out, all of a file would be read
             part.has_canonical_format = X.has_canonical_format
         return part
 
-    def _lengths(self, rows: Ints) -> Ints:
-        """Return the numbers of stored values of rows."""
-        indptr = self._X.indptr
-        if not self.is_mapped:
-            return np.asarray(np.diff(indptr)[rows])
-        parts = []
-        for i in range(0, len(rows), ROWS_PER_RELEASE):
-            at = rows[i : i + ROWS_PER_RELEASE]
-            parts.append(indptr[at + 1] - indptr[at])
-            release(indptr)
-        return np.concatenate(parts) if parts else np.empty(0, indptr.dtype)
-
     def sum(self, kernel: Kernel, *arrays: RowArray) -> Floats:
         """Return the sum of a kernel over all blocks; see :meth:`Rows.sum`."""
         if isinstance(kernel, OfDerived) and (derived := self._derived(kernel, arrays)):
             rows, kernel, arrays = derived
             return rows.sum(kernel, *arrays)
-        count_pass(self.shape[0])
-        scratch = Scratch()
-
-        def add(total: Floats, part: Floats) -> None:
-            total += part
-            scratch.keep(part)
-
-        def add_blocks(blocks: list[slice], total: Floats | None) -> Floats:
-            for at in blocks:
-                B = self._block(at)
-                if len(self._blocks) > 1:
-                    B.total, B.scratch = total, scratch
-                part = self._apply(kernel, B, arrays)
-                if total is None:
-                    total = part
-                elif part is not total:
-                    add(total, part)
-            assert total is not None  # noqa: S101 - a chain has a block
-            return total
-
-        first = add_blocks(self._chains[0][:1], None)
-        chains = self._chains_for(first.size)
-        parts = run(
-            lambda i: add_blocks(chains[i], None) if i else add_blocks(chains[0][1:], first),
-            len(chains),
-        )
-        total = next(parts)
-        for part in parts:
-            add(total, part)
+        total: Floats = self._asked(None, kernel, arrays)[1]
         return total
 
     def map(self, kernel: Kernel, *arrays: RowArray) -> Floats:
@@ -376,28 +354,64 @@ class RowBlocks(Rows):
         if isinstance(kernel, OfDerived) and (derived := self._derived(kernel, arrays)):
             rows, kernel, arrays = derived
             return rows.map(kernel, *arrays)
+        return np.asarray(self._asked(kernel, None, arrays)[0])
+
+    def map_and_sum(
+        self, mapping: Any, kernel: Any, *arrays: RowArray
+    ) -> tuple[Floats, Floats]:
+        """Return the values of a kernel, and the sum of another; see :meth:`Rows.map_and_sum`."""
+        both = isinstance(mapping, OfDerived) and isinstance(kernel, OfDerived)
+        if both and (derived := self._derived(kernel, arrays)):
+            rows, kernel, arrays = derived
+            return rows.map_and_sum(mapping.kernel, kernel, *arrays)
+        return self._asked(mapping, kernel, arrays)
+
+    def _asked(
+        self, mapping: Kernel | None, kernel: Kernel | None, arrays: tuple[RowArray, ...]
+    ) -> tuple[Any, Any]:
+        """Return the values of one kernel, and the sum of the other, in one pass."""
         count_pass(self.shape[0])
-        chains = self._chains
+        scratch, pace = Scratch(), Detail(log, len(self._blocks))
+        values = _Values(self.shape[0], in_files=self.is_mapped)
 
-        scratch, held = Scratch(), Lock()
-        found: list[Any] = []  # the array of all values, once the type of the first is known
+        def add(total: Any, part: Any) -> None:
+            total += part
+            scratch.keep(part)
 
-        def map_chain(i: int) -> None:
-            for at in chains[i]:
+        def add_blocks(blocks: list[slice], total: Floats | None) -> Floats | None:
+            for at in blocks:
                 B = self._block(at)
                 if len(self._blocks) > 1:
-                    B.scratch = scratch
-                values = self._apply(kernel, B, arrays)
-                with held:
-                    if not found:
-                        new = room if self.is_mapped else np.empty
-                        found.append(new((self.shape[0], *values.shape[1:]), values.dtype))
-                found[0][at] = values
-                release(found[0][at])
+                    B.total, B.scratch = total, scratch
+                entries = [_entries(one, at) for one in arrays]
+                if mapping is not None:
+                    entries.append(values.put(at, mapping(B, *entries)))
+                part = total if kernel is None else kernel(B, *entries)
+                if total is None:
+                    total = part
+                elif part is not total:
+                    add(total, part)
+                if self.is_mapped:
+                    self._release(at, entries)
+                pace.advance()
+            return total
 
-        for _ in run(map_chain, len(chains)):
-            pass
-        return np.asarray(found[0])
+        # The first blocks of two chains tell how large a sum is, and so how many chains there are.
+        halves = self._divided(min(LEAST_CHAINS, self._most_chains))
+        begun = list(run(lambda i: add_blocks(halves[i][:1], None), len(halves)))
+        chains = self._chains_for(0 if begun[0] is None else begun[0].size)
+        known = {half[0].start: total for half, total in zip(halves, begun, strict=True)}
+
+        def add_chain(i: int) -> Floats | None:
+            start = chains[i][0].start
+            return add_blocks(chains[i][start in known :], known.get(start))
+
+        parts = run(add_chain, len(chains))
+        total = next(parts)
+        for part in parts:
+            if part is not None:
+                add(total, part)
+        return values.all, total
 
     def ones(self) -> RowArray:
         """Return a row array of ones."""
@@ -428,19 +442,16 @@ class RowBlocks(Rows):
             rows, arrays = rows.scaled(arrays[0]), arrays[1:]
         return rows, kernel.kernel, arrays
 
-    def _apply(self, kernel: Kernel, B: Block, arrays: tuple[RowArray, ...]) -> Any:
-        entries = [_entries(values, B.at) for values in arrays]
-        result = kernel(B, *entries)
-        for values in entries:
-            if isinstance(values, np.ndarray):
-                release(values)
-        if self.is_mapped:
-            X = self._X
-            start, stop = X.indptr[B.at.start], X.indptr[B.at.stop]
-            used = [X.data[start:stop], X.indices[start:stop], X.indptr[B.at.start : B.at.stop + 1]]
-            for part in used if self._factor is None else [*used, self._factor[B.at]]:
+    def _release(self, at: slice, entries: list[RowArray]) -> None:
+        """Release the pages that a block has read."""
+        X = self._X
+        start, stop = X.indptr[at.start], X.indptr[at.stop]
+        used = [X.data[start:stop], X.indices[start:stop], X.indptr[at.start : at.stop + 1]]
+        if self._factor is not None:
+            used.append(self._factor[at])
+        for part in [*entries, *used]:
+            if isinstance(part, np.ndarray):
                 release(part)
-        return result
 
     def _block(self, at: slice) -> Block:
         if self._only is not None:
@@ -493,6 +504,22 @@ class RowBlocks(Rows):
         blocks = self._blocks or [slice(0, 0)]
         ends = np.linspace(0, len(blocks), min(n_chains, len(blocks)) + 1).astype(int)
         return [blocks[a:b] for a, b in pairwise(ends)]
+
+
+class _Values:
+    """The values of a kernel for all rows, in an array whose type that of the first block sets."""
+
+    def __init__(self, n: int, *, in_files: bool) -> None:
+        self._n, self._new, self._held = n, room if in_files else np.empty, Lock()
+        self.all: Any = None
+
+    def put(self, at: slice, values: Any) -> Any:
+        """Store the values of a block, and return the place."""
+        with self._held:
+            if self.all is None:
+                self.all = self._new((self._n, *values.shape[1:]), values.dtype)
+        self.all[at] = values
+        return self.all[at]
 
 
 def _entries(values: RowArray, at: slice) -> RowArray:

@@ -83,7 +83,7 @@ class Site:
         occurrences = np.bincount(X.indices, minlength=d)
         rare = (occurrences > 0) & (occurrences < min_count)
         if rare.any():
-            X = X @ sp.diags_array((~rare).astype(X.dtype)).tocsr()
+            X = X @ sp.diags_array(~rare, dtype=X.dtype).tocsr()
             X.eliminate_zeros()
         X = sp.csr_array(X)
         self._rows = RowBlocks(X)

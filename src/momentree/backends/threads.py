@@ -132,8 +132,8 @@ if hasattr(os, "register_at_fork"):
 def run(task: Callable[[int], T], n_tasks: int) -> Iterator[T]:
     """Yield ``task(0), ..., task(n_tasks - 1)`` in this order, computed on threads.
 
-    At most one task per thread is started before the first result is taken, which limits memory.
-    SciPy and BLAS release the GIL.
+    At most one task per thread and one more, for the first that is free, are started before the
+    first result is taken, which limits memory. SciPy and BLAS release the GIL.
     """
     n = n_tasks if n_tasks <= 1 else min(get_num_threads(), n_tasks)
     if n <= 1:
@@ -145,7 +145,7 @@ def run(task: Callable[[int], T], n_tasks: int) -> Iterator[T]:
     pool = _pools[key]
     started: deque[Future[T]] = deque()
     for i in range(n_tasks):
-        if len(started) >= n:
+        if len(started) > n:
             yield started.popleft().result()
         started.append(pool.submit(task, i))
     while started:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from momentree import models, readers
+from momentree import readers
 from momentree.cli._clusters import ASSIGNMENT, GROUP_NAMES
 from momentree.cli._incomplete import IncompleteAssignments, RecordAssigner
-from momentree.cli._measured_models import as_data
+from momentree.cli._measured_models import predicted
 from momentree.cli._measurements import INCOMPLETE, NO_VALUES
 from momentree.cli._run import Run
 from momentree.cli._tokenizer import give_tokenizer
@@ -187,18 +187,7 @@ def assign_measurements(
     for note in table.notes:
         run.note(note)
     with run.stage("assigning"):
-        complete = np.asarray(table.enough)
-        try:
-            known, probabilities = _predicted(model, table, complete)
-        except InvalidDataError as error:
-            if error.code != "missing_not_assigned":
-                raise
-            complete = np.asarray(~np.isnan(table.to_matrix()).any(axis=1))
-            known, probabilities = _predicted(model, table, complete)
-        labels = np.full(len(table), -1)
-        proba = np.zeros((len(table), len(names)))
-        if complete.any():
-            labels[complete], proba[complete] = known, probabilities
+        labels, proba, complete = predicted(model, table, len(names))
         reasons = np.where(complete, "", np.where(table.enough, INCOMPLETE, NO_VALUES)).tolist()
         found = assignments(
             "group", names, labels, proba, every=True, undecided=reasons, id=table.ids
@@ -216,13 +205,6 @@ def assign_measurements(
     return replace(found, rows=rows), Message(
         "assigned_to_groups", n_records=assigned, n_groups=len(names)
     )
-
-
-def _predicted(model: Any, table: readers.Measurements, rows: Any) -> tuple[Any, Any]:
-    if not rows.any():
-        return [], []
-    X = as_data(table, rows, frame=isinstance(model, models.MixedMixture))
-    return model.predict(X), model.predict_proba(X)
 
 
 def _extras(model: Any, config: dict[str, Any]) -> tuple[list[str], dict[str, Any] | None]:

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momentree import models
+from momentree._types import Floats, Ints
 from momentree.cli._run import Run
-from momentree.exceptions import MomentreeWarning
+from momentree.exceptions import InvalidDataError, MomentreeWarning
 from momentree.messages import Message
 from momentree.readers import Measurements
 from momentree.tree import ClusterTree
@@ -31,6 +32,29 @@ def as_data(table: Measurements, rows: NDArray[np.bool_], *, frame: bool) -> Any
     if frame:
         return table.frame[rows].reset_index(drop=True)
     return table.to_matrix()[rows]
+
+
+def predicted(
+    model: Any, table: Measurements, n_groups: int
+) -> tuple[Ints, Floats, NDArray[np.bool_]]:
+    """Return the groups of records, -1 for none, their probabilities, and which have a group.
+
+    Those without a known value have none, nor, for some models, those with any missing one.
+    """
+    labels, proba = np.full(len(table), -1), np.zeros((len(table), n_groups))
+
+    def assign(rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        if rows.any():
+            X = as_data(table, rows, frame=isinstance(model, models.MixedMixture))
+            labels[rows], proba[rows] = model.predict(X), model.predict_proba(X)
+        return rows
+
+    try:
+        return labels, proba, assign(np.asarray(table.enough))
+    except InvalidDataError as error:
+        if error.code != "missing_not_assigned":
+            raise
+    return labels, proba, assign(np.asarray(~np.isnan(table.to_matrix()).any(axis=1)))
 
 
 def find_model(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from momentree import metrics, models, report
@@ -22,13 +23,13 @@ from momentree.cli._clusters import (
 )
 from momentree.cli._edits import Edit, apply_edits
 from momentree.cli._fewer import note_number, why_no_more
-from momentree.cli._measured_models import as_data, find_model
+from momentree.cli._measured_models import as_data, find_model, predicted
 from momentree.cli._names import GivenNames
 from momentree.cli._run import Result, Run, made_with
 from momentree.cli.tables import CsvTable, assignments
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
-from momentree.readers import Measurements
+from momentree.readers import Measurements, SampledMeasurements
 from momentree.report.disclosure import Disclosure
 
 
@@ -108,7 +109,7 @@ def find_measured_groups(
     return Result(
         summary,
         took,
-        table=lambda: _table(table, edited, X, names),
+        table=lambda: _table(run, table, edited, names),
         format="clusters",
         content=lambda: _content(summary, lines),
         save=lambda path: edited.save(path, vectorizer_config=config),
@@ -129,17 +130,32 @@ def _names(summary: Mapping[str, Any]) -> list[str]:
     return [names[j] for j in range(len(names))]
 
 
-def _table(table: Measurements, estimator: Any, X: Any, names: Sequence[str]) -> CsvTable:
-    """Return the group of every record; those without any known value have none."""
-    n, k = len(table), len(names)
-    labels, proba = np.full(n, -1), np.zeros((n, k))
-    labels[table.enough] = estimator.labels_
-    proba[table.enough] = estimator.predict_proba(X)
-    reasons = ["" if enough else NO_VALUES for enough in table.enough]
-    found = assignments("group", names, labels, proba, every=False, undecided=reasons, id=table.ids)
-    fitted = ["yes" if enough else "no" for enough in table.enough]
-    rows = [(*row, one) for row, one in zip(found.rows, fitted, strict=True)]
-    return replace(found, header=[*found.header, "fitted"], rows=rows)
+def _table(run: Run, table: Measurements, estimator: Any, names: Sequence[str]) -> CsvTable:
+    """Return the group of every record, made as it is written; some may have none."""
+    n_unknown = 0
+
+    def part(records: Measurements, fitted: NDArray[np.bool_]) -> CsvTable:
+        nonlocal n_unknown
+        labels, proba, complete = predicted(estimator, records, len(names))
+        reasons = np.where(complete, "", np.where(records.enough, INCOMPLETE, NO_VALUES)).tolist()
+        found = assignments(
+            "group", names, labels, proba, every=False, undecided=reasons, id=records.ids
+        )
+        known = ["yes" if one else "no" for one in fitted & records.enough]
+        rows = [(*row, one) for row, one in zip(found.rows, known, strict=True)]
+        n_unknown += sum(
+            note.values["n_entries"] for note in records.notes if note.code == "unknown_categories"
+        )
+        return replace(found, header=[*found.header, "fitted"], rows=rows)
+
+    def more() -> Iterator[Sequence[object]]:
+        for records, fitted in blocks:
+            yield from part(records, fitted).rows
+        if n_unknown and isinstance(table, SampledMeasurements):
+            run.note(Message("unknown_categories", n_entries=n_unknown))
+
+    blocks = table.blocks()
+    return replace(part(*next(blocks)), more=more())
 
 
 NO_VALUES = "no known value"

@@ -44,11 +44,14 @@ Groups with names of your own:\n
 
 _FITTING = ("groups", "flat", "min_samples_leaf", "refine")
 _READING = ("id_column", "ignore_columns", "empty", "encoding", "separator", "skip_rows", "header")
+_ROLES = ("outcome_columns", "covariate_columns")
+_JOINED = ("join", "on", "sheet")
+"""Options that need the whole table in memory."""
 _WHOLE = (
-    *("outcome", "covariate", "join", "on", "fits", "stability", "merge", "split", "sheet"),
-    *("kind", "missing", "include_records"),
+    *("outcome", "covariate", "fits", "stability", "merge", "split", "include_records"),
+    *_JOINED,
 )
-"""Options that need all records in memory."""
+"""Options that need all records with codes in memory."""
 
 code_option = options.in_panel("Codes")
 group_option = options.in_panel("Groups")
@@ -282,8 +285,6 @@ def clusters(
     All files are written together at the end; after an error, none is written.
     """
     check_needed(context, "resume", needs="memory", code="resume_needs_memory")
-    if memory is not None:
-        _check_in_parts(context)
     edits = read_edits(context, {"merge": merge or (), "split": split or ()})
     if flat and options.given(context, "min_samples_leaf"):
         raise InvalidParameterError("applies_to_trees", parameter="min_samples_leaf")
@@ -347,26 +348,28 @@ def clusters(
                 "min_codes": min_codes,
                 "drop_constant": not keep_constant,
             }
+            of_kinds = {"kinds": options.kinds_by_column(kind or ()), "missing": missing or ()}
+            more = of_kinds if measured else coding
             records: readers.Records | readers.Measurements
             if memory is None:
-                of_kinds = {"kinds": options.kinds_by_column(kind or ()), "missing": missing or ()}
-                more = of_kinds if measured else coding
                 records = read_table(source, reading, more, measured=measured)
-            elif measured:
-                raise InvalidParameterError("measurements_not_streamed", parameter="memory")
             else:
+                _check_in_parts(context, measured=measured)
                 work = work_folder(source, outputs)
                 held.enter_context(kept(run, work, resume=resume))
-                records = readers.store_records(
+                store: Any = readers.sample_measurements if measured else readers.store_records
+                wanted = (*_READING, *(_ROLES if measured else ()))
+                records = store(
                     source,
                     work.path,
                     memory=memory,
                     resume=resume,
                     also={name: context.params[name] for name in _FITTING},
-                    **{name: reading[name] for name in _READING},
-                    **coding,
+                    **{name: reading[name] for name in wanted},
+                    **more,
                 )
-                note_fit(run, len(records), memory, BYTES_OF_RECORD)
+                if not measured:
+                    note_fit(run, len(records), memory, BYTES_OF_RECORD)
         for note in [*notes_shown(records, min_cell), *notes_on_form(records, form)]:
             run.note(note)
         if measured:
@@ -395,10 +398,10 @@ def clusters(
         run.finish(result)
 
 
-def _check_in_parts(context: typer.Context) -> None:
-    """Refuse options that need all records in memory."""
-    for name in _WHOLE:
+def _check_in_parts(context: typer.Context, *, measured: bool) -> None:
+    """Refuse options that need all records in memory; measurements are those of a sample."""
+    for name in _JOINED if measured else _WHOLE:
         if options.given(context, name):
             raise InvalidParameterError("not_with_memory", parameter=name)
-    if context.params["groups"] is None:
+    if context.params["groups"] is None and not measured:
         raise InvalidParameterError("auto_with_memory", parameter="groups")

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger("momentree")
 """Loggers of the library's steps."""
+_PASSES = "momentree.backends"
+"""Logger of passes over the data."""
 
 
 def seconds(duration: float) -> str:
@@ -49,7 +51,7 @@ class Progress:
             first = Text(f"{printable(text)} ...")
             with (
                 console.status(first, spinner=spinner, spinner_style="cyan") as status,
-                attach_handler(_LOGGER, _Forward(self.update)),
+                attach_handler(_LOGGER, _Live(text, self._show), logging.DEBUG),
             ):
                 self._status = status
                 try:
@@ -57,7 +59,7 @@ class Progress:
                 finally:
                     self._status = None
         elif self._verbose:
-            with attach_handler(_LOGGER, _Forward(lambda step: say(f"  {step}"))):
+            with attach_handler(_LOGGER, _Printed(logging.INFO)):
                 yield
             say(f"{text}: {seconds(time.perf_counter() - start)}")
         else:
@@ -65,20 +67,40 @@ class Progress:
 
     def update(self, step: str) -> None:
         """Show a step of the current stage on a terminal."""
+        self._show(f"{step} ...")
+
+    def _show(self, line: str) -> None:
         if self._status is not None:
             from rich.text import Text
 
-            self._status.update(Text(f"{printable(step)} ..."))
+            self._status.update(Text(printable(line)))
 
 
 def _is_live_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
-class _Forward(logging.Handler):
-    def __init__(self, take: Callable[[str], None]) -> None:
-        super().__init__(logging.INFO)
-        self._take = take
+class _Printed(logging.Handler):
+    """Prints each step."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._take(record.getMessage())
+        say(f"  {record.getMessage()}")
+
+
+class _Live(logging.Handler):
+    """Shows the last step, and how far its iterations and their last pass over the data are."""
+
+    def __init__(self, step: str, show: Callable[[str], None]) -> None:
+        super().__init__(logging.DEBUG)
+        self._step, self._show = step, show
+        self._parts: dict[str, str] = {}
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.levelno >= logging.INFO:
+            self._step, self._parts = record.getMessage(), {}
+        else:
+            if record.name != _PASSES:
+                self._parts = {}
+            self._parts[record.name] = record.getMessage()
+        details = ", ".join(filter(None, self._parts.values()))
+        self._show(f"{self._step}: {details}" if details else f"{self._step} ...")

@@ -47,8 +47,9 @@ BYTES_OF_LDA, BYTES_OF_RECORD = 250, 120
 """Memory of LDA with EM for each document, and of groups of records for each record."""
 BYTES_OF_SEARCH = 24
 """Memory that a search in all documents takes for each of their counts."""
-_KEPT = ("cannot_store", "cannot_write", "resume_changed", "unfinished_work", "not_a_work_folder")
-"""Errors after which finished stages are still useful."""
+_NO_ROOM = ("cannot_store", "cannot_write", "no_scratch")
+_REFUSED = ("resume_changed", "unfinished_work", "not_a_work_folder", "work_in_use")
+"""Errors after which finished stages are still useful, of this run or of another."""
 
 
 def work_folder(source: Path, outputs: Mapping[str, Path | None]) -> WorkFolder:
@@ -62,6 +63,7 @@ def work_folder(source: Path, outputs: Mapping[str, Path | None]) -> WorkFolder:
 @contextmanager
 def kept(run: Run, work: WorkFolder, *, resume: bool) -> Iterator[None]:
     """Keep finished stages if the block is interrupted, and remove them if it succeeds."""
+    work.hold()
     if resume and work.is_new:
         run.note(Message("nothing_to_resume", path=str(work.path)))
     try:
@@ -70,9 +72,9 @@ def kept(run: Run, work: WorkFolder, *, resume: bool) -> Iterator[None]:
         _keep(run, work)
         raise
     except MomentreeError as error:
-        if error.code in ("cannot_store", "cannot_write"):
+        if error.code in _NO_ROOM:
             _keep(run, work)
-        elif error.code not in _KEPT:
+        elif error.code not in _REFUSED:
             work.remove()
         raise
     except typer.Exit:  # done, with a status

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import typer
 
 import momentree.cli._options as options
-from momentree._choices import AutoLogScaling, Growth, Search, TopicModel, Weighting
+from momentree._choices import AutoLogScaling, Growth, Search, Weighting
 from momentree.cli._run import Run, check_needed
-from momentree.exceptions import InvalidParameterError
+from momentree.cli._topic_options import check_on_cluster, check_together, read_model
 from momentree.messages import Message
 
 EXAMPLES = """
@@ -51,12 +50,6 @@ _FITTING = (
     *("refine", "search", "log_scaling", "weighting"),
 )
 """Options that decide on the model."""
-_HERE = (
-    *("memory", "embeddings", "vocabulary", "phrases", "passages", "order", "search"),
-    *("label_column", "id_column", "unique", "encoding", "separator", "sheet", "skip_rows"),
-    "header",
-)
-"""Options that need all documents on this machine."""
 
 word_option = options.in_panel("Counting words")
 tree_option = options.in_panel("Growing the tree")
@@ -310,9 +303,9 @@ def topics(
 
     All files are written together at the end; after an error, none is written.
     """
-    kind, target = _read_model(model or (), save)
+    kind, target = read_model(model or (), save)
     lists = [options.words_or_file(value, "stop_words") for value in stop_words or ()]
-    _check_together(context, flat=flat, model=kind)
+    check_together(context, flat=flat, model=kind)
     check_needed(context, "escape_formulas", needs="csv", code="applies_to_csv")
     check_needed(context, "resume", needs="memory", code="resume_needs_memory")
     outputs = {"output": output, "csv": csv, "json": json, **target}
@@ -351,7 +344,7 @@ def topics(
 
             elsewhere = scheduler is not None or readers.is_pattern(source)
             if elsewhere:
-                _check_on_cluster(context, model=kind)
+                check_on_cluster(context, model=kind)
             given = GivenNames.read(rename or (), names)
             old = None
             if like is not None:
@@ -456,74 +449,3 @@ def topics(
                 shown |= {"embeddings": (embeddings.name, vectors.X)}
             result = grow_tree(run, corpus, parameters, given, **shown)
         run.finish(result)
-
-
-def _read_model(
-    values: Iterable[str], save: Path | None
-) -> tuple[TopicModel | None, dict[str, Path | None]]:
-    """Return the model named by ``--model``, and the file named by it or by ``--save``."""
-    choices: tuple[TopicModel, ...] = get_args(TopicModel)
-    kinds = [model for value in values for model in choices if model == value]
-    files = [Path(value) for value in values if value not in choices]
-    for file in files:
-        if not file.suffix and len(file.parts) == 1:
-            raise InvalidParameterError(
-                "not_a_model", parameter="model", value=str(file), choices=list(choices)
-            )
-    if len(kinds) > 1:
-        raise InvalidParameterError("two_models", parameter="model", names=kinds)
-    if len(files) + (save is not None) > 1:
-        raise InvalidParameterError("two_model_files")
-    target = {"model": files[0]} if files else {"save": save}
-    return (kinds[0] if kinds else None), dict(target)
-
-
-def _check_on_cluster(context: typer.Context, *, model: TopicModel | None) -> None:
-    """Refuse options that need all documents on this machine."""
-    for name in _HERE:
-        if options.given(context, name) and context.params[name] not in ("none", "auto"):
-            raise InvalidParameterError("not_with_scheduler", parameter=name)
-    for name in ("leaves", "components"):
-        if options.given(context, name) and context.params[name] is None:
-            raise InvalidParameterError("auto_on_cluster", parameter=name)
-    if model == "lda" and context.params["refine"]:
-        raise InvalidParameterError("lda_on_cluster", parameter="refine", value=None)
-
-
-def _check_together(context: typer.Context, *, flat: bool, model: TopicModel | None) -> None:
-    """Refuse options that would have no effect."""
-
-    def refuse(code: str, *names: str) -> None:
-        for name in names:
-            if options.given(context, name):
-                raise InvalidParameterError(code, parameter=name)
-
-    log_scaling = context.params["log_scaling"]
-    if context.params["memory"] is not None:
-        refuse("not_with_memory", "embeddings", "phrases", "order")
-        for name in ("leaves", "components"):
-            if options.given(context, name) and context.params[name] is None:
-                raise InvalidParameterError("auto_with_memory", parameter=name)
-    if context.params["embeddings"] is not None:
-        refuse("not_with_embeddings", "flat", "search", "log_scaling", "weighting")
-        if context.params["passages"] not in (None, "auto"):
-            refuse("passages_with_embeddings", "passages")
-    if flat:
-        refuse("leaves_of_flat", "leaves")
-        refuse("applies_to_trees", "depth", "growth", "min_samples_leaf")
-    else:
-        refuse("applies_to_flat", "components", "alpha0")
-        if context.params["growth"] == "depth" and context.params["depth"] is not None:
-            refuse("leaves_and_depth", "leaves")
-        if model is not None:
-            raise InvalidParameterError("model_applies_to_flat", parameter="model", value=model)
-    if context.params["output"] is None:
-        refuse("applies_to_report", "order", "documents")
-    if model != "lda":
-        refuse("applies_to_lda", "alpha0")
-        if flat and log_scaling == "log1p" and context.params["weighting"] == "three_words":
-            raise InvalidParameterError("three_words_log_scaled")
-    else:
-        refuse("lda_not_searched", "search")
-        if log_scaling != "none":
-            refuse("lda_log_scaled", "log_scaling")

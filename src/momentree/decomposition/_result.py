@@ -63,14 +63,14 @@ def from_directions(
     warnings: Sequence[Message] = (),
 ) -> Decomposition:
     """Scale the directions of the components by M1 and M2; see :func:`scaled_directions`."""
-    centers, weights, reason = scaled_directions(moments, white, directions)
+    centers, weights, reason = scaled_directions(moments.m1, white, directions)
     if reason is not None:
         extras = {**extras, "reason": reason}
     return with_diagnostics(white, centers, weights, T, extras, warnings)
 
 
 def scaled_directions(
-    moments: Moments, white: Whitening, directions: Floats
+    m1: Floats, white: Whitening, directions: Floats
 ) -> tuple[Floats, Floats, Message | None]:
     """Return centers and weights, given the directions D of the components.
 
@@ -81,7 +81,7 @@ def scaled_directions(
     """
     R = np.linalg.pinv(white.W @ directions)
     b = np.square(R).sum(axis=1)
-    a = R @ (white.W @ moments.m1)
+    a = R @ (white.W @ m1)
     size = np.abs(a) / np.sqrt(np.maximum(b, TINY))
     keep = size > NO_WEIGHT * max(float(size.max(initial=0.0)), TINY)
     reason = None

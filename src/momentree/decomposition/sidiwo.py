@@ -135,17 +135,13 @@ def sidiwo(
     return from_centers(moments, white, M, T, numbers)
 
 
-def pseudo_centers(
-    moments: Moments,
-    n_components: int,
-    *,
-    random_state: int | np.random.RandomState | None = None,  # noqa: ARG001
-    whitening: Whitening | None = None,
-) -> Decomposition:
-    """Return the pseudo-centers of H Algorithm 1, without diagnostics, which splits do not use."""
-    white = whitening_for(moments, n_components, whitening)
-    rotation, _ = common_rotation(slices(moments, white, exact=True)[0])
-    centers, weights, reason = scaled_directions(moments, white, white.E @ rotation)
+def pseudo_centers(m1: Floats, white: Whitening, H: Floats) -> Decomposition:
+    """Return the pseudo-centers of H Algorithm 1, without diagnostics, which splits do not use.
+
+    A multiple of the identity that is added to a slice changes nothing.
+    """
+    rotation, _ = common_rotation(H)
+    centers, weights, reason = scaled_directions(m1, white, white.E @ rotation)
     return Decomposition(*by_weight(centers, weights), {"reason": reason or white.reason})
 
 

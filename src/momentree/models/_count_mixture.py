@@ -27,7 +27,6 @@ from momentree.backends.products import Dot, Product
 from momentree.inference import log_joint, log_posterior
 from momentree.inference.posteriors import LikeliestComponent, responsibilities
 from momentree.models._base import FlatModel, log
-from momentree.models._decomposers import decomposer
 from momentree.models._fit_result import FitResult, Initialization, from_leaves
 from momentree.moments import RawMoments
 from momentree.objects import Decomposition, MixtureParameters, MixtureSums, Moments
@@ -346,7 +345,6 @@ class CountMixture(FitsTexts, FlatModel):
             weighting=self._weighting,
             smoothing=data.smoothing,
             random_state=self.random_state,
-            decompose=decomposer(self.decomposition),
         )
 
     def _smoothed(

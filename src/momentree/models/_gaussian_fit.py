@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -25,6 +26,8 @@ from momentree.objects import (
 from momentree.refinement.em import Refined
 from momentree.refinement.incomplete_gaussian import em_with_gaps
 from momentree.refinement.several_starts import em_from_several
+
+log = logging.getLogger("momentree.models")
 
 EMPTY = 1e-3
 """Components of fewer samples than this are dropped."""
@@ -144,6 +147,7 @@ def _most_likely(
     if not refine:
         name, parameters = next(iter(starts.items()))
         return name, reason, Refined(parameters, 0.0, 1, converged=True)
+    log.info("refining %d components from %d starts", n_components, len(starts))
     name, refined = em_from_several(
         rows,
         starts,

@@ -319,10 +319,14 @@ class GaussianMixture(DensityModel):
     def _profiles(self) -> Floats:
         return self.means_
 
+    @property
+    def _within(self) -> Floats:
+        """Standard deviation of each column within components."""
+        return np.asarray(np.sqrt(self.weights_ @ self._components.variances()))
+
     def _name(self, root: TreeNode) -> None:
         mean = self.weights_ @ self.means_
-        within = self.weights_ @ self._components.variances()
-        spread = np.sqrt(within + self.weights_ @ (self.means_ - mean) ** 2)
+        spread = np.sqrt(self._within**2 + self.weights_ @ (self.means_ - mean) ** 2)
         name_by_difference(root, self.vocabulary_, np.where(spread > 0, spread, np.inf))
 
     # --- files ------------------------------------------------------------------------------------

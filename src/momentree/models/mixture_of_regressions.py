@@ -209,8 +209,8 @@ class MixtureOfRegressions(
         self._check_parameters()
         if y is None:
             raise InvalidDataError("no_target")
-        X, notes = here(X, type(self).__name__, dense=True)
-        X, target = check_real_features(self, X, reset=True, y=y)
+        table, notes = here(X, type(self).__name__, dense=True)
+        X, target = check_real_features(self, table, reset=True, y=y)
         weight = check_sample_weight(sample_weight, len(X))
         weight, extremes = without_extremes(np.column_stack([X, target]), None, weight)
         used = int(np.count_nonzero(weight))
@@ -221,7 +221,7 @@ class MixtureOfRegressions(
         at = np.lexsort((weight, target, *X.T[::-1]))
         with single_threaded_blas():
             self._fit(X[at], target[at], weight[at])
-        self.labels_ = np.asarray(self.predict_proba(X, target).argmax(axis=1), np.intp)
+        self.labels_ = np.asarray(self.predict_proba(table, target).argmax(axis=1), np.intp)
         for note in extremes:
             column = note.values["column"]
             name = "y" if column == X.shape[1] else column

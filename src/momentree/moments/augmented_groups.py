@@ -56,7 +56,7 @@ class GroupedRawMoments:
         self._rows, self._arrays = rows, (own, sample_weight, row_scale)
         self._scale, self._constant, self.n_groups = column_scale, constant, n_groups
         total = rows.sum(RawSums(n_groups), *self._arrays)
-        sums, more = parted(total, n_groups, 2 * n_groups)
+        sums, more = parted(total, n_groups, 1, 2 * n_groups)
         last, self.sizes = more[:n_groups], more[n_groups:]
         self._factor = np.divide(1.0, self.sizes, out=np.zeros(n_groups), where=self.sizes > 0)[
             :, None, None
@@ -83,7 +83,7 @@ class GroupedRawMoments:
         place = np.full(self.n_groups + 1, -1)  # the last entry is for samples without a group
         place[list(which)] = np.arange(h)
         kernel = RawProducts(*self._right(V), place)
-        sums, last = parted(self._rows.sum(kernel, *self._arrays), h, h * m)
+        sums, last = parted(self._rows.sum(kernel, *self._arrays), h, m, h * m)
         return self._scaled_back(sums, last.reshape(h, m), self._factor[list(which)])
 
     def whitened_slices(self, W: Floats) -> Floats:
@@ -102,7 +102,7 @@ class GroupedRawMoments:
         g, k, d = W.shape
         a, b = np.triu_indices(k)
         kernel = RawPairs(*self._right(W.transpose(0, 2, 1)))
-        sums, last = parted(self._rows.sum(kernel, *self._arrays), g, g * len(a))
+        sums, last = parted(self._rows.sum(kernel, *self._arrays), g, len(a), g * len(a))
         H = np.empty((g, d, k, k))
         pairs = self._scaled_back(sums, last.reshape(g, len(a)), self._factor)
         H[:, :, a, b] = H[:, :, b, a] = pairs

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
 
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowArray, Rows, group_totals, parted, with_room
-from momentree.moments._base import BaseMoments
-from momentree.moments._operators import symmetric
-
-TINY = 1e-300
 
 
 class GroupedMoments:
@@ -37,6 +33,8 @@ class GroupedMoments:
         Whether all documents have the same weight, instead of weights by length.
     first : ndarray of shape (g, d, m), default=None
         V of a product that is computed in the pass of the sums.
+    words : ndarray of shape (g, d), default=None
+        Weighted sums of the words of each group, if they are known.
 
     Attributes
     ----------
@@ -65,46 +63,57 @@ class GroupedMoments:
         count_per_token: RowArray,
         uniform: bool,
         first: Floats | None = None,
+        words: Floats | None = None,
     ) -> None:
         self._rows, self._own, self._u = rows, own, count_per_token
-        self.n_groups, self._uniform = n_groups, uniform
+        self.n_groups = n_groups
         arrays = (rows.row_sums, sample_weight, count_per_token)
         self._b = rows.each(RowWeights(uniform), *arrays)
-        total = rows.sum(MomentSums(n_groups, uniform, first), own, *arrays, self._b)
-        sums, more = parted(total, n_groups, 4 * n_groups)
+        kernel = MomentSums(n_groups, uniform, words is None, first)
+        total = rows.sum(kernel, own, *arrays, self._b)
+        sums, more = parted(total, n_groups, kernel.n_columns, 4 * n_groups)
         totals = more.reshape(4, n_groups).T
-        self.words, self.sizes = sums[:, :, 0], totals[:, 3]
+        self.words, self.sizes = sums[:, :, 2] if words is None else words, totals[:, 3]
         totals = totals[:, :3]
         scale = np.divide(1.0, totals, out=np.zeros(totals.shape), where=totals > 0)
         self._scale2, self._scale3 = scale[:, 1], scale[:, 2]
         self.has_triples = scale[:, 2] > 0
-        self.m1 = sums[:, :, 3 if uniform else 0] * scale[:, :1]
-        self._s2 = sums[:, :, 1] * scale[:, 1:2]
-        self._s3 = sums[:, :, 2] * scale[:, 2:3]
+        self.m1 = (sums[:, :, kernel.n_sums - 1] if uniform else self.words) * scale[:, :1]
+        base = 0.0 if uniform else self.words
+        self._s2 = (base - sums[:, :, 0]) * scale[:, 1:2]
+        self._s3 = (base - sums[:, :, 1]) * scale[:, 2:3]
         self._first = first
-        self._product = None if first is None else sums[:, :, -first.shape[2] :].copy()
+        self._product = None if first is None else sums[:, :, kernel.n_sums :].copy()
 
-    def times(self, V: Floats) -> Floats:
-        """Return the products of M2 of every group with its own matrix.
+    def times(self, V: Floats, which: Sequence[int] | None = None) -> Floats:
+        """Return the products of M2 of some groups, each with its own matrix.
 
         Parameters
         ----------
-        V : ndarray of shape (g, d, m)
-            A matrix for each group.
+        V : ndarray of shape (h, d, m)
+            A matrix for each of these groups.
+        which : sequence of int of length h, default=None
+            The groups; None is all of them, in order.
 
         Returns
         -------
-        ndarray of shape (g, d, m)
+        ndarray of shape (h, d, m)
             The products.
         """
+        at: Ints = np.arange(self.n_groups) if which is None else np.asarray(which)
         if V is self._first and self._product is not None:
             product = self._product
         else:
-            product = self._rows.sum(GroupProducts(V), self._own, self._b)
-        return product * self._scale2[:, None, None] - self._s2[:, :, None] * V
+            place = np.full(self.n_groups + 1, -1)  # the last entry is for documents in no group
+            place[at] = np.arange(len(at))
+            product = self._rows.sum(GroupProducts(V, place), self._own, self._b)
+        return product * self._scale2[at, None, None] - self._s2[at, :, None] * V
 
-    def whitened_slices(self, W: Floats) -> Floats:
-        """Return H[r] = W M3[r] W^T of every group.
+    def slices_to_rotate(self, W: Floats) -> Floats:
+        """Return H[r] = W M3[r] W^T of every group, up to a multiple of the identity.
+
+        Its last diagonal entry is subtracted from all diagonal entries of a slice. This does not
+        change what lies off the diagonal after a rotation, and saves one of k (k + 1) / 2 columns.
 
         Parameters
         ----------
@@ -114,77 +123,28 @@ class GroupedMoments:
         Returns
         -------
         ndarray of shape (g, d, k, k)
-            The slices.
+            The slices; entry (k, k) of each is zero.
         """
         k, d = W.shape[1:]
-        a, b = np.triu_indices(k)
-        P = W[:, a] * W[:, b]
+        a, b = (indices[:-1] for indices in np.triu_indices(k))
+        same = a == b
+
+        def pairs_of(left: Floats, right: Floats) -> Floats:
+            """Return left_a right_b, less that of the last components where a = b."""
+            products = left[:, a] * right[:, b]
+            products[:, same] -= left[:, -1:] * right[:, -1:]
+            return np.asarray(products)
+
+        P = pairs_of(W, W)
         right = np.concatenate([W, P], axis=1).transpose(0, 2, 1)
         kernel = GroupSlices(np.ascontiguousarray(right), k)
         found = self._rows.sum(kernel, self._own, self._b, self._u)
         found *= self._scale3[:, None, None]
-        V, pairs = found[:, :, :k], found[:, :, k:]
-        W, P = W.transpose(0, 2, 1), P.transpose(0, 2, 1)
-        pairs += 2.0 * self._s3[:, :, None] * P - W[:, :, a] * V[:, :, b] - W[:, :, b] * V[:, :, a]
-        H = np.empty((self.n_groups, d, k, k))
-        H[:, :, a, b] = H[:, :, b, a] = pairs
+        V, pairs = found[:, :, :k].transpose(0, 2, 1), found[:, :, k:].transpose(0, 2, 1)
+        pairs = pairs + 2.0 * self._s3[:, None] * P - pairs_of(W, V) - pairs_of(V, W)
+        H = np.zeros((self.n_groups, d, k, k))
+        H[:, :, a, b] = H[:, :, b, a] = pairs.transpose(0, 2, 1)
         return H
-
-    def of_group(self, j: int, W: Floats | None = None, H: Floats | None = None) -> GroupMoments:
-        """Return the moments of one group.
-
-        Parameters
-        ----------
-        j : int
-            The group.
-        W : ndarray of shape (k, d), default=None
-            A matrix for which the slices are known.
-        H : ndarray of shape (d, k, k), default=None
-            These slices.
-
-        Returns
-        -------
-        GroupMoments
-            Its products and further slices read all rows again.
-        """
-        return GroupMoments(self, j, W, H)
-
-
-class GroupMoments(BaseMoments):
-    """The moments of one of several groups, whose whitened slices are known."""
-
-    def __init__(self, of: GroupedMoments, j: int, W: Floats | None, H: Floats | None) -> None:
-        self._of, self._j, self._W, self._H = of, j, W, H
-
-    @property
-    def m1(self) -> Floats:
-        """M1, shape (d,)."""
-        return np.asarray(self._of.m1[self._j])
-
-    @property
-    def m2(self) -> LinearOperator:
-        """M2 as an operator of shape (d, d)."""
-
-        def times(V: Floats) -> Floats:
-            right = np.zeros((self._of.n_groups, len(V), 1 if V.ndim == 1 else V.shape[1]))
-            right[self._j] = V.reshape(right.shape[1:])
-            return np.asarray(self._of.times(right)[self._j].reshape(V.shape))
-
-        return symmetric(self._d, times)
-
-    def _slices(self, W: Floats) -> Floats:
-        if self._W is None or self._H is None:
-            right = np.zeros((self._of.n_groups, *W.shape))
-            right[self._j] = W
-            return np.asarray(self._of.whitened_slices(right)[self._j])
-        if np.array_equal(W, self._W):
-            return self._H
-        # From the known slices: W = A W_known for every W in the span of the known rows.
-        A = W @ np.linalg.pinv(self._W)
-        return np.asarray(np.einsum("ab,rbc,dc->rad", A, self._H, A, optimize=True))
-
-    def _tensor(self, W: Floats) -> Floats:
-        return np.asarray(np.tensordot(W, self._slices(W), 1))
 
 
 @dataclass(frozen=True)
@@ -221,18 +181,33 @@ class MomentSums:
 
     n_groups: int
     uniform: bool
+    with_words: bool
     first: Floats | None
 
+    @property
+    def n_sums(self) -> int:
+        """Number of sums over words: for the diagonals of M2 and M3, of the words, and for M1."""
+        return 2 + self.with_words + self.uniform
+
+    @property
+    def n_columns(self) -> int:
+        """Number of all sums, with those of the first products."""
+        return self.n_sums + (0 if self.first is None else self.first.shape[2])
+
     def __call__(self, B: Block, own: Ints, c: Floats, v: Floats, u: Floats, b: Floats) -> Floats:
-        """Return the sums, (g, d, 3 or 4), with the first products, and four totals of groups."""
-        columns = [v, b[:, 1] * u, b[:, 2] * (u * u)] + [b[:, 0]] * self.uniform
-        right, g = np.stack(columns, axis=1), self.n_groups
-        m = 0 if self.first is None else self.first.shape[2]
-        out, sums, more = with_room(B, g, right.shape[1] + m, 4 * g)
-        if self.first is None:
-            B.own_tdot(right, own, g, out=sums)
-        else:
-            B.own_sums(self.first, own, b[:, 1], right, out=sums)
+        """Return the sums, shape (g, d, n_columns), and four totals of groups."""
+        g, base = self.n_groups, 0.0 if self.uniform else v
+        # Weights by length differ from v only after log scaling and for documents of one or two
+        # words. The differences save their columns in all other blocks.
+        columns = [base - b[:, 1] * u, base - b[:, 2] * (u * u)]
+        start = 0 if any(column.any() for column in columns) else 2
+        columns = [*columns, *[v] * self.with_words, *[b[:, 0]] * self.uniform][start:]
+        out, sums, more = with_room(B, g, self.n_columns, 4 * g)
+        right = np.stack(columns, axis=1) if columns else np.empty((len(v), 0))
+        if self.first is not None:
+            B.own_sums(self.first, own, b[:, 1], right, out=sums[:, :, start:])
+        elif columns:
+            B.own_tdot(right, own, g, out=sums[:, :, start:])
         sizes = row_sizes(c, u, uniform=self.uniform)
         totals = [column * size for column, size in zip(b.T, sizes, strict=True)]
         more += np.concatenate([group_totals(own, values, g) for values in (*totals, v)])
@@ -241,13 +216,14 @@ class MomentSums:
 
 @dataclass(frozen=True)
 class GroupProducts:
-    """Products X^T (b2 * (X V)) of every group with its own V."""
+    """Products X^T (b2 * (X V)) of some groups with their own V."""
 
-    V: Floats
+    V: Floats  # (h, d, m)
+    place: Ints  # which of the h groups a group is; -1 for others
 
     def __call__(self, B: Block, own: Ints, b: Floats) -> Floats:
-        """Return the products, shape (g, d, m)."""
-        return B.own_gram(self.V, own, b[:, 1], out=B.total)
+        """Return the products, shape (h, d, m)."""
+        return B.own_gram(self.V, self.place[own], b[:, 1], out=B.total)
 
 
 @dataclass(frozen=True)
@@ -255,12 +231,12 @@ class GroupSlices:
     """The sums over rows in the slices of M3.
 
     With z = W x and P_ab = w_a * w_b: X^T (b3 u z), and X^T (b3 (z_a z_b - u X P_ab)) for all pairs
-    a <= b.
+    a <= b but the last, less that of the last where a = b.
     """
 
-    right: Floats  # W^T and P^T, (g, d, k + k (k + 1) / 2)
+    right: Floats  # W^T and P^T, (g, d, k + k (k + 1) / 2 - 1)
     k: int
 
     def __call__(self, B: Block, own: Ints, b: Floats, u: Floats) -> Floats:
-        """Return the sums, shape (g, d, k + k (k + 1) / 2)."""
+        """Return the sums, of the shape of `right`."""
         return B.own_slices(self.right, own, b[:, 2], u, self.k, out=B.total)

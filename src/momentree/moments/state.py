@@ -226,11 +226,11 @@ class State(ABC):
         ]
         if not np.array_equal(self.columns, other.columns):
             found.append(_column_difference(self.columns, other.columns))
-        elif any(
-            name not in other._fixed or not np.array_equal(value, other._fixed[name])
-            for name, value in self._fixed.items()
+        elif self._fixed.keys() != other._fixed.keys() or any(
+            not np.array_equal(value, other._fixed[name]) for name, value in self._fixed.items()
         ):
-            found.append(f"{' and '.join(self._fixed)}: they are of different rounds or files")
+            names = " and ".join(self._fixed or other._fixed)
+            found.append(f"{names}: they are of different rounds or files")
         return found
 
     @property
@@ -434,7 +434,9 @@ _WORDS = {"third": "the last round", "n_iter": "step of EM", "last": "log-likeli
 
 
 def _shown(value: object) -> str:
-    return {True: "yes", False: "no", None: "none"}.get(value, str(value))  # type: ignore[call-overload, no-any-return]
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "none" if value is None else str(value)
 
 
 def _names(columns: int | Sequence[str] | NDArray[Any]) -> NDArray[Any]:

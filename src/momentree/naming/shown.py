@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from momentree._pages import in_parts
+from momentree._pages import in_parts, picked
 from momentree._types import Floats, Ints
 from momentree.backends import Block, Rows, RowSampler, as_rows, single_threaded_blas, taken
 from momentree.metrics.words import DECIMALS, npmi
@@ -132,7 +132,9 @@ def _log2_of_one_more(counts: Floats) -> Floats:
 def _drawn(rows: Rows, labels: Ints, weight: Floats, size: int) -> tuple[Rows, Ints, Floats]:
     """Return so many documents of each leaf, their leaves and weights."""
     at, v = RowSampler(rows, weight).draw_from_groups(labels, max(_LEAST, size))
-    return (rows, labels, weight) if len(at) == rows.shape[0] else (taken(rows, at), labels[at], v)
+    if len(at) == rows.shape[0]:
+        return rows, labels, weight
+    return taken(rows, at), picked(labels, at), v
 
 
 def _together(part: Rows, v: Floats, candidates: Sequence[Ints]) -> list[Floats]:

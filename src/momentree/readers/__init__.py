@@ -18,9 +18,11 @@ from momentree.readers.records.records import read_records
 from momentree.readers.sequences.coder import SequenceCoder
 from momentree.readers.sequences.objects import Sequences
 from momentree.readers.sequences.sequences import read_sequences
-from momentree.readers.stored.corpus import StoredCorpus, store_corpus
+from momentree.readers.stored.corpus import store_corpus
 from momentree.readers.stored.counts import StoredCounts, store_counts
-from momentree.readers.stored.records import StoredRecords, store_records
+from momentree.readers.stored.measurements import SampledMeasurements, sample_measurements
+from momentree.readers.stored.objects import StoredCorpus, StoredRecords
+from momentree.readers.stored.records import store_records
 from momentree.readers.stored.work import WorkFolder, new_stage
 from momentree.readers.text.documents import read_documents, stream_documents
 from momentree.readers.text.frequencies import DocumentFrequencies
@@ -45,6 +47,7 @@ __all__ = [
     "Passages",
     "RecordCoder",
     "Records",
+    "SampledMeasurements",
     "SequenceCoder",
     "Sequences",
     "StoredCorpus",
@@ -70,6 +73,7 @@ __all__ = [
     "read_records",
     "read_sequences",
     "roll_up",
+    "sample_measurements",
     "stop_words",
     "store_corpus",
     "store_counts",

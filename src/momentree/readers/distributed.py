@@ -27,12 +27,13 @@ from momentree.messages import Message
 from momentree.readers.tables.roles import pick
 from momentree.readers.tables.values import count_words
 from momentree.readers.text.cleaning import clean_batch, note_stripped
+from momentree.readers.text.counting import Counted
 from momentree.readers.text.frequencies import DocumentFrequencies
 from momentree.readers.text.languages import TextSample
 from momentree.readers.text.objects import Corpus
 from momentree.readers.text.passages import LONG_TEXT_WORDS
 from momentree.readers.text.selection import note_without_words, select_words
-from momentree.readers.text.vectorizer import Counted, TextVectorizer
+from momentree.readers.text.vectorizer import TextVectorizer
 
 _URL = re.compile(r"^([a-z][a-z0-9+.-]+):/+", re.IGNORECASE)
 PART_BYTES = 1 << 26
@@ -377,10 +378,10 @@ def _frequencies(part: _Part, settings: Any) -> tuple[DocumentFrequencies, int]:
     from momentree.backends.dask_tasks import value_of
 
     vectorizer: TextVectorizer = value_of(settings)
+    counter = vectorizer.counter()
     frequencies, n_found = DocumentFrequencies(MOST_WORDS), 0
     for batch in _batches(part):
-        texts = batch if vectorizer.raw else clean_batch(batch, Counter())
-        counted = replace(vectorizer, raw=True).counted(texts)
+        counted = counter.count(batch if vectorizer.raw else clean_batch(batch, Counter()))
         frequencies.update(list(counted.words), counted.X)
         n_found += counted.n_found
     return frequencies, n_found

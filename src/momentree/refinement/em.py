@@ -7,6 +7,7 @@ from typing import Generic, Literal, TypeVar
 
 import numpy as np
 
+from momentree._pace import iterations
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowArray, RowBlocks, Rows
 from momentree.backends.products import TransposedProduct
@@ -100,7 +101,7 @@ def em(
     sums, sizes = np.empty((0, start.n_components)), np.empty(0)
     words = column_sums(rows, sample_weight)
     n_iter, gain_of_prior = 0, 0.0
-    for n_iter in range(1, max_iter + 1):  # noqa: B007
+    for n_iter in iterations(max_iter):  # noqa: B007
         sums, sizes, log_likelihood = expected_statistics(rows, parameters, sample_weight, words)
         gain, last = log_likelihood - last + gain_of_prior, log_likelihood
         if convergence == "likelihood" and gain <= tol * abs(log_likelihood):

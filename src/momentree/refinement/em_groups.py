@@ -73,7 +73,7 @@ def em_of_groups(
         contrasts = np.stack([run.contrast for run in running])[:, :, None]
         kernel = GroupSteps(contrasts, np.array([run.ahead for run in running]), place)
         total = rows.sum(kernel, own, sample_weight)
-        firsts, more = parted(total, len(going), 2 * len(going))
+        firsts, more = parted(total, len(going), 1, 2 * len(going))
         for run, first, size, gain in zip(running, firsts, *np.split(more, 2), strict=True):
             run.step(first[:, 0], float(size), float(gain))
     return [None if run is None else run.result for run in found]
@@ -128,7 +128,7 @@ def group_sums(
 ) -> tuple[Floats, Floats]:
     """Return the weighted sums of the statistics of each group, (g, p), and the weights, (g,)."""
     total = rows.sum(SumsAndWeights(n_groups), own, sample_weight)
-    sums, weights = parted(total, n_groups, n_groups)
+    sums, weights = parted(total, n_groups, 1, n_groups)
     return sums[:, :, 0], weights
 
 

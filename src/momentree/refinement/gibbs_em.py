@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import psi
 
+from momentree._pace import iterations
 from momentree._types import Floats
 from momentree.backends import Block, RowBlocks
 from momentree.inference.gibbs import Chains, check_whole_counts, seed_of
@@ -70,7 +71,7 @@ def gibbs_em(
     usable = np.where(rows.row_sums > 0, sample_weight, 0.0)
     chains: dict[int, Chains] = {}
     parameters, mean = start, np.zeros((d + 1, start.n_components))
-    for step in range(1, max_iter + 1):
+    for step in iterations(max_iter, at_most=False):
         alpha, centers = parameters.alpha, np.ascontiguousarray(parameters.centers)
 
         def kernel(B: Block, alpha: Floats = alpha, centers: Floats = centers) -> Floats:

@@ -114,11 +114,11 @@ def halves(
     direction = _first_direction(means, squares, variance)
     for _ in range(PRODUCTS):
         total = rows.sum(OwnProducts(_scores(direction, means)), labels, v)
-        products, at_mean = parted(total, k, k)
+        products, at_mean = parted(total, k, 1, k)
         direction = squares * (products[:, :, 0].T - means * at_mean)
         direction /= np.maximum(np.abs(direction).max(axis=0), TINY)
     total = rows.sum(OwnSides(_scores(direction, means)), labels, v)
-    firsts, n_first = parted(total, k, k)
+    firsts, n_first = parted(total, k, 1, k)
     whole, base = _likelihoods(family, sums, sizes, smoothing, others)
     divisible = (n_first > 0) & (n_first < sizes)
     found = Halves(
@@ -133,7 +133,7 @@ def halves(
         theta, offset = _likelihoods(family, both, n_both, smoothing, others)
         contrasts = np.ascontiguousarray((theta[:, :k] - theta[:, k:]).T)[:, :, None]
         step = GroupSteps(contrasts, offset[:k] - offset[k:], every)
-        firsts, more = parted(rows.sum(step, labels, v), k, 2 * k)
+        firsts, more = parted(rows.sum(step, labels, v), k, 1, 2 * k)
         n_first, ahead = np.split(more, 2)
         # log (P[x, first] + P[x, second]) - log P[x], summed over the samples of each component.
         gain = (sums * (theta[:, k:] - whole)).sum(axis=0)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
+from momentree._pace import iterations
 from momentree._types import Floats, Ints
 from momentree.objects import FullGaussianParameters, MixtureParameters, SharedGaussianParameters
 from momentree.refinement.em import Refined
@@ -75,7 +76,7 @@ def em_with_gaps(
         for g, m in enumerate(kinds)
     ]
     best, last, parameters, converged, n_iter = start, -np.inf, start, False, 1
-    for n_iter in range(1, max_iter + 1):  # noqa: B007
+    for n_iter in iterations(max_iter):  # noqa: B007
         sums, sizes, squares, log_likelihood = _expected(Z, weight, patterns, parameters)
         gain = log_likelihood - last
         if gain > 0:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from momentree._pace import iterations
 from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks, Rows, collected
 from momentree.objects import MixtureParameters, MixtureSums
@@ -121,7 +122,7 @@ def incremental_em(
     parameters, last, converged, n_iter = start, -np.inf, False, 0
     k = start.n_components
     S0, N0 = before.statistics, before.sizes
-    for n_iter in range(1, max_iter + 1):  # noqa: B007
+    for n_iter in iterations(max_iter):  # noqa: B007
         S, N, value = expected_statistics(rows, parameters, sample_weight, words)
         theta, offsets = _finite(parameters)
         value += float((S0 * theta).sum() + N0 @ offsets)

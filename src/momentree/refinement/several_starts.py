@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from momentree._pace import iterations
 from momentree._types import Floats
 from momentree.backends import Block, RowBlocks
 from momentree.objects import MixtureParameters
@@ -80,7 +81,7 @@ def em_from_several(
     n_iter = 1
     for steps in ROUNDS if len(names) > 1 else ():
         steps = min(steps, max_iter - n_iter)
-        for _ in range(steps):
+        for _ in iterations(steps, at_most=False):
             runs.step()
         n_iter += steps
         order = runs.promising()[: max(FINALISTS, int(np.ceil(KEPT * len(names))))]
@@ -205,7 +206,7 @@ def _continued(
     words, least = column_sums(rows, weight), tol * float(weight.sum())
     best, last, parameters, converged = start, -np.inf, start, False
     steps = max(max_iter - n_iter, 1)
-    for at in range(1, steps + 1):  # noqa: B007
+    for at in iterations(steps):  # noqa: B007
         sums, sizes, found = expected_statistics(rows, parameters, weight, words)
         gain = found - last
         if gain > 0:

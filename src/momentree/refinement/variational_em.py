@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln, psi
 
+from momentree._pace import iterations
 from momentree._types import Floats
 from momentree.backends import Block, RowBlocks
 from momentree.inference.variational import document_bound, fit_block, small_blocks
@@ -86,7 +87,7 @@ def variational_em(
     if before is not None:  # the topics are known from earlier batches, as a distribution
         topics, of_topics = expected_topics(earlier + smoothing, smoothing)
     n_iter, sums, mean_logs = 0, earlier, earlier_logs
-    for n_iter in range(1, max_iter + 1):
+    for n_iter in iterations(max_iter):
         rounds = FIRST_ROUNDS if n_iter == 1 else ROUNDS
         sums, mean_logs, bound = _variational_statistics(
             rows, parameters.alpha, topics, gammas, usable, rounds

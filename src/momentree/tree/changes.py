@@ -56,8 +56,9 @@ class GroupChange:
         the fraction of the samples of the last batch.
     distance : float
         Between the old and the new profile. For counts, codes and words: half the sum of absolute
-        differences of the probabilities, from 0 to 1. For other columns: Euclidean, with columns in
-        units of the deviation between the old groups. NaN if there is only one profile.
+        differences of the probabilities, from 0 to 1. For numbers: Euclidean, with columns in units
+        of their standard deviation within the old groups, or between them if the model does not
+        know it. NaN if there is only one profile.
     rose, fell : tuple of str
         Words, codes or columns that gained and lost most, at most five each.
     """
@@ -214,6 +215,7 @@ class Groups:
     names: Sequence[str]
     columns: Sequence[str]
     distributions: bool  # whether profiles are non-negative, and their scale is of no interest
+    within: Floats | None = None  # deviation of each column within groups, if it is known
 
     @classmethod
     def of(cls, model: Any) -> Groups:
@@ -230,7 +232,9 @@ class Groups:
         columns = [str(name) for name in model.vocabulary_]
         if len(columns) != profiles.shape[1]:  # encoded columns, as of categories
             columns = [str(i) for i in range(profiles.shape[1])]
-        return cls(profiles, weights, model.names_, columns, bool((profiles >= 0).all()))
+        within = getattr(model, "_within", None)
+        distributions = within is None and bool((profiles >= 0).all())
+        return cls(profiles, weights, model.names_, columns, distributions, within)
 
     def on(self, words: Sequence[str]) -> Floats:
         """Return the profiles over other columns, zero for unknown ones."""
@@ -308,8 +312,7 @@ def _compared(
         distances = 0.5 * cdist(A, B, "cityblock")
         within = 0.5 * cdist(A, A, "cityblock")
     else:
-        spread = np.sqrt(before.weights @ (A - before.weights @ A) ** 2)
-        unit = np.where(spread > 0, spread, 1.0)
+        unit = _units(before, A)
         distances, within = cdist(A / unit, B / unit), cdist(A / unit, A / unit)
     between = within[np.triu_indices(len(A), 1)]
     separation = float(np.median(between)) if len(between) else 1.0
@@ -348,6 +351,18 @@ def _compared(
             weight = float(before.weights[i])
             rows.append(GroupChange(i, None, name, "vanished", weight, 0.0, float("nan")))
     return ModelChanges(tuple(rows), separation)
+
+
+def _units(before: Groups, A: Floats) -> Floats:
+    """Return a unit for each column.
+
+    Where groups do not differ, the deviation between them is noise, and so large in this unit that
+    it would hide all other columns; so the deviation within groups is preferred.
+    """
+    unit = np.sqrt(before.weights @ (A - before.weights @ A) ** 2)
+    if before.within is not None:
+        unit[: len(before.within)] = before.within  # the columns of the old model are first
+    return np.where(unit > 0, unit, 1.0)
 
 
 def _words(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import math
+import time
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from momentree._choices import Growth
+from momentree._pace import time_left
 from momentree._types import Ints
 from momentree.assignment.rules import Rule
 from momentree.backends import RowArray, Rows
@@ -139,10 +141,14 @@ class Growing:
 
     def grown(self, limits: Limits) -> Grown:
         """Return the tree within limits; the splits that are known already are not repeated."""
+        start = time.monotonic()
         while True:
             root, leaves, unknown = self._chosen(limits)
             if len(leaves) > 1:
-                log.info("growing the tree: %d leaves", len(leaves))
+                # A level, which takes about as long as any other, at most doubles the leaves.
+                share = math.log(len(leaves)) / math.log(limits.leaves)
+                left = time_left(start, share, "about ") if unknown else ""
+                log.info("growing the tree: %d leaves%s", len(leaves), left)
             if not unknown:
                 break
             self._split(unknown)

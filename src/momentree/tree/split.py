@@ -46,6 +46,14 @@ class Groups:
     n_groups: int
     parents: Sequence[tuple[Split, int] | None] | None = None
 
+    @property
+    def sums(self) -> Floats | None:
+        """Weighted sums of the statistics of each group, (g, p), if all parents are known."""
+        known = [parent for parent in self.parents or [] if parent is not None]
+        if len(known) < self.n_groups:
+            return None
+        return np.stack([split.sums[:, side] for split, side in known])
+
     @classmethod
     def one(cls, rows: Rows, weight: RowArray, factor: RowArray) -> Groups:
         """Return all samples as one group."""
@@ -187,8 +195,7 @@ def small_side(sizes: Floats, least: float) -> Message | None:
 def sides_of(rules: Sequence[Rule | None], groups: Groups, *, ordered: bool = True) -> Sides:
     """Return the sides of a rule for each group, largest first if `ordered`.
 
-    One pass over the data finds the sides, another one their sums. Samples of a group without a
-    rule have the largest side number.
+    Samples of a group without a rule have the largest side number.
     """
     sides = _sides(rules, groups)
     if not ordered or not any(rules):
@@ -221,10 +228,10 @@ def _sides(rules: Sequence[Rule | None], groups: Groups) -> Sides:
     p = groups.rows.shape[1]
     kernel = SidesByRule.of(rules, p)
     s = kernel.n_sides
-    code = groups.rows.map(kernel, groups.own)
     g = len(rules)
-    total = groups.rows.sum(SumsOfSides(g, s), groups.own, code, groups.weight)
-    sums, more = parted(total, g * s, 2 * g * s)
+    arrays = groups.own, groups.weight
+    code, total = groups.rows.map_and_sum(kernel, SumsOfSides(g, s), *arrays)
+    sums, more = parted(total, g * s, 1, 2 * g * s)
     sizes, clear = more.reshape(2, g, s)
     side = groups.rows.each(Untied(s), code)
     return Sides(list(rules), side, sums.reshape(g, s, p).transpose(0, 2, 1), sizes, clear)
@@ -256,7 +263,7 @@ class SidesByRule:
         """Number of sides s."""
         return 2 if self.linear else self.coef.shape[2]
 
-    def __call__(self, B: Block, own: Ints) -> Any:
+    def __call__(self, B: Block, own: Ints, v: Floats) -> Any:  # noqa: ARG002
         """Return the sides, with the first of those that are tied."""
         # One or two bytes per sample, because every level keeps this array.
         kind = np.min_scalar_type(-2 * self.n_sides)
@@ -276,7 +283,7 @@ class SumsOfSides:
     n_groups: int
     n_sides: int
 
-    def __call__(self, B: Block, own: Ints, code: Ints, v: Floats) -> Floats:
+    def __call__(self, B: Block, own: Ints, v: Floats, code: Ints) -> Floats:
         """Return the sums."""
         s, n_parts = self.n_sides, self.n_groups * self.n_sides
         part = np.where(own >= 0, own * s + code % s, -1)

@@ -40,7 +40,7 @@ def topic_bic(splits: Splits, groups: Groups) -> list[Message | None]:
     rows = groups.rows
     arrays = (groups.own, rows.row_sums, groups.weight, groups.factor)
     g = groups.n_groups
-    words, more = parted(rows.sum(GroupOccurrences(g), *arrays), g, 3 * g)
+    words, more = parted(rows.sum(GroupOccurrences(g), *arrays), g, 1, 3 * g)
     n_words = np.count_nonzero(words, axis=(1, 2))
     reasons: list[Message | None] = []
     for found, p, (mass, scaled, size) in zip(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,11 +15,11 @@ from momentree.decomposition.sidiwo import pseudo_centers
 from momentree.messages import Message
 from momentree.moments import GroupedMoments
 from momentree.moments.weighting import three_words
-from momentree.objects import Decomposition, TopicParameters, Whitening
+from momentree.objects import TopicParameters, Whitening
 from momentree.parameters import topic_parameters
 from momentree.refinement.em_groups import em_of_groups
 from momentree.tree.split import SPLIT_ITER, Groups, Split, Splits, sides_of
-from momentree.whitening import DENSE_FEATURES, group_starts, whiten, whiten_groups
+from momentree.whitening import DENSE_FEATURES, group_starts, whiten_each, whiten_groups
 
 WIDTH, TOL = 4, 1e-2
 """Columns of the block iteration, and the residual at which it stops."""
@@ -43,15 +43,10 @@ class TopicSplitter:
     refine_iter: int = SPLIT_ITER
     weighting: Weighting = "length"
     random_state: int | np.random.RandomState | None = None
-    decompose: Callable[..., Decomposition] = pseudo_centers
     exact: bool = False
 
     def __call__(self, groups: Groups) -> Splits:
         """Split groups of documents."""
-        if self.exact and groups.n_groups > 1:
-            # Groups converge after very different numbers of products.
-            parts = [(at, self(alone)) for at, alone in groups.alone()]
-            return Splits.joined(groups.rows, parts)
         start = self._start(groups)
         moments = self._moments(groups, start)
         needed = 2 * self.min_samples_leaf
@@ -99,10 +94,10 @@ class TopicSplitter:
         return Splits(found, splits.side)
 
     def _moments(self, groups: Groups, first: Floats | None) -> GroupedMoments:
-        rows, count_per_token = groups.rows, groups.factor
+        rows, count_per_token, words = groups.rows, groups.factor, groups.sums
         if self.weighting == "three_words":
             rows = RowBlocks(three_words(collected(rows).matrix, self.random_state))
-            count_per_token = np.ones(rows.shape[0])
+            count_per_token, words = np.ones(rows.shape[0]), None
         return GroupedMoments(
             rows,
             groups.own,
@@ -111,6 +106,7 @@ class TopicSplitter:
             count_per_token=count_per_token,
             uniform=self.weighting == "uniform",
             first=first,
+            words=words,
         )
 
     def _topics(
@@ -127,12 +123,11 @@ class TopicSplitter:
         topics: list[TopicParameters | None] = [None] * moments.n_groups
         if all(reasons):
             return topics, directions
-        H = moments.whitened_slices(W)
+        H = moments.slices_to_rotate(W)
         for j, white in enumerate(whitenings):
             if reasons[j] is not None:
                 continue
-            one = moments.of_group(j, W[j], H[j])
-            found = self.decompose(one, 2, random_state=self.random_state, whitening=white)
+            found = pseudo_centers(moments.m1[j], white, H[j])
             if found.n_components < 2 or not found.weights.sum() > 0:
                 reasons[j] = found.diagnostics["reason"] or Message("one_component")
             else:
@@ -145,16 +140,17 @@ class TopicSplitter:
         """Return where whitening starts if that is known from the parents of all groups."""
         parents = [parent for parent in groups.parents or [] if parent is not None]
         known = [split.directions for split, _ in parents if split.directions is not None]
-        if len(known) < groups.n_groups or groups.rows.shape[1] <= DENSE_FEATURES:
+        words = groups.sums
+        if words is None or len(known) < len(words) or groups.rows.shape[1] <= DENSE_FEATURES:
             return None
-        words = np.stack([split.sums[:, side] for split, side in parents])
         return group_starts(words, known, WIDTH)
 
     def _whitenings(
         self, moments: GroupedMoments, start: Floats | None
     ) -> tuple[list[Whitening], Sequence[Floats | None]]:
         if self.exact:
-            return [whiten(moments.of_group(0), 2, tol=1e-12)], [None]
+            every = range(moments.n_groups)
+            return whiten_each(moments, 2, every, tol=1e-12), [None] * moments.n_groups
         max_passes = WARM
         if start is None:
             start, max_passes = group_starts(moments.m1, None, WIDTH), COLD

@@ -12,7 +12,7 @@ import pytest
 
 from momentree.datasets import load_docstrings, read_corpus, store_corpus, stream_documents
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadError
-from momentree.readers.stored import corpus as stages
+from momentree.readers.stored import corpus_stages as stages
 from momentree.readers.tables import table
 from tests.raising import raises
 

@@ -140,10 +140,6 @@ WORDS: dict[str, str] = {
         "{parameters.memory} does not allow {parameter:auto}, which fits many models; give a "
         "number, such as the one found for a sample"
     ),
-    "measurements_not_streamed": (
-        "{parameter} is for records with codes, and this table contains measurements; leave out "
-        "{parameter}, or choose columns of codes with {parameters.code_columns}"
-    ),
     "search_left_out": (
         "a search in all documents would exceed {parameters.memory}, so topics come from splits "
         "and EM alone, as with {parameters.search:none}; more memory or fewer topics allow it"

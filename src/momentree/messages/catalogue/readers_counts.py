@@ -154,7 +154,10 @@ WORDS: dict[str, str] = {
         "the counts in {path} are damaged: a file is missing, cut off or changed; write them again"
     ),
     "folder_exists": "{path} exists already; remove it, or give another name",
-    "cannot_store": "cannot write {path}: {reason}; nothing was left behind",
+    "cannot_store": (
+        "cannot write {path}: {reason}; no part of it is left. Make room there, or choose another "
+        "place"
+    ),
     "batch_of_other_columns": (
         "a batch has {found:~column}, the first one {needed:,}; batches are rows of one table"
     ),

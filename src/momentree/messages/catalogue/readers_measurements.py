@@ -103,4 +103,8 @@ WORDS: dict[str, str] = {
         "{path}, {origin}, column {column!r}, contains {value!r}, which is not of the kind "
         "{kind!r} that {parameter} gives to the column"
     ),
+    "sample_of_records": (
+        "the table has {n_all:~record}, more than {parameter} allows: groups and all numbers are "
+        "those of a random sample of {n_rows:,}; all records are assigned to these groups"
+    ),
 }

@@ -90,7 +90,10 @@ WORDS: dict[str, str] = {
     ),
     "json_entries": "read the {n_rows:~object} in field {key!r} of {source}",
     # Parquet
-    "unreadable_parquet": "cannot read {path} as Parquet: {details}",
+    "unreadable_parquet": (
+        "cannot read {path} as Parquet; if it is damaged or incomplete, copy or write it again "
+        "({details})"
+    ),
     # Spreadsheets
     "unreadable_spreadsheet": "cannot read {path} as a spreadsheet: {details}",
     "damaged_spreadsheet": (

@@ -272,6 +272,13 @@ WORDS: dict[str, str] = {
         "the folder {path} has unfinished work of an earlier run; continue with "
         "{parameter:=value}, or remove the folder to begin anew"
     ),
+    "work_inside_input": (
+        "the folder {path} would be inside the input {folder} and be read too; give an output, or "
+        "a folder, outside of it"
+    ),
+    "work_in_use": (
+        "another process works in the folder {path}; wait until it has ended, or give another name"
+    ),
     "not_a_work_folder": (
         "the folder {path} was not made by momentree; give another name, or remove it"
     ),

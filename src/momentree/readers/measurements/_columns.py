@@ -42,7 +42,7 @@ def choose_columns(
     for name in kinds:
         if name in table.columns and name not in names:
             raise ReadError("kind_of_other_column", column=excerpt(name), parameter="kinds")
-    style, missing = _style(table, names), frozenset(rules.missing)
+    style, missing = find_table_style(table, names), frozenset(rules.missing)
     found: list[Column] = []
     left_out: dict[str, str] = {}
     for name in names:
@@ -73,8 +73,13 @@ def choose_columns(
     return found, left_out
 
 
-def read_known_columns(table: Table, coder: MeasurementCoder) -> tuple[list[Column], list[Message]]:
-    """Read the columns of a coder; values that it does not know are missing."""
+def read_known_columns(
+    table: Table, coder: MeasurementCoder, style: Style | None = None
+) -> tuple[list[Column], list[Message]]:
+    """Read the columns of a coder; values that it does not know are missing.
+
+    Numbers are written in a style, or that of this table.
+    """
     present = [name for name in coder.kinds if name in table.columns]
     if not present:
         raise ReadError(
@@ -83,7 +88,7 @@ def read_known_columns(table: Table, coder: MeasurementCoder) -> tuple[list[Colu
             expected=excerpts(coder.kinds),
             columns=excerpts(table.names),
         )
-    style, missing = _style(table, present), frozenset(coder.missing)
+    style, missing = style or find_table_style(table, present), frozenset(coder.missing)
     found, notes, n_unknown = [], list[Message](), 0
     for name, kind in coder.kinds.items():
         cells = table.columns.get(name, [""] * table.n_rows)
@@ -123,7 +128,8 @@ def _as_numbers_are_written(column: Column, categories: Sequence[str]) -> Column
     return replace(column, texts=np.array([written[t] for t in column.texts], dtype=object))
 
 
-def _style(table: Table, names: Sequence[str]) -> Style:
+def find_table_style(table: Table, names: Sequence[str]) -> Style:
+    """Return how numbers are written in some columns of a table."""
     return find_style(table.columns[name][:_STYLE_ROWS] for name in names)
 
 

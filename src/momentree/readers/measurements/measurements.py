@@ -155,11 +155,8 @@ def read_measurements(
     )
     covariates = as_names("covariate_columns", covariate_columns)
     outcomes = [*as_names("outcome_columns", outcome_columns), *covariates]
-    patterns = as_names("ignore_columns", ignore_columns)
-    ignored = set(matching(source.head, "ignore_columns", patterns))
-    table = source.read([name for name in source.head.names if name not in ignored])
     table, joining = join_tables(
-        table,
+        source.read(read_columns(source.head, ignore_columns)),
         as_paths(join),
         as_names("on", on),
         outcomes,
@@ -167,6 +164,39 @@ def read_measurements(
         encoding=encoding,
         separator=separator,
     )
+    return measurements_of(
+        table,
+        asked,
+        words_missing,
+        id_column=id_column,
+        outcomes=outcomes,
+        covariates=covariates,
+        empty=empty,
+        coder=coder,
+        joining=joining,
+    )
+
+
+def read_columns(head: Table, ignore_columns: str | Sequence[str]) -> list[str]:
+    """Return the columns of a table without those to leave out."""
+    patterns = as_names("ignore_columns", ignore_columns)
+    ignored = set(matching(head, "ignore_columns", patterns))
+    return [name for name in head.names if name not in ignored]
+
+
+def measurements_of(
+    table: Table,
+    asked: Mapping[str, ColumnKind],
+    words_missing: Sequence[str],
+    *,
+    id_column: str | None,
+    outcomes: Sequence[str],
+    covariates: Sequence[str],
+    empty: Empty,
+    coder: MeasurementCoder | None = None,
+    joining: Sequence[Message] = (),
+) -> Measurements:
+    """Return the measurements in a table, as :func:`read_measurements` does for one in a file."""
     if coder is not None and id_column is None and coder.id_column in table.columns:
         id_column = coder.id_column
     roles = find_roles(table, id_column=id_column, outcomes=outcomes)

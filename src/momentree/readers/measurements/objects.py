@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -102,6 +102,10 @@ class Measurements:
     def n_missing(self) -> int:
         """Number of missing cells in records with any known value."""
         return sum(int(is_missing(values)[self.enough].sum()) for values in self.columns.values())
+
+    def blocks(self) -> Iterator[tuple[Measurements, NDArray[np.bool_]]]:
+        """Yield the records in order, in blocks, and which of them these measurements contain."""
+        yield self, np.ones(len(self), dtype=np.bool_)
 
     def to_matrix(self) -> Floats:
         """Return the columns as floats, shape (n, d): categories by the place of their values."""

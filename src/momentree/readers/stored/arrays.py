@@ -85,6 +85,13 @@ class ArrayWriter:
         self._start = self._file.tell()
 
 
+def write_array(path: Path, values: NDArray[Any]) -> None:
+    """Write an array of one dimension to a ``.npy`` file, and to disk."""
+    with ArrayWriter(path, values.dtype) as file:
+        file.append(values)
+        file.finish()
+
+
 def _described(path: Path) -> tuple[int, np.dtype[Any], int]:
     """Return the length, the type and the place of the first entry of a file."""
     with path.open("rb") as file:

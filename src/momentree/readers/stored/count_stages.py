@@ -30,10 +30,10 @@ from momentree.readers.counts._stored import read_stored
 from momentree.readers.counts._svmlight import counts_from_one, read_svmlight, stream_svmlight
 from momentree.readers.counts.files import check_number_of_words, find_matrix, merged_words
 from momentree.readers.counts.filter import candidate_words
-from momentree.readers.stored.arrays import ArrayWriter
+from momentree.readers.stored.arrays import ArrayWriter, write_array
 from momentree.readers.stored.copies import checksums
 from momentree.readers.stored.counts import MOST_COLUMNS, CountsWriter, StoredCounts, new_folder
-from momentree.readers.stored.strings import StringsWriter
+from momentree.readers.stored.strings import StringsWriter, write_strings
 from momentree.readers.stored.work import WorkFolder, write_stage
 
 log = logging.getLogger("momentree.readers")
@@ -53,6 +53,7 @@ class CountStream:
     words: Sequence[str] | None
     blocks: Iterator[tuple[sp.csr_array[Any], RowNames]]
     notes: list[Message]
+    n_rows: int | None = None  # if known before reading
 
 
 def stream_counts(path: Path, vocabulary: Lines | None, encoding: str) -> CountStream:
@@ -80,7 +81,7 @@ def stream_counts(path: Path, vocabulary: Lines | None, encoding: str) -> CountS
     if words is None:
         raise ReadError("no_vocabulary", path=str(path), n_columns=d)
     check_number_of_words(source, len(words), n, d)
-    return CountStream(path, name, words, blocks, notes)
+    return CountStream(path, name, words, blocks, notes, n)
 
 
 def _stored_blocks(stored: StoredCounts) -> Iterator[tuple[sp.csr_array[Any], RowNames]]:
@@ -141,7 +142,7 @@ def write_count_stages(
     found = _Frequencies()
     n = 0
     work.remove_stage(stages[1])  # of a run that was stopped between the two
-    pace = Pace(log, f"reading {stream.name}")
+    pace = Pace(log, f"reading {stream.name}", stream.n_rows)
     with (
         new_folder(work.path / stages[0]) as names_place,
         new_folder(work.path / stages[1]) as place,
@@ -176,14 +177,10 @@ def write_count_stages(
         listed = found.columns.tolist()
         named = np.array([str(j) if words is None else words[j] for j in listed], dtype=object)
         kept, on_words = candidate_words(named, found.sums[0], language, stop_words, token_pattern)
-        names = stack.enter_context(StringsWriter(place / "words"))
-        names.extend(named[kept].tolist())
-        names.finish()
+        write_strings(place / "words", named[kept].tolist())
         arrays = (found.columns, *found.sums)
         for name, array in zip(("numbers", "documents", "occurrences"), arrays, strict=True):
-            file = stack.enter_context(ArrayWriter(place / f"{name}.npy", array.dtype))
-            file.append(array[kept])
-            file.finish()
+            write_array(place / f"{name}.npy", array[kept])
         write_stage(place, {"error": 0})
         noted: dict[str, Any] = {"name": stream.name, "is_cut": False, "of_counts": True}
         for what in ("labels", "ids"):

@@ -55,6 +55,13 @@ class StringsWriter:
         self._ends.finish()
 
 
+def write_strings(path: Path, texts: Iterable[str]) -> None:
+    """Write texts to files, and to disk."""
+    with StringsWriter(path) as file:
+        file.extend(texts)
+        file.finish()
+
+
 class StoredStrings(Sequence[str]):
     """A sequence of texts in a file; a slice is read into a list.
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 from momentree._files import atomic_write
 from momentree._version import __version__
@@ -18,7 +19,33 @@ from momentree.messages import Message
 from momentree.readers.stored.counts import new_folder
 
 _PLAN = "run.json"
+_LOCK = "lock"
 _FORMAT = "momentree.work"
+
+
+class _Lock:
+    """An open file that keeps other processes out; the system releases it if this one is killed."""
+
+    def __init__(self, path: Path) -> None:
+        self.file = path.open("a")
+        try:
+            import fcntl
+        except ImportError:  # not on every system
+            return
+        try:
+            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.file.close()
+            raise
+        except OSError:  # not in every file system
+            return
+
+    def __del__(self) -> None:
+        self.file.close()
+
+
+_locks: WeakValueDictionary[str, _Lock] = WeakValueDictionary()
+"""The locks of this process, by folder."""
 
 
 class WorkFolder:
@@ -32,11 +59,38 @@ class WorkFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._lock: _Lock | None = None
 
     @property
     def is_new(self) -> bool:
         """Whether no stage is finished."""
         return not any(self.path.glob("[0-9]-*"))
+
+    def hold(self) -> None:
+        """Make the folder if needed, and keep other processes out while this object exists.
+
+        Raises
+        ------
+        InvalidParameterError
+            If it contains something else, or another process works there.
+        MomentreeError
+            If it cannot be made.
+        """
+        if self._lock is not None:
+            return
+        there = {one.name for one in self.path.iterdir()} if self.path.exists() else set()
+        if there - {_LOCK} and _PLAN not in there:
+            raise InvalidParameterError("not_a_work_folder", path=str(self.path))
+        key = str(self.path.resolve())
+        try:
+            self.path.mkdir(exist_ok=True)
+            self._lock = _locks.get(key) or _Lock(self.path / _LOCK)
+        except BlockingIOError:
+            raise InvalidParameterError("work_in_use", path=str(self.path)) from None
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise MomentreeError("cannot_store", path=str(self.path), reason=reason) from error
+        _locks[key] = self._lock
 
     def begin(self, source: Path, options: Mapping[str, Any], *, resume: bool) -> None:
         """Make the folder, or check that it belongs to the same work.
@@ -53,16 +107,22 @@ class WorkFolder:
         Raises
         ------
         InvalidParameterError
-            If it exists and `resume` is False, or the input or an option has changed.
+            If it exists and `resume` is False, the input or an option has changed, another process
+            works there, or it is inside the input.
         MomentreeError
             If it cannot be made.
         """
+        if source.is_dir() and self.path.resolve().is_relative_to(source.resolve()):
+            raise InvalidParameterError(
+                "work_inside_input", path=str(self.path), folder=str(source)
+            )
         plan = {
             "format": _FORMAT,
             "momentree": __version__,
             "input": fingerprint(source),
             "options": {name: _plain(value) for name, value in sorted(options.items())},
         }
+        self.hold()
         if (self.path / _PLAN).is_file():
             if not resume and not self.is_new:
                 raise InvalidParameterError(
@@ -70,10 +130,7 @@ class WorkFolder:
                 )
             if resume:
                 self._check(json.loads((self.path / _PLAN).read_text(encoding="utf-8")), plan)
-        elif self.path.exists() and any(self.path.iterdir()):
-            raise InvalidParameterError("not_a_work_folder", path=str(self.path))
         try:
-            self.path.mkdir(exist_ok=True)
             with atomic_write(self.path / _PLAN) as file:
                 file.write(json.dumps(plan, ensure_ascii=False, indent=1).encode())
         except OSError as error:
@@ -99,6 +156,10 @@ class WorkFolder:
 
     def remove(self) -> None:
         """Remove the folder with all stages."""
+        if self._lock is not None:
+            self._lock.file.close()
+            _locks.pop(str(self.path.resolve()), None)
+            self._lock = None
         shutil.rmtree(self.path, ignore_errors=True)
 
     def remove_stage(self, stage: str) -> None:

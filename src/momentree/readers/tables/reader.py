@@ -1,4 +1,4 @@
-"""Open a table by its file suffix: CSV and its variants, JSON Lines, Parquet, Excel."""
+"""Open a table by its file suffix: CSV and its variants, JSON Lines, Parquet, Excel; or counts."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from momentree.readers.tables._json_lines import open_json_lines
 from momentree.readers.tables._parquet import open_parquet
 from momentree.readers.tables._separated import open_separated
 from momentree.readers.tables._spreadsheets import open_spreadsheet
+from momentree.readers.tables._stored_counts import is_stored, open_stored_counts
 from momentree.readers.tables.files import (
     AUTO,
     check_encoding,
@@ -39,9 +40,10 @@ def open_table(
 ) -> Source:
     """Open a table with one of `suffixes` and read its first rows.
 
-    Files with a suffix in none of the lists above are text with a separator. `check_titles` rejects
-    a title above the header; `header` is None to find out whether there is one. `between` joins the
-    entries of lists in cells.
+    A folder that ``store_counts`` has written is a table of codes. Files with a suffix in none of
+    the lists above are text with a separator. `check_titles` rejects a title above the header;
+    `header` is None to find out whether there is one. `between` joins the entries of lists in
+    cells.
     """
     if encoding != AUTO:
         check_encoding(encoding)
@@ -59,11 +61,14 @@ def open_table(
         raise InvalidParameterError(
             "no_header_row", parameter="header", value=header, path=str(path)
         )
-    if path.is_dir():
+    stored = path.is_dir() and is_stored(path)
+    if path.is_dir() and not stored:
         raise ReadError("folder_not_table", path=str(path))
-    if kind not in suffixes:
+    if kind not in suffixes and not stored:
         raise ReadError("unknown_suffix", path=str(path), suffixes=", ".join(suffixes))
-    if excel:
+    if stored:
+        source = open_stored_counts(path)
+    elif excel:
         source = open_spreadsheet(
             path, sheet=sheet, skip_rows=skip_rows, check_titles=check_titles, header=header
         )

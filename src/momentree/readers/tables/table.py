@@ -108,6 +108,15 @@ class Source:
     parts: Callable[[Sequence[str]], Iterator[Table]] | None = None
     n_rows: float | None = None  # about how many there are, if that is known before reading
 
+    def origin(self, row: int) -> Message:
+        """Return the place of a row, from 0, in the part of the table that contains it."""
+        above = 0
+        for table in self.parts(self.head.names[:1]) if self.parts else ():
+            if row < above + table.n_rows:
+                return table.origin(row - above)
+            above += table.n_rows
+        return Message("at_row", row=row + 1)
+
     def with_notes(self, notes: Sequence[Message]) -> Source:
         """Return the source with further notes, and those of its head on all its tables."""
         all_notes = [*notes, *self.head.notes]

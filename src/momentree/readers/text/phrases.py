@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._choices import MOST_NGRAM
 from momentree._types import Floats, Ints
+from momentree.exceptions import InvalidParameterError
 
 MOST_WORDS = 3
 """Maximum number of words of a phrase."""
@@ -20,6 +24,17 @@ that are neighbors as often as by chance (0) and words that occur only as neighb
 _BREAKS = re.compile(
     r"[.,;:!?…()\[\]{}<>|/\\\"“”„«»¿¡=*•·—–。、，；：！？「」『』（）؛،؟।॥]|\n\s*\n"
 )
+
+
+def check_ngram_range(value: Any) -> tuple[int, int]:
+    """Return the smallest and largest number of words of an n-gram."""
+    ends = tuple(value) if isinstance(value, list | tuple) else ()
+    whole = all(isinstance(end, Integral) and not isinstance(end, bool) for end in ends)
+    if len(ends) != 2 or not whole or not 1 <= ends[0] <= ends[1] <= MOST_NGRAM:
+        raise InvalidParameterError(
+            "not_an_ngram_range", parameter="ngram_range", value=value, most=MOST_NGRAM
+        )
+    return int(ends[0]), int(ends[1])
 
 
 def split_into_runs(text: str, tokenize: Callable[[str], list[str]]) -> list[list[str]]:

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from numbers import Integral
 from typing import Any, Self
 
-import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.feature_extraction.text import CountVectorizer
 
-from momentree._choices import MOST_NGRAM
 from momentree._sparse import NamedColumns
 from momentree._types import Floats
 from momentree._validation import check_flag, check_texts
-from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
+from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.readers.text.cleaning import clean_text
+from momentree.readers.text.counting import WordCounter
 from momentree.readers.text.languages import choose_reading, choose_segment
 from momentree.readers.text.passages import Cutting, check_passages
-from momentree.readers.text.phrases import (
-    MOST_WORDS,
-    find_collocations,
-    join_neighbors,
-    split_at,
-    split_into_runs,
-)
+from momentree.readers.text.phrases import check_ngram_range, find_collocations
+from momentree.readers.text.pipeline_step import PipelineStep
 from momentree.readers.text.selection import (
     MAX_DF,
     MAX_FEATURES,
@@ -42,32 +33,13 @@ from momentree.readers.text.words import (
     TOKEN_PATTERN,
     language_codes,
     read_words,
-    stop_word_tests,
     tokenizer,
+    word_selector,
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Counted:
-    """Words in alphabetical order, their counts, and the number of words with stop words."""
-
-    words: NDArray[Any]
-    X: sp.csr_array[Any]
-    n_found: int
-
-    def check(self, n_documents: int, token_pattern: str) -> None:
-        """Raise ``EmptyCorpusError`` if there are no words."""
-        if len(self.words):
-            return
-        if self.n_found:
-            raise EmptyCorpusError("only_stop_words", n_words=self.n_found, n_documents=n_documents)
-        raise EmptyCorpusError(
-            "no_word_in_texts", n_documents=n_documents, token_pattern=token_pattern
-        )
-
-
 @dataclass(eq=False, repr=False)
-class TextVectorizer(BaseEstimator):  # type: ignore[misc]
+class TextVectorizer(PipelineStep):
     """Turn texts into word counts; saved with a model, to count new texts in the same way.
 
     Use it as the parameter `vectorizer` of a topic model, as a step of a scikit-learn pipeline with
@@ -171,12 +143,11 @@ class TextVectorizer(BaseEstimator):  # type: ignore[misc]
         if self.vocabulary is not None:
             self._set("vocabulary", read_words("vocabulary", self.vocabulary))
         check_limits(self.min_df, self.max_df, self.max_features)
-        check_flag("lowercase", self.lowercase)
-        check_flag("raw", self.raw)
-        check_passages(self.passages)
+        for name in ("lowercase", "raw", "phrases"):
+            check_flag(name, getattr(self, name))
         check_flag("segment", self.segment, optional=True)
-        check_flag("phrases", self.phrases)
-        self._set("ngram_range", _ngram_range(self.ngram_range))
+        check_passages(self.passages)
+        self._set("ngram_range", check_ngram_range(self.ngram_range))
         check_tokenizer(self.tokenizer, self.token_pattern)
         if self.tokenizer is not None and self.segment is None:
             self.segment = False
@@ -189,7 +160,7 @@ class TextVectorizer(BaseEstimator):  # type: ignore[misc]
         if value != getattr(self, name):
             setattr(self, name, value)
 
-    def adapt(self, texts: Sequence[str]) -> tuple[TextVectorizer, tuple[Message, ...]]:
+    def adapt(self, texts: Sequence[str]) -> tuple[Self, tuple[Message, ...]]:
         """Choose `language` and `segment` for a corpus where they are left open.
 
         Parameters
@@ -213,7 +184,7 @@ class TextVectorizer(BaseEstimator):  # type: ignore[misc]
         reading = choose_reading(texts, self.language, self.segment, self.token_pattern)
         return replace(self, language=reading.language, segment=reading.segment), reading.notes
 
-    def learn(self, texts: Sequence[str]) -> tuple[TextVectorizer, sp.csr_array[Any]]:
+    def learn(self, texts: Sequence[str]) -> tuple[Self, sp.csr_array[Any]]:
         """Choose the words of a corpus and count them; the order of documents has no effect.
 
         Parameters
@@ -243,8 +214,7 @@ class TextVectorizer(BaseEstimator):  # type: ignore[misc]
         if self.segment is None:
             segment, _ = choose_segment(texts, self.token_pattern)
             return replace(self, segment=segment).learn(texts)
-        words, X = self.count(texts)
-        vectorizer, X, _ = self.choose(words, X)
+        vectorizer, X, _ = self.choose(*self.count(texts))
         return vectorizer, X
 
     def count(self, texts: Sequence[str]) -> tuple[NDArray[Any], sp.csr_array[Any]]:
@@ -270,61 +240,17 @@ class TextVectorizer(BaseEstimator):  # type: ignore[misc]
         texts = check_texts(texts)
         if not self.raw:
             texts = [clean_text(text)[0] for text in texts]
-        phrases: set[str] = set()
+        counter, phrases = self.counter(), set[str]()
         if self.phrases:
             least = lowest_df(self.min_df, len(texts))
-            runs = self._runs_of()
-            phrases = find_collocations((runs(text)[1] for text in texts), least)
-        counted = self.counted(texts, phrases)
+            phrases = find_collocations((counter.runs(text)[1] for text in texts), least)
+        counted = counter.count(texts, phrases)
         counted.check(len(texts), self.token_pattern)
         return counted.words, counted.X
 
-    def counted(self, texts: Sequence[str], phrases: Collection[str] = ()) -> Counted:
-        """Count the words of clean texts, and these phrases; there may be none.
-
-        Parameters
-        ----------
-        texts : sequence of str
-            Some of the texts of a corpus.
-        phrases : collection of str, default=()
-            Phrases to count besides their words.
-
-        Returns
-        -------
-        Counted
-            The words found and their counts.
-        """
-        n_found = n_kept = 0
-        runs = self._runs_of()
-        low, high = self.ngram_range
-
-        def analyze(text: str) -> list[str]:
-            words, kept = runs(text)
-            nonlocal n_found, n_kept
-            n_found, n_kept = n_found + len(words), n_kept + sum(map(len, kept))
-            found = [joined for run in kept for joined in join_neighbors(run, low, high)]
-            for run in kept if phrases else ():
-                found += filter(phrases.__contains__, join_neighbors(run, high + 1, MOST_WORDS))
-            return found
-
-        counter = _counter(analyze)
-        try:
-            X = sp.csr_array(counter.fit_transform(texts))
-        except InvalidDataError:  # of a tokenizer
-            raise
-        except ValueError:
-            if n_kept:
-                raise
-            none = np.empty(0, dtype=object)
-            nothing: Any = sp.csr_array((len(texts), 0), dtype=np.int32)
-            return Counted(none, nothing, n_found)
-        X.sort_indices()
-        words = np.asarray(counter.get_feature_names_out(), dtype=object)
-        return Counted(words, X, n_found)
-
     def choose(
         self, words: NDArray[Any], X: sp.csr_array[Any], weights: Floats | None = None
-    ) -> tuple[TextVectorizer, sp.csr_array[Any], list[Message]]:
+    ) -> tuple[Self, sp.csr_array[Any], list[Message]]:
         """Choose the words of a corpus: the last step of :meth:`learn`.
 
         Parameters
@@ -384,177 +310,26 @@ class TextVectorizer(BaseEstimator):  # type: ignore[misc]
         texts = check_texts(texts)
         if not self.raw:
             texts = [clean_text(text)[0] for text in texts]
-        runs = vectorizer._runs_of()
-        low, high = vectorizer.ngram_range
-        high = max(high, MOST_WORDS) if vectorizer.phrases else high
-
-        def analyze(text: str) -> list[str]:
-            return [joined for run in runs(text)[1] for joined in join_neighbors(run, low, high)]
-
         vocabulary = vectorizer.vocabulary or ()
-        known = {word: column for column, word in enumerate(vocabulary)}
-        return NamedColumns.of(_counter(analyze, known).transform(texts), vocabulary)
+        return NamedColumns.of(vectorizer.counter().count_known(texts, vocabulary), vocabulary)
 
-    @property
-    def learned(self) -> TextVectorizer:
-        """The vectorizer with the vocabulary that :meth:`fit` has chosen, or that was given."""
-        found: TextVectorizer | None = vars(self).get("_learned")
-        if found is None and self.vocabulary is not None:
-            found = self
-        if found is None:
-            raise InvalidParameterError("vectorizer_has_not_learned")
-        return found
-
-    def fit(self, texts: Sequence[str], y: object = None) -> Self:
-        """Choose the words of texts, like :meth:`learn`, and remember them for :meth:`transform`.
-
-        Parameters
-        ----------
-        texts : sequence of str
-            One text per document: a list, array or column, or a data frame of one column.
-        y : None
-            Ignored.
+    def counter(self) -> WordCounter:
+        """Return what counts the words of clean texts.
 
         Returns
         -------
-        self
-            The fitted vectorizer; its parameters are unchanged.
-
-        Raises
-        ------
-        EmptyCorpusError, InvalidDataError, MissingLibraryError
-            As in :meth:`learn`.
+        WordCounter
+            Its ``count`` is a step of :meth:`count`, for some of the texts of a corpus.
         """
-        self.fit_transform(texts, y)
-        return self
-
-    def fit_transform(self, texts: Sequence[str], y: object = None) -> sp.csr_array[Any]:  # noqa: ARG002
-        """Choose the words of texts, and count them.
-
-        Parameters
-        ----------
-        texts : sequence of str
-            One text per document.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        csr_array of shape (n, d), int32
-            Counts, with the words in the attribute `feature_names`, where topic models find them.
-        """
-        if self.vocabulary is None:
-            learned, X = self.learn(texts)
-            self.__dict__["_learned"] = learned
-            return NamedColumns.of(X, learned.vocabulary or ())
-        self.__dict__["_learned"] = self.adapt(check_texts(texts))[0]
-        return self.transform(texts)
-
-    def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:  # noqa: ARG002
-        """Return the words of the columns.
-
-        Parameters
-        ----------
-        input_features : None
-            Ignored.
-
-        Returns
-        -------
-        ndarray of str of shape (d,)
-            The vocabulary.
-
-        Raises
-        ------
-        InvalidParameterError
-            If there is no vocabulary yet.
-        """
-        return np.asarray(self.learned.vocabulary, dtype=object)
-
-    def set_output(self, *, transform: str | None = None) -> Self:  # noqa: ARG002
-        """Change nothing: counts are always sparse and have the words of their columns.
-
-        Parameters
-        ----------
-        transform : str or None, default=None
-            Ignored, so that a pipeline can set the output of its last step.
-
-        Returns
-        -------
-        self
-            The vectorizer.
-        """
-        return self
-
-    def set_params(self, **params: Any) -> Self:
-        """Change parameters; a fitted vocabulary is forgotten.
-
-        Parameters
-        ----------
-        **params
-            Values by parameter name.
-
-        Returns
-        -------
-        self
-            The vectorizer.
-
-        Raises
-        ------
-        InvalidParameterError
-            If a name is unknown or a value is invalid.
-        """
-        known = [field.name for field in fields(self)]
-        unknown = sorted(set(params) - set(known))
-        if unknown:
-            raise InvalidParameterError("unknown_settings", names=unknown, known=known)
-        if params:
-            changed = replace(self, **params)
-            self.__dict__.clear()
-            self.__dict__.update(vars(changed))
-        return self
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return self.vocabulary is not None or "_learned" in vars(self)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        return tags
-
-    def _runs_of(self) -> Callable[[str], tuple[list[str], list[list[str]]]]:
-        """Return a function that returns the words of a text, and the runs of those to count."""
-        tokenize, select = self.splitter(), self._selector()
-        alone = not self.phrases and self.ngram_range == (1, 1)
-
-        def runs(text: str) -> tuple[list[str], list[list[str]]]:
-            if alone:
-                words = tokenize(text)
-                return words, [select(words)]
-            # A tokenizer of one's own may read a text as a whole.
-            parts = split_into_runs(text, tokenize) if self.tokenizer is None else [tokenize(text)]
-            words = [word for part in parts for word in part]
-            return words, list(split_at(parts, set(select(words))))
-
-        return runs
-
-    def _selector(self) -> Callable[[list[str]], list[str]]:
-        """Return a function that leaves out the unwanted among the words of a document."""
-        language = None if self.language == AUTO else self.language
-        segment = bool(self.segment)
-        tests = stop_word_tests(language, self.stop_words, self.token_pattern, segment=segment)
-
-        def select(words: list[str]) -> list[str]:
-            if self.lowercase and len(tests) == 1:
-                return [word for word in words if not tests[0](word)]
-            compared = words if self.lowercase else [word.lower() for word in words]
-            unwanted = [[bool(test(key)) for key in compared] for test in tests]
-            # The languages of a document are those with most stop words in it.
-            most = max(map(sum, unwanted))
-            own = [flags for flags in unwanted if 2 * sum(flags) >= most]
-            return [word for word, *flags in zip(words, *own, strict=True) if not any(flags)]
-
-        return select
+        select = word_selector(
+            None if self.language == AUTO else self.language,
+            self.stop_words,
+            self.token_pattern,
+            lowercase=self.lowercase,
+            segment=bool(self.segment),
+        )
+        at_breaks = self.tokenizer is None  # one's own may read a text as a whole
+        return WordCounter(self.splitter(), select, at_breaks, self.ngram_range, self.phrases)
 
     def splitter(self) -> Callable[[str], list[str]]:
         """Return the function that splits a text into words, as they are counted.
@@ -604,20 +379,3 @@ class TextVectorizer(BaseEstimator):  # type: ignore[misc]
             return cls(**{"raw": True, **values})
         except InvalidParameterError as error:
             raise InvalidDataError("bad_settings", problem=error.message) from error
-
-
-def _ngram_range(value: Any) -> tuple[int, int]:
-    ends = tuple(value) if isinstance(value, list | tuple) else ()
-    whole = all(isinstance(end, Integral) and not isinstance(end, bool) for end in ends)
-    if len(ends) != 2 or not whole or not 1 <= ends[0] <= ends[1] <= MOST_NGRAM:
-        raise InvalidParameterError(
-            "not_an_ngram_range", parameter="ngram_range", value=value, most=MOST_NGRAM
-        )
-    return int(ends[0]), int(ends[1])
-
-
-def _counter(
-    analyze: Callable[[str], list[str]], vocabulary: Mapping[str, int] | None = None
-) -> CountVectorizer:
-    # A custom analyzer avoids warnings; words.py tokenizes stop words as it does texts.
-    return CountVectorizer(analyzer=analyze, vocabulary=vocabulary, dtype=np.int32)

@@ -109,8 +109,34 @@ def _stop_words(language: str, token_pattern: str, segment: bool = False) -> fro
     return _cut(listed, token_pattern, segment=segment)
 
 
-def stop_word_tests(
-    language: str | None, extra: Iterable[str], token_pattern: str, *, segment: bool = False
+def word_selector(
+    language: str | None,
+    extra: Iterable[str],
+    token_pattern: str,
+    *,
+    lowercase: bool,
+    segment: bool = False,
+) -> Callable[[list[str]], list[str]]:
+    """Return a function that leaves out the stop words, and `extra` words, of a document.
+
+    Of several languages, those of the document count: the ones with most stop words in it.
+    """
+    tests = _stop_word_tests(language, extra, token_pattern, segment=segment)
+
+    def select(words: list[str]) -> list[str]:
+        if lowercase and len(tests) == 1:
+            return [word for word in words if not tests[0](word)]
+        compared = words if lowercase else [word.lower() for word in words]
+        unwanted = [[bool(test(key)) for key in compared] for test in tests]
+        most = max(map(sum, unwanted))
+        own = [flags for flags in unwanted if 2 * sum(flags) >= most]
+        return [word for word, *flags in zip(words, *own, strict=True) if not any(flags)]
+
+    return select
+
+
+def _stop_word_tests(
+    language: str | None, extra: Iterable[str], token_pattern: str, *, segment: bool
 ) -> list[Callable[[str], object]]:
     """Return a test for the stop words of each language, which include `extra` words.
 

@@ -1,0 +1,62 @@
+"""The rows of a block by group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from momentree._types import Ints
+from momentree._validation import check_shape
+from momentree.exceptions import InvalidDataError
+
+FEW = 1 << 15
+"""For fewer groups, NumPy sorts rows by radix."""
+
+
+class Members:
+    """The rows of a block by group: products with them read the matrix of one group at a time.
+
+    Parameters
+    ----------
+    own : ndarray of int of shape (n,)
+        Group of each row, from 0; -1 for none.
+    n, g : int
+        Numbers of rows and of groups.
+
+    Attributes
+    ----------
+    own : ndarray of intp of shape (n,)
+        The same.
+    order : ndarray of intp
+        The rows that have a group, group by group.
+
+    Raises
+    ------
+    InvalidDataError
+        If the shape is another, or a group has no such number: compiled code does not check.
+    """
+
+    def __init__(self, own: Ints, n: int, g: int) -> None:
+        own = np.ascontiguousarray(own, dtype=np.intp)
+        check_shape("the groups", own, (n,))
+        low, high = (int(own.min()), int(own.max())) if n else (-1, -1)
+        if not -1 <= low <= high < g:
+            raise InvalidDataError("no_such_row_groups", first=low, last=high, most=g - 1)
+        self.own, self.order = own, np.arange(n)
+        if low < high:
+            self.order = np.argsort(own.astype(np.int16) if g < FEW else own, kind="stable")
+        if low < 0:
+            self.order = self.order[np.count_nonzero(own < 0) :]
+
+    @property
+    def moved(self) -> bool:
+        """Whether some rows have other places in this order."""
+        return len(self.order) < len(self.own) or bool((np.diff(self.own) < 0).any())
+
+    def by_group(self) -> Iterator[tuple[int, Ints]]:
+        """Yield the groups that have rows, with their rows."""
+        own = self.own[self.order]
+        for at in np.split(self.order, np.flatnonzero(np.diff(own)) + 1):
+            if len(at):
+                yield int(self.own[at[0]]), at
