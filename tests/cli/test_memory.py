@@ -16,6 +16,7 @@ import pytest
 from momentree import ClusterTree, TopicTree, report
 from momentree.backends import file_rows
 from momentree.cli import stored as bounded
+from momentree.exceptions import MomentreeError
 from momentree.readers.stored import corpus_stages as stages
 from momentree.readers.stored import counts, measurements
 from momentree.readers.tables import table as tables
@@ -230,6 +231,30 @@ def test_groups_are_found_after_an_interruption(tmp_path, codes, monkeypatch):
     monkeypatch.setattr(ClusterTree, "fit", interrupted)  # is not repeated
     assert invoke(*given, "--resume").exit_code == 0
     assert sorted(os.listdir(tmp_path)) == ["codes.csv", "g.csv"]
+
+
+def test_finished_steps_are_kept_if_temporary_files_have_no_room(tmp_path, codes, monkeypatch):
+    given = ["clusters", codes, "-k", 3, "--csv", tmp_path / "g.csv", "--memory", "1GB"]
+
+    def full(*_, **__):
+        raise MomentreeError("no_scratch", path="/tmp", needed=1.0, reason="full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ClusterTree, "fit", full)
+        stopped = invoke(*given)
+    assert stopped.exit_code == 2
+    assert "add --resume to continue" in stopped.stderr
+    assert invoke(*given, "--resume").exit_code == 0
+
+
+def test_a_folder_is_not_read_with_its_unfinished_work(tmp_path, monkeypatch):
+    for i in range(30):
+        (tmp_path / f"{i}.txt").write_text(f"sea boat sail {i % 3}", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    done = invoke("topics", ".", "--memory", "1GB", "--csv", "t.csv")
+    assert done.exit_code == 2
+    assert "t.work would be inside the input" in done.stderr
+    assert len(os.listdir(tmp_path)) == 30
 
 
 @pytest.mark.parametrize(

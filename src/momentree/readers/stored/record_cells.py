@@ -202,20 +202,11 @@ class CellStage:
             and any("." in text for text in texts)
         }
         head = self.source.head
-        origin = head.origin if head.n_rows >= int(noted["n_rows"]) else self._origin
+        origin = head.origin if head.n_rows >= int(noted["n_rows"]) else self.source.origin
         return DifferentCells(
             head.path, head.columns, int(noted["n_rows"]), origin, head.kinds, numeric,
             of=of, first=first,
         )  # fmt: skip
-
-    def _origin(self, row: int) -> Message:
-        """Return the place of a row, in the part of the table that contains it."""
-        above = 0
-        for table in self.parts(self.layout.codes[:1]):
-            if row < above + table.n_rows:
-                return table.origin(row - above)
-            above += table.n_rows
-        return Message("at_row", row=row + 1)
 
 
 def _checksums(ids: Any) -> NDArray[np.uint64]:
