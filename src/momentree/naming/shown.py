@@ -23,6 +23,9 @@ _EMPHASIS = 0.25
 """The power of the mean of log2(1 + count): 1 lets a few words of program code or tables lead."""
 _COUNTED, _SAMPLED, _LEAST = 1 << 16, 1 << 14, 1 << 10
 """Documents in which words are counted, and pairs of words, and the least number in each leaf."""
+_PAIRED, _LEAST_LONG = 1 << 21, 1 << 8
+"""Stored counts from which pairs are counted, about, and the least number of long documents in each
+leaf: a long document has many pairs."""
 _HANDFUL = 5
 """A word in fewer documents of a topic, or fewer than half of them, comes after all others."""
 
@@ -77,8 +80,9 @@ def choose_shown_words(
     Words that are frequent only because a few documents repeat them, or that occur together in
     hardly any document, make lists that nobody can read. ``docs/choices.md`` has measurements.
     Words are counted in a systematic sample of 65,536 documents if there are more, the same number
-    in each leaf, but at least 1,024, and pairs of words in one of 16,384. Time: at most two passes
-    over X.
+    in each leaf, but at least 1,024, and pairs of words in one of 16,384, or of fewer documents, at
+    least 256 in each leaf, if these have two million stored counts. Time: at most two passes over
+    X.
 
     Examples
     --------
@@ -93,7 +97,7 @@ def choose_shown_words(
     rows = X if isinstance(X, Rows) else as_rows(_without_zeros(X))
     n_drawn = max(int(part.max()) for part in in_parts(labels)) + 1
     n_leaves = max(n_drawn, *(leaf + 1 for leaves in groups for leaf in leaves))
-    rows, labels, weight = _drawn(rows, labels, weight, _COUNTED // n_drawn)
+    rows, labels, weight = _drawn(rows, labels, weight, max(_LEAST, _COUNTED // n_drawn))
     # Weights of copies are thirds and the like, whose sums depend on the order of the documents.
     occurs, logs = rows.mapped(np.sign), rows.mapped(_log2_of_one_more)
     in_leaves = np.round(occurs.group_sums(labels, n_leaves, weight), DECIMALS)
@@ -106,7 +110,9 @@ def choose_shown_words(
         inside, size = in_leaves[:, list(leaves)].sum(axis=1), float(sizes[list(leaves)].sum())
         often = repeated[:, list(leaves)].sum(axis=1)
         ranked.append(_candidates(inside, everywhere, often, size, names))
-    part, _, v = _drawn(rows, labels, weight, _SAMPLED // n_drawn)
+    long = _PAIRED * rows.shape[0] // max(rows.nnz * n_drawn, 1)
+    n_paired = min(max(_LEAST, _SAMPLED // n_drawn), max(_LEAST_LONG, long))
+    part, _, v = _drawn(rows, labels, weight, n_paired)
     together = _together(part, v, [order for order, _ in ranked])
     total = float(sizes.sum())
     chosen = []
@@ -131,7 +137,7 @@ def _log2_of_one_more(counts: Floats) -> Floats:
 
 def _drawn(rows: Rows, labels: Ints, weight: Floats, size: int) -> tuple[Rows, Ints, Floats]:
     """Return so many documents of each leaf, their leaves and weights."""
-    at, v = RowSampler(rows, weight).draw_from_groups(labels, max(_LEAST, size))
+    at, v = RowSampler(rows, weight).draw_from_groups(labels, size)
     if len(at) == rows.shape[0]:
         return rows, labels, weight
     return taken(rows, at), picked(labels, at), v
@@ -161,14 +167,14 @@ class _Pairs:
 
     def __call__(self, B: Block, weight: Floats) -> Floats:
         columns, ends = B.pattern
-        at = np.take(self.place, columns)
-        here = np.flatnonzero(at >= 0)
+        here = np.flatnonzero((self.place >= 0)[columns])
+        at = self.place[columns[here]]
         row = np.repeat(np.arange(len(weight)), np.diff(np.searchsorted(here, ends)))
         same = bool((weight == weight[:1]).all())
         factor = float(weight[0]) if same and len(weight) else 1.0
         shape = int(self.place.max(initial=0)) + 1, len(weight)
         occurs = np.zeros(shape, dtype=np.float32 if same else np.float64)
-        occurs[at[here], row] = 1.0 if same else np.sqrt(weight)[row]
+        occurs[at, row] = 1.0 if same else np.sqrt(weight)[row]
         parts = []
         for words in self.lists:
             C = occurs[words]
