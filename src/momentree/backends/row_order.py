@@ -241,7 +241,7 @@ class RowSampler:
         at = np.flatnonzero(v)
         key = keys[at]
         same = float(v[at].min()) == float(v[at].max())
-        return at[np.argsort(key) if same else np.lexsort((v[at], key))]
+        return at[_argsort(key) if same else np.lexsort((v[at], key))]
 
     def _sorted_in_files(self, labels: Ints, n_groups: int) -> tuple[Ints, Ints]:
         """Sort rows by group and key; return them in a file, and where each group ends.
@@ -271,6 +271,20 @@ class _Ranges:
     def __call__(self, key: Floats, label: Ints, weight: Floats) -> Ints:
         found = np.searchsorted(self.borders, key, side="right") + label * (len(self.borders) + 1)
         return np.where((weight > 0) & (label >= 0), found, -1).astype(np.int32)
+
+
+def _argsort(key: Floats) -> Ints:
+    """Return the order of keys; whole numbers are sorted together with their positions, faster."""
+    n_bits = max(len(key) - 1, 0).bit_length()
+    fits = bool(len(key)) and 0 <= key.min() <= key.max() < 2.0 ** (64 - n_bits)
+    if not (fits and (key == np.floor(key)).all()):
+        return np.argsort(key, kind="stable")
+    both = key.astype(np.uint64)
+    both <<= np.uint64(n_bits)
+    both |= np.arange(len(key), dtype=np.uint64)
+    both.sort()
+    both &= np.uint64((1 << n_bits) - 1)
+    return both.astype(np.intp)
 
 
 def _ends(before: float, weight: Floats) -> Floats:

@@ -9,11 +9,11 @@ import numpy as np
 from momentree._types import Floats, Ints
 from momentree.assignment.nested import Assigner
 from momentree.assignment.posteriors import MixtureAssigner
-from momentree.assignment.rules import Rule
+from momentree.assignment.rules import LinearRule, Rule
 from momentree.assignment.tree_rules import RuleAssigner
 from momentree.backends import RowArray, Rows
 from momentree.backends.products import Renumbered
-from momentree.objects import MixtureParameters
+from momentree.objects import MixtureParameters, TopicParameters
 from momentree.refinement import em
 from momentree.refinement.em import m_step_of_groups
 from momentree.tree.chains import join_chains
@@ -116,6 +116,22 @@ def sort_children(root: Branch, sizes: Floats) -> Ints:
         if by_size != branch.children:
             branch.children, branch.rule = by_size, None
     return np.array([before[leaf] for leaf in root.leaves()], dtype=np.intp)
+
+
+def use_topics_of_sides(root: Branch, sums: Floats, sizes: Floats, smoothing: float) -> None:
+    """Let the rules of all splits compare the topics of the samples on their two sides.
+
+    On twelve labeled corpora this agrees better with the labels than the pseudo-centers by which
+    the sides were found (``docs/choices.md``), and it serves words that were left out before.
+    """
+    place = {leaf: i for i, leaf in enumerate(root.leaves())}
+    for branch in root.branches():
+        sides = [[place[leaf] for leaf in child.leaves()] for child in branch.children]
+        if sides:
+            of_sides = np.stack([sums[:, side].sum(axis=1) for side in sides], axis=1)
+            n = np.array([sizes[side].sum() for side in sides])
+            topics = TopicParameters.m_step(of_sides, n, smoothing)
+            branch.rule = LinearRule.between(topics, prior=False)
 
 
 def rule_assigner(root: Branch) -> RuleAssigner:

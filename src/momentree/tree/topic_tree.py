@@ -39,9 +39,8 @@ from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.inference import log_joint, log_multinomial, log_posterior
 from momentree.objects import MixtureSums, TopicParameters
 from momentree.preprocessing import log_scale
-from momentree.preprocessing.burstiness import with_scaling
+from momentree.preprocessing.burstiness import with_frequent_words, with_scaling
 from momentree.preprocessing.log_scaling import check_scaling, typical_count_per_token
-from momentree.refinement.em import m_step_of_groups
 from momentree.refinement.em_groups import SumsAndWeights, group_sums
 from momentree.tree._base import TreeEstimator
 from momentree.tree.build import build_nodes
@@ -51,9 +50,10 @@ from momentree.tree.growth import Branch, Grown, Limits, grow, log
 from momentree.tree.naming import choose_words_of, name_by_words
 from momentree.tree.node import TreeNode
 from momentree.tree.online_tree import TreeBatch
-from momentree.tree.refine import rule_assigner
+from momentree.tree.refine import rule_assigner, use_topics_of_sides
 from momentree.tree.search import TopicSearch, tree_over
 from momentree.tree.search_sample import (
+    SEARCHED_WORDS,
     growth_sample,
     is_sampled,
     least_in_sample,
@@ -382,16 +382,18 @@ class TopicTree(FitsTexts, TreeEstimator):
         if part is None:
             return self._grown(counts, weight, self.min_samples_leaf)
         log.info("growing the tree by %d documents", part[0].shape[0])
-        sample, grown = self._grown(*part, self._least_in(counts, weight, part[1]))
+        grown, (sums, sizes), smoothing = self._grown_by(*part, counts, weight)
         data = self._scaled(counts, weight, self.log_scaling_, self.min_samples_leaf)
         if self.refine:
-            return data, self._of_sample(sample, grown)
+            topics = TopicParameters.m_step(sums, sizes, smoothing)
+            return data, replace(grown, parameters=topics)
+        use_topics_of_sides(grown.root, sums, sizes, smoothing)
         k, kernel = len(grown.root.leaves()), rule_assigner(grown.root).labels_kernel()
         labels, total = data.rows.map_and_sum(kernel, SumsAndWeights(k), data.weight)
-        sums, sizes = parted(total, k, 1, k)
+        by_leaf, sizes = parted(total, k, 1, k)
         if sizes.min() < self.min_samples_leaf:
             return self._grown(counts, weight, self.min_samples_leaf)
-        return data, Grown(grown.root, labels, sums_and_sizes=(sums[:, :, 0].T, sizes))
+        return data, Grown(grown.root, labels, sums_and_sizes=(by_leaf[:, :, 0].T, sizes))
 
     def _searched(self, counts: Rows, weight: RowArray) -> tuple[ScaledCounts, Grown]:
         """Set ``log_scaling_``, and return the scaled counts and a tree of the likeliest leaves."""
@@ -426,11 +428,23 @@ class TopicTree(FitsTexts, TreeEstimator):
         share = float(np.sum(of_sample)) / float(counts.total(weight))
         return least_in_sample(self.min_samples_leaf, share)
 
-    def _of_sample(self, sample: ScaledCounts, grown: Grown) -> Grown:
-        """Return a tree with the topics of its leaves, by which EM starts with other documents."""
-        k, rows, weight = len(grown.root.leaves()), sample.rows, sample.weight
-        topics = m_step_of_groups(TopicParameters, rows, grown.labels, k, weight, sample.smoothing)
-        return replace(grown, parameters=topics)
+    def _grown_by(
+        self, part: Rows, part_weight: RowArray, counts: Rows, weight: RowArray
+    ) -> tuple[Grown, tuple[Floats, Floats], float]:
+        """Return a tree grown by the frequent words of a sample.
+
+        Also return the sums of all its words over the leaves, their sizes, and the pseudo-count.
+        """
+        least = self._least_in(counts, weight, part_weight)
+        frequent = with_frequent_words(part, SEARCHED_WORDS)
+        found, grown = self._grown(frequent, part_weight, least)
+        data, labels = found, grown.labels
+        if frequent is not part:
+            data = self._scaled(part, part_weight, self.log_scaling_, least)
+            labels = in_given_order(labels, found.at)
+            labels = labels if data.at is None else labels[data.at]
+        by_leaf, sizes = group_sums(data.rows, labels, len(grown.root.leaves()), data.weight)
+        return grown, (by_leaf.T, sizes), data.smoothing
 
     def _searches(self, limits: Limits) -> bool:
         by_number = math.isinf(limits.depth) and not limits.none
