@@ -356,9 +356,7 @@ class RowBlocks(Rows):
             return rows.map(kernel, *arrays)
         return np.asarray(self._asked(kernel, None, arrays)[0])
 
-    def map_and_sum(
-        self, mapping: Any, kernel: Any, *arrays: RowArray
-    ) -> tuple[Floats, Floats]:
+    def map_and_sum(self, mapping: Any, kernel: Any, *arrays: RowArray) -> tuple[Floats, Floats]:
         """Return the values of a kernel, and the sum of another; see :meth:`Rows.map_and_sum`."""
         both = isinstance(mapping, OfDerived) and isinstance(kernel, OfDerived)
         if both and (derived := self._derived(kernel, arrays)):
