@@ -8,8 +8,6 @@ from functools import partial, wraps
 from importlib import import_module
 from typing import Any, TypeVar, cast
 
-import scipy.sparse as sp
-
 from momentree._sparse import NamedColumns
 from momentree.backends import Rows, as_rows, collected, in_files, is_collection, is_elsewhere
 from momentree.exceptions import InvalidDataError
@@ -99,7 +97,6 @@ def here(X: Any, estimator: str, *, dense: bool = False) -> tuple[Any, list[Mess
     """
     if is_collection(X) and (dense or hasattr(X, "columns")):
         found: Any = import_module("momentree.backends.dask_rows").gathered(X)
-        found = found.toarray() if sp.issparse(found) else found
         facts = {"estimator": estimator, "options": []}
         return found, [Message("rows_always_brought_here", n_rows=len(found), **facts)]
     found, notes = in_reach(X, estimator, lambda _: None)

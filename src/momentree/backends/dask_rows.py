@@ -331,7 +331,7 @@ def gathered(X: Any) -> Any:
 
     Returns
     -------
-    ndarray, sparse matrix or data frame of shape (n_rows, n_columns)
+    ndarray or data frame of shape (n_rows, n_columns)
         All rows in order.
     """
     names = None if (columns := getattr(X, "columns", None)) is None else list(columns)
@@ -341,7 +341,7 @@ def gathered(X: Any) -> Any:
         from dask.dataframe.dispatch import concat
 
         return concat(tables)
-    return sp.vstack(tables, format="csr") if sp.issparse(tables[0]) else np.vstack(tables)
+    return np.vstack([table.toarray() if sp.issparse(table) else table for table in tables])
 
 
 def of_partitions(function: Callable[[Any], Any], X: Any) -> Any:
