@@ -341,7 +341,7 @@ def gathered(X: Any) -> Any:
         from dask.dataframe.dispatch import concat
 
         return concat(tables)
-    return np.vstack([table.toarray() if sp.issparse(table) else table for table in tables])
+    return np.vstack([table.toarray() if hasattr(table, "toarray") else table for table in tables])
 
 
 def of_partitions(function: Callable[[Any], Any], X: Any) -> Any:
