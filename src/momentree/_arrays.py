@@ -13,12 +13,13 @@ import zlib
 from collections.abc import Iterator, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._limits import Source, check_memory
+from momentree._limits import FLOOR, Source, check_memory
+from momentree._pages import in_parts, room
 from momentree.exceptions import InvalidDataError
 
 DAMAGE = (
@@ -50,19 +51,26 @@ class StoredArrays(Mapping[str, NDArray[Any]]):
 
     Looking up a name raises ``KeyError`` if it is missing, ``ReadError`` if the array exceeds the
     memory limit for a file of this size, and ``InvalidDataError`` or ``ValueError`` if it is
-    damaged or contains objects.
+    damaged or contains objects. With `in_files`, large ones are mapped from temporary files.
     """
 
-    def __init__(self, archive: zipfile.ZipFile, path: Source) -> None:
-        self._archive, self._path = archive, path
+    def __init__(self, archive: zipfile.ZipFile, path: Source, *, in_files: bool = False) -> None:
+        self._archive, self._path, self._in_files = archive, path, in_files
         self._names = [name[:-4] for name in archive.namelist() if name.endswith(".npy")]
         self._arrays: dict[str, NDArray[Any]] = {}
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         if name not in self._arrays:
             known = sum(array.nbytes for array in self._arrays.values())
-            content = read_member(self._archive, f"{name}.npy", self._path, known=known)
-            self._arrays[name] = _parse(name, content)
+            member = f"{name}.npy"
+            info = self._archive.getinfo(member)
+            stored = info.compress_type == zipfile.ZIP_STORED
+            if self._in_files and stored and info.file_size > FLOOR:
+                check_memory(self._path, known + info.file_size)
+                self._arrays[name] = _in_file(name, self._archive, info)
+            else:
+                content = read_member(self._archive, member, self._path, known=known)
+                self._arrays[name] = _parse(name, content)
         return self._arrays[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -90,8 +98,31 @@ def read_member(archive: zipfile.ZipFile, name: str, path: Source, *, known: int
         return file.read(info.file_size)  # without a size, it could expand further
 
 
+def _in_file(name: str, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
+    """Return a large array, mapped from a temporary file without a name."""
+    with archive.open(info) as file:
+        head = file.read(_LONGEST_HEADER)
+        dtype, order, shape, start = _described(name, head)
+        array = room(((info.file_size - start) // dtype.itemsize,), dtype)
+        rest = head[start:]
+        for part in in_parts(array):
+            part[:] = np.frombuffer(rest + file.read(part.nbytes - len(rest)), dtype)
+            rest = b""
+        file.read()  # to the end, where the checksum is compared
+    return np.asarray(array).reshape(shape, order=order)
+
+
 def _parse(name: str, content: bytes) -> NDArray[Any]:
     """Return the array stored in the content of a .npy file."""
+    dtype, order, shape, start = _described(name, content)
+    array = np.frombuffer(memoryview(content)[start:], dtype=dtype)
+    return array.reshape(shape, order=order).copy(order="K")
+
+
+def _described(
+    name: str, content: bytes
+) -> tuple[np.dtype[Any], Literal["F", "C"], tuple[int, ...], int]:
+    """Return the type, order and shape of an array, and where its entries begin."""
     magic = _MAGIC.match(content)
     if magic is None:
         raise InvalidDataError("not_an_array", name=name)
@@ -105,5 +136,4 @@ def _parse(name: str, content: bytes) -> NDArray[Any]:
     if dtype.hasobject:
         raise InvalidDataError("array_of_objects", name=name)
     shape = tuple(int(size.strip(" L")) for size in sizes.split(",") if size.strip())
-    array = np.frombuffer(memoryview(content)[start:], dtype=dtype)
-    return array.reshape(shape, order="F" if order == "True" else "C").copy(order="K")
+    return dtype, "F" if order == "True" else "C", shape, start

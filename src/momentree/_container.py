@@ -11,11 +11,13 @@ from os import PathLike
 from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from momentree._arrays import DAMAGE, StoredArrays, read_member
 from momentree._files import atomic_write, check_readable
 from momentree._limits import FLOOR, Source, name_of
+from momentree._pages import in_parts
 from momentree.exceptions import MomentreeError, ReadError
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -41,17 +43,28 @@ def _write(file: BinaryIO, manifest: Mapping[str, Any], arrays: Arrays) -> None:
         # ASCII JSON also preserves names that contain unpaired surrogates.
         _add(archive, MANIFEST, json.dumps(manifest).encode())
         for name, array in arrays.items():
-            buffer = io.BytesIO()
-            np.save(buffer, array, allow_pickle=False)
-            _add(archive, f"{name}.npy", buffer.getvalue())
+            head = io.BytesIO()
+            npy.write_array_header_1_0(head, npy.header_data_from_array_1_0(array))
+            _add(archive, f"{name}.npy", head.getvalue(), array)
 
 
-def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+def _add(
+    archive: zipfile.ZipFile, name: str, content: bytes, array: NDArray[Any] | None = None
+) -> None:
+    """Write content, and after it the entries of an array, part by part."""
     # A fixed date, so that equal models give equal bytes.
     info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+    info.file_size = len(content) + (0 if array is None else array.nbytes)
     # Store large content uncompressed: its compression ratio may exceed the limits for reading.
-    info.compress_type = zipfile.ZIP_STORED if len(content) > FLOOR else zipfile.ZIP_DEFLATED
-    archive.writestr(info, content)
+    info.compress_type = zipfile.ZIP_STORED if info.file_size > FLOOR else zipfile.ZIP_DEFLATED
+    with archive.open(info, "w") as file:
+        file.write(content)
+        if array is None:
+            return
+        # Arrays in the order of Fortran are written as such.
+        rows = np.atleast_1d(array.T if np.isfortran(array) else array)
+        for part in in_parts(rows, always=True):
+            file.write(np.ascontiguousarray(part).data)
 
 
 @contextmanager
@@ -67,7 +80,7 @@ def reading(
     try:
         with zipfile.ZipFile(file) as archive:
             manifest: dict[str, Any] = json.loads(read_member(archive, MANIFEST, source))
-            yield manifest, StoredArrays(archive, source)
+            yield manifest, StoredArrays(archive, source, in_files=True)
     except ReadError:
         raise
     except OSError as error:

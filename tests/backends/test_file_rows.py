@@ -2,11 +2,13 @@
 
 import errno
 import os
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from momentree import SingleTopicModel, TopicTree
+from momentree import LatentDirichletAllocation, SingleTopicModel, TopicTree
 from momentree.backends import FileRows, RowBlocks, RowSampler, in_files
 from momentree.datasets import make_single_topic, store_counts
 from momentree.exceptions import MomentreeError
@@ -85,6 +87,40 @@ def test_fits_are_those_in_memory(X, stored, model):
         for leaf in model.leaves_:
             inside = np.flatnonzero(model.labels_ == leaf.leaf_id)
             np.testing.assert_array_equal(leaf.samples, inside)
+
+
+def resident(folder):
+    """Return the kilobytes of files in a folder, also of files without a name, in memory."""
+    total, inside = 0, False
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        name, _, rest = line.partition(" ")
+        if not name.endswith(":"):
+            inside = f" {folder}/" in rest
+        elif inside and name == "Rss:":
+            total += int(rest.split()[0])
+    return total
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="says nothing of pages")
+@pytest.mark.parametrize("model", [TopicTree(3, refine=None), SingleTopicModel(3, refine=None)])
+def test_no_page_of_a_file_remains_after_a_fit(stored, tmp_path, monkeypatch, model):
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    model.fit(stored)
+    assert is_in_file(model.labels_)
+    assert resident(scratch) == 0
+    model.labels_.max()
+    assert resident(scratch) > 0
+
+
+def test_lda_with_em_keeps_proportions_in_files(X, stored, monkeypatch):
+    monkeypatch.setattr("momentree.tree.search_sample.SEARCHED", 1_000)
+    model = LatentDirichletAllocation(3, start="moments", max_iter=2, tol=0.0)
+    expected = model.fit(X).components_
+    model.fit(stored)
+    assert is_in_file(model.labels_)
+    np.testing.assert_allclose(model.components_, expected, rtol=1e-8)
 
 
 @pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="reserves no space")

@@ -185,7 +185,7 @@ def test_groups_of_one_repeated_value_are_noted(tmp_path):
          "drinks": f"{rng.gamma(2, 2):.1f}" if rng.random() < 0.5 else "0"}
         for i in range(N)
     ]  # fmt: skip
-    shown = invoke("clusters", written(tmp_path / "drinks.csv", rows)).stderr
+    shown = invoke("clusters", written(tmp_path / "drinks.csv", rows), "--groups", "3").stderr
     assert "no variance in drinks: they describe few records, or many with the same value" in shown
     assert "with --kind" in shown
 

@@ -16,6 +16,7 @@ import pytest
 from momentree import ClusterTree, TopicTree, report
 from momentree.backends import file_rows
 from momentree.cli import stored as bounded
+from momentree.exceptions import MomentreeError
 from momentree.readers.stored import corpus_stages as stages
 from momentree.readers.stored import counts, measurements
 from momentree.readers.tables import table as tables
@@ -73,12 +74,10 @@ def test_results_are_those_in_memory(tmp_path, source, flat, monkeypatch):
 
 def test_a_report_of_a_sample_has_the_numbers_of_all(tmp_path, source, monkeypatch):
     monkeypatch.setattr(bounded, "SHOWN", 50)
-    monkeypatch.setattr(bounded, "BYTES_OF_FIT", 10**10)
     given = arguments(source, tmp_path, "--memory", "1GB", "--passages", "none")
     done = invoke(*given, "-o", tmp_path / "t.html")
     assert done.exit_code == 0, done.stderr
     assert "200 documents" in done.stdout
-    assert "the fit to 200 rows may take 10.0 GB" in done.stderr
     content = json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))
     assert content["n_documents"] == 200
     assert words("report_of_sample", n_rows=50, n_all=200) in (tmp_path / "t.html").read_text(
@@ -230,6 +229,30 @@ def test_groups_are_found_after_an_interruption(tmp_path, codes, monkeypatch):
     monkeypatch.setattr(ClusterTree, "fit", interrupted)  # is not repeated
     assert invoke(*given, "--resume").exit_code == 0
     assert sorted(os.listdir(tmp_path)) == ["codes.csv", "g.csv"]
+
+
+def test_finished_steps_are_kept_if_temporary_files_have_no_room(tmp_path, codes, monkeypatch):
+    given = ["clusters", codes, "-k", 3, "--csv", tmp_path / "g.csv", "--memory", "1GB"]
+
+    def full(*_, **__):
+        raise MomentreeError("no_scratch", path="/tmp", needed=1.0, reason="full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ClusterTree, "fit", full)
+        stopped = invoke(*given)
+    assert stopped.exit_code == 2
+    assert "add --resume to continue" in stopped.stderr
+    assert invoke(*given, "--resume").exit_code == 0
+
+
+def test_a_folder_is_not_read_with_its_unfinished_work(tmp_path, monkeypatch):
+    for i in range(30):
+        (tmp_path / f"{i}.txt").write_text(f"sea boat sail {i % 3}", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    done = invoke("topics", ".", "--memory", "1GB", "--csv", "t.csv")
+    assert done.exit_code == 2
+    assert "t.work would be inside the input" in done.stderr
+    assert len(os.listdir(tmp_path)) == 30
 
 
 @pytest.mark.parametrize(

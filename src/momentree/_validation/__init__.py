@@ -1,6 +1,7 @@
 """Checks of parameters, arrays and tables, shared by the whole package."""
 
 from momentree._validation.arrays import (
+    are_labels,
     as_floats,
     check_distribution,
     check_lengths,
@@ -35,6 +36,7 @@ from momentree._validation.tables import (
 from momentree._validation.texts import check_texts, texts_of
 
 __all__ = [
+    "are_labels",
     "as_floats",
     "check_canonical",
     "check_choice",

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.exceptions import ComplexWarning
 from numpy.typing import ArrayLike, NDArray
 
+from momentree._pages import in_parts
 from momentree._types import Floats
 from momentree.exceptions import InvalidDataError
 
@@ -45,6 +46,12 @@ def check_shape(
             found=_in_parentheses(array.shape),
             expected=_in_parentheses(expected),
         )
+
+
+def are_labels(labels: NDArray[Any], n_groups: int) -> bool:
+    """Return whether an array contains only whole numbers from 0 to `n_groups` - 1."""
+    parts = in_parts(labels)
+    return labels.dtype.kind == "i" and all(((p >= 0) & (p < n_groups)).all() for p in parts)
 
 
 def _in_parentheses(shape: tuple[int | str, ...]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -102,7 +103,7 @@ class OfRules:
 class RuleLabels(OfRules):
     """The leaf of each row, shape (n,)."""
 
-    def __call__(self, B: Block) -> Ints:
+    def __call__(self, B: Block, *_: Any) -> Ints:
         """Return the leaves of the rows of a block."""
         tree = self.tree
         at = np.full(B.shape[0], 0 if tree.rules else -1, dtype=np.int32)

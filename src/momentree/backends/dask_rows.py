@@ -145,9 +145,10 @@ class DaskRows(Rows):
         return self.placed(np.broadcast_to(1.0, self.shape[0]))
 
     def placed(self, values: RowArray) -> DaskRowArray:
-        """Return a row array that is where the rows are; :meth:`Rows.placed`."""
+        """Return a row array that is where the rows are, and here; see :meth:`Rows.placed`."""
         found = self._entries(values)
-        if "here" not in vars(found) and found is not values:
+        if found is not values:
+            found = DaskRowArray(found.tasks, found.sizes, found.depth)
             found.here = np.asarray(values)
         return found
 

@@ -154,15 +154,19 @@ class Tasks:
         return Tasks({**self.graph, **new}, keys)
 
     def fused(self) -> Tasks:
-        """Return the same parts, each computed in one task with all that it depends on.
+        """Return the same parts, on a cluster each computed in one task with all that it needs.
 
         The scheduler divides such tasks evenly; the results of small tasks it would first divide,
-        and then move. If parts depend on the same tasks, or on what workers hold, nothing changes.
+        and then move. If parts need the same tasks, or what workers hold, nothing changes.
         """
+        if _client() is None:
+            return self
+        from distributed import Future
+
         graph = dict(self.graph)
         needed = [cull(graph, [key])[0] for key in self.keys]
         apart = sum(map(len, needed)) == len(cull(graph, self.keys)[0])
-        if not apart or any(type(task).__name__ == "Future" for task in graph.values()):
+        if not apart or any(isinstance(task, Future) for task in graph.values()):
             return self
         each = zip(self.keys, needed, strict=True)
         return Tasks({key: (_run, Value((tasks, key))) for key, tasks in each}, self.keys)
@@ -252,8 +256,8 @@ def _errors(*, reading: bool = False) -> Iterator[None]:
 
 def memory_and_threads() -> tuple[float, int]:
     """Return the memory in bytes and the number of threads of all workers, or of this machine."""
-    client = getattr(get_scheduler(), "__self__", None)
-    if hasattr(client, "scheduler_info"):
+    client = _client()
+    if client is not None:
         workers = client.scheduler_info(n_workers=-1)["workers"].values()
         memory = float(sum(worker["memory_limit"] or np.inf for worker in workers))
         return memory, sum(worker["nthreads"] for worker in workers)
@@ -262,3 +266,9 @@ def memory_and_threads() -> tuple[float, int]:
     except (AttributeError, ValueError):  # Windows
         memory = np.inf
     return memory, get_num_threads()
+
+
+def _client() -> Any | None:
+    """Return the client of the cluster that computes, if any."""
+    client = getattr(get_scheduler(), "__self__", None)
+    return client if hasattr(client, "scheduler_info") else None

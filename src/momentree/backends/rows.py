@@ -500,7 +500,8 @@ class RowBlocks(Rows):
 
     def _divided(self, n_chains: int) -> list[list[slice]]:
         blocks = self._blocks or [slice(0, 0)]
-        ends = np.linspace(0, len(blocks), min(n_chains, len(blocks)) + 1).astype(int)
+        n = min(n_chains, len(blocks))
+        ends = [len(blocks) * i // n for i in range(n + 1)]
         return [blocks[a:b] for a, b in pairwise(ends)]
 
 

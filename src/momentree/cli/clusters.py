@@ -67,7 +67,8 @@ def clusters(
             parser=options.input_path,
             help="A CSV, TSV, Parquet, Excel or OpenDocument table with one row per record (codes "
             "in one cell, in several columns, or as columns of 0 and 1; or measurements: numbers, "
-            "yes or no, categories) or one row per code of a record.",
+            "yes or no, categories) or one row per code of a record; or a folder of counts that "
+            "store_counts has written.",
         ),
     ],
     groups: Annotated[

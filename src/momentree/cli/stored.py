@@ -17,6 +17,7 @@ import typer
 
 from momentree import readers
 from momentree._limits import memory_bytes
+from momentree._pages import counted, in_parts, picked
 from momentree.backends import answers_kept
 from momentree.cli._run import Run
 from momentree.cli.tables import CsvTable, assignments
@@ -43,8 +44,8 @@ _BYTES_PER_BYTE = 6
 """Memory that texts take while their words are counted, by their size in a file."""
 BYTES_OF_FIT = 550_000_000
 """Memory of the process during a fit."""
-BYTES_OF_LDA, BYTES_OF_RECORD = 250, 120
-"""Memory of LDA with EM for each document, and of groups of records for each record."""
+BYTES_OF_RECORD = 120
+"""Memory of groups of records for each record."""
 BYTES_OF_SEARCH = 24
 """Memory that a search in all documents takes for each of their counts."""
 _NO_ROOM = ("cannot_store", "cannot_write", "no_scratch")
@@ -143,7 +144,7 @@ def shown_of(corpus: Corpus, model: Any) -> tuple[Corpus, Any]:
         return corpus.take(None), model
     rows = evenly_spread(model.labels_, SHOWN)
     shown = copy.copy(model)
-    shown.labels_ = model.labels_[rows]
+    shown.labels_ = picked(model.labels_, rows)
     note = Message("report_of_sample", n_rows=len(rows), n_all=len(corpus))
     documents = corpus.take(rows)
     return replace(documents, notes=[*documents.notes, note]), shown
@@ -156,7 +157,7 @@ def of_all(summary: dict[str, Any], corpus: Corpus, model: Any) -> None:
         return
     if summary["title"] == default_title(summary["n_documents"]):
         summary["title"] = default_title(n)
-    sizes = np.bincount(model.labels_)
+    sizes = counted(model.labels_)
     for entry in summary["nodes"]:
         if entry["leaf"] is not None:
             entry["n_samples"] = int(sizes[entry["leaf"]]) if entry["leaf"] < len(sizes) else 0
@@ -231,10 +232,9 @@ def evenly_spread(labels: Any, m: int) -> Any:
     They are those of `momentree.report.topics.documents.evenly_spread`.
     """
     n = len(labels)
-    offsets = np.concatenate(([0], np.cumsum(np.bincount(labels))))
-    chosen = []
-    for start in range(0, n, 1 << 16):
-        block = np.asarray(labels[start : start + (1 << 16)])
+    offsets = np.concatenate(([0], np.cumsum(counted(labels))))
+    chosen, start = [], 0
+    for block in in_parts(labels, always=True):
         place = np.empty(len(block), dtype=np.int64)
         for leaf in np.unique(block).tolist():
             here = np.flatnonzero(block == leaf)
@@ -242,4 +242,5 @@ def evenly_spread(labels: Any, m: int) -> Any:
             offsets[leaf] += len(here)
         j = -(-place * m // n)
         chosen.append(start + np.flatnonzero((j * n // m == place) & (j < m)))
+        start += len(block)
     return np.concatenate(chosen)

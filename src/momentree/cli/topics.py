@@ -333,9 +333,7 @@ def topics(
             from momentree.cli._topics import fit_flat, grow_tree, read_order, title_of
             from momentree.cli.cluster import connected, on_workers
             from momentree.cli.stored import (
-                BYTES_OF_LDA,
                 kept,
-                note_fit,
                 note_size,
                 search_fits,
                 work_folder,
@@ -409,7 +407,6 @@ def topics(
                     **cleaning,
                 )
                 lda = flat and kind == "lda"
-                note_fit(run, len(corpus), memory, BYTES_OF_LDA * lda)
                 wanted = components if flat else leaves
                 if search != "none" and not lda and not search_fits(corpus, wanted, memory):
                     search = "none"

@@ -10,8 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from momentree._choices import Weighting
-from momentree._types import Floats
-from momentree.backends import RowArray, RowBlocks, Rows, collected
+from momentree._pages import in_parts
+from momentree._types import Floats, Ints
+from momentree.backends import RowArray, RowBlocks, Rows, taken
 from momentree.backends.products import Dot
 from momentree.decomposition import Concentration, estimate_alpha0
 from momentree.inference import completion_log_likelihood, variational_proportions
@@ -120,9 +121,8 @@ def most_likely(data: LDAData, starts: Sequence[Start]) -> tuple[Start, dict[str
     """Return the start with the lowest document completion perplexity, and all perplexities."""
     if len(starts) == 1:
         return starts[0], {}
-    usable = np.flatnonzero(data.weight > 0)
-    some = usable[:: -(-len(usable) // TEST_DOCUMENTS)]
-    known, hidden = (RowBlocks(half) for half in _halves(collected(data.rows).matrix[some]))
+    some = _some(data.weight)
+    known, hidden = (RowBlocks(half) for half in _halves(taken(data.rows, some).matrix))
     weight = data.weight[some]
     words = max(float(weight @ hidden.row_sums), 1e-300)
     table = []
@@ -133,6 +133,17 @@ def most_likely(data: LDAData, starts: Sequence[Start]) -> tuple[Start, dict[str
         table.append((start.diagnostics["start"], start.parameters.alpha0, perplexity))
     best = int(np.argmin([perplexity for *_, perplexity in table]))
     return starts[best], {"completion": table}
+
+
+def _some(weight: Floats) -> Ints:
+    """Return about 2,000 documents of positive weight, at equal distances."""
+    n = sum(int(np.count_nonzero(part > 0)) for part in in_parts(weight, always=True))
+    step, found, start, before = -(-n // TEST_DOCUMENTS), [], 0, 0
+    for part in in_parts(weight, always=True):
+        here = np.flatnonzero(part > 0)
+        found.append(start + here[-before % step :: step])
+        start, before = start + len(part), before + len(here)
+    return np.concatenate(found)
 
 
 def _halves(X: Any) -> tuple[Any, Any]:

@@ -9,9 +9,11 @@ import numpy as np
 
 from momentree._choices import TopicModel, Weighting
 from momentree._elsewhere import by_partition
+from momentree._pages import in_parts
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_number, generator
 from momentree.backends import (
+    FileRows,
     RowArray,
     RowBlocks,
     Rows,
@@ -42,6 +44,7 @@ from momentree.objects import LDAParameters, MixtureSums
 from momentree.refinement import RefinedLDA, gibbs_em, variational_em
 from momentree.tree.counted_texts import Vectorizer
 from momentree.tree.online import BatchUpdate
+from momentree.tree.search_sample import is_sampled
 from momentree.tree.texts import FitsTexts
 
 Refine = Literal["em", "variational", "gibbs"]
@@ -230,15 +233,17 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
         """Concentrations of the topics, shape (n_components,)."""
         return self.posterior_.alpha
 
-    def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any]:  # noqa: ARG002
+    def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any]:
         instead: dict[str, Any] = {}
+        # Rows in files on this machine are here for whatever needs single rows.
+        here = isinstance(rows, FileRows) and is_sampled(rows, self._wanted)
         if self._is_auto:
             instead["n_components"] = 8
         if self.weighting == "three_words":
             instead["weighting"] = "length"
-        if self.refine:
+        if self.refine and not (here and self.refine == "em"):
             instead["refine"] = None
-        if self.start not in ("auto", "moments"):
+        if self.start not in ("auto", "moments") and not here:
             instead["start"] = "moments"
         if self.inference != "variational":
             instead["inference"] = "variational"
@@ -270,7 +275,12 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
     def _sums_of(self, data: LDAData, refined: RefinedLDA) -> MixtureSums:
         """Return the sums of documents with words."""
         lengths = data.rows.row_sums
-        total, n = float(data.weight @ lengths), float(data.weight[lengths > 0].sum())
+        total, n, start = 0.0, 0.0, 0
+        for words in in_parts(lengths):
+            weight = data.weight[start : start + len(words)]
+            total += float(weight @ words)
+            n += float(weight[words > 0].sum())
+            start += len(words)
         logs, none = -n * refined.mean_logs, np.empty((0, len(refined.mean_logs)))
         n_samples = len(data.weight)
         return MixtureSums(n_samples, refined.sums, logs, none, self.smoothing, total, n)
@@ -345,7 +355,7 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
         }
         if self.refine == "gibbs":
             return gibbs_em(collected(data.rows), start, random_state=self.random_state, **options)
-        return variational_em(collected(data.rows), start, tol=self.tol, **options)
+        return variational_em(data.rows, start, tol=self.tol, **options)
 
     def _proportions(self, rows: Rows, parameters: LDAParameters) -> RowArray:
         if self.inference == "gibbs":

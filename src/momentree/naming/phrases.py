@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._pages import in_parts, picked
 from momentree._types import Floats, Ints
 
 MAX_DOCUMENTS = 2000
@@ -137,9 +138,10 @@ def find_phrases(
     alone = np.zeros((n_leaves, n_terms))
     pairs: dict[tuple[int, int], Floats] = {}
     forms: dict[tuple[int, int], dict[str, float]] = {}  # number of documents of each form
-    for i in _chosen(texts, labels, n_leaves):
+    chosen = _chosen(texts, labels, n_leaves)
+    for i, leaf in zip(chosen, picked(labels, np.array(chosen, np.intp)).tolist(), strict=True):
         weight = 1.0 if weights is None else float(weights[i])
-        leaf, text = int(labels[i]), texts[i][:MAX_CHARACTERS]
+        text = texts[i][:MAX_CHARACTERS]
         words = tokenize(text)
         terms = [term_of.get(word, -1) for word in words]
         np.add.at(alone[leaf], [term for term in terms if term >= 0], weight)
@@ -190,12 +192,24 @@ def _chosen(texts: Sequence[str], labels: Ints, n_leaves: int) -> list[int]:
         return list(range(len(texts)))
     # A checksum is as good as random, but does not depend on the order of documents.
     checksums = (zlib.crc32(text.encode("utf-8", "surrogatepass")) for text in texts)
-    drawn = np.fromiter(checksums, np.uint32, len(texts))
     each = max(MAX_DOCUMENTS // n_leaves, MIN_DOCUMENTS)
+    least = [(np.empty(0, np.uint32), np.empty(0, np.intp)) for _ in range(n_leaves)]
+    start = 0
+    for part in in_parts(labels, always=True):
+        drawn = np.fromiter(checksums, np.uint32, len(part))
+        for leaf in np.unique(part).tolist():
+            here = np.flatnonzero(part == leaf)
+            sums = np.concatenate([least[leaf][0], drawn[here]])
+            at = np.concatenate([least[leaf][1], here + start])
+            if len(at) > each:
+                kept = sums <= np.partition(sums, each - 1)[each - 1]
+                sums, at = sums[kept], at[kept]
+            least[leaf] = sums, at
+        start += len(part)
     chosen = []
-    for leaf in range(n_leaves):
-        here = np.flatnonzero(labels == leaf)
-        if len(here) > each:
-            here = here[drawn[here] <= np.partition(drawn[here], each - 1)[each - 1]]
-        chosen += sorted(here.tolist(), key=lambda i: (drawn[i], texts[i]))[:each]
+    for sums, at in least:
+        ordered = sorted(
+            zip(sums.tolist(), at.tolist(), strict=True), key=lambda one: (one[0], texts[one[1]])
+        )
+        chosen += [i for _, i in ordered[:each]]
     return chosen

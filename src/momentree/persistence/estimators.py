@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._container import Arrays, reading, write_container
-from momentree._validation import check_shape
+from momentree._validation import are_labels, check_shape
 from momentree._version import __version__
 from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
 from momentree.persistence._values import Encoder, check_finite, decoded
@@ -253,7 +253,7 @@ def _check(estimator: Any) -> None:
         return
     labels = estimator.labels_
     check_shape("labels_", labels, ("n_samples",))
-    if labels.dtype.kind != "i" or not ((labels >= 0) & (labels < k)).all():
+    if not are_labels(labels, k):
         raise InvalidDataError("labels_beyond_groups", last=k - 1)
     # Try a sample of zeros and one of ones: valid numbers may overflow in combination.
     with warnings.catch_warnings(), np.errstate(all="ignore"):

@@ -127,7 +127,7 @@ def group_sums(
     rows: Rows, own: RowArray, n_groups: int, sample_weight: RowArray
 ) -> tuple[Floats, Floats]:
     """Return the weighted sums of the statistics of each group, (g, p), and the weights, (g,)."""
-    total = rows.sum(SumsAndWeights(n_groups), own, sample_weight)
+    total = rows.sum(SumsAndWeights(n_groups), sample_weight, own)
     sums, weights = parted(total, n_groups, 1, n_groups)
     return sums[:, :, 0], weights
 
@@ -138,7 +138,7 @@ class SumsAndWeights:
 
     n_groups: int
 
-    def __call__(self, B: Block, own: Ints, v: Floats) -> Floats:
+    def __call__(self, B: Block, v: Floats, own: Ints) -> Floats:
         """Return the sums."""
         out, sums, sizes = with_room(B, self.n_groups, 1, self.n_groups)
         B.own_tdot(v[:, None], own, self.n_groups, out=sums)

@@ -196,7 +196,7 @@ class OwnProducts:
 
     def __call__(self, B: Block, own: Ints, v: Floats) -> Floats:
         """Return the weighted sums."""
-        return SumsAndWeights(len(self.scores.offsets))(B, own, v * self.scores(B, own))
+        return SumsAndWeights(len(self.scores.offsets))(B, v * self.scores(B, own), own)
 
 
 @dataclass(frozen=True)
@@ -220,4 +220,4 @@ class OwnSides:
     def __call__(self, B: Block, own: Ints, v: Floats) -> Floats:
         """Return the weighted sums and sizes of the first halves."""
         first = self.scores(B, own) > DIFFERENT
-        return SumsAndWeights(len(self.scores.offsets))(B, own, v * first)
+        return SumsAndWeights(len(self.scores.offsets))(B, v * first, own)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from scipy.special import gammaln, psi
 
 from momentree._pace import iterations
+from momentree._pages import in_parts
 from momentree._types import Floats
-from momentree.backends import Block, RowBlocks
+from momentree.backends import Block, RowArray, RowBlocks, Rows, collected
 from momentree.inference.variational import document_bound, fit_block, small_blocks
 from momentree.objects import LDAParameters
 from momentree.refinement.lda import RefinedLDA, dirichlet_from_logs, smoothed_topics
@@ -20,10 +23,10 @@ INNER_TOL = 1e-3
 
 
 def variational_em(
-    rows: RowBlocks,
+    rows: Rows,
     start: LDAParameters,
     *,
-    sample_weight: Floats,
+    sample_weight: RowArray,
     smoothing: float = 0.05,
     max_iter: int = 30,
     tol: float = 5e-5,
@@ -39,8 +42,8 @@ def variational_em(
 
     Parameters
     ----------
-    rows : RowBlocks of shape (n, d)
-        Word counts.
+    rows : Rows of shape (n, d)
+        Word counts, in memory or in files.
     start : LDAParameters
         Initial parameters; centers must be > 0 for all words that occur.
     sample_weight : ndarray of shape (n,)
@@ -73,24 +76,24 @@ def variational_em(
     .. [1] D. Blei, A. Ng, M. Jordan. Latent Dirichlet allocation. Journal of Machine Learning
        Research 3, 2003.
     """
-    rows = small_blocks(rows)
     lengths = rows.row_sums
-    # Empty documents do not affect alpha.
-    usable = np.where(lengths > 0, sample_weight, 0.0)
-    gammas = start.alpha + lengths[:, None] / start.n_components
+    usable = rows.each(_usable, lengths, sample_weight)
+    gammas = rows.each(partial(_even, start.alpha), lengths)
+    blocks = small_blocks(collected(rows))
     parameters, last, converged = start, -np.inf, False
     # The first iteration treats the topics as known; later ones use a distribution over topics.
     topics, of_topics = start.centers, 0.0
     d, k = start.centers.shape
     earlier, earlier_logs, n = before or (np.zeros((d, k)), np.zeros(k), 0.0)
-    share = n / max(n + float(usable.sum()), 1e-300)
+    weight = _total(usable)
+    share = n / max(n + weight, 1e-300)
     if before is not None:  # the topics are known from earlier batches, as a distribution
         topics, of_topics = expected_topics(earlier + smoothing, smoothing)
     n_iter, sums, mean_logs = 0, earlier, earlier_logs
     for n_iter in iterations(max_iter):
         rounds = FIRST_ROUNDS if n_iter == 1 else ROUNDS
         sums, mean_logs, bound = _variational_statistics(
-            rows, parameters.alpha, topics, gammas, usable, rounds
+            blocks, parameters.alpha, topics, gammas, usable, weight, rounds
         )
         if before is not None:
             bound += _bound_of_earlier(earlier, earlier_logs, n, topics, parameters.alpha)
@@ -125,24 +128,41 @@ def expected_topics(counts: Floats, smoothing: float) -> tuple[Floats, float]:
     return np.exp(logs), float(prior + entropy + ((smoothing - counts) * logs).sum())
 
 
+def _usable(lengths: Floats, weight: Floats) -> Floats:
+    """Return the weights of documents with words: empty ones do not affect alpha."""
+    return np.where(lengths > 0, weight, 0.0)
+
+
+def _even(alpha: Floats, lengths: Floats) -> Floats:
+    """Return gamma of documents whose words are spread evenly over the topics."""
+    return np.asarray(alpha + lengths[:, None] / len(alpha))
+
+
+def _total(values: Floats) -> float:
+    return sum(float(part.sum()) for part in in_parts(values))
+
+
 def _variational_statistics(
-    rows: RowBlocks, alpha: Floats, topics: Floats, gammas: Floats, weight: Floats, rounds: int
+    rows: RowBlocks,
+    alpha: Floats,
+    topics: Floats,
+    gammas: Floats,
+    weight: Floats,
+    total_weight: float,
+    rounds: int,
 ) -> tuple[Floats, Floats, float]:
     """Update `gammas` in place; return topic word counts (d, k), E log h (k,) and the bound."""
     centers = np.ascontiguousarray(topics)
     d, k = centers.shape
 
-    def kernel(B: Block) -> Floats:
-        v = weight[B.at]
-        g, e, ratios, log_mass = fit_block(
-            B, alpha, centers, gammas[B.at], max_iter=rounds, tol=INNER_TOL
-        )
-        gammas[B.at] = g
+    def kernel(B: Block, v: Floats, gamma: Floats) -> Floats:
+        g, e, ratios, log_mass = fit_block(B, alpha, centers, gamma, max_iter=rounds, tol=INNER_TOL)
+        gamma[:] = g
         out = np.empty((d + 2, k))
         out[:d] = B.with_data(ratios).tdot(v[:, None] * e)
         out[d] = v @ (psi(g) - psi(g.sum(axis=1, keepdims=True)))
         out[d + 1] = v @ document_bound(alpha, g, log_mass)
         return out
 
-    total = rows.sum(kernel)
-    return centers * total[:d], total[d] / max(weight.sum(), 1e-300), float(total[d + 1, 0])
+    total = rows.sum(kernel, weight, gammas)
+    return centers * total[:d], total[d] / max(total_weight, 1e-300), float(total[d + 1, 0])

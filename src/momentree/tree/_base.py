@@ -464,7 +464,7 @@ class TreeEstimator(
         if not isinstance(self._merges, Merges):
             raise InvalidDataError("bad_entry", name="_merges", value=self._merges)
         check_shape("centers", self._merges.centers, ("n_groups", self._n_names))
-        self._merges.cut(self._copied_root(), 1)
+        self._merges.cut(StoredTree.of(self.tree_).root(self.labels_[:0]), 1)
         self._check_names()
         self._check_sums(self.n_leaves_)
         return self.n_leaves_

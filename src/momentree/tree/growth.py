@@ -12,7 +12,7 @@ import numpy as np
 
 from momentree._choices import Growth
 from momentree._pace import time_left
-from momentree._types import Ints
+from momentree._types import Floats, Ints
 from momentree.assignment.rules import Rule
 from momentree.backends import RowArray, Rows
 from momentree.messages import Message
@@ -44,11 +44,24 @@ class Branch:
 
 @dataclass(frozen=True)
 class Grown:
-    """A grown tree, the leaf of each sample, and the parameters of the leaves if known."""
+    """A grown tree, the leaf of each sample, and what is known of the leaves.
+
+    Attributes
+    ----------
+    root : Branch
+        The tree.
+    labels : row array of int of shape (n,)
+        The leaf of each sample.
+    parameters : MixtureParameters or None
+        A component for each leaf.
+    sums_and_sizes : tuple of ndarray of shape (p, n_leaves) and (n_leaves,), or None
+        Weighted sums of the statistics over the samples of each leaf, and its weight.
+    """
 
     root: Branch
     labels: RowArray
     parameters: MixtureParameters | None = None
+    sums_and_sizes: tuple[Floats, Floats] | None = None
 
 
 @dataclass(frozen=True)
@@ -158,7 +171,13 @@ class Growing:
             branch.reason = branch.reason or group.reason or reached
             for below in self._below(group):
                 leaf[below.number] = i
-        return Grown(root, self._rows.each(Lookup(leaf), self._number))
+        sums_and_sizes = None
+        made_by = [group.made_by for _, group in leaves]
+        if known := [made for made in made_by if made is not None]:
+            sums = np.stack([split.sums[:, side] for split, side in known], axis=1)
+            sums_and_sizes = sums, np.array([split.sizes[side] for split, side in known])
+        labels = self._rows.each(Lookup(leaf), self._number)
+        return Grown(root, labels, sums_and_sizes=sums_and_sizes)
 
     def _chosen(self, limits: Limits) -> tuple[Branch, list[tuple[Branch, Group]], list[Group]]:
         """Return the tree by the known splits, its leaves, and the groups that may change it.

@@ -7,13 +7,35 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from momentree._pages import grouped, mapped
+from momentree._pages import counted, in_parts
 from momentree._types import Floats, Ints
-from momentree._validation import check_lengths, check_shape
+from momentree._validation import are_labels, check_lengths, check_shape
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.persistence import storable
+
+
+@dataclass(frozen=True, eq=False)
+class RowsOf:
+    """The row numbers of a leaf, which are found in the labels of all rows when they are needed."""
+
+    labels: Ints
+    leaf: int
+    n_rows: int
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Ints:
+        del copy  # always a new array
+        found, first, start = np.empty(self.n_rows, dtype=dtype or np.intp), 0, 0
+        for part in in_parts(self.labels):
+            here = np.flatnonzero(part == self.leaf)
+            found[first : first + len(here)] = here + start
+            first, start = first + len(here), start + len(part)
+        return found
 
 
 @dataclass(eq=False, repr=False)
@@ -58,7 +80,7 @@ class TreeNode:
     words: Ints = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     parent: TreeNode | None = None
     children: list[TreeNode] = field(default_factory=list)
-    _samples: Ints = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    _samples: Ints | RowsOf = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     _n_elsewhere: int = 0  # samples of a leaf that stay where they are
 
     @property
@@ -73,8 +95,8 @@ class TreeNode:
         None for samples at several sites, which stay there.
         """
         if self.is_leaf:
-            return self._samples
-        return np.sort(np.concatenate([leaf._samples for leaf in self.leaves()]))
+            return np.asarray(self._samples)
+        return np.sort(np.concatenate([leaf.samples for leaf in self.leaves()]))
 
     @property
     def n_samples(self) -> int:
@@ -156,7 +178,7 @@ class StoredTree:
         if not in_order or self.parents[0] != -1 or any(len(n.children) == 1 for n in nodes):
             raise InvalidDataError("nodes_not_a_tree")
         leaves = list(nodes[0].leaves())
-        if labels.dtype.kind != "i" or not ((labels >= 0) & (labels < len(leaves))).all():
+        if not are_labels(labels, len(leaves)):
             raise InvalidDataError("labels_beyond_groups", last=len(leaves) - 1)
         for i, (leaf, samples) in enumerate(zip(leaves, by_leaf(labels, len(leaves)), strict=True)):
             leaf.leaf_id, leaf._samples = i, samples
@@ -184,10 +206,7 @@ def check_columns(packed: Any, n_lists: int, n_columns: int) -> None:
         raise InvalidDataError("words_not_columns", n_columns=n_columns)
 
 
-def by_leaf(labels: Ints, n_leaves: int) -> list[Ints]:
+def by_leaf(labels: Ints, n_leaves: int) -> list[RowsOf]:
     """Return the samples of each leaf in ascending order, given the leaf of each sample."""
-    if mapped(labels) is not None:
-        order, ends = grouped(labels, n_leaves)
-        return np.split(order, ends[1:-1])
-    ends = np.cumsum(np.bincount(labels, minlength=n_leaves))[:-1]
-    return np.split(np.argsort(labels, kind="stable"), ends)
+    sizes = counted(labels, n_leaves).tolist()
+    return [RowsOf(labels, leaf, size) for leaf, size in enumerate(sizes)]

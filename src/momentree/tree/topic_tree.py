@@ -32,6 +32,7 @@ from momentree.backends import (
     collected,
     in_given_order,
     ordered,
+    parted,
 )
 from momentree.backends.products import Dot
 from momentree.exceptions import InvalidDataError, InvalidParameterError
@@ -41,6 +42,7 @@ from momentree.preprocessing import log_scale
 from momentree.preprocessing.burstiness import with_scaling
 from momentree.preprocessing.log_scaling import check_scaling, typical_count_per_token
 from momentree.refinement.em import m_step_of_groups
+from momentree.refinement.em_groups import SumsAndWeights, group_sums
 from momentree.tree._base import TreeEstimator
 from momentree.tree.build import build_nodes
 from momentree.tree.counted_texts import Vectorizer
@@ -297,9 +299,11 @@ class TopicTree(FitsTexts, TreeEstimator):
             smoothing=data.smoothing,
         )
         self._assigner, labels, self.n_iter_, self.converged_, *_ = refined
-        k, in_order = len(grown.root.leaves()), in_given_order(labels, data.at)
+        in_order = in_given_order(labels, data.at)
         self.labels_ = np.asarray(in_order) if counts.gives_rows else np.empty(0, dtype=np.intp)
-        self._leaf_sums = self._sums_of_leaves(counts, weight, in_order, data, labels, k)
+        known = None if self.refine else grown.sums_and_sizes
+        k = len(grown.root.leaves())
+        self._leaf_sums = self._sums_of_leaves(counts, weight, in_order, data, labels, k, known)
         self._sums = self._sums_of_em(refined, self._leaf_sums)
         tree = self._nodes_of(grown.root, self._leaf_sums)
         if counts.gives_rows:
@@ -315,16 +319,19 @@ class TopicTree(FitsTexts, TreeEstimator):
         data: ScaledCounts,
         labels: RowArray,
         k: int,
+        known: tuple[Floats, Floats] | None = None,
     ) -> MixtureSums:
-        """Return the sums of counts, log-scaled and not, over the documents of each leaf."""
+        """Return the sums of counts, log-scaled and not, over the documents of each leaf.
+
+        Those of log-scaled counts, and the sizes of leaves, may be known.
+        """
+        if known is None:
+            by_leaf, sizes = group_sums(data.rows, labels, k, data.weight)
+            known = by_leaf.T, sizes
         total = float(counts.sum(Dot(), counts.row_sums, weight))
-        sums = counts.group_sums(in_order, k, weight)
-        sizes = data.rows.group_sizes(labels, k, data.weight)
-        scaled, raw = sums, np.empty((0, k))
-        if self.log_scaling_:
-            scaled, raw = data.rows.group_sums(labels, k, data.weight), sums
+        raw = counts.group_sums(in_order, k, weight) if self.log_scaling_ else np.empty((0, k))
         n, of_all = counts.shape[0], float(counts.total(weight))
-        return MixtureSums(n, scaled, sizes, raw, data.smoothing, total, of_all)
+        return MixtureSums(n, *known, raw, data.smoothing, total, of_all)
 
     def _nodes_of(self, root: Branch, leaves: MixtureSums) -> TreeNode:
         """Return the nodes without names, given the sums of the leaves."""
@@ -379,11 +386,12 @@ class TopicTree(FitsTexts, TreeEstimator):
         data = self._scaled(counts, weight, self.log_scaling_, self.min_samples_leaf)
         if self.refine:
             return data, self._of_sample(sample, grown)
-        labels = rule_assigner(grown.root).labels(data.rows)
-        sizes = data.rows.group_sizes(labels, len(grown.root.leaves()), data.weight)
+        k, kernel = len(grown.root.leaves()), rule_assigner(grown.root).labels_kernel()
+        labels, total = data.rows.map_and_sum(kernel, SumsAndWeights(k), data.weight)
+        sums, sizes = parted(total, k, 1, k)
         if sizes.min() < self.min_samples_leaf:
             return self._grown(counts, weight, self.min_samples_leaf)
-        return data, replace(grown, labels=labels)
+        return data, Grown(grown.root, labels, sums_and_sizes=(sums[:, :, 0].T, sizes))
 
     def _searched(self, counts: Rows, weight: RowArray) -> tuple[ScaledCounts, Grown]:
         """Set ``log_scaling_``, and return the scaled counts and a tree of the likeliest leaves."""

@@ -20,13 +20,18 @@ N = 500
 def source(tmp_path):
     """Numbers with decimal commas and units, categories, yes or no, gaps, and an outcome."""
     rng = np.random.default_rng(0)
-    lines = ["id;hb;sodium;ward;smoker;died"]
+    lines = ["id;hb;sodium;ward;smoker;tick;sign;died"]
     for i in range(N):
         hb = "NA" if i % 17 == 0 else f"{rng.normal(13, 2):.1f} g/dl".replace(".", ",")
         # Only the rows of a few parts show that a comma is one of decimals.
         sodium = f"{rng.normal(1.4, 0.1):.3f}".replace(".", ",")
         ward = rng.choice(["renal", "cardiac", "icu", ""])
-        lines.append(f"p{i};{hb};{sodium};{ward};{['yes', 'no'][i % 2]};{['yes', 'no'][i % 3 > 0]}")
+        # The last parts contain only some of the answers.
+        first = i < 300
+        smoker = ["yes", "no" if first else "", ""][i % 3]
+        tick, sign = ["x" if first else "", ""][i % 2], ["+" if first else "-", "-"][i % 2]
+        died = ["yes", "no"][i % 3 > 0]
+        lines.append(f"p{i};{hb};{sodium};{ward};{smoker};{tick};{sign};{died}")
     path = tmp_path / "patients.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
@@ -62,7 +67,8 @@ def test_a_table_that_fits_is_read_as_in_memory(tmp_path, source, monkeypatch):
 
 def test_of_more_rows_a_sample_is_read_and_all_in_blocks(tmp_path, source, monkeypatch):
     whole = read_measurements(source)
-    fitting(monkeypatch, 100, 6)
+    assert [whole.kinds[name] for name in ("smoker", "tick", "sign")] == 3 * ["yes_no"]
+    fitting(monkeypatch, 100, 8)
     samples = []
     for n_rows in (7, 20_000):
         monkeypatch.setattr(tables, "PART_ROWS", n_rows)
@@ -110,9 +116,9 @@ def test_rows_without_ids_keep_their_numbers(tmp_path, monkeypatch):
 
 def test_an_error_names_the_line_in_the_table(tmp_path, source, monkeypatch):
     lines = source.read_text(encoding="utf-8").splitlines()
-    fitting(monkeypatch, 100, 6)
+    fitting(monkeypatch, 100, 8)
     row = int(sample_measurements(source, tmp_path / "work").rows[-1])
-    lines[row + 1] = "p;clotted;1,4;renal;yes;no"
+    lines[row + 1] = "p;clotted;1,4;renal;yes;x;+;no"
     source.write_text("\n".join(lines) + "\n", encoding="utf-8")
     with raises(ReadError, "not_of_kind", origin=Message("at_line", line=row + 2)):
         sample_measurements(source, tmp_path / "other", kinds={"hb": "number"})

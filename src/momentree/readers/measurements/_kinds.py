@@ -69,6 +69,9 @@ def read_column(
     empty_is_zero: bool = False,
 ) -> Column:
     """Read a column as the given kind, or as the kind that its values show."""
+    if kind in ("number", "count"):
+        found = read_numbers(cells, missing, style)
+        return Column(name, kind, found.numbers, read=found)
     clean = _cleaned(cells, missing)
     known = {text for text in set(clean) if text}
     signs = {text.strip() for text in set(cells)} if known and known <= {"+"} else set()
@@ -83,8 +86,6 @@ def read_column(
     if kind == "category":
         return Column(name, "category", texts=clean)
     found = read_numbers(cells, missing, style)
-    if kind is not None:
-        return Column(name, kind, found.numbers, read=found)
     if found.mostly and not (found.units and _are_dates(known)):
         return _number(name, found)
     return _category(name, clean, known)

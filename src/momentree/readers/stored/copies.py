@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,12 +12,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from momentree._pages import each_part, grouped, picked, release
 from momentree._types import Floats, Ints
 from momentree.messages import Message
 from momentree.readers.copies import MIN_WORDS, note_copies
-from momentree.readers.stored.arrays import ArrayReader
+from momentree.readers.stored.arrays import open_array
 
-_AT_ONCE = 1 << 20
+_AT_ONCE = 1 << 18
 """Checksums that are compared at a time, about."""
 
 
@@ -48,9 +50,9 @@ def weigh_stored_copies(
 
     Like `momentree.readers.copies.weigh_copies`, but near copies are not found.
     """
-    file = ArrayReader(path)
-    n, n_copies, n_groups, largest = len(file), 0, 0, 0
-    for found, _ in parts_of_equal(file):
+    sums = open_array(path)
+    n, n_copies, n_groups, largest = len(sums), 0, 0, 0
+    for found, _ in parts_of_equal(sums):
         groups, sizes = np.unique(found, return_counts=True)
         alone = groups < 2  # without words
         n_copies += int((sizes[~alone] - 1).sum())
@@ -60,24 +62,24 @@ def weigh_stored_copies(
     if not weighted:
         return None, notes
     weights = np.ones(n)
-    for found, rows in parts_of_equal(file):
+    for found, rows in parts_of_equal(sums):
         _, group, sizes = np.unique(found, return_inverse=True, return_counts=True)
         copied = found >= 2
         weights[rows[copied]] = 1.0 / sizes[group[copied]]
     return weights, notes
 
 
-def parts_of_equal(file: ArrayReader) -> Iterator[tuple[NDArray[np.uint64], Ints]]:
+def parts_of_equal(
+    sums: NDArray[np.uint64],
+) -> Iterator[tuple[NDArray[np.uint64], Ints]]:
     """Yield checksums with their rows, so that equal ones are in the same part."""
-    n_parts = 1 + len(file) // _AT_ONCE
-    for part in range(n_parts):
-        found, rows = [], []
-        for start in range(0, len(file), _AT_ONCE):
-            block = file.read(start, min(start + _AT_ONCE, len(file)))
-            here = np.flatnonzero((block >> np.uint64(2)) % np.uint64(n_parts) == part)
-            found.append(block[here])
-            rows.append(here + start)
-        yield (
-            np.concatenate([np.empty(0, np.uint64), *found]),
-            np.concatenate([np.empty(0, np.intp), *rows]),
-        )
+    n_parts = 1 + len(sums) // _AT_ONCE
+
+    def part_of(found: NDArray[np.uint64]) -> Ints:
+        return ((found >> np.uint64(2)) % np.uint64(n_parts)).astype(np.int32)
+
+    order, ends = grouped(each_part(part_of, sums), n_parts)
+    for a, b in pairwise(ends.tolist()):
+        rows = np.array(order[a:b])
+        release(order[a:b])
+        yield picked(sums, rows), rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -63,12 +63,15 @@ class SampledMeasurements(Measurements):
         The table.
     style : Style
         How numbers are written.
+    answers : dict of str to list of str
+        Different cells of the sample in each column of yes or no.
     """
 
     rows: Ints
     n_all: int
     source: Source
     style: Style
+    answers: Mapping[str, Sequence[str]]
 
     def blocks(self) -> Iterator[tuple[Measurements, NDArray[np.bool_]]]:
         """Yield all records of the table in order, and which of them are in the sample.
@@ -78,18 +81,27 @@ class SampledMeasurements(Measurements):
         assert self.source.parts is not None  # noqa: S101 - for the type checker; checked before
         key = self.coder.id_column
         names = dict.fromkeys([*self.kinds, *([] if key is None else [key])])
-        above = 0
+        # What an empty cell, or a minus, means depends on the other answers, which a part may lack.
+        lead = max(map(len, self.answers.values()), default=0)
+        above, pace = 0, Pace(log, f"reading all of {self.name}", self.n_all)
         for table in self.source.parts(list(names)):
             rows = np.arange(above, above := above + table.n_rows)
-            columns, notes = read_known_columns(table, self.coder, self.style)
+            cells = {name: [*self._led(name, lead), *table.columns[name]] for name in self.kinds}
+            led = replace(table, columns=cells, n_rows=lead + table.n_rows)
+            columns, notes = read_known_columns(led, self.coder, self.style)
             block = Measurements(
-                {column.name: column.content for column in columns},
+                {column.name: column.content[lead:] for column in columns},
                 self.coder,
                 _ids(table, key, rows),
-                ~np.all([column.missing for column in columns], axis=0),
+                ~np.all([column.missing[lead:] for column in columns], axis=0),
                 notes=notes,
             )
             yield block, np.isin(rows, self.rows, assume_unique=True)
+            pace.reached(above)
+
+    def _led(self, name: str, lead: int) -> list[str]:
+        answers = list(self.answers.get(name, ()))
+        return answers + [""] * (lead - len(answers))
 
 
 def sample_measurements(
@@ -205,8 +217,14 @@ def sample_measurements(
     if len(rows) < n_all:
         note = Message("sample_of_records", n_rows=len(rows), n_all=n_all, parameter="memory")
         values["notes"] = (*found.notes, note)
-    style = find_table_style(drawn, list(found.kinds))
-    return SampledMeasurements(**values, rows=rows, n_all=n_all, source=table, style=style)
+    return SampledMeasurements(
+        **values,
+        rows=rows,
+        n_all=n_all,
+        source=table,
+        style=find_table_style(drawn, list(found.kinds)),
+        answers={name: sorted(set(drawn.columns[name])) for name in found.words},
+    )
 
 
 def _ids(table: Table, column: str | None, rows: Ints) -> list[str]:

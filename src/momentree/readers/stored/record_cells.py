@@ -15,12 +15,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree._pace import Pace
+from momentree._pages import each_part
 from momentree._types import Ints
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
 from momentree.messages import Message
 from momentree.readers.records._guesses import holds_one_code
 from momentree.readers.records._layout import Layout
-from momentree.readers.stored.arrays import ArrayReader, ArrayWriter, open_array, write_array
+from momentree.readers.stored.arrays import ArrayWriter, open_array, write_array
 from momentree.readers.stored.cells import CellNumbers, CountedCells, DifferentCells, whole_records
 from momentree.readers.stored.copies import parts_of_equal
 from momentree.readers.stored.counts import MOST_COLUMNS, CountsWriter, StoredCounts, new_folder
@@ -35,8 +36,6 @@ CELLS = "1-cells"
 """The stage, by the name of its folder."""
 SHARE_OF_CELLS = 0.15
 """Fraction of the memory for the different cells."""
-_AT_ONCE = 1 << 20
-"""Records whose checksums are read at a time."""
 
 
 @dataclass(frozen=True)
@@ -138,9 +137,9 @@ class CellStage:
         if layout.key is None:
             return layout, None, [Message("no_ids")]
         column = excerpt(layout.key)
-        file = ArrayReader(self.work.path / CELLS / "checksums.npy")
+        sums = open_array(self.work.path / CELLS / "checksums.npy")
         n_again = n_empty = 0
-        for found, _ in parts_of_equal(file):
+        for found, _ in parts_of_equal(sums):
             named = found[found != 0]
             n_empty += len(found) - len(named)
             n_again += len(named) - len(np.unique(named))
@@ -169,8 +168,7 @@ class CellStage:
                 layout = replace(layout, form="long" if single else "lists", joined=True)
             kept = None
             if n_empty:
-                starts = range(0, n, _AT_ONCE)
-                kept = np.concatenate([file.read(i, min(i + _AT_ONCE, n)) != 0 for i in starts])
+                kept = each_part(lambda part: part != 0, sums)
             return layout, kept, notes
         notes = []
         if n_again:
@@ -202,20 +200,11 @@ class CellStage:
             and any("." in text for text in texts)
         }
         head = self.source.head
-        origin = head.origin if head.n_rows >= int(noted["n_rows"]) else self._origin
+        origin = head.origin if head.n_rows >= int(noted["n_rows"]) else self.source.origin
         return DifferentCells(
             head.path, head.columns, int(noted["n_rows"]), origin, head.kinds, numeric,
             of=of, first=first,
         )  # fmt: skip
-
-    def _origin(self, row: int) -> Message:
-        """Return the place of a row, in the part of the table that contains it."""
-        above = 0
-        for table in self.parts(self.layout.codes[:1]):
-            if row < above + table.n_rows:
-                return table.origin(row - above)
-            above += table.n_rows
-        return Message("at_row", row=row + 1)
 
 
 def _checksums(ids: Any) -> NDArray[np.uint64]:

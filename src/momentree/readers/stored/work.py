@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from weakref import WeakValueDictionary
 
 from momentree._files import atomic_write
@@ -26,6 +26,8 @@ _FORMAT = "momentree.work"
 class _Lock:
     """An open file that keeps other processes out; the system releases it if this one is killed."""
 
+    file: IO[str] | None = None
+
     def __init__(self, path: Path) -> None:
         self.file = path.open("a")
         try:
@@ -35,13 +37,16 @@ class _Lock:
         try:
             fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            self.file.close()
             raise
-        except OSError:  # not in every file system
-            return
+        except OSError:
+            return  # not in every file system
 
-    def __del__(self) -> None:
-        self.file.close()
+    def close(self) -> None:
+        """Let other processes in."""
+        if self.file is not None:
+            self.file.close()
+
+    __del__ = close
 
 
 _locks: WeakValueDictionary[str, _Lock] = WeakValueDictionary()
@@ -181,7 +186,7 @@ class WorkFolder:
     def remove(self) -> None:
         """Remove the folder with all stages."""
         if self._lock is not None:
-            self._lock.file.close()
+            self._lock.close()
             _locks.pop(str(self.path.resolve()), None)
             self._lock = None
         shutil.rmtree(self.path, ignore_errors=True)

@@ -46,7 +46,7 @@ def open_parquet(path: Path, *, between: str) -> Source:
         with _opened(path) as file:
             columns = {name: stored[name] for name in wanted}
             n = 0
-            for batch in file.iter_batches(_rows_of_batch(file), columns=list(columns.values())):
+            for batch in _batches(file, _rows_of_batch(file), list(columns.values())):
                 batch.validate(full=True)
                 check_memory(path, sum(map(_unfolded, batch.columns)))
                 cells = {name: _strings(batch.column(columns[name]), between) for name in columns}
@@ -58,6 +58,21 @@ def open_parquet(path: Path, *, between: str) -> Source:
 
 def _origin(above: int, row: int) -> Message:
     return Message("at_row", row=above + row + 1)
+
+
+def _batches(file: Any, n_rows: int, columns: list[str]) -> Iterator[Any]:
+    """Yield the rows in batches, a few row groups at a time.
+
+    Arrow keeps what it has read of all its row groups until the last batch of them.
+    """
+    groups: list[int] = []
+    n, last = 0, file.metadata.num_row_groups - 1
+    for group in range(last + 1):
+        groups.append(group)
+        n += file.metadata.row_group(group).num_rows
+        if n >= n_rows or group == last:
+            yield from file.iter_batches(n_rows, row_groups=groups, columns=columns)
+            groups, n = [], 0
 
 
 def _rows_of_batch(file: Any) -> int:
@@ -78,7 +93,7 @@ def _table(
     cells: dict[str, list[str]] = {name: [] for name in stored}
     numbers, fractions = dict.fromkeys(stored, 0), set()
     n_rows = n_bytes = 0
-    for batch in file.iter_batches(most or 20_000, columns=list(stored.values())):
+    for batch in _batches(file, most or 20_000, list(stored.values())):
         batch.validate(full=True)
         n_bytes += sum(map(_unfolded, batch.columns))
         check_memory(path, n_bytes)
