@@ -98,8 +98,8 @@ def test_the_same_bits_with_any_scheduler_and_number_of_workers(X):
     def answers():
         rows = DaskRows(collection)
         label = rows.map(first)
-        topics = SingleTopicModel(3, max_iter=5).fit(collection)
-        tree = TopicTree(3, search="none").fit(collection)
+        topics = SingleTopicModel(2, search="none", max_iter=2).fit(collection)
+        tree = TopicTree(2, search="none", refine=None).fit(collection)
         found = [rows.sum(gram, weight), np.asarray(label), topics.components_, topics.labels_]
         return [x.tobytes() for x in (*found, *(node.center for node in tree.tree_.nodes()))]
 
