@@ -19,6 +19,8 @@ dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 
+from dask.delayed import delayed  # noqa: E402
+
 N = 240
 
 
@@ -132,3 +134,35 @@ def test_a_bad_value_is_reported_with_its_row():
     X[200, 7] = -1
     with raises(InvalidDataError, "negative_count", row=200, column=7):
         mt.SingleTopicModel(3).fit(sparse_blocks(X))
+
+
+@pytest.mark.parametrize("make", [mt.SingleTopicModel, mt.GaussianMixture, mt.MixedMixture])
+def test_partitions_of_other_columns_are_refused(make):
+    """A data frame would fill the missing column with NaN."""
+    X = counts().astype(float)
+    wide = da.from_array(X, chunks=(60, -1)).map_blocks(
+        lambda block, block_id: block[:, block_id[0] == 1 :], dtype=float
+    )
+    with raises(InvalidDataError, "blocks_of_other_widths", found=[29, 30]):
+        make(2).fit(wide)
+    tables = [pd.DataFrame(X[:, first:]).rename(columns=str) for first in (0, 1)]
+    parts = [delayed(table) for table in tables]
+    partitions = dd.from_delayed(parts, meta=tables[0], verify_meta=False)
+    with raises(InvalidDataError, "partition_of_other_columns", missing=["29"], unknown=[]):
+        make(2).fit(partitions)
+
+
+def test_columns_of_texts_are_refused_by_fit_and_predicted_on_workers():
+    words = [["apple", "pear", "plum", "fig"], ["bus", "car", "train", "tram"]]
+    rng = np.random.default_rng(0)
+    texts = pd.DataFrame({"text": [" ".join(rng.choice(words[i % 2], 9)) for i in range(60)]})
+    frame = dd.from_pandas(texts, npartitions=3)
+    array = da.from_array(texts["text"].to_numpy(dtype=object), chunks=20)
+    for X in (frame, frame["text"], array):
+        with raises(InvalidDataError, "texts_in_dask"):
+            mt.TopicTree(2).fit(X)
+    tree = mt.TopicTree(2).fit(texts["text"])
+    for X in (frame, frame["text"]):
+        np.testing.assert_array_equal(tree.predict(X), tree.labels_)
+    numbers = dd.from_pandas(pd.DataFrame({"count": np.arange(60)}), npartitions=3)
+    assert len(mt.TopicTree(2).fit(numbers).labels_) == 60  # one column is not always of texts

@@ -96,8 +96,7 @@ def here(X: Any, estimator: str, *, dense: bool = False) -> tuple[Any, list[Mess
         If the rows must stay where they are.
     """
     if is_collection(X) and (dense or hasattr(X, "columns")):
-        found: Any = X.compute()  # with columns of any type
-        found = found.toarray() if hasattr(found, "toarray") else found
+        found: Any = import_module("momentree.backends.dask_rows").gathered(X)
         facts = {"estimator": estimator, "options": []}
         return found, [Message("rows_always_brought_here", n_rows=len(found), **facts)]
     found, notes = in_reach(X, estimator, lambda _: None)
@@ -115,6 +114,8 @@ def by_partition(method: Method) -> Method:
     def whole(self: Any, X: Any, *args: Any, **options: Any) -> Any:
         if not is_collection(X):
             return method(self, X, *args, **options)
+        if hasattr(X, "to_frame") and len(X.shape) == 1:  # a column, as of texts
+            X = X.to_frame()
         over = import_module("momentree.backends.dask_rows").of_partitions
         return over(partial(method, self), X)
 

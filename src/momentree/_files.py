@@ -60,16 +60,22 @@ def is_special(path: Path) -> bool:
 def atomic_write(path: str | PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file for writing, and put it in place only when it is complete.
 
-    If the block raises an error, nothing is written, and an existing file is unchanged.
+    If the block raises an error, nothing is written, and an existing file is unchanged. An
+    ``OSError``, as from a full disk, names the file.
     """
     target = Path(path)
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such folder", str(target.parent))
-    with staging(target.parent) as folder:
-        temporary = folder / target.name
-        with temporary.open("xb") as file:
-            yield file
-        temporary.replace(target)
+    try:
+        with staging(target.parent) as folder:
+            temporary = folder / target.name
+            with temporary.open("xb") as file:
+                yield file
+            temporary.replace(target)
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(target)
+        raise
 
 
 @contextmanager

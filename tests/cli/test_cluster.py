@@ -86,9 +86,12 @@ def test_other_files_and_a_scheduler_that_is_not_there(source, tmp_path, monkeyp
     done = invoke("topics", tmp_path, "--scheduler", "tcp://127.0.0.1:9")
     assert done.exit_code == 2
     assert "give a file, a pattern such as" in done.stderr
-    done = invoke("topics", source, "--scheduler", "tcp://127.0.0.1:9")
+    output = tmp_path / "topics.csv"
+    done = invoke("topics", source, "--scheduler", "tcp://127.0.0.1:9", "--csv", output)
     assert done.exit_code == 2
     assert "no scheduler of Dask answers at --scheduler tcp://127.0.0.1:9" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_scheduler_without_workers_or_with_other_versions(cluster, source, monkeypatch):

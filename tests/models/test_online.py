@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
 from momentree import (
     BernoulliMixture,
+    ClusterTree,
+    GaussianMixture,
     LatentDirichletAllocation,
+    MixedMixture,
+    MultiviewMixture,
     PoissonMixture,
     SingleTopicModel,
     compare_models,
@@ -306,6 +311,66 @@ def test_models_of_other_words_are_compared_by_name():
     other = SingleTopicModel(3).fit(X, feature_names=[f"{word}_" for word in WORDS])
     with raises(InvalidDataError, "no_common_columns"):
         compare_models(old, other)
+
+
+def numbers(seed, groups, n=900):
+    """Return samples of groups of deviation 1; all but the first columns are noise in all."""
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, 8)) + 6 * np.eye(3, 8)[rng.choice(groups, n)]
+
+
+def directions(seed, groups):
+    X = numbers(seed, groups)
+    return X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+OF_NUMBERS = {
+    "GaussianMixture": (GaussianMixture(3), numbers),
+    "MixedMixture": (MixedMixture(3), numbers),
+    "MultiviewMixture": (MultiviewMixture(3, views=[[7, 6, 0], [1, 5], [2, 3, 4]]), numbers),
+    "ClusterTree": (ClusterTree(3), numbers),
+    "ClusterTree-directions": (ClusterTree(3, data="directions"), directions),
+}
+
+
+@pytest.mark.parametrize("name", OF_NUMBERS)
+def test_groups_of_numbers_stay_though_other_columns_are_noise(name):
+    model, sample = OF_NUMBERS[name]
+    old, new = (clone(model).fit(sample(seed, range(3))) for seed in range(2))
+    changes = compare_models(old, new)
+    assert {group.status for group in changes} == {"stayed"}
+    assert max(group.distance for group in changes) < 0.1 * changes.separation
+    other = clone(model).set_params(n_components=2).fit(sample(2, range(2)))
+    assert len(compare_models(old, other).of("vanished")) == 1
+
+
+def mixed(seed, shift=0.0):
+    """Return a table of several kinds; `salary` has the same mean in all groups."""
+    rng = np.random.default_rng(seed)
+    group = rng.choice(3, 900)
+    return pd.DataFrame(
+        {
+            "age": 40 + 20.0 * group + rng.standard_normal(900),
+            "salary": 5000 + 1000 * rng.standard_normal(900) + 1000 * shift,
+            "ill": rng.random(900) < np.array([0.1, 0.5, 0.9])[group],
+            "kind": np.array(["u", "v", "w"])[group],
+        }
+    )
+
+
+def test_groups_of_mixed_columns_are_compared_in_their_own_units():
+    old = MixedMixture(3).fit(mixed(0))
+    same = compare_models(old, MixedMixture(3).fit(mixed(1)))
+    assert {group.status for group in same} == {"stayed"}
+    # All groups earn more: a model that standardizes its columns does not show this by itself.
+    more = compare_models(old, MixedMixture(3).fit(mixed(2, shift=6)))
+    assert {group.status for group in more} == {"moved"}
+    assert all("salary" in group.rose for group in more)
+    assert min(group.distance for group in more) == pytest.approx(6, rel=0.1)
+    # Columns that only one model knows are left out.
+    table = mixed(3).rename(columns={"salary": "income"})
+    other = compare_models(old, MixedMixture(3).fit(table))
+    assert {group.status for group in other} == {"stayed"}
 
 
 def test_names_of_other_columns_are_refused():

@@ -1,6 +1,8 @@
 """Writing model files: whole or not at all, with the usual permissions, of any size."""
 
+import errno
 import os
+import re
 import zipfile
 
 import numpy as np
@@ -43,6 +45,20 @@ def test_a_folder_that_cannot_be_written(tmp_path):
     tmp_path.chmod(0o500)
     with pytest.raises(PermissionError):
         case("topics")[0].save(tmp_path / "tree.mt")
+
+
+def test_a_full_disk_leaves_the_old_file_and_names_it(saved, monkeypatch):
+    before = saved.read_bytes()
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # as write does, without a name
+
+    monkeypatch.setattr(zipfile.ZipFile, "open", full)
+    with pytest.raises(OSError, match=re.escape(str(saved))) as caught:
+        case("topics by rules")[0].save(saved)
+    assert caught.value.errno == errno.ENOSPC
+    assert saved.read_bytes() == before
+    assert list(saved.parent.iterdir()) == [saved]
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])

@@ -21,8 +21,8 @@ def texts_of(X: Any) -> list[str] | None:
     Texts are a list, a tuple, a one-dimensional array, a column or a data frame of one column, with
     at least one string, or ``Documents``; those without an entry give an empty list. The code is
     ``text_not_a_string`` if another entry is no string, ``lists_of_words`` for texts that are
-    already split, ``one_string`` for a single string and ``not_listed`` for collections without a
-    fixed order or length.
+    already split, ``one_string`` for a single string, ``not_listed`` for collections without a
+    fixed order or length and ``texts_in_dask`` for a column of strings in Dask.
     """
     if isinstance(X, str | bytes):
         raise InvalidDataError("one_string")
@@ -57,6 +57,10 @@ def _entries(X: Any) -> Sequence[Any] | None:
     """Return the entries of a list or column, or of a table with one; None for anything else."""
     if isinstance(X, list | tuple):
         return X
+    if hasattr(X, "__dask_graph__"):
+        if _is_column_of_strings(X):
+            raise InvalidDataError("texts_in_dask")
+        return None
     if hasattr(X, "texts") and hasattr(X, "ids") and not hasattr(X, "vocabulary"):
         return list(X.texts)  # Documents
     if hasattr(X, "columns"):
@@ -72,6 +76,15 @@ def _entries(X: Any) -> Sequence[Any] | None:
             found = getattr(X, method)()
             return found if isinstance(found, list) else None
     return list(X) if isinstance(X, Sequence) else None
+
+
+def _is_column_of_strings(X: Any) -> bool:
+    """Whether a Dask collection, which is not computed, has one column, and not of numbers."""
+    shape = getattr(X, "shape", None)
+    if not isinstance(shape, tuple) or (len(shape) == 2 and shape[1] != 1):
+        return False
+    dtype = X.dtypes.iloc[0] if hasattr(X, "columns") and len(shape) == 2 else X.dtype
+    return getattr(dtype, "kind", "O") not in _NUMERIC
 
 
 def _strings(entries: Sequence[Any]) -> list[str]:

@@ -285,12 +285,17 @@ class _Group:
 
 def _part(*tables: Any, names: list[Any] | None) -> _Part:
     """Convert one or several partitions to a part."""
-    blocks = [_as_matrix(table, names) for table in tables]
-    filled = [block for block in blocks if block.shape[0]] or blocks[:1]
-    widths = sorted({block.shape[1] for block in filled})
+    filled = _of_one_width([_as_matrix(table, names) for table in tables])
+    return _Part(filled[0] if len(filled) == 1 else sp.vstack(filled, format="csr"))
+
+
+def _of_one_width(tables: list[Any]) -> list[Any]:
+    """Return the tables that have rows, or one, after a check of their numbers of columns."""
+    filled = [table for table in tables if table.shape[0]] or tables[:1]
+    widths = sorted({table.shape[1] for table in filled})
     if len(widths) > 1:
         raise InvalidDataError("blocks_of_other_widths", found=widths)
-    return _Part(filled[0] if len(filled) == 1 else sp.vstack(filled, format="csr"))
+    return filled
 
 
 def _as_matrix(table: Any, names: list[Any] | None) -> Any:
@@ -299,6 +304,15 @@ def _as_matrix(table: Any, names: list[Any] | None) -> Any:
         if len(table) > 1:
             return sp.hstack([_as_matrix(block, names) for block in table], format="csr")
         (table,) = table
+    _check_columns(table, names)
+    if len(table.shape) != 2:
+        raise InvalidDataError("block_not_two_dimensional", shape=str(table.shape))
+    if not table.shape[0]:  # scikit-learn rejects empty tables
+        return sp.csr_array(table.shape)
+    return check_canonical(table)
+
+
+def _check_columns(table: Any, names: list[Any] | None) -> None:
     found = getattr(table, "columns", None)
     if found is not None and list(found) != names:
         raise InvalidDataError(
@@ -306,11 +320,29 @@ def _as_matrix(table: Any, names: list[Any] | None) -> Any:
             missing=[str(name) for name in names or [] if name not in list(found)],
             unknown=[str(name) for name in found if name not in (names or [])],
         )
-    if len(table.shape) != 2:
-        raise InvalidDataError("block_not_two_dimensional", shape=str(table.shape))
-    if not table.shape[0]:  # scikit-learn rejects empty tables
-        return sp.csr_array(table.shape)
-    return check_canonical(table)
+
+
+def gathered(X: Any) -> Any:
+    """Bring a Dask collection to this machine, with columns of any type.
+
+    Parameters
+    ----------
+    X : dask.array.Array or dask.dataframe.DataFrame of shape (n_rows, n_columns)
+        A collection.
+
+    Returns
+    -------
+    ndarray or data frame of shape (n_rows, n_columns)
+        All rows in order.
+    """
+    names = None if (columns := getattr(X, "columns", None)) is None else list(columns)
+    whole = partial(_whole, names=names)
+    tables = _of_one_width(computed(Tasks.of_collection(X).then(whole), reading=True))
+    if names is not None:
+        from dask.dataframe.dispatch import concat
+
+        return concat(tables)
+    return np.vstack([table.toarray() if hasattr(table, "toarray") else table for table in tables])
 
 
 def of_partitions(function: Callable[[Any], Any], X: Any) -> Any:
@@ -335,10 +367,20 @@ def of_partitions(function: Callable[[Any], Any], X: Any) -> Any:
     return np.concatenate(found)
 
 
+def _whole(blocks: list[Any], names: list[Any] | None) -> Any:
+    """Return a partition, or the blocks of the same rows and different columns as one."""
+    table = blocks[0] if len(blocks) == 1 else _beside(blocks)
+    _check_columns(table, names)
+    return table
+
+
+def _beside(blocks: list[Any]) -> Any:
+    return (sp.hstack if any(map(sp.issparse, blocks)) else np.hstack)(blocks)
+
+
 def _applied(table: Any, function: Any) -> Any:
     if isinstance(table, list):
-        stack = sp.hstack if any(map(sp.issparse, table)) else np.hstack
-        table = table[0] if len(table) == 1 else stack(table)
+        table = table[0] if len(table) == 1 else _beside(table)
     if not table.shape[0]:
         return None
     with alone():

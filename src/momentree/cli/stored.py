@@ -85,10 +85,8 @@ def kept(run: Run, work: WorkFolder, *, resume: bool) -> Iterator[None]:
 
 
 def _keep(run: Run, work: WorkFolder) -> None:
-    if work.is_new:
-        work.remove()
-        return
-    run.note(Message("work_kept", path=str(work.path), parameter="resume", value=True))
+    if not work.remove_if_new():
+        run.note(Message("work_kept", path=str(work.path), parameter="resume", value=True))
 
 
 def note_size(run: Run, source: Path) -> None:

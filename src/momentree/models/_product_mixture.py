@@ -217,7 +217,32 @@ class ProductMixture(DensityModel):
 
     @property
     def _profiles(self) -> Floats:
-        return self._centers.T
+        return self._all_means
+
+    @property
+    def _profile_names(self) -> list[str]:
+        return self.mean_names_
+
+    @property
+    def _totals(self) -> Sequence[int] | int:
+        """Sum of the levels of each category in a sample."""
+        return 1
+
+    @property
+    def _within(self) -> Floats:
+        """Standard deviation of each encoded column within components; that of rates is over all.
+
+        Within components, a rate of 0 or 1 has no deviation.
+        """
+        columns = self._family(np.empty(0, dtype=np.intp))
+        numbers, _, counts, levels = columns.parts
+        means = self.weights_ @ self._all_means
+        variances = np.maximum(means * (1 - means), 0.0)
+        variances[numbers] = self.weights_ @ self.variances_
+        variances[counts] = means[counts]
+        totals = np.broadcast_to(self._totals, columns.n_categories)
+        variances[levels] /= totals[columns.category_of]
+        return np.asarray(np.sqrt(variances))
 
     @property
     def mean_names_(self) -> list[str]:
@@ -236,10 +261,8 @@ class ProductMixture(DensityModel):
         names = ["column", "kind", "value", "component", "estimate", "variance"]
         return pd.DataFrame(table, columns=names)
 
-    def _drawn(
-        self, labels: Ints, rng: np.random.RandomState, totals: Sequence[int] | int
-    ) -> Floats:
-        """Return encoded samples (n, d), numbers in their own units; `totals` of categories."""
+    def _drawn(self, labels: Ints, rng: np.random.RandomState) -> Floats:
+        """Return encoded samples (n, d), numbers in their own units."""
         c = self._family(np.empty(0, dtype=np.intp))
         numbers, yes_no, counts, levels = c.parts
         mu, (shift, scale) = self._centers[:, labels].T, self._coder.units
@@ -249,7 +272,7 @@ class ProductMixture(DensityModel):
         out[:, numbers] = shift + scale * z
         out[:, yes_no] = rng.random_sample((len(labels), c.n_yes_no)) < mu[:, yes_no]
         out[:, counts] = rng.poisson(mu[:, counts])
-        many = np.broadcast_to(totals, c.n_categories)
+        many = np.broadcast_to(self._totals, c.n_categories)
         for j in np.unique(labels):
             here = np.flatnonzero(labels == j)
             for g in range(c.n_categories):

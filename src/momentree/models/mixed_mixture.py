@@ -223,7 +223,7 @@ class MixedMixture(ProductMixture):
         return self._all_means
 
     def _draw(self, labels: Ints, rng: np.random.RandomState) -> pd.DataFrame:
-        return self.columns_.decode(self._drawn(labels, rng, 1))
+        return self.columns_.decode(self._drawn(labels, rng))
 
     def _saved_params(self) -> dict[str, Any]:
         params = super()._saved_params()

@@ -280,8 +280,7 @@ class MultiviewMixture(ProductMixture):
         return self.views_.proportions(X[:, : data.columns.n_features], data.columns)
 
     def _draw(self, labels: Ints, rng: np.random.RandomState) -> list[Any]:
-        totals = self.views_.totals
-        parts = self.views_.of_views(self._drawn(labels, rng, totals))
+        parts = self.views_.of_views(self._drawn(labels, rng))
         return [coder.decode(part) for coder, part in zip(self.views_.coders, parts, strict=True)]
 
     def _check_restored(self) -> int:
@@ -328,6 +327,21 @@ class MultiviewMixture(ProductMixture):
         ]
         ends = np.cumsum([len(coder.labels) for coder in self.views_.coders])
         return [names[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+
+    @property
+    def _totals(self) -> Sequence[int]:
+        return self.views_.totals
+
+    @property
+    def _profile_names(self) -> list[str]:
+        found = [
+            (view, name)
+            for view, names in zip(self.view_names_, self.mean_names_, strict=True)
+            for name in names
+        ]
+        once = len({name for _, name in found}) == len(found)
+        names = [name if once else f"{view}.{name}" for view, name in found]
+        return [names[i] for i in self.views_.order]
 
 
 def _groups(views: Mapping[str, Any] | Sequence[Any]) -> list[Any]:

@@ -68,7 +68,7 @@ class SavedEstimator:
         InvalidDataError
             If an attribute has a value that cannot be stored.
         OSError
-            If the file cannot be written; no partial file remains.
+            If the file cannot be written, as on a full disk; the error names it.
         """
         check_is_fitted(self, "labels_" if self._assigns_groups else "n_iter_")
         params = self._saved_params()

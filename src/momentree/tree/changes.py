@@ -36,7 +36,9 @@ _CODES: dict[str, str] = {
     "vanished": "group_vanished",
 }
 LEAST_CHANGE = 1e-3
-"""Smaller changes of a probability are not listed."""
+"""Smaller changes of a probability are not listed,"""
+LEAST_SHIFT = 0.1
+"""nor are smaller changes of a number, in the unit of its column."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +58,10 @@ class GroupChange:
         the fraction of the samples of the last batch.
     distance : float
         Between the old and the new profile. For counts, codes and words: half the sum of absolute
-        differences of the probabilities, from 0 to 1. For numbers: Euclidean, with columns in units
-        of their standard deviation within the old groups, or between them if the model does not
-        know it. NaN if there is only one profile.
+        differences of the probabilities, from 0 to 1. For numbers and tables of several kinds of
+        columns: Euclidean, with columns in units of their standard deviation within the old groups,
+        and rates in units of theirs in all samples; all columns of directions have the same unit.
+        NaN if there is only one profile.
     rose, fell : tuple of str
         Words, codes or columns that gained and lost most, at most five each.
     """
@@ -175,7 +178,8 @@ def compare_models(old: Any, new: Any) -> ModelChanges:
     ----------
     old, new : fitted estimators
         Two flat models or trees, for example of the documents of two months. Their columns may
-        differ; a word that one of them does not know has probability zero there.
+        differ; a word that one of them does not know has probability zero there, and numbers that
+        one of them does not know are left out.
 
     Returns
     -------
@@ -201,7 +205,7 @@ def compare_models(old: Any, new: Any) -> ModelChanges:
     [(None, 2, 'appeared'), (2, None, 'vanished')]
     """
     before, after = Groups.of(old), Groups.of(new)
-    words = _union(before.columns, after.columns)
+    words = _common(before, after)
     A, B = before.on(words), after.on(words)
     return _compared(before, after, A, B, words)
 
@@ -215,7 +219,7 @@ class Groups:
     names: Sequence[str]
     columns: Sequence[str]
     distributions: bool  # whether profiles are non-negative, and their scale is of no interest
-    within: Floats | None = None  # deviation of each column within groups, if it is known
+    within: Floats | None = None  # of each column of numbers, its unit: the deviation in groups
 
     @classmethod
     def of(cls, model: Any) -> Groups:
@@ -229,9 +233,7 @@ class Groups:
             profiles, weights = np.asarray(model._profiles), np.asarray(model.weights_)
         else:
             raise InvalidDataError("no_groups_to_compare", type=type(model).__name__)
-        columns = [str(name) for name in model.vocabulary_]
-        if len(columns) != profiles.shape[1]:  # encoded columns, as of categories
-            columns = [str(i) for i in range(profiles.shape[1])]
+        columns = [str(name) for name in getattr(model, "_profile_names", model.vocabulary_)]
         within = getattr(model, "_within", None)
         distributions = within is None and bool((profiles >= 0).all())
         return cls(profiles, weights, model.names_, columns, distributions, within)
@@ -239,8 +241,9 @@ class Groups:
     def on(self, words: Sequence[str]) -> Floats:
         """Return the profiles over other columns, zero for unknown ones."""
         at = {word: i for i, word in enumerate(words)}
+        here = [i for i, word in enumerate(self.columns) if word in at]
         out = np.zeros((len(self.profiles), len(words)))
-        np.add.at(out.T, [at[word] for word in self.columns], self.profiles.T)
+        np.add.at(out.T, [at[self.columns[i]] for i in here], self.profiles.T[here])
         return out
 
 
@@ -312,8 +315,9 @@ def _compared(
         distances = 0.5 * cdist(A, B, "cityblock")
         within = 0.5 * cdist(A, A, "cityblock")
     else:
-        unit = _units(before, A)
-        distances, within = cdist(A / unit, B / unit), cdist(A / unit, A / unit)
+        unit = _units(before, A, words)
+        A, B = A / unit, B / unit
+        distances, within = cdist(A, B), cdist(A, A)
     between = within[np.triu_indices(len(A), 1)]
     separation = float(np.median(between)) if len(between) else 1.0
     given = pairs is not None
@@ -353,15 +357,17 @@ def _compared(
     return ModelChanges(tuple(rows), separation)
 
 
-def _units(before: Groups, A: Floats) -> Floats:
-    """Return a unit for each column.
+def _units(before: Groups, A: Floats, words: Sequence[str]) -> Floats:
+    """Return a unit for each column: its deviation within groups, or else between them.
 
     Where groups do not differ, the deviation between them is noise, and so large in this unit that
-    it would hide all other columns; so the deviation within groups is preferred.
+    it would hide all other columns.
     """
-    unit = np.sqrt(before.weights @ (A - before.weights @ A) ** 2)
-    if before.within is not None:
-        unit[: len(before.within)] = before.within  # the columns of the old model are first
+    if before.within is None:  # a model of counts and one of numbers
+        unit = np.sqrt(before.weights @ (A - before.weights @ A) ** 2)
+    else:
+        known = dict(zip(before.columns, before.within.tolist(), strict=True))
+        unit = np.array([known[word] for word in words])
     return np.where(unit > 0, unit, 1.0)
 
 
@@ -370,16 +376,21 @@ def _words(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the columns that rose most and fell most."""
     change = b - a
-    least = LEAST_CHANGE if distributions else 0.1
+    least = LEAST_CHANGE if distributions else LEAST_SHIFT
     order = np.argsort(-np.abs(change), kind="stable")
     rose = [str(words[w]) for w in order if change[w] > least]
     fell = [str(words[w]) for w in order if change[w] < -least]
     return tuple(rose[:N_WORDS]), tuple(fell[:N_WORDS])
 
 
-def _union(one: Sequence[str], other: Sequence[str]) -> list[str]:
+def _common(before: Groups, after: Groups) -> list[str]:
+    """Return the columns of comparisons: of either model for distributions, else of both."""
+    one, other = before.columns, after.columns
     if list(one) == list(other):
         return list(one)
-    if not set(one) & set(other):
+    shared = set(one) & set(other)
+    if not shared:
         raise InvalidDataError("no_common_columns")
-    return [*one, *(word for word in other if word not in set(one))]
+    if before.distributions and after.distributions:
+        return [*one, *(word for word in other if word not in shared)]
+    return [word for word in one if word in shared]

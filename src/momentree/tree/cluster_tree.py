@@ -394,17 +394,22 @@ class ClusterTree(GrownClusters, IncompleteRecords, EditableClusters):
 
     @property
     def _within(self) -> Floats | None:
-        """Standard deviation of real columns within leaves; None for other data."""
+        """Unit of columns in differences of leaves; None for counts and records.
+
+        The deviation within leaves of real columns; directions vary by the same in all columns.
+        """
+        if not self._described and self._feature_map.kind in DIRECTIONS:
+            return np.ones(self.n_features_in_)
         if self._described or self._feature_map.kind != "real":
             return None
         spread: Floats | None = getattr(self, "_spread", None)  # not in older files
         return self._feature_map.scale if spread is None else spread
 
     def _name_by_values(self, root: TreeNode) -> None:
-        if self._within is not None:
-            name_by_difference(root, self.vocabulary_, self._within)
-        elif self._feature_map.kind in DIRECTIONS:
+        if self._feature_map.kind in DIRECTIONS:
             name_by_number(root)
+        elif self._within is not None:
+            name_by_difference(root, self.vocabulary_, self._within)
         else:
             name_by_codes(root, self.vocabulary_)
 

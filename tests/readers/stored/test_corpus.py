@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
+import os
 import random
 
 import numpy as np
@@ -11,7 +13,12 @@ import pandas as pd
 import pytest
 
 from momentree.datasets import load_docstrings, read_corpus, store_corpus, stream_documents
-from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadError
+from momentree.exceptions import (
+    EmptyCorpusError,
+    InvalidParameterError,
+    MomentreeError,
+    ReadError,
+)
 from momentree.readers.stored import corpus_stages as stages
 from momentree.readers.tables import table
 from tests.raising import raises
@@ -191,7 +198,28 @@ def test_a_truncated_file_leaves_no_stage(tmp_path, texts):
     source.write_bytes(content[: len(content) // 2])
     with raises(ReadError, "unreadable_parquet"):
         store_corpus(source, tmp_path / "other")
-    assert not list(tmp_path.glob("*/[0-9]-*"))
+    assert list(tmp_path.iterdir()) == [source]
+
+
+def test_a_full_disk_leaves_finished_stages_or_nothing(tmp_path, texts, monkeypatch):
+    source, work = csv(tmp_path, texts), tmp_path / "t.work"
+    write = os.fsync
+
+    def full(descriptor):
+        if (work / "1-texts").is_dir() is finished:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        write(descriptor)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        finished = False
+        with raises(MomentreeError, "cannot_store", path=str(work / "1-texts")):
+            store_corpus(source, work)
+        assert list(tmp_path.iterdir()) == [source]
+        finished = True
+        with raises(MomentreeError, "cannot_store", path=str(work / "2-words")):
+            store_corpus(source, work)
+    assert len(store_corpus(source, work, resume=True)) == len(texts)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ WORDS: dict[str, str] = {
         "X is a Dask {type}; expected a two-dimensional Dask array or a Dask data frame"
     ),
     "dask_not_two_dimensional": (
-        "the Dask array has {n_dimensions:~dimension}; expected two, samples by features"
+        "the Dask collection has {n_dimensions:~dimension}; expected two, samples by features"
     ),
     "block_not_two_dimensional": (
         "a block of the Dask array has shape {shape}; expected rows by columns"

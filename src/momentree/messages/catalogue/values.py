@@ -79,6 +79,11 @@ WORDS: dict[str, str] = {
         "X is a {type}; expected a table of counts, or texts in a list or column, such as "
         "list(texts) or table['text']"
     ),
+    "texts_in_dask": (
+        "the texts are in a Dask collection, and their words are counted only on this machine; "
+        "write them to Parquet files and give read_corpus('texts/*.parquet'), which counts words "
+        "on the workers, or bring them here with X.compute()"
+    ),
     "no_documents": "there are no documents; give at least one",
     # The place counts from 0, as in an index.
     "text_not_a_string": "text {place} is of type {type}; expected a string: {remedy}",

@@ -158,23 +158,23 @@ def store_corpus(
     options = {**reading, **settings.to_dict(), "unique": unique, "memory": allowed, **(also or {})}
     if of_counts:
         options |= {"vocabulary": vocabulary, "token_pattern": token_pattern}
-    work.begin(source, options, resume=resume)
-    stages = Stages(work, settings, unique, allowed)
-    if of_counts and not work.has(TEXTS):
-        write_count_stages(
-            stream_counts(source, vocabulary, encoding),
-            work,
-            (TEXTS, WORDS),
-            encoding=encoding,
-            language=language,
-            stop_words=settings.stop_words,
-            token_pattern=token_pattern,
-        )
-    elif not work.has(TEXTS):
-        stages.read(stream_documents(source, **reading), fingerprint(source)["bytes"])
-    if not work.has(COUNTS):
-        if not work.has(WORDS):
-            stages.count()
-        stages.choose()
-    work.remove_stage(WORDS)
+    with work.begun(source, options, resume=resume):
+        stages = Stages(work, settings, unique, allowed)
+        if of_counts and not work.has(TEXTS):
+            write_count_stages(
+                stream_counts(source, vocabulary, encoding),
+                work,
+                (TEXTS, WORDS),
+                encoding=encoding,
+                language=language,
+                stop_words=settings.stop_words,
+                token_pattern=token_pattern,
+            )
+        elif not work.has(TEXTS):
+            stages.read(stream_documents(source, **reading), fingerprint(source)["bytes"])
+        if not work.has(COUNTS):
+            if not work.has(WORDS):
+                stages.count()
+            stages.choose()
+        work.remove_stage(WORDS)
     return stages.corpus()

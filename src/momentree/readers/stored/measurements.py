@@ -206,9 +206,10 @@ def sample_measurements(
     words = as_names("missing", missing)
     work = WorkFolder(Path(folder))
     options = {**opening, **columns, "columns": names, "kinds": asked, "missing": words}
-    work.begin(source, {**options, "memory": allowed, **(also or {})}, resume=resume)
-    if not work.has(SAMPLE):
-        _draw(table, names, (allowed - BYTES_OF_PROCESS) // BYTES_PER_CELL, work)
+    options |= {"memory": allowed, **(also or {})}
+    with work.begun(source, options, resume=resume):
+        if not work.has(SAMPLE):
+            _draw(table, names, (allowed - BYTES_OF_PROCESS) // BYTES_PER_CELL, work)
     drawn, rows, n_all = _drawn(table, work)
     found = measurements_of(drawn, asked, words, **columns)
     values = {name: getattr(found, name) for name in Measurements.__dataclass_fields__}

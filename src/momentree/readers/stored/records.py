@@ -158,13 +158,13 @@ def store_records(
         "memory": allowed,
         **(also or {}),
     }
-    work.begin(source, options, resume=resume)
-    cells = CellStage(work, table, layout)
-    if not work.has(CELLS):
-        cells.write(allowed)
-    if not work.has(RECORDS):
-        CodeStage(cells, opening, named, id_column, union_by, empty).write(**choosing)
-    work.remove_stage(CELLS)
+    with work.begun(source, options, resume=resume):
+        cells = CellStage(work, table, layout)
+        if not work.has(CELLS):
+            cells.write(allowed)
+        if not work.has(RECORDS):
+            CodeStage(cells, opening, named, id_column, union_by, empty).write(**choosing)
+        work.remove_stage(CELLS)
     return _open(work, table.head.path.name)
 
 

@@ -93,8 +93,7 @@ class WorkFolder:
         except BlockingIOError:
             raise InvalidParameterError("work_in_use", path=str(self.path)) from None
         except OSError as error:
-            reason = error.strerror or str(error)
-            raise MomentreeError("cannot_store", path=str(self.path), reason=reason) from error
+            raise self._not_stored(error) from error
         _locks[key] = self._lock
 
     def begin(self, source: Path, options: Mapping[str, Any], *, resume: bool) -> None:
@@ -139,8 +138,33 @@ class WorkFolder:
             with atomic_write(self.path / _PLAN) as file:
                 file.write(json.dumps(plan, ensure_ascii=False, indent=1).encode())
         except OSError as error:
-            reason = error.strerror or str(error)
-            raise MomentreeError("cannot_store", path=str(self.path), reason=reason) from error
+            raise self._not_stored(error) from error
+
+    def _not_stored(self, error: OSError) -> MomentreeError:
+        self.remove_if_new()
+        reason = error.strerror or str(error)
+        return MomentreeError("cannot_store", path=str(self.path), reason=reason)
+
+    @contextmanager
+    def begun(self, source: Path, options: Mapping[str, Any], *, resume: bool) -> Iterator[None]:
+        """Begin as :meth:`begin`; if the block fails before a stage is finished, nothing is left.
+
+        Parameters
+        ----------
+        source, options, resume : object
+            As for :meth:`begin`.
+
+        Yields
+        ------
+        None
+            The stages are written.
+        """
+        self.begin(source, options, resume=resume)
+        try:
+            yield
+        except BaseException:
+            self.remove_if_new()
+            raise
 
     def _check(self, before: Any, plan: Mapping[str, Any]) -> None:
         if not isinstance(before, dict) or before.get("format") != _FORMAT:
@@ -166,6 +190,19 @@ class WorkFolder:
             _locks.pop(str(self.path.resolve()), None)
             self._lock = None
         shutil.rmtree(self.path, ignore_errors=True)
+
+    def remove_if_new(self) -> bool:
+        """Remove the folder if no stage is finished.
+
+        Returns
+        -------
+        bool
+            Whether it was removed.
+        """
+        if not self.is_new:
+            return False
+        self.remove()
+        return True
 
     def remove_stage(self, stage: str) -> None:
         """Remove a stage that is no longer needed.
