@@ -140,7 +140,7 @@ class RowBlocks(Rows):
         # A partial sum has d rows: blocks grow with d, so that additions stay cheap.
         usual = BLOCK_NNZ
         if self._kernels == "numba":
-            n_blocks = min(self._most_chains, max(1, self.nnz // LEAST_COMPILED_NNZ))
+            n_blocks = min(self._most_chains, -(-self.nnz // LEAST_COMPILED_NNZ) or 1)
             usual = min(COMPILED_BLOCK_NNZ, -(-self.nnz // n_blocks))
         size = max(usual, 4 * d) if self._block_nnz is None else self._block_nnz
         # Of the type of the row pointers, which would be copied otherwise.
