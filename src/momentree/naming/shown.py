@@ -26,6 +26,8 @@ _COUNTED, _SAMPLED, _LEAST = 1 << 16, 1 << 14, 1 << 10
 _PAIRED, _LEAST_LONG = 1 << 21, 1 << 8
 """Stored counts from which pairs are counted, about, and the least number of long documents in each
 leaf: a long document has many pairs."""
+_COPIED = 8
+"""A smaller share of the documents than one in so many is copied."""
 _HANDFUL = 5
 """A word in fewer documents of a topic, or fewer than half of them, comes after all others."""
 
@@ -112,8 +114,8 @@ def choose_shown_words(
         ranked.append(_candidates(inside, everywhere, often, size, names))
     long = _PAIRED * rows.shape[0] // max(rows.nnz * n_drawn, 1)
     n_paired = min(max(_LEAST, _SAMPLED // n_drawn), max(_LEAST_LONG, long))
-    part, _, v = _drawn(rows, labels, weight, n_paired)
-    together = _together(part, v, [order for order, _ in ranked])
+    at, v = RowSampler(rows, weight).draw_from_groups(labels, n_paired)
+    together = _together(rows, at, v, [order for order, _ in ranked])
     total = float(sizes.sum())
     chosen = []
     for (order, score), counted in zip(ranked, together, strict=True):
@@ -143,14 +145,22 @@ def _drawn(rows: Rows, labels: Ints, weight: Floats, size: int) -> tuple[Rows, I
     return taken(rows, at), picked(labels, at), v
 
 
-def _together(part: Rows, v: Floats, candidates: Sequence[Ints]) -> list[Floats]:
-    """Return the documents that contain each pair of the candidates of each group."""
+def _together(rows: Rows, at: Ints, v: Floats, candidates: Sequence[Ints]) -> list[Floats]:
+    """Return the weight of some documents that contain each pair of the candidates of each group.
+
+    A large part of the documents is not copied: the others are skipped.
+    """
+    if len(at) * _COPIED < rows.shape[0]:
+        rows = taken(rows, at)
+    else:
+        drawn, v = v, np.zeros(rows.shape[0])
+        v[at] = drawn
     kept = np.unique(np.concatenate(candidates))
-    place = np.full(part.shape[1], -1, dtype=np.int32)
+    place = np.full(rows.shape[1], -1, dtype=np.int32)
     place[kept] = np.arange(len(kept))
     kernel = _Pairs(place, [np.searchsorted(kept, order) for order in candidates])
     with single_threaded_blas():
-        found = part.sum(kernel, v)
+        found = rows.sum(kernel, v)
     ends = np.cumsum([len(order) ** 2 for order in candidates])[:-1]
     return [
         part.reshape(len(order), len(order))
@@ -167,6 +177,10 @@ class _Pairs:
 
     def __call__(self, B: Block, weight: Floats) -> Floats:
         columns, ends = B.pattern
+        if not weight.all():
+            lengths, used = np.diff(ends), weight > 0
+            columns, weight = columns[np.repeat(used, lengths)], weight[used]
+            ends = np.concatenate([[0], np.cumsum(lengths[used])])
         here = np.flatnonzero((self.place >= 0)[columns])
         at = self.place[columns[here]]
         row = np.repeat(np.arange(len(weight)), np.diff(np.searchsorted(here, ends)))

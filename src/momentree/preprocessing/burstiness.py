@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from momentree.backends import (
 )
 
 T = TypeVar("T")
+Attempt: TypeAlias = Callable[
+    [LogScaling | None, Rows, RowArray], tuple[T, Callable[[], RowArray], int]
+]
 
 log = logging.getLogger("momentree.preprocessing")
 
@@ -112,7 +115,9 @@ class RepeatSums:
     def __call__(self, B: Block, c: Floats, labels: Ints, v: Floats) -> Floats:
         """Return the sums."""
         data = B.csr[0]
-        repeats = data * np.maximum(data - 1.0, 0.0)
+        repeats = data - 1.0
+        np.maximum(repeats, 0.0, out=repeats)
+        repeats *= data
         own = (v / np.maximum(c - 1.0, 1.0))[:, None]
         return B.with_data(repeats).own_tdot(own, labels, self.n_groups, out=B.total)
 
@@ -142,7 +147,7 @@ class Outsized:
 
 def with_scaling(
     log_scaling: AutoLogScaling | None,
-    attempt: Callable[[LogScaling | None, Rows, RowArray], tuple[T, Callable[[], RowArray], int]],
+    attempt: Attempt[T],
     rows: Rows,
     sample_weight: RowArray,
     n_groups: float,
@@ -179,8 +184,16 @@ def with_scaling(
     """
     if log_scaling != "auto":
         return log_scaling, attempt(log_scaling, rows, sample_weight)[0]
+    chosen, result = _chosen(attempt, rows, sample_weight, n_groups)
+    return chosen, attempt(chosen, rows, sample_weight)[0] if result is None else result
+
+
+def _chosen(
+    attempt: Attempt[T], rows: Rows, sample_weight: RowArray, n_groups: float
+) -> tuple[LogScaling | None, T | None]:
+    """Return the scaling, and the result of an attempt with it if that used all documents."""
     if not rows.whole or _one_outweighs(rows):
-        return "log1p", attempt("log1p", rows, sample_weight)[0]
+        return "log1p", None
     part, weight = _decisive(rows, sample_weight, n_groups)
     # Topics only add to the repeats, so without repeats in all documents there are none in groups.
     everything = np.broadcast_to(np.intp(0), part.shape[:1])
@@ -192,9 +205,9 @@ def with_scaling(
             _, labels, n_found = attempt(None, grouped, weight)
             found = min(found, repetition(part, labels(), n_found, weight))
         if found >= BURSTY:
-            return "log1p", result if part is rows else attempt("log1p", rows, sample_weight)[0]
+            return "log1p", result if part is rows else None
         log.info("words are not bursty: using raw counts")
-    return None, attempt(None, rows, sample_weight)[0]
+    return None, None
 
 
 def _decisive(rows: Rows, weight: RowArray, n_groups: float) -> tuple[Rows, RowArray]:
