@@ -196,8 +196,9 @@ class TopicTree(FitsTexts, TreeEstimator):
     several children, except with ``growth="depth"``; see ``docs/choices.md``.
     Of 80,000 documents or more, the search works on a systematic sample of 20,000, or 1,000 for
     each leaf, and of a million stored values or more by the 4,096 most frequent words. Without a
-    search, a tree of 400,000 documents or more is grown by a sample of 100,000, or 10,000 for each
-    leaf, unless `exact`; the rules of its splits or EM then assign all documents.
+    search, a tree of 400,000 documents or more is grown by these words of a sample of 100,000, or
+    10,000 for each leaf, unless `exact`; EM or rules between the topics of both sides of each
+    split, with all words, then assign all documents.
     Time: O(nnz) per level of the tree and O(nnz n_leaves) per step of the final EM. Memory beyond
     X: O(d n_leaves), some numbers per document, the counts of frequent words in a search, and
     4 bytes per stored value if log-scaled counts are not whole numbers. Up to four million values
