@@ -10,7 +10,6 @@ import logging
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import pairwise
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -19,15 +18,16 @@ from numpy.typing import ArrayLike
 from scipy.sparse import _sparsetools
 
 from momentree._pace import Detail
-from momentree._pages import in_parts, mapped, picked, release, release_at, room, windows
+from momentree._pages import in_parts, mapped, picked, release, release_at, windows
 from momentree._sparse import as_csr, extent
 from momentree._types import Floats, Ints
-from momentree._validation import check_integer, check_shape
+from momentree._validation import check_integer
 from momentree.backends.base import Kernel, OfDerived, RowArray, Rows
 from momentree.backends.block import Block, Scratch
 from momentree.backends.kernels import Kernels, chosen, products
 from momentree.backends.passes import count_pass
 from momentree.backends.products import LISTED
+from momentree.backends.row_arrays import Collected, entries_of, factors_of, table_of
 from momentree.backends.threads import run
 from momentree.exceptions import InvalidDataError
 
@@ -47,7 +47,6 @@ LEAST_CHAINS, WORTH = 2, 2
 """The least number of chains, and how many stored values a chain must read for each number in its
 sum: with fewer, adding up the sums of chains would take longer than reading the rows."""
 
-LARGEST_BYTE = 255
 FULL = 1 / 12
 """Fraction of nonzero values from which dense products take less time than sparse ones, measured
 with eight columns or more."""
@@ -111,7 +110,7 @@ class RowBlocks(Rows):
         row_factor: ArrayLike | None = None,
     ) -> None:
         X = as_csr(X)
-        self._hold(X, block_nnz, _table(X, values), _factors(X, row_factor))
+        self._hold(X, block_nnz, table_of(X, values), factors_of(X, row_factor))
 
     def _hold(
         self,
@@ -234,7 +233,7 @@ class RowBlocks(Rows):
             The products.
         """
         factor = row_factor if self._factor is None else row_factor * self._factor
-        out = self._like(self._X, self._values, _factors(self._X, factor))
+        out = self._like(self._X, self._values, factors_of(self._X, factor))
         if "row_sums" in self.__dict__:
             out.row_sums = row_factor * self.row_sums
         return out
@@ -373,7 +372,7 @@ class RowBlocks(Rows):
         """Return the values of one kernel, and the sum of the other, in one pass."""
         count_pass(self.shape[0])
         scratch, pace = Scratch(), Detail(log, len(self._blocks))
-        values = _Values(self.shape[0], in_files=self.is_mapped)
+        values = Collected(self.shape[0], in_files=self.is_mapped)
 
         def add(total: Any, part: Any) -> None:
             total += part
@@ -384,7 +383,7 @@ class RowBlocks(Rows):
                 B = self._block(at)
                 if len(self._blocks) > 1:
                     B.total, B.scratch = total, scratch
-                entries = [_entries(one, at) for one in arrays]
+                entries = [entries_of(one, at) for one in arrays]
                 if mapping is not None:
                     entries.append(values.put(at, mapping(B, *entries)))
                 part = total if kernel is None else kernel(B, *entries)
@@ -496,7 +495,9 @@ class RowBlocks(Rows):
         if not self.compiled or self.is_mapped or data.itemsize < 8:
             return data
         largest = self._largest_whole
-        return data if largest is None or largest > LARGEST_BYTE else data.astype(np.uint8)
+        return (
+            data if largest is None or largest > np.iinfo(np.uint8).max else data.astype(np.uint8)
+        )
 
     @cached_property
     def _blocks(self) -> list[slice]:
@@ -518,51 +519,3 @@ class RowBlocks(Rows):
         n = min(n_chains, len(blocks))
         ends = [len(blocks) * i // n for i in range(n + 1)]
         return [blocks[a:b] for a, b in pairwise(ends)]
-
-
-class _Values:
-    """The values of a kernel for all rows, in an array whose type that of the first block sets."""
-
-    def __init__(self, n: int, *, in_files: bool) -> None:
-        self._n, self._new, self._held = n, room if in_files else np.empty, Lock()
-        self.all: Any = None
-
-    def put(self, at: slice, values: Any) -> Any:
-        """Store the values of a block, and return the place."""
-        with self._held:
-            if self.all is None:
-                self.all = self._new((self._n, *values.shape[1:]), values.dtype)
-        self.all[at] = values
-        return self.all[at]
-
-
-def _entries(values: RowArray, at: slice) -> RowArray:
-    """Return the entries of a block; of one number for all rows, a copy that kernels can use."""
-    part = values[at]
-    return part if getattr(part, "strides", (1,))[0] else np.array(part)
-
-
-def _table(X: Any, values: ArrayLike | None) -> Floats | None:
-    """Return the values that stored numbers stand for, after a check that all are listed."""
-    if values is None:
-        return None
-    table = np.ascontiguousarray(values, dtype=np.float64)
-    check_shape("values", table, ("n_values",))
-    data = X.data
-    if not len(data):
-        return table
-    low, high = data.min(), data.max()
-    whole = data.dtype.kind in "iu" or not (data % 1).any()
-    if not (whole and low >= 0 and high < len(table) and table[0] == 0):
-        raise InvalidDataError(
-            "values_not_listed", low=float(low), high=float(high), most=len(table) - 1
-        )
-    return table
-
-
-def _factors(X: Any, row_factor: ArrayLike | None) -> Floats | None:
-    if row_factor is None:
-        return None
-    factor = np.ascontiguousarray(row_factor, dtype=np.float64)
-    check_shape("row_factor", factor, (X.shape[0],))
-    return factor

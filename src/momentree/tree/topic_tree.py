@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -31,56 +28,31 @@ from momentree.backends import (
     as_rows,
     collected,
     in_given_order,
-    ordered,
-    parted,
 )
 from momentree.backends.products import Dot
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.inference import log_joint, log_multinomial, log_posterior
 from momentree.objects import MixtureSums, TopicParameters
 from momentree.preprocessing import log_scale
-from momentree.preprocessing.burstiness import with_frequent_words, with_scaling
-from momentree.preprocessing.log_scaling import check_scaling, typical_count_per_token
-from momentree.refinement.em_groups import SumsAndWeights, group_sums
-from momentree.tree._base import TreeEstimator
+from momentree.preprocessing.log_scaling import check_scaling
+from momentree.refinement.em_groups import group_sums
 from momentree.tree.build import build_nodes
 from momentree.tree.counted_texts import Vectorizer
 from momentree.tree.cuts import Merges
-from momentree.tree.growth import Branch, Grown, Limits, grow, log
+from momentree.tree.growth import Branch, Limits
 from momentree.tree.naming import choose_words_of, name_by_words
 from momentree.tree.node import TreeNode
 from momentree.tree.online_tree import TreeBatch
-from momentree.tree.refine import rule_assigner, use_topics_of_sides
-from momentree.tree.search import TopicSearch, tree_over
 from momentree.tree.search_sample import (
-    SEARCHED_WORDS,
-    growth_sample,
     is_sampled,
-    least_in_sample,
-    searched,
-    with_all_words,
 )
 from momentree.tree.selection import ComponentChoice, choose_n_components
-from momentree.tree.split import SPLIT_ITER
-from momentree.tree.stopping import TopicStop, accept_all, topic_bic
+from momentree.tree.stopping import TopicStop
 from momentree.tree.texts import FitsTexts
-from momentree.tree.topic_split import TopicSplitter
+from momentree.tree.topic_growth import GrownTopics, ScaledCounts
 
 
-@dataclass(frozen=True)
-class ScaledCounts:
-    """Counts in canonical order, raw and on the scale of the fit, like `smoothing` and `least`."""
-
-    counts: Rows
-    rows: Rows
-    at: Ints | None
-    weight: RowArray
-    count_per_token: RowArray
-    smoothing: float
-    least: float
-
-
-class TopicTree(FitsTexts, TreeEstimator):
+class TopicTree(FitsTexts, GrownTopics):
     """Grow a tree of topics from word counts by the method of moments.
 
     SIDIWO recovers two pseudo-centers from the moments M1, M2, M3 of a single-topic model. They
@@ -371,155 +343,6 @@ class TopicTree(FitsTexts, TreeEstimator):
     def _describe_batch(self, tree: TreeNode, X: Any, weight: Floats) -> None:
         choose_words_of(tree, as_rows(X), self.labels_, self.vocabulary_, weight)
         self._name(tree)
-
-    def _start(self, counts: Rows, weight: RowArray) -> tuple[ScaledCounts, Grown]:
-        """Set ``log_scaling_``, and return the scaled counts and the tree from which EM starts."""
-        if self._searches(self._limits):
-            return self._searched(counts, weight)
-        limits = self._limits
-        part = None
-        if not self.exact:
-            part = growth_sample(counts, weight, min(limits.leaves, 2.0**limits.depth))
-        if part is None:
-            return self._grown(counts, weight, self.min_samples_leaf)
-        log.info("growing the tree by %d documents", part[0].shape[0])
-        grown, (sums, sizes), smoothing = self._grown_by(*part, counts, weight)
-        data = self._scaled(counts, weight, self.log_scaling_, self.min_samples_leaf)
-        if self.refine:
-            topics = TopicParameters.m_step(sums, sizes, smoothing)
-            return data, replace(grown, parameters=topics)
-        use_topics_of_sides(grown.root, sums, sizes, smoothing)
-        k, kernel = len(grown.root.leaves()), rule_assigner(grown.root).labels_kernel()
-        labels, total = data.rows.map_and_sum(kernel, SumsAndWeights(k), data.weight)
-        by_leaf, sizes = parted(total, k, 1, k)
-        if sizes.min() < self.min_samples_leaf:
-            return self._grown(counts, weight, self.min_samples_leaf)
-        return data, Grown(grown.root, labels, sums_and_sizes=(by_leaf[:, :, 0].T, sizes))
-
-    def _searched(self, counts: Rows, weight: RowArray) -> tuple[ScaledCounts, Grown]:
-        """Set ``log_scaling_``, and return the scaled counts and a tree of the likeliest leaves."""
-        part, part_weight, frequent = searched(counts, weight, int(self._limits.leaves))
-        if part is not counts:
-            log.info("searching in %d documents", part.shape[0])
-        least = self._least_in(counts, weight, part_weight)
-        data, grown = self._grown(frequent, part_weight, least)
-        grown = self._likeliest(data, grown)
-        if frequent is not part:
-            found = data
-            data = self._scaled(part, part_weight, self.log_scaling_, self.min_samples_leaf)
-            assert grown.parameters is not None  # noqa: S101 - for the type checker
-            topics = with_all_words(
-                grown.parameters,
-                found.rows,
-                found.at,
-                data.rows,
-                data.at,
-                data.weight,
-                data.smoothing,
-            )
-            grown = replace(grown, parameters=topics)
-        if part is not counts:
-            data = self._scaled(counts, weight, self.log_scaling_, self.min_samples_leaf)
-        return data, grown
-
-    def _least_in(self, counts: Rows, weight: RowArray, of_sample: RowArray) -> float:
-        """Return the least weight of a leaf in a sample."""
-        if of_sample is weight:
-            return self.min_samples_leaf
-        share = float(np.sum(of_sample)) / float(counts.total(weight))
-        return least_in_sample(self.min_samples_leaf, share)
-
-    def _grown_by(
-        self, part: Rows, part_weight: RowArray, counts: Rows, weight: RowArray
-    ) -> tuple[Grown, tuple[Floats, Floats], float]:
-        """Return a tree grown by the frequent words of a sample.
-
-        Also return the sums of all its words over the leaves, their sizes, and the pseudo-count.
-        """
-        least = self._least_in(counts, weight, part_weight)
-        frequent = with_frequent_words(part, SEARCHED_WORDS)
-        found, grown = self._grown(frequent, part_weight, least)
-        data, labels = found, grown.labels
-        if frequent is not part:
-            data = self._scaled(part, part_weight, self.log_scaling_, least)
-            labels = in_given_order(labels, found.at)
-            labels = labels if data.at is None else labels[data.at]
-        by_leaf, sizes = group_sums(data.rows, labels, len(grown.root.leaves()), data.weight)
-        return grown, (by_leaf.T, sizes), data.smoothing
-
-    def _searches(self, limits: Limits) -> bool:
-        by_number = math.isinf(limits.depth) and not limits.none
-        return self.search != "none" and self.refine is not None and by_number
-
-    def _grown(self, counts: Rows, weight: RowArray, least: float) -> tuple[ScaledCounts, Grown]:
-        """Set ``log_scaling_``, and return the scaled counts and the tree grown from them."""
-        total = float(counts.total(weight))
-
-        def attempt(
-            log_scaling: LogScaling | None, counts: Rows, weight: RowArray
-        ) -> tuple[tuple[ScaledCounts, Grown], Callable[[], RowArray], int]:
-            share = float(counts.total(weight)) / total
-            data = self._scaled(counts, weight, log_scaling, max(least * share, min(least, 1.0)))
-            grown = self._grow(data)
-            labels = partial(in_given_order, grown.labels, data.at)
-            return (data, grown), labels, len(grown.root.leaves())
-
-        limits, chosen = self._limits, self.log_scaling
-        if self.weighting == "three_words":
-            chosen = None
-        n_groups = min(limits.leaves, 2.0**limits.depth)
-        self.log_scaling_, found = with_scaling(chosen, attempt, counts, weight, n_groups)
-        return found
-
-    def _scaled(
-        self, counts: Rows, weight: RowArray, log_scaling: LogScaling | None, least: float
-    ) -> ScaledCounts:
-        counts, weight, at = ordered(counts, weight)
-        log.info("log scaling counts")
-        scaled = log_scale(counts, log_scaling)
-        rows, count_per_token = scaled.rows, scaled.count_per_token
-        smoothing = self.smoothing * typical_count_per_token(rows, count_per_token, weight)
-        return ScaledCounts(counts, rows, at, weight, count_per_token, smoothing, least)
-
-    def _grow(self, data: ScaledCounts) -> Grown:
-        limits = self._limits
-        return grow(
-            data.rows,
-            data.weight,
-            data.count_per_token,
-            self._splitter(data),
-            limits,
-            growth=self.growth,
-            criterion=topic_bic if limits.none else accept_all,
-        )
-
-    def _likeliest(self, data: ScaledCounts, grown: Grown) -> Grown:
-        """Return a tree over the most likely leaves."""
-        search = TopicSearch(
-            collected(data.rows),
-            data.weight,
-            data.count_per_token,
-            data.smoothing,
-            self._splitter(data),
-            data.least,
-            self.tol,
-        )
-        rows = collected(data.rows)
-        return tree_over(search.from_tree(grown, collected(data.counts)), grown, rows, data.weight)
-
-    @property
-    def _limits(self) -> Limits:
-        return Limits.of(self, None if self.choice_ is None else self.choice_.n_components)
-
-    def _splitter(self, data: ScaledCounts) -> TopicSplitter:
-        return TopicSplitter(
-            min_samples_leaf=data.least,
-            smoothing=data.smoothing,
-            refine_iter=SPLIT_ITER if self.refine else 0,
-            weighting=self.weighting,
-            random_state=self.random_state,
-            exact=self.exact,
-        )
 
     def _choose(self, X: Any, weight: Floats) -> None:
         """Choose the number of leaves if neither it nor the depth is given."""
