@@ -1,7 +1,8 @@
 """How much memory does a fit need at its peak, relative to the matrix?
 
 Each measurement runs in a fresh process: once under tracemalloc, which counts what Python and
-NumPy allocate, and once by the resident memory that the system reports (Linux only).
+NumPy allocate, and once by the resident memory that the system reports (Linux only). Numba, where
+it is installed, is loaded before.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 import tempfile
 import tracemalloc
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -73,9 +75,12 @@ def peaks(script: str, X: Any, dtype: str, options: dict[str, Any]) -> tuple[flo
 def child(folder: str, n: int, d: int, options: dict[str, Any], mode: str) -> dict[str, float]:
     """Return the bytes of a matrix of counts and of the peak of a fit."""
     from momentree import TopicTree
+    from momentree.backends import use_kernels
 
-    rng = np.random.default_rng(0)
-    TopicTree(2).fit(rng.poisson(1.0, (40, 10)))  # for imports on first use
+    some = np.random.default_rng(0).poisson(1.0, (40, 10))
+    some = some.astype(np.load(Path(folder) / "data.npy", mmap_mode="r").dtype)
+    with use_kernels("numba" if find_spec("numba") else "scipy"):  # imports on first use
+        TopicTree(2, **options).fit(some)
     return peak(folder, (n, d), mode, TopicTree(max_leaf_nodes=8, **options).fit)
 
 
