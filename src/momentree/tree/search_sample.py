@@ -24,7 +24,7 @@ SEARCHED_WORDS, SEARCHED_NNZ = 4_096, 1 << 20
 values. A search then takes half the time, and agrees with labels as well (``docs/choices.md``)."""
 GROWN, GROWN_OF_LEAF = 100_000, 10_000
 """The least number of documents by which a tree is grown if no search follows, and of documents for
-each leaf. Agreement with the truth is then within 0.01 of that of a tree of all documents
+each leaf. Agreement with the truth is then at least that of a tree of all documents
 (``docs/choices.md``)."""
 LARGE = 4
 """A sample is drawn only if there are so many times more documents."""
