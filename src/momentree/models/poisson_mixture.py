@@ -31,7 +31,7 @@ class PoissonMixture(SamplesByComponent, CountMixture):
     decomposition : str or callable, default="sidiwo"
         "sidiwo", "svtd", "tensor_power_method", "als", "svd_method", "eigendecomposition",
         "jennrich" or "random_projections" from ``momentree.decomposition``, or a function with the
-        same signature.
+        same signature. It decomposes the moments of ``start="moments"``.
     refine : {"em", None}, default="em"
         "em" refines the start by expectation-maximization. None returns the start.
     start : {"auto", "tree", "tfidf", "moments"}, default="auto"
