@@ -257,28 +257,28 @@ def _addition(stored, indices, table, a, b, Z, at, r, m, out, first, step):
 
 
 # --- all rows -------------------------------------------------------------------------------------
-# Entry w of the matrix of group j begins at j * group + w * step.
+# Entry w of the matrix of group j begins at j * group + w * step; f has the factor of each row.
 
 
-def _dot(stored, indices, pointers, table, order, own, V, group, step, r, m, out, _, to_step):
+def _dot(stored, indices, pointers, table, rows, own, V, group, step, r, m, out, _, to_step):
     group, step, to_step, m = U(group), U(step), U(to_step), U(m)
-    for i in order:
+    for i in rows:
         a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
         first, to = U(own[i]) * group, U(i) * to_step
         _scores(stored, indices, table, a, b, V, first, step, m, r[i], out, to)
 
 
-def _tdot(stored, indices, pointers, table, order, own, Z, _, z_step, r, m, out, group, step):
+def _tdot(stored, indices, pointers, table, rows, own, Z, _, z_step, r, m, out, group, step):
     group, step, z_step, m = U(group), U(step), U(z_step), U(m)
-    for i in order:
+    for i in rows:
         a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
         first, at = U(own[i]) * group, U(i) * z_step
         _addition(stored, indices, table, a, b, Z, at, r[i], m, out, first, step)
 
 
-def _gram(stored, indices, pointers, table, order, own, V, v_group, v_step, r, m, out, group, step):
+def _gram(stored, indices, pointers, table, rows, own, V, v_group, v_step, r, m, out, group, step):
     v_group, v_step, group, step, m = U(v_group), U(v_step), U(group), U(step), U(m)
-    for i in order:
+    for i in rows:
         a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
         v_first, first, c = U(own[i]) * v_group, U(own[i]) * group, U(0)
         while c + U(8) <= m:
@@ -299,64 +299,33 @@ def _gram(stored, indices, pointers, table, order, own, V, v_group, v_step, r, m
 
 
 def _sums(
-    stored,
-    indices,
-    pointers,
-    table,
-    order,
-    own,
-    V,
-    v_group,
-    v_step,
-    r,
-    m,
-    out,
-    group,
-    step,
-    Z,
-    factor,
+    stored, indices, pointers, table, rows, own, V, v_group, v_step, r, m, out, group, step, Z, f
 ):
     v_group, v_step, group, step, m = U(v_group), U(v_step), U(group), U(step), U(m)
     e = U(Z.shape[1])
     z = np.empty(e + m)
-    for i in order:
+    for i in rows:
         a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
         v_first, first = U(own[i]) * v_group, U(own[i]) * group
         z[:] = 0.0
         for c in range(e):
-            z[c] = factor[i] * Z[i, c]
+            z[c] = f[i] * Z[i, c]
         _scores(stored, indices, table, a, b, V, v_first, v_step, m, r[i], z, e)
         _addition(stored, indices, table, a, b, z, U(0), 1.0, e + m, out, first, step)
 
 
 def _slices(
-    stored,
-    indices,
-    pointers,
-    table,
-    order,
-    own,
-    V,
-    v_group,
-    v_step,
-    r,
-    m,
-    out,
-    group,
-    step,
-    u,
-    factor,
-    k,
+    stored, indices, pointers, table, rows, own, V, v_group, v_step, r, m, out, group, step, u, f, k
 ):
     v_group, v_step, group, step, m = U(v_group), U(v_step), U(group), U(step), U(m)
     z, y = np.empty(m), np.empty(m)
-    for i in order:
+    for i in rows:
         if r[i] == 0.0:
             continue
         a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
         v_first, first = U(own[i]) * v_group, U(own[i]) * group
         z[:] = 0.0
-        _scores(stored, indices, table, a, b, V, v_first, v_step, m, factor[i], z, U(0))
+        _scores(stored, indices, table, a, b, V, v_first, v_step, m, f[i], z, U(0))
         c, last = k, z[k - 1] * z[k - 1]
         for p in range(k):
             y[p] = u[i] * z[p]

@@ -11,7 +11,7 @@ from momentree._validation import check_shape
 from momentree.exceptions import InvalidDataError
 
 FEW = 1 << 15
-"""For fewer groups, NumPy sorts rows by radix."""
+"""With fewer groups, NumPy can use a radix sort, which is faster."""
 
 
 class Members:

@@ -23,7 +23,7 @@ class Collected:
         self.all: Any = None
 
     def put(self, at: slice, values: Any) -> Any:
-        """Store the values of a block, and return the place."""
+        """Store the values of a block, and return the part of the array that holds them."""
         with self._held:
             if self.all is None:
                 self.all = self._new((self._n, *values.shape[1:]), values.dtype)

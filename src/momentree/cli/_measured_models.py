@@ -39,7 +39,8 @@ def predicted(
 ) -> tuple[Ints, Floats, NDArray[np.bool_]]:
     """Return the groups of records, -1 for none, their probabilities, and which have a group.
 
-    Those without a known value have none, nor, for some models, those with any missing one.
+    A record without any known value has none. Some models also give none to a record with a
+    missing value.
     """
     labels, proba = np.full(len(table), -1), np.zeros((len(table), n_groups))
 

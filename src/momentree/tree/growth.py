@@ -55,7 +55,7 @@ class Grown:
     parameters : MixtureParameters or None
         A component for each leaf.
     sums_and_sizes : tuple of ndarray of shape (p, n_leaves) and (n_leaves,), or None
-        Weighted sums of the statistics over the samples of each leaf, and its weight.
+        The weighted sums of the statistics over the samples of each leaf, and the weight of each.
     """
 
     root: Branch

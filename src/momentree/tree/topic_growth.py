@@ -1,4 +1,4 @@
-"""How a tree of topics grows: by all documents, by a sample, or by a search over its leaves."""
+"""How a tree of topics grows: from all documents, from a sample, or by a search over its leaves."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class GrownTopics(TreeEstimator):
         data = self._scaled(counts, weight, self.log_scaling_, self.min_samples_leaf)
         if self.refine:
             topics = TopicParameters.m_step(sums, sizes, smoothing)
-            return data, replace(grown, parameters=topics)
+            return data, Grown(grown.root, grown.labels, topics)
         use_topics_of_sides(grown.root, sums, sizes, smoothing)
         k, kernel = len(grown.root.leaves()), rule_assigner(grown.root).labels_kernel()
         labels, total = data.rows.map_and_sum(kernel, SumsAndWeights(k), data.weight)
@@ -134,9 +134,10 @@ class GrownTopics(TreeEstimator):
     def _grown_by(
         self, part: Rows, part_weight: RowArray, counts: Rows, weight: RowArray
     ) -> tuple[Grown, tuple[Floats, Floats], float]:
-        """Return a tree grown by the frequent words of a sample.
+        """Return a tree grown from the frequent words of a sample.
 
-        Also return the sums of all its words over the leaves, their sizes, and the pseudo-count.
+        Also return the sums of all words over the documents of each leaf, the sizes of the leaves,
+        and the pseudo-count.
         """
         least = self._least_in(counts, weight, part_weight)
         frequent = with_frequent_words(part, SEARCHED_WORDS)

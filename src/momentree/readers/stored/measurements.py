@@ -228,7 +228,7 @@ def sample_measurements(
 
 
 def _ids(table: Table, column: str | None, rows: Ints) -> list[str]:
-    """Return the ids of rows with these numbers, from 0."""
+    """Return the ids of the rows with these numbers, which start at 0."""
     if column is None:
         return [str(row) for row in (rows + 1).tolist()]
     return [text.strip() for text in table.columns[column]]

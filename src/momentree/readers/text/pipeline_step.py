@@ -24,7 +24,7 @@ class PipelineStep(BaseEstimator, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def adapt(self, texts: Sequence[str]) -> tuple[Self, Any]:
-        """Return a copy whose parameters fit a corpus, and notes."""
+        """Return a copy with parameters chosen for a corpus, and the notes about them."""
 
     @abstractmethod
     def learn(self, texts: Sequence[str]) -> tuple[Self, sp.csr_array[Any]]:
