@@ -230,8 +230,9 @@ def downloads(page, folder):
         page.execute_cdp_cmd("Browser.setDownloadBehavior", behavior)
         press(page, selector)
         ended = {".csv", ".svg", ".png", ".html"}
+        # The browser makes an empty file of that name first and moves the whole one over it.
         (path,) = wait(page).until(
-            lambda _: [path for path in place.iterdir() if path.suffix in ended]
+            lambda _: [p for p in place.iterdir() if p.suffix in ended and p.stat().st_size]
         )
         return path
 
