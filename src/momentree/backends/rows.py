@@ -33,11 +33,11 @@ from momentree.exceptions import InvalidDataError
 
 log = logging.getLogger("momentree.backends")
 
-BLOCK_NNZ = 1 << 18
-"""Stored values per block: 3 MB as float64 with indices, which fits in the cache."""
+BLOCK_NNZ = 1 << 19
+"""Stored values per block: 6 MB as float64 with indices."""
 LEAST_COMPILED_NNZ, COMPILED_BLOCK_NNZ = 1 << 19, 1 << 20
 """The same for compiled kernels, at least and at most: they copy nothing, and read the rows of a
-group together. Between the two, there is a block for each chain."""
+group together. Between the two, there are eight blocks."""
 ROWS_PER_TASK = 4096
 """Copies of fewer rows are not distributed over threads."""
 N_CHAINS = 16
@@ -139,7 +139,7 @@ class RowBlocks(Rows):
         # A partial sum has d rows: blocks grow with d, so that additions stay cheap.
         usual = BLOCK_NNZ
         if self._kernels == "numba":
-            n_blocks = min(self._most_chains, -(-self.nnz // LEAST_COMPILED_NNZ) or 1)
+            n_blocks = min(8, -(-self.nnz // LEAST_COMPILED_NNZ) or 1)
             usual = min(COMPILED_BLOCK_NNZ, -(-self.nnz // n_blocks))
         size = max(usual, 4 * d) if self._block_nnz is None else self._block_nnz
         # Of the type of the row pointers, which would be copied otherwise.

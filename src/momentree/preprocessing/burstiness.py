@@ -192,9 +192,11 @@ def _chosen(
     attempt: Attempt[T], rows: Rows, sample_weight: RowArray, n_groups: float
 ) -> tuple[LogScaling | None, T | None]:
     """Return the scaling, and the result of an attempt with it if that used all documents."""
-    if not rows.whole or _one_outweighs(rows):
+    if not rows.whole:
         return "log1p", None
     part, weight = _decisive(rows, sample_weight, n_groups)
+    if _one_outweighs(rows):  # after a sample is drawn, which finds the sums of rows by the way
+        return "log1p", None
     # Topics only add to the repeats, so without repeats in all documents there are none in groups.
     everything = np.broadcast_to(np.intp(0), part.shape[:1])
     if repetition(part, everything, 1, weight) >= BURSTY:
