@@ -89,7 +89,7 @@ def orthonormal(Y: Floats, basis: Floats | None = None) -> Floats:
 def column_lengths(Y: Floats) -> Floats:
     """Return the length of each column of several matrices, shape (g, m)."""
     # By products, which BLAS computes: a sum along the middle axis takes NumPy many times as long.
-    return np.sqrt(np.einsum("gii->gi", Y.transpose(0, 2, 1) @ Y))
+    return np.asarray(np.sqrt(np.einsum("gii->gi", Y.transpose(0, 2, 1) @ Y)))
 
 
 def _used(Q: Floats) -> Flags:

@@ -144,7 +144,8 @@ def test_threads_and_repetition_change_no_bit(X, trees, name):
 
 
 def test_the_size_of_blocks_changes_rounding_alone(X, trees, monkeypatch):
-    monkeypatch.setattr(rows, "BLOCK_NNZ", 1)  # then 4 d stored values in a block
+    # Then there are 4 d stored values in a block.
+    monkeypatch.setattr(rows, "BLOCK_NNZ", dict.fromkeys(rows.BLOCK_NNZ, (1, 1)))
     assert X.nnz > 5 * 4 * X.shape[1]
     assert_same_tree(trees["defaults"], tree(X, {}), bits=False)
 

@@ -33,11 +33,9 @@ from momentree.exceptions import InvalidDataError
 
 log = logging.getLogger("momentree.backends")
 
-BLOCK_NNZ = 1 << 19
-"""Stored values per block: 6 MB as float64 with indices."""
-LEAST_COMPILED_NNZ, COMPILED_BLOCK_NNZ = 1 << 19, 1 << 20
-"""The same for compiled kernels, at least and at most: they copy nothing, and read the rows of a
-group together. Between the two, there are eight blocks."""
+BLOCK_NNZ = {"scipy": (1 << 17, 1 << 19), "numba": (1 << 18, 1 << 20)}
+"""Stored values per block, at least and at most; between the two, there are eight blocks. Blocks
+for SciPy's functions are smaller, because their values are copied in double precision."""
 ROWS_PER_TASK = 4096
 """Copies of fewer rows are not distributed over threads."""
 N_CHAINS = 16
@@ -63,8 +61,8 @@ class RowBlocks(Rows):
     X : sparse matrix or array of shape (n_rows, n_columns)
         Any numeric type. CSR is not copied; compiled kernels read the values as they are stored.
     block_nnz : int, default=None
-        Stored values per block; None is 262,144 or four times the number of columns, whichever is
-        larger. Results agree for any value up to rounding.
+        Stored values per block; None is an eighth of all, within limits, or four times the number
+        of columns if that is more. Results agree for any value up to rounding.
     values : array-like of shape (n_values,), default=None
         If given, X contains whole numbers from 0 to below n_values, and ``values[x]`` is the value
         that x stands for; ``values[0]`` must be 0.
@@ -137,11 +135,12 @@ class RowBlocks(Rows):
         """Return the first row of each block, and the number of rows."""
         n, d = self.shape
         # A partial sum has d rows: blocks grow with d, so that additions stay cheap.
-        usual = BLOCK_NNZ
-        if self._kernels == "numba":
-            n_blocks = min(8, -(-self.nnz // LEAST_COMPILED_NNZ) or 1)
-            usual = min(COMPILED_BLOCK_NNZ, -(-self.nnz // n_blocks))
-        size = max(usual, 4 * d) if self._block_nnz is None else self._block_nnz
+        least, most = BLOCK_NNZ[self._kernels]
+        size = (
+            max(least, min(most, -(-self.nnz // 8)), 4 * d)
+            if self._block_nnz is None
+            else self._block_nnz
+        )
         # Of the type of the row pointers, which would be copied otherwise.
         ends = np.arange(size, self.nnz, size).astype(self._X.indptr.dtype)
         cuts, start, first = [np.zeros(1, np.intp)], 0, 0
@@ -248,9 +247,8 @@ class RowBlocks(Rows):
     def whole(self) -> bool:
         """Whether all stored values are whole numbers."""
         data = self._X.data
-        parts = range(0, len(data), BLOCK_NNZ)
         return data.dtype.kind in "biu" or all(
-            bool((data[i : i + BLOCK_NNZ] % 1 == 0).all()) for i in parts
+            bool((part % 1 == 0).all()) for part in in_parts(data, always=True)
         )
 
     @property
