@@ -24,6 +24,13 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_integer
 from momentree.backends.base import Kernel, OfDerived, RowArray, Rows
 from momentree.backends.block import Block, Scratch
+from momentree.backends.division import (
+    LEAST_CHAINS,
+    N_CHAINS,
+    cuts_between_blocks,
+    in_chains,
+    n_chains,
+)
 from momentree.backends.kernels import Kernels, chosen, products
 from momentree.backends.passes import count_pass
 from momentree.backends.products import LISTED
@@ -33,18 +40,8 @@ from momentree.exceptions import InvalidDataError
 
 log = logging.getLogger("momentree.backends")
 
-BLOCK_NNZ = {"scipy": (1 << 17, 1 << 19), "numba": (1 << 18, 1 << 20)}
-"""Stored values per block, at least and at most; between the two, there are eight blocks. Blocks
-for SciPy's functions are smaller, because their values are copied in double precision."""
 ROWS_PER_TASK = 4096
 """Copies of fewer rows are not distributed over threads."""
-N_CHAINS = 16
-"""Blocks are summed in this many chains for any number of threads, which fixes the order of
-additions and limits the useful number of threads."""
-LEAST_CHAINS, WORTH = 2, 2
-"""The least number of chains, and how many stored values a chain must read for each number in its
-sum: with fewer, adding up the sums of chains would take longer than reading the rows."""
-
 FULL = 1 / 12
 """Fraction of nonzero values from which dense products take less time than sparse ones, measured
 with eight columns or more."""
@@ -127,28 +124,9 @@ class RowBlocks(Rows):
         self._block_nnz, self._kernels = block_nnz, kernels or chosen(X.nnz)
         self.is_mapped = mapped(X.data) is not None
         self._full = bool(X.nnz == n * d and X.has_canonical_format)
-        self._cuts = self._divide() if cuts is None else cuts
+        self._cuts = cuts_between_blocks(X, self._kernels, block_nnz) if cuts is None else cuts
         self._dense: dict[int, Floats] = {}  # by the first row of a block
         self._only: Block | None = None  # if there is only one, kept for small data
-
-    def _divide(self) -> Ints:
-        """Return the first row of each block, and the number of rows."""
-        n, d = self.shape
-        # A partial sum has d rows: blocks grow with d, so that additions stay cheap.
-        least, most = BLOCK_NNZ[self._kernels]
-        size = (
-            max(least, min(most, -(-self.nnz // 8)), 4 * d)
-            if self._block_nnz is None
-            else self._block_nnz
-        )
-        # Of the type of the row pointers, which would be copied otherwise.
-        ends = np.arange(size, self.nnz, size).astype(self._X.indptr.dtype)
-        cuts, start, first = [np.zeros(1, np.intp)], 0, 0
-        for part in in_parts(self._X.indptr):
-            last = int(np.searchsorted(ends, part[-1], side="right"))
-            cuts.append(start + np.searchsorted(part, ends[first:last], side="left"))
-            start, first = start + len(part), last
-        return np.unique(np.concatenate([*cuts, [n]])).astype(np.intp)
 
     def _like(self, X: Any, values: Floats | None, row_factor: Floats | None) -> RowBlocks:
         """Return other values in the same places, processed in the same blocks and way."""
@@ -395,9 +373,11 @@ class RowBlocks(Rows):
             return total
 
         # The first blocks of two chains tell how large a sum is, and so how many chains there are.
-        halves = self._divided(min(LEAST_CHAINS, self._most_chains))
+        most = self._most_chains
+        halves = in_chains(self._blocks, min(LEAST_CHAINS, most))
         begun = list(run(lambda i: add_blocks(halves[i][:1], None), len(halves)))
-        chains = self._chains_for(0 if begun[0] is None else begun[0].size)
+        size = 0 if begun[0] is None else begun[0].size
+        chains = in_chains(self._blocks, n_chains(self.nnz, size, most))
         known = {half[0].start: total for half, total in zip(halves, begun, strict=True)}
 
         def add_chain(i: int) -> Floats | None:
@@ -500,20 +480,3 @@ class RowBlocks(Rows):
     @cached_property
     def _blocks(self) -> list[slice]:
         return [slice(int(a), int(b)) for a, b in pairwise(self._cuts)]
-
-    @cached_property
-    def _chains(self) -> list[list[slice]]:
-        return self._divided(self._most_chains)
-
-    def _chains_for(self, size: int) -> list[list[slice]]:
-        """Return chains that each read enough for a sum of this size of its own."""
-        n = self._most_chains
-        while n > LEAST_CHAINS and self.nnz < n * WORTH * size:
-            n //= 2
-        return self._chains if n == self._most_chains else self._divided(n)
-
-    def _divided(self, n_chains: int) -> list[list[slice]]:
-        blocks = self._blocks or [slice(0, 0)]
-        n = min(n_chains, len(blocks))
-        ends = [len(blocks) * i // n for i in range(n + 1)]
-        return [blocks[a:b] for a, b in pairwise(ends)]
