@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from momentree._block_eigenpairs import (
+    column_lengths,
     exact_eigenpairs_of_groups,
     orthonormal,
     top_eigenpairs_of_groups,
@@ -238,7 +239,7 @@ def group_starts(m1: Floats, known: Sequence[Floats] | None, width: int) -> Floa
         # RandomState draws the same numbers with every version of NumPy.
         numbers = np.random.RandomState(0).standard_normal((len(root), width - 1))
         start[j, :, 1:] = root[:, None] * numbers[rank]
-    start /= np.maximum(np.linalg.norm(start, axis=1, keepdims=True), TINY)
+    start /= np.maximum(column_lengths(start), TINY)[:, None]
     return orthonormal(start)
 
 

@@ -13,7 +13,7 @@ from momentree.objects.full_gaussian import lifted
 def test_products_are_those_of_stored_rows(kept, monkeypatch):
     if not kept:
         monkeypatch.setattr(module, "DENSE_VALUES", 10)
-    monkeypatch.setattr(module, "BLOCK_NNZ", 1)
+    monkeypatch.setattr(module, "BLOCK_VALUES", 1)
     Z = np.random.default_rng(0).standard_normal((70, 3))
     rows, stored = LiftedRows(Z, lifted, 9), RowBlocks(sp.csr_array(lifted(Z)))
     assert rows.shape == stored.shape

@@ -6,12 +6,14 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from momentree.backends import get_num_threads, num_threads, single_threaded_blas
+from momentree.backends.threads import run
 
 np.ones((2, 2)) @ np.ones((2, 2))  # BLAS is loaded
 
@@ -63,6 +65,58 @@ def test_a_limit_applies_to_the_thread_that_sets_it():
         assert get_num_threads() == outside + 3
     assert seen == [outside]
     assert get_num_threads() == outside
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+def test_results_come_in_the_order_of_the_tasks(n_threads):
+    def task(i: int) -> int:
+        time.sleep(0.002 * (i % 3 == 0))
+        return i
+
+    with num_threads(n_threads):
+        assert list(run(task, 20)) == list(range(20))
+        assert list(run(task, 0)) == []
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_an_error_is_raised_where_its_result_is_taken(n_threads):
+    def task(i: int) -> int:
+        if i == 2:
+            raise KeyError(i)
+        return i
+
+    seen = []
+    with num_threads(n_threads), pytest.raises(KeyError):
+        seen.extend(run(task, 9))
+    assert seen == [0, 1]
+
+
+def test_tasks_are_shared_by_threads_and_few_are_ahead():
+    begun, both = [], threading.Barrier(2, timeout=20)
+
+    def task(i: int) -> int:
+        begun.append(i)
+        if i < 2:
+            both.wait()  # fails unless two threads compute at the same time
+        return i
+
+    with num_threads(2):
+        results = run(task, 50)
+        assert next(results) == 0
+        time.sleep(0.05)
+        assert len(begun) <= 5  # four ahead of the one that is taken next
+        results.close()
+        time.sleep(0.05)
+        assert len(begun) <= 5
+
+
+def test_a_task_may_share_tasks_of_its_own():
+    def outer(i: int) -> int:
+        with num_threads(2):
+            return sum(run(lambda j: i * j, 4))
+
+    with num_threads(2):
+        assert list(run(outer, 6)) == [6 * i for i in range(6)]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")

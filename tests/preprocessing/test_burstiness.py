@@ -176,3 +176,38 @@ def test_poor_groups_do_not_make_independent_words_bursty():
 
     counts = as_rows(sample.X)
     assert burstiness.with_scaling("auto", attempt, counts, np.ones(600), 6)[0] is None
+
+
+def test_more_repeats_than_so_many_topics_explain_need_no_groups():
+    topics = make_single_topic(6, 300, 6, random_state=0).components
+    counts, weight = as_rows(bursty_documents(600, topics, 5.0, 60, 0)), np.ones(600)
+    of_all = repetition(counts, np.zeros(600, dtype=np.intp), 1, weight)
+    tried = []
+
+    def attempt(scaling, counts, weight):
+        tried.append(scaling)
+        return "found", lambda: np.zeros(600, dtype=np.intp), 1
+
+    few, many = int(of_all / burstiness.CLEARLY), int(of_all / burstiness.CLEARLY) + 1
+    for n_groups in (few, many, np.inf):
+        assert burstiness.with_scaling("auto", attempt, counts, weight, n_groups) == (
+            "log1p",
+            "found",
+        )
+    assert tried == ["log1p"] * 3  # of all documents: what is tried to find groups is the result
+
+
+def test_groups_are_not_sought_if_a_sample_repeats_more(monkeypatch):
+    monkeypatch.setattr(burstiness, "DECISIVE_VALUES", 0)
+    topics = make_single_topic(6, 300, 6, random_state=0).components
+    counts, weight = as_rows(bursty_documents(4_500, topics, 5.0, 60, 0)), np.ones(4_500)
+    sizes = []
+
+    def attempt(scaling, counts, weight):
+        sizes.append(counts.shape[0])
+        return None, lambda: np.zeros(counts.shape[0], dtype=np.intp), 1
+
+    for n_groups, expected in ((10, [4_500]), (20, [2_000, 4_500])):
+        burstiness.with_scaling("auto", attempt, counts, weight, n_groups)
+        assert sizes == expected
+        sizes.clear()

@@ -6,8 +6,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.sparse import _sparsetools
 
-from momentree._types import Floats
+from momentree._types import Floats, Ints
 
 
 class Csr:
@@ -51,6 +52,20 @@ class Csr:
         """The values in double precision."""
         return standing_for(self.stored, self.pointers, self.values, self.row_factor)
 
+    def take(self, rows: Ints) -> Csr:
+        """Return a copy of some rows."""
+        pointers = self.indptr
+        ends = np.zeros(len(rows) + 1, dtype=pointers.dtype)
+        np.cumsum(np.diff(pointers)[rows], out=ends[1:])
+        stored = np.empty(ends[-1], self.stored.dtype)
+        indices = np.empty(ends[-1], self.indices.dtype)
+        numbers = rows.astype(pointers.dtype)
+        _sparsetools.csr_row_index(
+            len(rows), numbers, pointers, self.indices, self.stored, indices, stored
+        )
+        factor = None if self.row_factor is None else self.row_factor[rows]
+        return Csr(stored, indices, ends, (len(rows), self.shape[1]), self.values, factor)
+
 
 def standing_for(
     stored: Any, pointers: Any, values: Floats | None, row_factor: Floats | None
@@ -59,7 +74,8 @@ def standing_for(
     if values is None:
         data = stored.astype(np.float64, copy=False)
     else:
-        data = values[stored if stored.dtype.kind in "iu" else stored.astype(np.intp)]
+        # Numbers that the table does not list were refused; `take` would check again to raise.
+        data = values.take(stored.astype(np.intp, copy=False), mode="clip")
     if row_factor is not None:
         data = data * np.repeat(row_factor, np.diff(pointers))
     return np.asarray(data)

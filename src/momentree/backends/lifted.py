@@ -10,8 +10,10 @@ import scipy.sparse as sp
 
 from momentree._types import Floats, Ints
 from momentree.backends.block import Block
-from momentree.backends.rows import BLOCK_NNZ, DENSE_VALUES, RowBlocks
+from momentree.backends.rows import DENSE_VALUES, RowBlocks
 
+BLOCK_VALUES = 1 << 18
+"""Statistics per block: 2 MB."""
 NO_INDICES = np.empty(0, dtype=np.intp)
 
 
@@ -38,7 +40,7 @@ class LiftedRows(RowBlocks):
         self._lift = lift
         n = len(Z)
         self.shape = (n, n_columns)
-        step = max(1, max(BLOCK_NNZ, 4 * n_columns) // max(n_columns, 1))
+        step = max(1, max(BLOCK_VALUES, 4 * n_columns) // max(n_columns, 1))
         self._cuts = np.append(np.arange(0, max(n, 1), step), n).astype(np.intp)
         self._kept: dict[int, Block] = {}
 

@@ -49,11 +49,6 @@ class Members:
         if low < 0:
             self.order = self.order[np.count_nonzero(own < 0) :]
 
-    @property
-    def moved(self) -> bool:
-        """Whether some rows have other places in this order."""
-        return len(self.order) < len(self.own) or bool((np.diff(self.own) < 0).any())
-
     def by_group(self) -> Iterator[tuple[int, Ints]]:
         """Yield the groups that have rows, with their rows."""
         own = self.own[self.order]

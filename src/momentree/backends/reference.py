@@ -5,7 +5,6 @@ Each function adds its result to `out` and returns it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -38,59 +37,38 @@ def add_gram(rows: Csr, V: Floats, r: Floats, out: Floats) -> Floats:
 
 def add_own_dot(rows: Csr, V: Floats, members: Members, out: Floats) -> Floats:
     """Add the product of each row with the matrix of its own group."""
-    for j, at, part in _parts(rows, members):
-        out[at] += add_dot(part, V[j], np.zeros((len(at), V.shape[2])))
+    part, at = _side_by_side(rows, members, len(V))
+    out[at] += _scores(part, V)
     return out
 
 
 def add_own_tdot(rows: Csr, Z: Floats, members: Members, out: Floats) -> Floats:
     """Add the product of each group of rows, transposed, with its rows of Z."""
-    for j, at, part in _parts(rows, members):
-        _add_to_group(part, Z[at], out[j])
-    return out
+    part, at = _side_by_side(rows, members, len(out))
+    return _add_to_groups(part, Z[at], out)
 
 
 def add_own_gram(rows: Csr, V: Floats, members: Members, r: Floats, out: Floats) -> Floats:
     """Add B_j^T (r_j * (B_j V_j)) for each group j."""
-    return _add_own_product(rows, V, members, lambda scores, at: r[at][:, None] * scores, out)
+    part, at = _side_by_side(rows, members, len(V))
+    return _add_to_groups(part, r[at][:, None] * _scores(part, V), out)
 
 
 def add_own_sums(
     rows: Csr, V: Floats, members: Members, r: Floats, Z: Floats, out: Floats
 ) -> Floats:
     """Add B_j^T [Z_j, r_j * (B_j V_j)] for each group j."""
-
-    def factors(scores: Floats, at: Any) -> Floats:
-        return np.concatenate([Z[at], r[at][:, None] * scores], axis=1)
-
-    return _add_own_product(rows, V, members, factors, out)
+    part, at = _side_by_side(rows, members, len(V))
+    factors = np.concatenate([Z[at], r[at][:, None] * _scores(part, V)], axis=1)
+    return _add_to_groups(part, factors, out)
 
 
 def add_own_slices(
     rows: Csr, V: Floats, members: Members, r: Floats, u: Floats, k: int, out: Floats
 ) -> Floats:
     """Add the sums over rows in the slices of third moments; see `Block.own_slices`."""
-    return _add_own_product(
-        rows, V, members, lambda scores, at: slice_factors(scores, r[at], u[at], k), out
-    )
-
-
-def _add_own_product(
-    rows: Csr, V: Floats, members: Members, factors: Callable[[Floats, Any], Floats], out: Floats
-) -> Floats:
-    """Add B_j^T Z_j for each group j, with rows of Z that depend on those of B_j V_j."""
-    for j, at, part in _parts(rows, members):
-        scores = add_dot(part, V[j], np.zeros((len(at), V.shape[2])))
-        _add_to_group(part, factors(scores, at), out[j])
-    return out
-
-
-def _add_to_group(part: Csr, Z: Floats, out: Floats) -> None:
-    """Add B^T Z to the matrix of a group, which may be columns of a wider one."""
-    if out.flags.c_contiguous:
-        add_tdot(part, Z, out)
-    else:
-        out += add_tdot(part, Z, np.zeros(out.shape))
+    part, at = _side_by_side(rows, members, len(V))
+    return _add_to_groups(part, slice_factors(_scores(part, V), r[at], u[at], k), out)
 
 
 def slice_factors(scores: Floats, r: Floats, u: Floats, k: int) -> Floats:
@@ -134,30 +112,39 @@ def weigh(scores: Floats, offsets: Floats, v: Floats, out: Floats, labels: Ints 
     return np.ascontiguousarray(R[:m].T)
 
 
-def _parts(rows: Csr, members: Members) -> Iterator[tuple[int, Ints, Csr]]:
-    """Yield the groups that have rows, with the numbers of their rows and a copy of them."""
-    d = rows.shape[1]
-    data, indices, indptr = rows.data, rows.indices, rows.indptr
-    if members.moved:
-        data, indices, indptr = rows_of(data, indices, indptr, members.order)
-    start = 0
-    for j, at in members.by_group():
-        end = start + len(at)
-        stored = slice(indptr[start], indptr[end])
-        pointers = indptr[start : end + 1]
-        yield j, at, Csr(data[stored], indices[stored], pointers, (len(at), d), None, None)
-        start = end
+def _side_by_side(rows: Csr, members: Members, g: int) -> tuple[Csr, Any]:
+    """Return the rows that have a group, in columns of their own group, and their numbers.
+
+    Column w of group j is column j d + w, so one product serves all groups and no row is moved.
+    """
+    at: Any = slice(None)
+    if len(members.order) < rows.shape[0]:
+        at = np.flatnonzero(members.own >= 0)
+        rows = rows.take(at)
+    n, d = rows.shape
+    columns = rows.indices
+    if g > 1:
+        kind = columns.dtype if g * d <= np.iinfo(columns.dtype).max else np.int64
+        first = (members.own[at] * d).astype(kind)
+        columns = np.repeat(first, np.diff(rows.pointers))
+        columns += rows.indices
+    return Csr(rows.data, columns, rows.indptr, (n, g * d), None, None), at
 
 
-def rows_of(data: Any, indices: Any, indptr: Any, rows: Ints) -> tuple[Any, Any, Any]:
-    """Return a copy of some rows: data, indices, indptr."""
-    ends = np.zeros(len(rows) + 1, dtype=indptr.dtype)
-    np.cumsum(np.diff(indptr)[rows], out=ends[1:])
-    values, columns = np.empty(ends[-1], data.dtype), np.empty(ends[-1], indices.dtype)
-    _sparsetools.csr_row_index(
-        len(rows), rows.astype(indptr.dtype), indptr, indices, data, columns, values
-    )
-    return values, columns, ends
+def _scores(part: Csr, V: Floats) -> Floats:
+    """Return the product of each row with the matrix of its own group."""
+    m = V.shape[2]
+    return add_dot(part, V.reshape(part.shape[1], m), np.zeros((part.shape[0], m)))
+
+
+def _add_to_groups(part: Csr, Z: Floats, out: Floats) -> Floats:
+    """Add B^T Z to the matrices of all groups, which may be columns of wider ones."""
+    m = Z.shape[1]
+    if out.flags.c_contiguous:
+        add_tdot(part, Z, out.reshape(part.shape[1], m))
+    else:
+        out += add_tdot(part, Z, np.zeros((part.shape[1], m))).reshape(out.shape)
+    return out
 
 
 def _add_product(

@@ -24,6 +24,13 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_integer
 from momentree.backends.base import Kernel, OfDerived, RowArray, Rows
 from momentree.backends.block import Block, Scratch
+from momentree.backends.division import (
+    LEAST_CHAINS,
+    N_CHAINS,
+    cuts_between_blocks,
+    in_chains,
+    n_chains,
+)
 from momentree.backends.kernels import Kernels, chosen, products
 from momentree.backends.passes import count_pass
 from momentree.backends.products import LISTED
@@ -33,20 +40,8 @@ from momentree.exceptions import InvalidDataError
 
 log = logging.getLogger("momentree.backends")
 
-BLOCK_NNZ = 1 << 18
-"""Stored values per block: 3 MB as float64 with indices, which fits in the cache."""
-LEAST_COMPILED_NNZ, COMPILED_BLOCK_NNZ = 1 << 19, 1 << 20
-"""The same for compiled kernels, at least and at most: they copy nothing, and read the rows of a
-group together. Between the two, there is a block for each chain."""
 ROWS_PER_TASK = 4096
 """Copies of fewer rows are not distributed over threads."""
-N_CHAINS = 16
-"""Blocks are summed in this many chains for any number of threads, which fixes the order of
-additions and limits the useful number of threads."""
-LEAST_CHAINS, WORTH = 2, 2
-"""The least number of chains, and how many stored values a chain must read for each number in its
-sum: with fewer, adding up the sums of chains would take longer than reading the rows."""
-
 FULL = 1 / 12
 """Fraction of nonzero values from which dense products take less time than sparse ones, measured
 with eight columns or more."""
@@ -63,8 +58,8 @@ class RowBlocks(Rows):
     X : sparse matrix or array of shape (n_rows, n_columns)
         Any numeric type. CSR is not copied; compiled kernels read the values as they are stored.
     block_nnz : int, default=None
-        Stored values per block; None is 262,144 or four times the number of columns, whichever is
-        larger. Results agree for any value up to rounding.
+        Stored values per block; None is an eighth of all, within limits, or four times the number
+        of columns if that is more. Results agree for any value up to rounding.
     values : array-like of shape (n_values,), default=None
         If given, X contains whole numbers from 0 to below n_values, and ``values[x]`` is the value
         that x stands for; ``values[0]`` must be 0.
@@ -129,27 +124,9 @@ class RowBlocks(Rows):
         self._block_nnz, self._kernels = block_nnz, kernels or chosen(X.nnz)
         self.is_mapped = mapped(X.data) is not None
         self._full = bool(X.nnz == n * d and X.has_canonical_format)
-        self._cuts = self._divide() if cuts is None else cuts
+        self._cuts = cuts_between_blocks(X, self._kernels, block_nnz) if cuts is None else cuts
         self._dense: dict[int, Floats] = {}  # by the first row of a block
         self._only: Block | None = None  # if there is only one, kept for small data
-
-    def _divide(self) -> Ints:
-        """Return the first row of each block, and the number of rows."""
-        n, d = self.shape
-        # A partial sum has d rows: blocks grow with d, so that additions stay cheap.
-        usual = BLOCK_NNZ
-        if self._kernels == "numba":
-            n_blocks = min(self._most_chains, -(-self.nnz // LEAST_COMPILED_NNZ) or 1)
-            usual = min(COMPILED_BLOCK_NNZ, -(-self.nnz // n_blocks))
-        size = max(usual, 4 * d) if self._block_nnz is None else self._block_nnz
-        # Of the type of the row pointers, which would be copied otherwise.
-        ends = np.arange(size, self.nnz, size).astype(self._X.indptr.dtype)
-        cuts, start, first = [np.zeros(1, np.intp)], 0, 0
-        for part in in_parts(self._X.indptr):
-            last = int(np.searchsorted(ends, part[-1], side="right"))
-            cuts.append(start + np.searchsorted(part, ends[first:last], side="left"))
-            start, first = start + len(part), last
-        return np.unique(np.concatenate([*cuts, [n]])).astype(np.intp)
 
     def _like(self, X: Any, values: Floats | None, row_factor: Floats | None) -> RowBlocks:
         """Return other values in the same places, processed in the same blocks and way."""
@@ -248,9 +225,8 @@ class RowBlocks(Rows):
     def whole(self) -> bool:
         """Whether all stored values are whole numbers."""
         data = self._X.data
-        parts = range(0, len(data), BLOCK_NNZ)
         return data.dtype.kind in "biu" or all(
-            bool((data[i : i + BLOCK_NNZ] % 1 == 0).all()) for i in parts
+            bool((part % 1 == 0).all()) for part in in_parts(data, always=True)
         )
 
     @property
@@ -397,9 +373,11 @@ class RowBlocks(Rows):
             return total
 
         # The first blocks of two chains tell how large a sum is, and so how many chains there are.
-        halves = self._divided(min(LEAST_CHAINS, self._most_chains))
+        most = self._most_chains
+        halves = in_chains(self._blocks, min(LEAST_CHAINS, most))
         begun = list(run(lambda i: add_blocks(halves[i][:1], None), len(halves)))
-        chains = self._chains_for(0 if begun[0] is None else begun[0].size)
+        size = 0 if begun[0] is None else begun[0].size
+        chains = in_chains(self._blocks, n_chains(self.nnz, size, most))
         known = {half[0].start: total for half, total in zip(halves, begun, strict=True)}
 
         def add_chain(i: int) -> Floats | None:
@@ -502,20 +480,3 @@ class RowBlocks(Rows):
     @cached_property
     def _blocks(self) -> list[slice]:
         return [slice(int(a), int(b)) for a, b in pairwise(self._cuts)]
-
-    @cached_property
-    def _chains(self) -> list[list[slice]]:
-        return self._divided(self._most_chains)
-
-    def _chains_for(self, size: int) -> list[list[slice]]:
-        """Return chains that each read enough for a sum of this size of its own."""
-        n = self._most_chains
-        while n > LEAST_CHAINS and self.nnz < n * WORTH * size:
-            n //= 2
-        return self._chains if n == self._most_chains else self._divided(n)
-
-    def _divided(self, n_chains: int) -> list[list[slice]]:
-        blocks = self._blocks or [slice(0, 0)]
-        n = min(n_chains, len(blocks))
-        ends = [len(blocks) * i // n for i in range(n + 1)]
-        return [blocks[a:b] for a, b in pairwise(ends)]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import joblib
 from threadpoolctl import ThreadpoolController
@@ -130,23 +129,84 @@ if hasattr(os, "register_at_fork"):
 
 
 def run(task: Callable[[int], T], n_tasks: int) -> Iterator[T]:
-    """Yield ``task(0), ..., task(n_tasks - 1)`` in this order, computed on threads.
+    """Yield ``task(0), ..., task(n_tasks - 1)`` in this order, computed here and on other threads.
 
-    At most one task per thread and one more, for the first that is free, are started before the
-    first result is taken, which limits memory. SciPy and BLAS release the GIL.
+    The thread that asks computes too: to wake another for every short task would take longer than
+    the task. Tasks begin only if fewer than two per thread are ahead of the result that is taken
+    next, which limits memory. SciPy, BLAS and compiled kernels release the GIL.
     """
     n = n_tasks if n_tasks <= 1 else min(get_num_threads(), n_tasks)
     if n <= 1:
         yield from map(task, range(n_tasks))
         return
-    key = (os.getpid(), n)  # a forked child has no threads of its parent
+    key = (os.getpid(), n - 1)  # a forked child has no threads of its parent
     if key not in _pools:
-        _pools[key] = ThreadPoolExecutor(n, thread_name_prefix="momentree")
-    pool = _pools[key]
-    started: deque[Future[T]] = deque()
-    for i in range(n_tasks):
-        if len(started) > n:
-            yield started.popleft().result()
-        started.append(pool.submit(task, i))
-    while started:
-        yield started.popleft().result()
+        _pools[key] = ThreadPoolExecutor(n - 1, thread_name_prefix="momentree")
+    tasks = _Tasks(task, n_tasks, 2 * n)
+    for _ in range(n - 1):
+        _pools[key].submit(tasks.help)
+    try:
+        for i in range(n_tasks):
+            yield tasks.result(i)
+    finally:
+        tasks.stop()
+
+
+class _Tasks(Generic[T]):
+    """Tasks that several threads share, and their results in order."""
+
+    def __init__(self, task: Callable[[int], T], n_tasks: int, ahead: int) -> None:
+        self._task, self._n_tasks, self._ahead = task, n_tasks, ahead
+        self._begun = self._taken = 0
+        self._found: dict[int, tuple[list[T], BaseException | None]] = {}
+        self._changed = threading.Condition()
+
+    def help(self) -> None:
+        """Compute tasks until none is left."""
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._may_begin or self._begun == self._n_tasks)
+                if self._begun == self._n_tasks:
+                    return
+                i = self._begin()
+            self._compute(i)
+
+    def result(self, i: int) -> T:
+        """Return a result, and compute tasks until it is known."""
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: i in self._found or self._may_begin)
+                if i in self._found:
+                    self._taken = i + 1
+                    self._changed.notify_all()
+                    value, error = self._found.pop(i)
+                    if error is not None:
+                        raise error
+                    return value[0]
+                other = self._begin()
+            self._compute(other)
+
+    def stop(self) -> None:
+        """Begin no more tasks."""
+        with self._changed:
+            self._begun = self._n_tasks
+            self._changed.notify_all()
+
+    @property
+    def _may_begin(self) -> bool:
+        return self._begun < min(self._n_tasks, self._taken + self._ahead)
+
+    def _begin(self) -> int:
+        self._begun += 1
+        return self._begun - 1
+
+    def _compute(self, i: int) -> None:
+        value: list[T] = []
+        error = None
+        try:
+            value.append(self._task(i))
+        except BaseException as raised:  # raised again where the result is taken
+            error = raised
+        with self._changed:
+            self._found[i] = value, error
+            self._changed.notify_all()

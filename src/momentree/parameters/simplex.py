@@ -28,12 +28,13 @@ def project_to_simplex(V: Floats) -> Floats:
     -----
     J. Duchi et al. Efficient projections onto the l1-ball, ICML 2008, Figure 1. Time O(k d log d).
     """
-    d = V.shape[0]
-    descending = -np.sort(-V, axis=0)
-    excess = (np.cumsum(descending, axis=0) - 1.0) / np.arange(1, d + 1)[:, None]
-    last = d - 1 - np.argmax((descending > excess)[::-1], axis=0)
-    P = np.maximum(V - excess[last, np.arange(V.shape[1])], 0.0)
-    return np.asarray(P / P.sum(axis=0))
+    rows = np.ascontiguousarray(V.T)  # NumPy is several times as fast along the last axis
+    k, d = rows.shape
+    descending = -np.sort(-rows, axis=1)
+    excess = (np.cumsum(descending, axis=1) - 1.0) / np.arange(1, d + 1)
+    last = d - 1 - np.argmax((descending > excess)[:, ::-1], axis=1)
+    P = np.maximum(rows - excess[np.arange(k), last, None], 0.0)
+    return np.ascontiguousarray((P / P.sum(axis=1, keepdims=True)).T)
 
 
 def topic_parameters(found: Decomposition, occurs: Bools | None = None) -> TopicParameters:
@@ -51,7 +52,9 @@ def topic_parameters(found: Decomposition, occurs: Bools | None = None) -> Topic
     TopicParameters
         Centers projected onto the simplex, weights scaled to sum 1.
     """
-    centers = np.zeros(found.centers.shape)
-    some = slice(None) if occurs is None else occurs
-    centers[some] = project_to_simplex(found.centers[some])
+    if occurs is None or occurs.all():
+        centers = project_to_simplex(found.centers)
+    else:
+        centers = np.zeros(found.centers.shape)
+        centers[occurs] = project_to_simplex(found.centers[occurs])
     return TopicParameters(found.weights / found.weights.sum(), centers)

@@ -34,7 +34,7 @@ BURSTY = 1.5
 nearly all text 1.6 and more. See ``docs/choices.md``."""
 CLEARLY = 3.0
 """Repetition from which poor groups are no other explanation: for less, those of raw counts have a
-say too."""
+say too. In all documents, so much for each group: groups need not be found then."""
 DECISIVE, DECISIVE_OF_GROUP, DECISIVE_VALUES = 1_000, 100, 1 << 16
 """Documents, documents for each group and stored values that decide, at least. On twelve corpora
 and ten samples of models, the choice is that of all documents; with 25 documents for each group,
@@ -159,7 +159,8 @@ def with_scaling(
     log_scaling : {"auto", "log1p", None}
         The scaling; "auto" is "log1p" for bursty counts. They are bursty if their
         :func:`repetition` is at least 1.5, both in all documents and within the groups that
-        "log1p" leads to; if it is below 3 in these, also within those of raw counts. It is also
+        "log1p" leads to; if it is below 3 in these, also within those of raw counts. They are also
+        bursty if it is at least three times the number of groups in all documents. It is also
         "log1p" if some counts are not whole numbers, which have no repeats to count, and if one
         document has a tenth of all tokens and ten times the average.
     attempt : callable
@@ -192,12 +193,17 @@ def _chosen(
     attempt: Attempt[T], rows: Rows, sample_weight: RowArray, n_groups: float
 ) -> tuple[LogScaling | None, T | None]:
     """Return the scaling, and the result of an attempt with it if that used all documents."""
-    if not rows.whole or _one_outweighs(rows):
+    if not rows.whole:
         return "log1p", None
     part, weight = _decisive(rows, sample_weight, n_groups)
+    if _one_outweighs(rows):  # after a sample is drawn, which finds the sums of rows by the way
+        return "log1p", None
     # Topics only add to the repeats, so without repeats in all documents there are none in groups.
     everything = np.broadcast_to(np.intp(0), part.shape[:1])
-    if repetition(part, everything, 1, weight) >= BURSTY:
+    in_all = repetition(part, everything, 1, weight)
+    if in_all >= CLEARLY * n_groups:
+        return "log1p", None  # independent words of so many topics have n_groups at most
+    if in_all >= BURSTY:
         grouped = part if part is rows else with_frequent_words(part, DECISIVE_WORDS)
         result, labels, n_found = attempt("log1p", grouped, weight)
         found = repetition(part, labels(), n_found, weight)
