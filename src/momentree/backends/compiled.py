@@ -153,8 +153,6 @@ def _run(
 
 def _flat(V: Floats) -> tuple[Floats, int, int]:
     """Return all numbers of matrices of groups, and their distances from group to group and row."""
-    if not V.flags.writeable:  # another type
-        V = V.copy()
     steps = [step // V.itemsize for step in V.strides]
     group, row = steps[0] if V.ndim == 3 else 0, steps[0] if V.ndim == 1 else steps[-2]
     if V.flags.c_contiguous:
