@@ -11,7 +11,7 @@ from momentree._pages import in_parts
 from momentree._types import Ints
 from momentree.backends.kernels import Kernels
 
-BLOCK_NNZ = {"scipy": (1 << 17, 1 << 19), "numba": (1 << 18, 1 << 20)}
+BLOCK_NNZ = {"scipy": (1 << 17, 1 << 18), "numba": (1 << 18, 1 << 20)}
 """Stored values per block, at least and at most; between the two, there are eight blocks. Blocks
 for SciPy's functions are smaller, because their values are copied in double precision."""
 N_CHAINS = 16

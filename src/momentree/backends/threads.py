@@ -132,8 +132,8 @@ def run(task: Callable[[int], T], n_tasks: int) -> Iterator[T]:
     """Yield ``task(0), ..., task(n_tasks - 1)`` in this order, computed here and on other threads.
 
     The thread that asks computes too: to wake another for every short task would take longer than
-    the task. Tasks begin only if fewer than two per thread are ahead of the result that is taken
-    next, which limits memory. SciPy, BLAS and compiled kernels release the GIL.
+    the task. At most one task per thread and one more are begun before the first of their results
+    is taken, which limits memory. SciPy, BLAS and compiled kernels release the GIL.
     """
     n = n_tasks if n_tasks <= 1 else min(get_num_threads(), n_tasks)
     if n <= 1:
@@ -142,7 +142,7 @@ def run(task: Callable[[int], T], n_tasks: int) -> Iterator[T]:
     key = (os.getpid(), n - 1)  # a forked child has no threads of its parent
     if key not in _pools:
         _pools[key] = ThreadPoolExecutor(n - 1, thread_name_prefix="momentree")
-    tasks = _Tasks(task, n_tasks, 2 * n)
+    tasks = _Tasks(task, n_tasks, n + 1)
     for _ in range(n - 1):
         _pools[key].submit(tasks.help)
     try:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from momentree._types import Floats
 from momentree.backends import Block, RowBlocks
+from momentree.backends.base import Kernel, OfDerived
+from momentree.backends.products import Product, TransposedProduct
 
 
 def tfidf(X: Any, sample_weight: Floats) -> Any:
@@ -69,7 +72,11 @@ def tfidf_scales(rows: RowBlocks, sample_weight: Floats) -> tuple[Floats, Floats
     lengths : ndarray of shape (n,)
         Length of each row of counts times idf; 1 for empty rows.
     """
-    documents = rows.sum(lambda B, v: B.with_data(np.sign(B.csr[0])).tdot(v), sample_weight)
+    documents = rows.sum(_derived(TransposedProduct(), np.sign), sample_weight)
     idf = 1.0 + np.log((1.0 + sample_weight.sum()) / (1.0 + documents))
-    squares = rows.map(lambda B: B.with_data(np.square(B.csr[0])).dot(idf**2))
+    squares = rows.map(_derived(Product(idf**2), np.square))
     return idf, np.sqrt(np.where(squares > 0, squares, 1.0))
+
+
+def _derived(kernel: Kernel, function: Callable[[Floats], Floats]) -> OfDerived:
+    return OfDerived(kernel, function, single=False, has_factor=False)
