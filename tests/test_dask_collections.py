@@ -104,10 +104,10 @@ def test_the_same_fit_as_in_memory(case):
 
 
 SINGLE_ROWS = {
-    "MixedMixture": (mt.MixedMixture(3), "means_"),
-    "MultiviewMixture": (mt.MultiviewMixture(3), "means_"),
-    "CategoricalHMM": (mt.CategoricalHMM(2), "emissionprob_"),
-    "GaussianHMM": (mt.GaussianHMM(2), "means_"),
+    "MixedMixture": (mt.MixedMixture(3, max_iter=2), "means_"),
+    "MultiviewMixture": (mt.MultiviewMixture(3, max_iter=2), "means_"),
+    "CategoricalHMM": (mt.CategoricalHMM(2, max_iter=2), "emissionprob_"),
+    "GaussianHMM": (mt.GaussianHMM(2, max_iter=2), "means_"),
     "IndependentComponents": (mt.IndependentComponents(2), "components_"),
     "MixtureOfRegressions": (mt.MixtureOfRegressions(2), "coef_"),
 }

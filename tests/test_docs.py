@@ -98,8 +98,8 @@ def test_relevance_of_the_pages_is_that_of_the_code():
 
 @pytest.fixture
 def small_corpus(docstrings, monkeypatch):
-    """Let the pages load an eighth of the built-in corpus."""
-    parts = (part[::8] for part in (docstrings.texts, docstrings.ids, docstrings.labels))
+    """Let the pages load a sixteenth of the built-in corpus."""
+    parts = (part[::16] for part in (docstrings.texts, docstrings.ids, docstrings.labels))
     small = Documents(*parts, name=docstrings.name)
     monkeypatch.setattr(datasets, "load_docstrings", lambda: small)
 

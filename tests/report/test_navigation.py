@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 import pytest
 
 from momentree.report import summarize, summarize_records, write_html
@@ -48,15 +50,15 @@ def tab(driver):
 @pytest.fixture(params=["topics", "records"])
 def browse(tab, addresses, request):
     summary, address = addresses[request.param]
+    with ExitStack() as checks:
 
-    def go(hash_=""):
-        tab.get("about:blank")
-        tab.get(address + hash_)
-        wait(tab).until(lambda page: state(page)[0])
-        return tab
+        def go(hash_=""):
+            checks.close()  # of the page before
+            page = checks.enter_context(opened(tab, address + hash_))
+            wait(page).until(lambda page: state(page)[0])
+            return page
 
-    with opened(tab, address):
-        yield go, summary, address
+        yield go, summary
 
 
 STATE = """
@@ -77,7 +79,7 @@ def until(page, *expected):
 
 
 def test_back_and_forward_return_to_views_and_nodes(browse):
-    go, _, _ = browse
+    go, _ = browse
     page = go()
     assert state(page) == ["explore", 0, False, ""]
     press(page, tree_row(2))
@@ -98,7 +100,7 @@ def test_back_and_forward_return_to_views_and_nodes(browse):
 
 
 def test_links_open_the_view_and_the_node(browse):
-    go, summary, _ = browse
+    go, summary = browse
     for hash_, expected in {
         "#view=table&node=2": ("table", 2, False),
         "#node-3": ("explore", 3, False),  # links of older pages, and of pages without scripts
@@ -116,7 +118,7 @@ def test_links_open_the_view_and_the_node(browse):
 
 
 def test_an_address_typed_into_an_open_page_is_followed(browse):
-    go, _, _ = browse
+    go, _ = browse
     page = go()
     page.execute_script("location.hash = '#view=leaves&node=2'")
     until(page, "leaves", 2, False)
@@ -127,7 +129,7 @@ def test_an_address_typed_into_an_open_page_is_followed(browse):
 
 
 def test_steps_by_arrow_keys_are_one_entry(browse):
-    go, _, _ = browse
+    go, _ = browse
     page = go()
     page.execute_script("document.querySelector('#tree [tabindex=\"0\"]').focus()")
     ActionChains(page, duration=0).send_keys(*[Keys.ARROW_DOWN] * 3).perform()
@@ -137,7 +139,7 @@ def test_steps_by_arrow_keys_are_one_entry(browse):
 
 
 def test_the_link_past_the_header_leads_to_the_selected_node(browse):
-    go, _, _ = browse
+    go, _ = browse
     page = go("#view=table&node=2")
     find(page, ".skip").send_keys(Keys.ENTER)
     assert page.execute_script("return document.activeElement.id") == "topic"

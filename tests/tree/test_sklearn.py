@@ -5,7 +5,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from momentree import ClusterTree, TopicTree
 
-from ..sklearn_checks import expected_to_fail
+from ..sklearn_checks import passes
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
@@ -15,7 +15,6 @@ from ..sklearn_checks import expected_to_fail
         TopicTree(3),
         ClusterTree(3),
     ],
-    expected_failed_checks=expected_to_fail,
 )
 def test_estimator_checks(estimator, check):
-    check(estimator)
+    passes(estimator, check)
