@@ -91,6 +91,21 @@ def test_an_error_is_raised_where_its_result_is_taken(n_threads):
     assert seen == [0, 1]
 
 
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_a_request_to_stop_does_not_wait_for_other_results(n_threads):
+    ended = threading.Event()
+
+    def task(i: int) -> None:
+        if threading.current_thread() is threading.main_thread():
+            raise KeyboardInterrupt
+        ended.wait(20)
+
+    with num_threads(n_threads), pytest.raises(KeyboardInterrupt):
+        list(run(task, 9))
+    assert not ended.is_set()
+    ended.set()
+
+
 def test_tasks_are_shared_by_threads_and_few_are_ahead():
     begun, both = [], threading.Barrier(2, timeout=20)
 
@@ -108,6 +123,21 @@ def test_tasks_are_shared_by_threads_and_few_are_ahead():
         results.close()
         time.sleep(0.05)
         assert len(begun) <= 9
+
+
+def test_a_process_ends_though_results_were_not_taken():
+    code = """
+import sys
+from momentree.backends import num_threads
+from momentree.backends.threads import run
+
+with num_threads(3):
+    results = run(lambda i: i, 1000)
+    next(results)
+    sys.kept = results
+    raise SystemExit(3)
+"""
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 3
 
 
 def test_a_task_may_share_tasks_of_its_own():

@@ -143,9 +143,7 @@ def run(task: Callable[[int], T], n_tasks: int) -> Iterator[T]:
     key = (os.getpid(), n - 1)  # a forked child has no threads of its parent
     if key not in _pools:
         _pools[key] = ThreadPoolExecutor(n - 1, thread_name_prefix="momentree")
-    tasks = _Tasks(task, n_tasks, 4 * n)
-    for _ in range(n - 1):
-        _pools[key].submit(tasks.help)
+    tasks = _Tasks(task, n_tasks, _pools[key], n - 1)
     try:
         for i in range(n_tasks):
             yield tasks.result(i)
@@ -154,23 +152,21 @@ def run(task: Callable[[int], T], n_tasks: int) -> Iterator[T]:
 
 
 class _Tasks(Generic[T]):
-    """Tasks that several threads share, and their results in order."""
+    """Tasks that several threads share, and their results in order.
 
-    def __init__(self, task: Callable[[int], T], n_tasks: int, ahead: int) -> None:
-        self._task, self._n_tasks, self._ahead = task, n_tasks, ahead
+    The threads of the pool never wait: a process that ends waits for them.
+    """
+
+    def __init__(
+        self, task: Callable[[int], T], n_tasks: int, pool: ThreadPoolExecutor, n_helpers: int
+    ) -> None:
+        self._task, self._n_tasks, self._ahead = task, n_tasks, 4 * (n_helpers + 1)
+        self._pool, self._n_helpers, self._helping = pool, n_helpers, 0
         self._begun = self._taken = 0
         self._found: dict[int, tuple[list[T], BaseException | None]] = {}
         self._changed = threading.Condition()
-
-    def help(self) -> None:
-        """Compute tasks until none is left."""
-        while True:
-            with self._changed:
-                self._changed.wait_for(lambda: self._may_begin or self._begun == self._n_tasks)
-                if self._begun == self._n_tasks:
-                    return
-                i = self._begin()
-            self._compute(i)
+        with self._changed:
+            self._call_helpers()
 
     def result(self, i: int) -> T:
         """Return a result, and compute tasks until it is known."""
@@ -179,7 +175,7 @@ class _Tasks(Generic[T]):
                 self._changed.wait_for(lambda: i in self._found or self._may_begin)
                 if i in self._found:
                     self._taken = i + 1
-                    self._changed.notify_all()
+                    self._call_helpers()
                     value, error = self._found.pop(i)
                     if error is not None:
                         raise error
@@ -191,7 +187,21 @@ class _Tasks(Generic[T]):
         """Begin no more tasks."""
         with self._changed:
             self._begun = self._n_tasks
-            self._changed.notify_all()
+
+    def _call_helpers(self) -> None:
+        while self._helping < self._n_helpers and self._may_begin:
+            self._helping += 1
+            self._pool.submit(self._help)
+
+    def _help(self) -> None:
+        """Compute tasks as long as one may begin."""
+        while True:
+            with self._changed:
+                if not self._may_begin:
+                    self._helping -= 1
+                    return
+                i = self._begin()
+            self._compute(i)
 
     @property
     def _may_begin(self) -> bool:
@@ -211,3 +221,5 @@ class _Tasks(Generic[T]):
         with self._changed:
             self._found[i] = value, error
             self._changed.notify_all()
+        if error is not None and not isinstance(error, Exception):
+            raise error  # Ctrl-C does not wait for other results
