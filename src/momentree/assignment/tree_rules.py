@@ -86,7 +86,7 @@ class OfRules:
 
     @cached_property
     def _parts(self) -> list[Floats]:
-        """The columns of all rules, about eight in each matrix; an even number is faster."""
+        """The columns of all rules, about eight to a matrix: even numbers are faster."""
         columns = np.concatenate([rule.columns for rule in self.tree.rules], axis=1)
         columns = np.pad(columns, ((0, 0), (0, columns.shape[1] % 2)))
         ends = range(AT_ONCE, columns.shape[1], AT_ONCE)

@@ -165,7 +165,7 @@ class Block:
         return np.asarray(self._products.add_gram(self._csr, V, r, self._target(out, V.shape)))
 
     def own_dot(self, V: Floats, own: Ints) -> Floats:
-        """Return the product of each row with the matrix of its own group.
+        """Return the product of each row and the matrix of its group.
 
         Parameters
         ----------

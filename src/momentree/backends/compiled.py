@@ -53,7 +53,7 @@ def add_gram(rows: Csr, V: Floats, r: Floats, out: Floats) -> Floats:
 
 
 def add_own_dot(rows: Csr, V: Floats, members: Members, out: Floats) -> Floats:
-    """Add the product of each row with the matrix of its own group."""
+    """Add the product of each row and the matrix of its group."""
     _run(_dot, rows, members, V, _factor(rows), out)
     return out
 

@@ -23,7 +23,7 @@ sum: with fewer, adding up the sums of chains would take longer than reading the
 
 
 def cuts_between_blocks(X: Any, kernels: Kernels, block_nnz: int | None) -> Ints:
-    """Return the first row of each block of a CSR array, and the number of rows."""
+    """Return where the blocks of a CSR array begin, by row, and the number of rows at the end."""
     if block_nnz is None:
         least, most = BLOCK_NNZ[kernels]
         # A partial sum has d rows: blocks grow with d, so that additions stay cheap.
@@ -46,9 +46,12 @@ def n_chains(nnz: int, size: int, most: int) -> int:
     return n
 
 
-def in_chains(blocks: list[slice], n_chains: int) -> list[list[slice]]:
-    """Divide blocks into chains of about the same number; one empty block if there is none."""
+def in_chains(blocks: list[slice], n: int) -> list[list[slice]]:
+    """Divide blocks into at most n chains of nearly equal length.
+
+    Without blocks, there is one chain with an empty block.
+    """
     blocks = blocks or [slice(0, 0)]
-    n = min(n_chains, len(blocks))
+    n = min(n, len(blocks))
     ends = [len(blocks) * i // n for i in range(n + 1)]
     return [blocks[a:b] for a, b in pairwise(ends)]

@@ -36,7 +36,7 @@ def add_gram(rows: Csr, V: Floats, r: Floats, out: Floats) -> Floats:
 
 
 def add_own_dot(rows: Csr, V: Floats, members: Members, out: Floats) -> Floats:
-    """Add the product of each row with the matrix of its own group."""
+    """Add the product of each row and the matrix of its group."""
     part, at = _side_by_side(rows, members, len(V))
     out[at] += _scores(part, V)
     return out
@@ -113,7 +113,7 @@ def weigh(scores: Floats, offsets: Floats, v: Floats, out: Floats, labels: Ints 
 
 
 def _side_by_side(rows: Csr, members: Members, g: int) -> tuple[Csr, Any]:
-    """Return the rows that have a group, in columns of their own group, and their numbers.
+    """Return the rows that have a group, with separate columns for each group, and their numbers.
 
     Column w of group j is column j d + w, so one product serves all groups and no row is moved.
     """
@@ -132,13 +132,13 @@ def _side_by_side(rows: Csr, members: Members, g: int) -> tuple[Csr, Any]:
 
 
 def _scores(part: Csr, V: Floats) -> Floats:
-    """Return the product of each row with the matrix of its own group."""
+    """Return the product of each row and the matrix of its group."""
     m = V.shape[2]
     return add_dot(part, V.reshape(part.shape[1], m), np.zeros((part.shape[0], m)))
 
 
 def _add_to_groups(part: Csr, Z: Floats, out: Floats) -> Floats:
-    """Add B^T Z to the matrices of all groups, which may be columns of wider ones."""
+    """Add B^T Z to the matrices of all groups; these may be slices of wider arrays."""
     m = Z.shape[1]
     if out.flags.c_contiguous:
         add_tdot(part, Z, out.reshape(part.shape[1], m))

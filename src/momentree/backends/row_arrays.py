@@ -23,7 +23,7 @@ class Collected:
         self.all: Any = None
 
     def put(self, at: slice, values: Any) -> Any:
-        """Store the values of a block, and return the part of the array that holds them."""
+        """Store the values of a block, and return the slice of the array in which they are now."""
         with self._held:
             if self.all is None:
                 self.all = self._new((self._n, *values.shape[1:]), values.dtype)
@@ -38,7 +38,7 @@ def entries_of(values: RowArray, at: slice) -> RowArray:
 
 
 def table_of(X: Any, values: ArrayLike | None) -> Floats | None:
-    """Return the values that stored numbers stand for, after a check that all are listed."""
+    """Return the table of values, after checking that it lists all stored numbers."""
     if values is None:
         return None
     table = np.ascontiguousarray(values, dtype=np.float64)
@@ -56,7 +56,7 @@ def table_of(X: Any, values: ArrayLike | None) -> Floats | None:
 
 
 def factors_of(X: Any, row_factor: ArrayLike | None) -> Floats | None:
-    """Return the factors of rows, after a check that there is one for each."""
+    """Return the factors of rows, after checking that there is one for each row."""
     if row_factor is None:
         return None
     factor = np.ascontiguousarray(row_factor, dtype=np.float64)

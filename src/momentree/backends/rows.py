@@ -465,9 +465,10 @@ class RowBlocks(Rows):
 
     @cached_property
     def _stored(self) -> Any:
-        """The stored numbers; for compiled kernels, counts up to 255 of eight bytes as bytes.
+        """The stored numbers, as they are read in each pass.
 
-        Most of the time of a pass goes into reading them.
+        Compiled kernels spend most of their time on reading them. For these kernels, counts of
+        eight bytes are copied as single bytes if none is larger than 255.
         """
         data = self._X.data
         if not self.compiled or self.is_mapped or data.itemsize < 8:

@@ -169,7 +169,7 @@ class _Tasks(Generic[T]):
             self._call_helpers()
 
     def result(self, i: int) -> T:
-        """Return a result, and compute tasks until it is known."""
+        """Return a result; until it is known, compute tasks."""
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: i in self._found or self._may_begin)

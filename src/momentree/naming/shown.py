@@ -27,7 +27,7 @@ _PAIRED, _LEAST_LONG = 1 << 21, 1 << 8
 """Stored counts from which pairs are counted, about, and the least number of long documents in each
 leaf: a long document has many pairs."""
 _COPIED = 8
-"""A smaller share of the documents than one in so many is copied."""
+"""Drawn documents are copied if they are fewer than one in so many of all."""
 _HANDFUL = 5
 """A word in fewer documents of a topic, or fewer than half of them, comes after all others."""
 
@@ -146,9 +146,10 @@ def _drawn(rows: Rows, labels: Ints, weight: Floats, size: int) -> tuple[Rows, I
 
 
 def _together(rows: Rows, at: Ints, v: Floats, candidates: Sequence[Ints]) -> list[Floats]:
-    """Return the weight of some documents that contain each pair of the candidates of each group.
+    """Return the total weight of the documents with both words of each pair, for each group.
 
-    A large part of the documents is not copied: the others are skipped.
+    The pairs are those of the candidates of the group, and the documents those at `at`, of weight
+    `v`. If these are many, they are not copied: the others are skipped.
     """
     if len(at) * _COPIED < rows.shape[0]:
         rows = taken(rows, at)

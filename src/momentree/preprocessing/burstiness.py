@@ -33,8 +33,9 @@ BURSTY = 1.5
 """Repetition from which counts are bursty. Independent words have 1, mixed topics up to 1.25, and
 nearly all text 1.6 and more. See ``docs/choices.md``."""
 CLEARLY = 3.0
-"""Repetition from which poor groups are no other explanation: for less, those of raw counts have a
-say too. In all documents, so much for each group: groups need not be found then."""
+"""Repetition within groups that is too high to be explained by poor groups. If it is lower, the
+groups of raw counts are looked at too. If repetition in all documents is so high for each group,
+counts are bursty whatever the groups are."""
 DECISIVE, DECISIVE_OF_GROUP, DECISIVE_VALUES = 1_000, 100, 1 << 16
 """Documents, documents for each group and stored values that decide, at least. On twelve corpora
 and ten samples of models, the choice is that of all documents; with 25 documents for each group,
@@ -196,13 +197,13 @@ def _chosen(
     if not rows.whole:
         return "log1p", None
     part, weight = _decisive(rows, sample_weight, n_groups)
-    if _one_outweighs(rows):  # after a sample is drawn, which finds the sums of rows by the way
+    if _one_outweighs(rows):  # only now, because drawing a sample also computes the row sums
         return "log1p", None
     # Topics only add to the repeats, so without repeats in all documents there are none in groups.
     everything = np.broadcast_to(np.intp(0), part.shape[:1])
     in_all = repetition(part, everything, 1, weight)
     if in_all >= CLEARLY * n_groups:
-        return "log1p", None  # independent words of so many topics have n_groups at most
+        return "log1p", None  # independent words of n_groups topics repeat n_groups times at most
     if in_all >= BURSTY:
         grouped = part if part is rows else with_frequent_words(part, DECISIVE_WORDS)
         result, labels, n_found = attempt("log1p", grouped, weight)
