@@ -161,7 +161,7 @@ class Block:
         n, d = self.shape
         V, r = _factor(V, d), _weights(r, n)
         if self._dense is not None:
-            return _added(self._dense.T @ _times(r, self._dense @ V), out)
+            return _added(self._dense.T @ scipy_products.times(r, self._dense @ V), out)
         return np.asarray(self._products.add_gram(self._csr, V, r, self._target(out, V.shape)))
 
     def own_dot(self, V: Floats, own: Ints) -> Floats:
@@ -243,7 +243,7 @@ class Block:
         if self._dense is not None:
             for j, at in members.by_group():
                 part = self._dense[at]
-                out[j] += part.T @ _times(r[at], part @ V[j])
+                out[j] += part.T @ scipy_products.times(r[at], part @ V[j])
             return out
         return np.asarray(self._products.add_own_gram(self._csr, V, members, r, out))
 
@@ -383,7 +383,7 @@ class Block:
     @property
     def csr(self) -> tuple[Floats, Any, Any]:
         """The rows as CSR arrays with values in double precision: data, indices, indptr."""
-        return self._csr.data, self._csr.indices, self._csr.indptr
+        return self._csr.scaled, self._csr.indices, self._csr.indptr
 
     @property
     def pattern(self) -> tuple[Any, Any]:
@@ -408,7 +408,7 @@ class Block:
         check_shape("data", data, self._csr.stored.shape)
         full = full or (self._dense is not None and data.size == self._dense.size)
         dense = data.reshape(self.shape) if full else None
-        _, indices, indptr = self.csr
+        indices, indptr = self.pattern
         return Block(self.at, data, indices, indptr, self.shape[1], dense, products=self._products)
 
 
@@ -435,10 +435,6 @@ def _weights(r: Floats, n: int) -> Floats:
 
 
 # --- dense rows -------------------------------------------------------------------------------
-
-
-def _times(r: Floats, Y: Floats) -> Floats:
-    return np.asarray(r * Y if Y.ndim == 1 else r[:, None] * Y)
 
 
 def _added(part: Floats, out: Floats | None) -> Floats:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -38,19 +37,38 @@ class Csr:
     ) -> None:
         self.stored, self.indices, self.pointers, self.shape = stored, indices, pointers, shape
         self.values, self.row_factor = values, row_factor
+        # Not by `cached_property`: until Python 3.12 its lock lets one thread work at a time.
+        self._indptr: Any = None
+        self._data: Floats | None = None
 
-    @cached_property
+    @property
     def indptr(self) -> Any:
         """Row pointers from 0, of the type of the column numbers."""
-        pointers = self.pointers
-        if len(pointers) and pointers[0]:
-            pointers = pointers - pointers[0]
-        return pointers.astype(self.indices.dtype, copy=False)
+        if self._indptr is None:
+            pointers = self.pointers
+            if len(pointers) and pointers[0]:
+                pointers = pointers - pointers[0]
+            self._indptr = pointers.astype(self.indices.dtype, copy=False)
+        return self._indptr
 
-    @cached_property
+    @property
     def data(self) -> Floats:
-        """The values in double precision."""
-        return standing_for(self.stored, self.pointers, self.values, self.row_factor)
+        """The values in double precision, without the factors of rows."""
+        if self._data is None:
+            if self.values is None:
+                self._data = self.stored.astype(np.float64, copy=False)
+            else:
+                # Numbers that the table does not list were refused: `raise` would check again.
+                at = self.stored.astype(np.intp, copy=False)
+                self._data = self.values.take(at, mode="clip")
+        return self._data
+
+    @property
+    def scaled(self) -> Floats:
+        """The values in double precision, with the factors of rows."""
+        if self.row_factor is None:
+            return self.data
+        return self.data * np.repeat(self.row_factor, np.diff(self.pointers))
 
     def take(self, rows: Ints) -> Csr:
         """Return a copy of some rows."""
@@ -65,17 +83,3 @@ class Csr:
         )
         factor = None if self.row_factor is None else self.row_factor[rows]
         return Csr(stored, indices, ends, (len(rows), self.shape[1]), self.values, factor)
-
-
-def standing_for(
-    stored: Any, pointers: Any, values: Floats | None, row_factor: Floats | None
-) -> Floats:
-    """Return the values that stored numbers stand for, in double precision."""
-    if values is None:
-        data = stored.astype(np.float64, copy=False)
-    else:
-        # Numbers that the table does not list were refused; `take` would check again to raise.
-        data = values.take(stored.astype(np.intp, copy=False), mode="clip")
-    if row_factor is not None:
-        data = data * np.repeat(row_factor, np.diff(pointers))
-    return np.asarray(data)

@@ -18,21 +18,25 @@ from momentree.backends.members import Members
 def add_dot(rows: Csr, V: Floats, out: Floats) -> Floats:
     """Add B V."""
     n, d = rows.shape
-    return _add_product("csr", n, d, (rows.indptr, rows.indices, rows.data), V, out)
+    if rows.row_factor is None:
+        return _add_product("csr", n, d, rows, V, out)
+    out += times(rows.row_factor, _add_product("csr", n, d, rows, V, np.zeros(out.shape)))
+    return out
 
 
 def add_tdot(rows: Csr, Z: Floats, out: Floats) -> Floats:
     """Add B^T Z."""
     n, d = rows.shape
+    if rows.row_factor is not None:
+        Z = times(rows.row_factor, Z)
     # The rows of B are the columns of its transpose, so the same arrays serve as CSC.
-    return _add_product("csc", d, n, (rows.indptr, rows.indices, rows.data), Z, out)
+    return _add_product("csc", d, n, rows, Z, out)
 
 
 def add_gram(rows: Csr, V: Floats, r: Floats, out: Floats) -> Floats:
     """Add B^T (r * (B V))."""
     Y = add_dot(rows, V, np.zeros((rows.shape[0], *V.shape[1:])))
-    Y *= r if V.ndim == 1 else r[:, None]
-    return add_tdot(rows, Y, out)
+    return add_tdot(rows, times(r, Y), out)
 
 
 def add_own_dot(rows: Csr, V: Floats, members: Members, out: Floats) -> Floats:
@@ -112,6 +116,11 @@ def weigh(scores: Floats, offsets: Floats, v: Floats, out: Floats, labels: Ints 
     return np.ascontiguousarray(R[:m].T)
 
 
+def times(r: Floats, Y: Floats) -> Floats:
+    """Return the rows of Y multiplied by their factors r."""
+    return np.asarray(r * Y if Y.ndim == 1 else r[:, None] * Y)
+
+
 def _side_by_side(rows: Csr, members: Members, g: int) -> tuple[Csr, Any]:
     """Return the rows that have a group, with separate columns for each group, and their numbers.
 
@@ -128,7 +137,7 @@ def _side_by_side(rows: Csr, members: Members, g: int) -> tuple[Csr, Any]:
         first = (members.own[at] * d).astype(kind)
         columns = np.repeat(first, np.diff(rows.pointers))
         columns += rows.indices
-    return Csr(rows.data, columns, rows.indptr, (n, g * d), None, None), at
+    return Csr(rows.data, columns, rows.indptr, (n, g * d), None, rows.row_factor), at
 
 
 def _scores(part: Csr, V: Floats) -> Floats:
@@ -147,10 +156,9 @@ def _add_to_groups(part: Csr, Z: Floats, out: Floats) -> Floats:
     return out
 
 
-def _add_product(
-    layout: str, n: int, d: int, arrays: tuple[Any, Any, Any], V: Floats, out: Floats
-) -> Floats:
+def _add_product(layout: str, n: int, d: int, rows: Csr, V: Floats, out: Floats) -> Floats:
     # A SciPy array for each block would take a third of the time and copy the views.
+    arrays = rows.indptr, rows.indices, rows.data
     if V.ndim == 1 or V.shape[1] == 1:
         getattr(_sparsetools, f"{layout}_matvec")(n, d, *arrays, V.ravel(), out.reshape(-1))
     else:
