@@ -390,6 +390,22 @@ class Block:
         """The column number of each stored value, and row pointers from 0."""
         return self._csr.indices, self._csr.indptr
 
+    def pattern_of(self, rows: Ints) -> tuple[Any, Any]:
+        """Return the pattern of some rows, copied.
+
+        Parameters
+        ----------
+        rows : ndarray of intp
+            Row numbers in this block.
+
+        Returns
+        -------
+        tuple of ndarray
+            The column number of each stored value, and row pointers from 0.
+        """
+        part = self._csr.take(rows)
+        return part.indices, part.indptr
+
     def with_data(self, data: Floats, *, full: bool = False) -> Block:
         """Return a block with other values and the same sparsity pattern.
 

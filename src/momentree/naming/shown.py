@@ -157,7 +157,7 @@ def _together(rows: Rows, at: Ints, v: Floats, candidates: Sequence[Ints]) -> li
         drawn, v = v, np.zeros(rows.shape[0])
         v[at] = drawn
     kept = np.unique(np.concatenate(candidates))
-    place = np.full(rows.shape[1], -1, dtype=np.int32)
+    place = np.full(rows.shape[1], len(kept))
     place[kept] = np.arange(len(kept))
     kernel = _Pairs(place, [np.searchsorted(kept, order) for order in candidates])
     with single_threaded_blas():
@@ -173,23 +173,24 @@ def _together(rows: Rows, at: Ints, v: Floats, candidates: Sequence[Ints]) -> li
 class _Pairs:
     """Kernel: the weight of the documents with both words of each pair, for several lists."""
 
-    place: NDArray[Any]  # of each column among the words of all lists, or -1
+    place: Ints  # of each column among the words of all lists; the others share the last place
     lists: Sequence[Ints]
 
     def __call__(self, B: Block, weight: Floats) -> Floats:
         columns, ends = B.pattern
         if not weight.all():
-            lengths, used = np.diff(ends), weight > 0
-            columns, weight = columns[np.repeat(used, lengths)], weight[used]
-            ends = np.concatenate([[0], np.cumsum(lengths[used])])
-        here = np.flatnonzero((self.place >= 0)[columns])
-        at = self.place[columns[here]]
-        row = np.repeat(np.arange(len(weight)), np.diff(np.searchsorted(here, ends)))
-        same = bool((weight == weight[:1]).all())
-        factor = float(weight[0]) if same and len(weight) else 1.0
-        shape = int(self.place.max(initial=0)) + 1, len(weight)
+            used = np.flatnonzero(weight)
+            (columns, ends), weight = B.pattern_of(used), weight[used]
+        n, same = len(weight), bool((weight == weight[:1]).all())
+        factor = float(weight[0]) if same and n else 1.0
+        at = self.place.take(columns, mode="clip")
+        at *= n
+        at += np.repeat(np.arange(n), np.diff(ends))
+        shape = int(self.place.max(initial=0)) + 1, n
         occurs = np.zeros(shape, dtype=np.float32 if same else np.float64)
-        occurs[at, row] = 1.0 if same else np.sqrt(weight)[row]
+        occurs.reshape(-1)[at] = 1.0
+        if not same:
+            occurs *= np.sqrt(weight)
         parts = []
         for words in self.lists:
             C = occurs[words]
