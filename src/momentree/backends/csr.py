@@ -40,6 +40,7 @@ class Csr:
         # Not by `cached_property`: until Python 3.12 its lock lets one thread work at a time.
         self._indptr: Any = None
         self._data: Floats | None = None
+        self._taken: tuple[Ints, Csr] | None = None
 
     @property
     def indptr(self) -> Any:
@@ -71,7 +72,9 @@ class Csr:
         return self.data * np.repeat(self.row_factor, np.diff(self.pointers))
 
     def take(self, rows: Ints) -> Csr:
-        """Return a copy of some rows."""
+        """Return a copy of some rows, which is kept until others are asked for."""
+        if self._taken is not None and np.array_equal(self._taken[0], rows):
+            return self._taken[1]
         pointers = self.indptr
         ends = np.zeros(len(rows) + 1, dtype=pointers.dtype)
         np.cumsum(np.diff(pointers)[rows], out=ends[1:])
@@ -82,4 +85,6 @@ class Csr:
             len(rows), numbers, pointers, self.indices, self.stored, indices, stored
         )
         factor = None if self.row_factor is None else self.row_factor[rows]
-        return Csr(stored, indices, ends, (len(rows), self.shape[1]), self.values, factor)
+        part = Csr(stored, indices, ends, (len(rows), self.shape[1]), self.values, factor)
+        self._taken = rows, part
+        return part

@@ -45,10 +45,10 @@ def parted(total: Floats, g: int, m: int, n_more: int) -> tuple[Floats, Floats]:
     Returns
     -------
     tuple of two ndarrays
-        Sums of shape (g, d, m), and the other numbers.
+        Sums of shape (g, d, m), or (g, 0, 0) without columns, and the other numbers.
     """
     end = len(total) - n_more
-    return total[:end].reshape(g, end // (g * m), m), total[end:]
+    return total[:end].reshape(g, end // (g * m) if m else 0, m), total[end:]
 
 
 def group_totals(own: Ints, values: Floats, n_groups: int) -> Floats:

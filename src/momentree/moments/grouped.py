@@ -8,7 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from momentree._types import Floats, Ints
-from momentree.backends import Block, RowArray, Rows, group_totals, parted, with_room
+from momentree.backends import (
+    Block,
+    RowArray,
+    RowBlocks,
+    Rows,
+    group_totals,
+    parted,
+    with_room,
+)
 
 
 class GroupedMoments:
@@ -69,19 +77,25 @@ class GroupedMoments:
         self.n_groups = n_groups
         arrays = (rows.row_sums, sample_weight, count_per_token)
         self._b = rows.each(RowWeights(uniform), *arrays)
-        kernel = MomentSums(n_groups, uniform, words is None, first)
+        corrected = True  # where looking at all weights would read a file, or go elsewhere
+        if isinstance(rows, RowBlocks) and not rows.is_mapped:
+            differences = corrections(*arrays[1:], self._b, uniform=uniform)
+            corrected = any(column.any() for column in differences)
+        kernel = MomentSums(n_groups, uniform, corrected, words is None, first)
         total = rows.sum(kernel, own, *arrays, self._b)
         sums, more = parted(total, n_groups, kernel.n_columns, 4 * n_groups)
         totals = more.reshape(4, n_groups).T
-        self.words, self.sizes = sums[:, :, 2] if words is None else words, totals[:, 3]
+        at = 2 * corrected
+        self.words, self.sizes = sums[:, :, at] if words is None else words, totals[:, 3]
         totals = totals[:, :3]
         scale = np.divide(1.0, totals, out=np.zeros(totals.shape), where=totals > 0)
         self._scale2, self._scale3 = scale[:, 1], scale[:, 2]
         self.has_triples = scale[:, 2] > 0
         self.m1 = (sums[:, :, kernel.n_sums - 1] if uniform else self.words) * scale[:, :1]
         base = 0.0 if uniform else self.words
-        self._s2 = (base - sums[:, :, 0]) * scale[:, 1:2]
-        self._s3 = (base - sums[:, :, 1]) * scale[:, 2:3]
+        s2, s3 = (sums[:, :, 0], sums[:, :, 1]) if corrected else (0.0, 0.0)
+        self._s2 = (base - s2) * scale[:, 1:2]
+        self._s3 = (base - s3) * scale[:, 2:3]
         self._first = first
         self._product = None if first is None else sums[:, :, kernel.n_sums :].copy()
 
@@ -175,19 +189,30 @@ def row_sizes(c: Floats, u: Floats, *, uniform: bool) -> tuple[Floats, Floats, F
     return c, pairs, np.where(words > shortest + 1, pairs * (c - 2 * u), 0.0)
 
 
+def corrections(v: Floats, u: Floats, b: Floats, *, uniform: bool) -> tuple[Floats, Floats]:
+    """Return the differences of the weights in the diagonals of M2 and M3 from those of words.
+
+    With weights by length, they are zero except after log scaling and for documents of one or two
+    words.
+    """
+    base = 0.0 if uniform else v
+    return base - b[:, 1] * u, base - b[:, 2] * (u * u)
+
+
 @dataclass(frozen=True)
 class MomentSums:
     """Sums of words for M1 and the diagonals of M2 and M3, with the totals of the weights."""
 
     n_groups: int
     uniform: bool
+    corrected: bool  # whether there may be corrections to the diagonals
     with_words: bool
     first: Floats | None
 
     @property
     def n_sums(self) -> int:
         """Number of sums over words: for the diagonals of M2 and M3, of the words, and for M1."""
-        return 2 + self.with_words + self.uniform
+        return 2 * self.corrected + self.with_words + self.uniform
 
     @property
     def n_columns(self) -> int:
@@ -196,12 +221,11 @@ class MomentSums:
 
     def __call__(self, B: Block, own: Ints, c: Floats, v: Floats, u: Floats, b: Floats) -> Floats:
         """Return the sums, shape (g, d, n_columns), and four totals of groups."""
-        g, base = self.n_groups, 0.0 if self.uniform else v
-        # Weights by length differ from v only after log scaling and for documents of one or two
-        # words. The differences save their columns in all other blocks.
-        columns = [base - b[:, 1] * u, base - b[:, 2] * (u * u)]
-        start = 0 if any(column.any() for column in columns) else 2
-        columns = [*columns, *[v] * self.with_words, *[b[:, 0]] * self.uniform][start:]
+        g = self.n_groups
+        columns = list(corrections(v, u, b, uniform=self.uniform)) if self.corrected else []
+        # Corrections of a few documents save their columns in all other blocks.
+        start = 0 if any(column.any() for column in columns) else len(columns)
+        columns = [*columns[start:], *[v] * self.with_words, *[b[:, 0]] * self.uniform]
         out, sums, more = with_room(B, g, self.n_columns, 4 * g)
         right = np.stack(columns, axis=1) if columns else np.empty((len(v), 0))
         if self.first is not None:
