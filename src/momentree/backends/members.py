@@ -28,8 +28,8 @@ class Members:
     ----------
     own : ndarray of intp of shape (n,)
         The same.
-    order : ndarray of intp
-        The rows that have a group, group by group.
+    complete : bool
+        Whether all rows have a group.
 
     Raises
     ------
@@ -43,15 +43,19 @@ class Members:
         low, high = (int(own.min()), int(own.max())) if n else (-1, -1)
         if not -1 <= low <= high < g:
             raise InvalidDataError("no_such_row_groups", first=low, last=high, most=g - 1)
-        self.own, self.order = own, np.arange(n)
-        if low < high:
-            self.order = np.argsort(own.astype(np.int16) if g < FEW else own, kind="stable")
-        if low < 0:
-            self.order = self.order[np.count_nonzero(own < 0) :]
+        self.own, self.complete = own, low >= 0
+        self._radix = g < FEW
+
+    @property
+    def order(self) -> Ints:
+        """The rows that have a group, group by group, shape (m,)."""
+        own = self.own.astype(np.int16) if self._radix else self.own
+        order = np.argsort(own, kind="stable")
+        return order if self.complete else order[np.count_nonzero(own < 0) :]
 
     def by_group(self) -> Iterator[tuple[int, Ints]]:
         """Yield the groups that have rows, with their rows."""
-        own = self.own[self.order]
-        for at in np.split(self.order, np.flatnonzero(np.diff(own)) + 1):
+        order = self.order
+        for at in np.split(order, np.flatnonzero(np.diff(self.own[order])) + 1):
             if len(at):
                 yield int(self.own[at[0]]), at

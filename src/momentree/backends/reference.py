@@ -127,7 +127,7 @@ def _side_by_side(rows: Csr, members: Members, g: int) -> tuple[Csr, Any]:
     Column w of group j is column j d + w, so one product serves all groups and no row is moved.
     """
     at: Any = slice(None)
-    if len(members.order) < rows.shape[0]:
+    if not members.complete:
         at = np.flatnonzero(members.own >= 0)
         rows = rows.take(at)
     n, d = rows.shape
