@@ -32,7 +32,7 @@ def top_eigenpairs_of_groups(
     Q = basis = start
     kept = _used(Q)
     T = np.zeros((g, 0, 0))
-    top, in_basis, error = np.zeros((g, m)), np.zeros((g, 0, m)), np.zeros(g)
+    top, in_basis, error = np.zeros((g, m)), np.zeros((g, max_passes * m, m)), np.zeros(g)
     going = np.ones(g, dtype=bool)
     for step in range(1, max_passes + 1):
         Y = times(Q)
@@ -44,15 +44,14 @@ def top_eigenpairs_of_groups(
         parts = rest @ S[:, -m:, :k]
         sizes = np.maximum(np.abs(values[:, :k]), 1e-12 * np.abs(values[:, :1]))
         residual = (column_lengths(parts) / np.maximum(sizes, TINY)).max(axis=1)
-        in_basis = np.pad(in_basis, ((0, 0), (0, m), (0, 0)))
-        top[going], in_basis[going] = values[going, :m], S[going, :, :m]
+        top[going], in_basis[going, : step * m] = values[going, :m], S[going, :, :m]
         error[going] = residual[going]
         going &= residual > tol
         if step == max_passes or basis.shape[2] + m > d or not going.any():
             break
         Q = orthonormal(rest, basis)
         basis, kept = np.concatenate([basis, Q], axis=2), np.concatenate([kept, _used(Q)], axis=1)
-    return top, _with_signs(basis @ in_basis), error
+    return top, _with_signs(basis @ in_basis[:, : basis.shape[2]]), error
 
 
 def exact_eigenpairs_of_groups(M2: Floats) -> tuple[Floats, Floats]:
@@ -63,8 +62,9 @@ def exact_eigenpairs_of_groups(M2: Floats) -> tuple[Floats, Floats]:
 
 def _with_signs(U: Floats) -> Floats:
     """Return vectors whose largest entry is positive."""
-    top = np.take_along_axis(U, np.abs(U).argmax(axis=1)[:, None], axis=1)
-    return np.where(top < 0, -U, U)
+    rows = np.ascontiguousarray(U.transpose(0, 2, 1))  # NumPy is fast along the last axis
+    top = np.take_along_axis(rows, np.abs(rows).argmax(axis=2)[:, :, None], axis=2)
+    return U * np.where(top < 0, -1.0, 1.0).transpose(0, 2, 1)
 
 
 def orthonormal(Y: Floats, basis: Floats | None = None) -> Floats:
