@@ -73,8 +73,9 @@ class Csr:
 
     def take(self, rows: Ints) -> Csr:
         """Return a copy of some rows, which is kept until others are asked for."""
-        if self._taken is not None and np.array_equal(self._taken[0], rows):
-            return self._taken[1]
+        taken = self._taken  # read once: another thread may ask for other rows
+        if taken is not None and np.array_equal(taken[0], rows):
+            return taken[1]
         pointers = self.indptr
         ends = np.zeros(len(rows) + 1, dtype=pointers.dtype)
         np.cumsum(np.diff(pointers)[rows], out=ends[1:])
