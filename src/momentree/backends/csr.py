@@ -9,6 +9,9 @@ from scipy.sparse import _sparsetools
 
 from momentree._types import Floats, Ints
 
+PART = 1 << 14
+"""Values are read from their table in parts that stay in the cache."""
+
 
 class Csr:
     """Rows in CSR form as they are stored: slices of larger arrays, which are not copied.
@@ -59,9 +62,13 @@ class Csr:
             if self.values is None:
                 self._data = self.stored.astype(np.float64, copy=False)
             else:
-                # Numbers that the table does not list were refused: `raise` would check again.
-                at = self.stored.astype(np.intp, copy=False)
-                self._data = self.values.take(at, mode="clip")
+                data = np.empty(len(self.stored))
+                for start in range(0, len(data), PART):
+                    part = slice(start, start + PART)
+                    at = self.stored[part].astype(np.intp, copy=False)
+                    # Numbers that the table does not list were refused: `raise` would check again.
+                    self.values.take(at, mode="clip", out=data[part])
+                self._data = data
         return self._data
 
     @property
