@@ -161,21 +161,31 @@ def _compiled() -> AbstractContextManager[None]:
     return use_kernels("numba" if find_spec("numba") else "scipy")
 
 
+def load(folder: str, shape: tuple[int, int], mapped: bool) -> Any:
+    """Return the counts in a folder, in memory or mapped from their files."""
+    X = sp.csr_array(shape, dtype=np.int32)
+    mode = "r" if mapped else None
+    # The constructor of SciPy may copy mapped arrays.
+    X.data, X.indices, X.indptr = (np.load(Path(folder) / f"{p}.npy", mode) for p in PARTS)
+    return X
+
+
 def child(folder: str, size: dict[str, int], method: str) -> dict[str, float] | None:
     """Fit once; return seconds and bytes at the peak, or None if the package is not installed."""
     fit, mapped = METHODS[method]
-    warm = sp.csr_array(np.random.default_rng(SEED).poisson(1.0, (60, 12)).astype(np.int32))
-    try:
-        with warnings.catch_warnings(), _compiled():
-            warnings.simplefilter("ignore")
-            fit(warm, 2)  # for imports, and compilation, on first use
-    except ImportError:
-        return None
+    few = sp.csr_array(np.random.default_rng(SEED).poisson(1.0, (60, 12)).astype(np.int32))
+    with tempfile.TemporaryDirectory() as place, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for part in PARTS:
+            np.save(Path(place) / f"{part}.npy", getattr(few, part))
+        try:
+            with _compiled():
+                fit(load(place, few.shape, mapped), 2)  # for imports, and compilation, on first use
+        except ImportError:
+            return None
     at = Size(**size)
     before = resident("VmRSS")
-    arrays = [np.load(Path(folder) / f"{p}.npy", mmap_mode="r" if mapped else None) for p in PARTS]
-    X = sp.csr_array((at.n, at.d), dtype=np.int32)
-    X.data, X.indices, X.indptr = arrays  # the constructor of SciPy may copy mapped arrays
+    X = load(folder, (at.n, at.d), mapped)
     start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

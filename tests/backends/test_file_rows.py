@@ -2,14 +2,16 @@
 
 import errno
 import os
+import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from momentree import LatentDirichletAllocation, SingleTopicModel, TopicTree
-from momentree.backends import FileRows, RowBlocks, RowSampler, in_files
+from momentree.backends import FileRows, RowBlocks, RowSampler, in_files, num_threads
 from momentree.datasets import make_single_topic, store_counts
 from momentree.exceptions import MomentreeError
 from tests.raising import raises
@@ -69,6 +71,20 @@ def test_samples_are_those_of_rows_in_memory(X, stored):
         ):
             # Of equal rows, any may be drawn.
             assert content(X, *found) == content(X, *wanted)
+
+
+def test_rows_in_any_order_are_read_from_the_beginning_to_the_end(X, tmp_path):
+    X = sp.vstack([X, X, X], format="csr")  # pages are released after every four megabytes
+    stored, released = store_counts(X, tmp_path / "counts").X, []
+    factor, at = np.linspace(0, 1, 3 * N), np.random.default_rng(0).permutation(3 * N)
+    with num_threads(1):  # a profile sees only its own thread
+        sys.setprofile(lambda _, event, f: event == "c_call" and released.append(f.__name__))
+        part = RowBlocks(stored).scaled(factor).take(at)
+        sys.setprofile(None)
+    assert released.count("madvise") < 50
+    expected = RowBlocks(X).scaled(factor).take(at)
+    assert (part.matrix != expected.matrix).nnz == 0
+    np.testing.assert_array_equal(part.row_sums, expected.row_sums)
 
 
 def content(X, at, weight):

@@ -279,6 +279,10 @@ class RowBlocks(Rows):
                 last=int(rows.max()),
                 most=self.shape[0] - 1,
             )
+        if self.is_mapped and (np.diff(rows) < 0).any():
+            # A file is read from its beginning to its end, and its rows are put in order in memory.
+            there, at = np.unique(rows, return_inverse=True)
+            return self.take(there).take(at)
         part = object.__new__(type(self))
         factor = None if self._factor is None else picked(self._factor, rows)
         part._hold(self._rows(rows), self._block_nnz, self._values, factor, self._kernels)
