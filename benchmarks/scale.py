@@ -64,7 +64,8 @@ def store(size: Size, folder: Path) -> int:
     """Draw a corpus into CSR files, and return the number of stored counts."""
     rng = np.random.default_rng(SEED)
     base = 1.0 / (np.arange(size.d) + 10.0)
-    topics = rng.dirichlet(0.05 + size.d * 0.2 * base / base.sum(), size.k)
+    # The same sum for any d, so that topics differ as much with many words as with few.
+    topics = rng.dirichlet(1_000 / size.d + 4_000 * base / base.sum(), size.k)
     sums = np.cumsum(topics, axis=1)
     sums /= sums[:, -1:]
     stored, ends = 0, [np.zeros(1, dtype=np.int64)]
