@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from momentree import LatentDirichletAllocation, SingleTopicModel, TopicTree
 from momentree.backends import FileRows, RowBlocks, RowSampler, in_files, num_threads
+from momentree.backends.contents import row_weights
 from momentree.datasets import make_single_topic, store_counts
 from momentree.exceptions import MomentreeError
 from tests.raising import raises
@@ -128,6 +129,18 @@ def test_no_page_of_a_file_remains_after_a_fit(stored, tmp_path, monkeypatch, mo
     assert resident(scratch) == 0
     model.labels_.max()
     assert resident(scratch) > 0
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="says nothing of pages")
+def test_no_page_of_weights_remains_after_their_check(stored, tmp_path):
+    folder = tmp_path / "weights"
+    folder.mkdir()
+    np.save(folder / "weights.npy", np.r_[np.ones(N - 1), 0.5])
+    weight = row_weights(in_files(stored), np.load(folder / "weights.npy", mmap_mode="r"))
+    assert is_in_file(weight)
+    assert resident(folder) == 0
+    assert weight[-1] == 0.5
+    assert resident(folder) > 0
 
 
 def test_lda_with_em_keeps_proportions_in_files(X, stored, monkeypatch):

@@ -69,14 +69,20 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> Floa
     if w.ndim == 0:
         w = np.full(n_samples, float(w))
     check_shape("sample_weight", w, (n_samples,))
-    bad = ~((w >= 0) & (w <= MAX_COUNT))
-    if bad.any():
-        at = int(np.argmax(bad))
-        raise InvalidDataError("bad_sample_weight", row=at, value=float(w[at]), largest=MAX_COUNT)
-    if not w.any():
+    start, top = 0, 0.0
+    for part in in_parts(w):
+        bad = ~((part >= 0) & (part <= MAX_COUNT))
+        if bad.any():
+            at = int(np.argmax(bad))
+            value = float(part[at])
+            raise InvalidDataError(
+                "bad_sample_weight", row=start + at, value=value, largest=MAX_COUNT
+            )
+        start, top = start + len(part), max(top, float(part.max(initial=0.0)))
+    if not top:
         raise InvalidDataError("no_sample_weight")
-    if w.max() < MIN_COUNT:
-        raise InvalidDataError("tiny_sample_weights", largest=float(w.max()), needed=MIN_COUNT)
+    if top < MIN_COUNT:
+        raise InvalidDataError("tiny_sample_weights", largest=top, needed=MIN_COUNT)
     return w
 
 

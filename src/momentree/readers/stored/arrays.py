@@ -12,6 +12,7 @@ from numpy.lib import format as npy
 from numpy.typing import DTypeLike, NDArray
 
 from momentree._arrays import DAMAGE
+from momentree._pages import in_parts
 
 _BLOCK = 1 << 20
 """Entries copied at a time when the type of a file changes."""
@@ -88,7 +89,8 @@ class ArrayWriter:
 def write_array(path: Path, values: NDArray[Any]) -> None:
     """Write an array of one dimension to a ``.npy`` file, and to disk."""
     with ArrayWriter(path, values.dtype) as file:
-        file.append(values)
+        for part in in_parts(values):
+            file.append(part)
         file.finish()
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from momentree._pages import each_part, grouped, picked, release
+from momentree._pages import each_part, grouped, picked, release, release_at, windows
 from momentree._types import Floats, Ints
 from momentree.messages import Message
 from momentree.readers.copies import MIN_WORDS, note_copies
@@ -61,11 +61,14 @@ def weigh_stored_copies(
     weighted, notes = note_copies(n, n_copies, 0, largest, n_groups, unique, passages)
     if not weighted:
         return None, notes
-    weights = np.ones(n)
+    weights = each_part(lambda found: np.ones(len(found)), sums)
     for found, rows in parts_of_equal(sums):
         _, group, sizes = np.unique(found, return_inverse=True, return_counts=True)
-        copied = found >= 2
-        weights[rows[copied]] = 1.0 / sizes[group[copied]]
+        copied = np.flatnonzero((found >= 2) & (sizes[group] > 1))
+        at, weight = rows[copied], 1.0 / sizes[group[copied]]
+        for part in windows(weights, at):
+            weights[at[part]] = weight[part]
+            release_at(weights, at[part])
     return weights, notes
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from momentree._pace import Pace
+from momentree._pages import in_parts, release
 from momentree._types import Floats
 from momentree.exceptions import EmptyCorpusError
 from momentree.messages import Message
@@ -160,7 +161,8 @@ class Stages:
         n = float(len(counts))
         df = documents.astype(np.float64)
         if weights is not None:
-            n, df = round(float(weights.sum()), 6), _weighted(counts, numbers, weights)
+            n = round(sum(float(part.sum()) for part in in_parts(weights)), 6)
+            df = _weighted(counts, numbers, weights)
         found = WordFrequencies(words, len(counts), n, df, lambda: occurrences.astype(np.float64))
         keep, dropped = select_words(found, settings.min_df, settings.max_df, settings.max_features)
         notes += dropped
@@ -269,6 +271,7 @@ def _weighted(counts: StoredCounts, numbers: Any, weights: Floats) -> Floats:
         stop = start + X.shape[0]
         each = np.repeat(weights[start:stop], np.diff(X.indptr))
         df += np.bincount(X.indices, weights=each, minlength=len(df))
+        release(weights[start:stop])
         start = stop
     return np.round(df, 6)
 

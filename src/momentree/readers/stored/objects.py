@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from momentree._pages import picked
 from momentree._types import Ints
 from momentree.readers.records.objects import Records
 from momentree.readers.stored.counts import StoredCounts
@@ -74,7 +75,7 @@ class StoredCorpus(Corpus):
             vectorizer=self.vectorizer,
             notes=self.notes,
             passages=cut,
-            weights=None if self.weights is None else self.weights[chosen],
+            weights=None if self.weights is None else picked(self.weights, chosen),
         )
 
 
