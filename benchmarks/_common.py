@@ -123,11 +123,11 @@ def load_all(names: Iterable[str] = tuple(CORPORA)) -> list[Labeled]:
 
 
 def unrelated_topics(
-    n: int = 11_463, d: int = 3_000, length: float = 1_450, seed: int = SEED
+    n: int = 11_463, d: int = 3_000, length: float = 1_450, seed: int = SEED, k: int = 8
 ) -> TopicSample:
-    """Draw counts of eight unrelated topics: power-law words, about `length` words per document."""
+    """Draw counts of k unrelated topics: power-law words, about `length` words per document."""
     lengths = np.random.default_rng(seed).poisson(length, n)
-    return make_single_topic(n, d, 8, length=lengths, concentration=0.5, random_state=seed)
+    return make_single_topic(n, d, k, length=lengths, concentration=0.5, random_state=seed)
 
 
 def binary_records(
