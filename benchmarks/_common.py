@@ -6,8 +6,10 @@ import os
 import platform
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 import momentree
-from momentree.backends import get_num_threads
+from momentree.backends import get_num_threads, use_kernels
 from momentree.datasets import (
     Corpus,
     TopicSample,
@@ -195,6 +197,11 @@ def product(X: Any, inner: int = 20) -> Callable[[], None]:
             X @ v
 
     return task
+
+
+def compiled() -> AbstractContextManager[None]:
+    """Compile kernels for tables of any size, if Numba is installed; for imports on first use."""
+    return use_kernels("numba" if find_spec("numba") else "scipy")
 
 
 def spread(values: Sequence[float] | NDArray[Any], form: str = ".3g") -> str:

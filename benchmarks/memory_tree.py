@@ -14,13 +14,12 @@ import sys
 import tempfile
 import tracemalloc
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from _common import environment, table, unrelated_topics
+from _common import compiled, environment, table, unrelated_topics
 
 PARTS = ("data", "indices", "indptr")
 DTYPES = ("int32", "int64", "float64")
@@ -75,11 +74,10 @@ def peaks(script: str, X: Any, dtype: str, options: dict[str, Any]) -> tuple[flo
 def child(folder: str, n: int, d: int, options: dict[str, Any], mode: str) -> dict[str, float]:
     """Return the bytes of a matrix of counts and of the peak of a fit."""
     from momentree import TopicTree
-    from momentree.backends import use_kernels
 
     some = np.random.default_rng(0).poisson(1.0, (40, 10))
     some = some.astype(np.load(Path(folder) / "data.npy", mmap_mode="r").dtype)
-    with use_kernels("numba" if find_spec("numba") else "scipy"):  # imports on first use
+    with compiled():  # imports on first use
         TopicTree(2, **options).fit(some)
     return peak(folder, (n, d), mode, TopicTree(max_leaf_nodes=8, **options).fit)
 

@@ -19,15 +19,13 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from _common import SEED, environment, table
+from _common import SEED, compiled, environment, table
 from memory_tree import PARTS, resident
 
 BATCH = 50_000
@@ -155,13 +153,6 @@ METHODS: dict[str, tuple[Callable[[Any, int], None], bool]] = {
 }
 
 
-def _compiled() -> AbstractContextManager[None]:
-    """Compile kernels for tables of any size, if Numba is installed."""
-    from momentree.backends import use_kernels
-
-    return use_kernels("numba" if find_spec("numba") else "scipy")
-
-
 def load(folder: str, shape: tuple[int, int], mapped: bool) -> Any:
     """Return the counts in a folder, in memory or mapped from their files."""
     X = sp.csr_array(shape, dtype=np.int32)
@@ -180,7 +171,7 @@ def child(folder: str, size: dict[str, int], method: str) -> dict[str, float] | 
         for part in PARTS:
             np.save(Path(place) / f"{part}.npy", getattr(few, part))
         try:
-            with _compiled():
+            with compiled():
                 fit(load(place, few.shape, mapped), 2)  # for imports, and compilation, on first use
         except ImportError:
             return None

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from _common import SEED, environment, spread, table
+from _common import SEED, compiled, environment, spread, table
 from memory_tree import PARTS, resident
 
 from momentree import SingleTopicModel
@@ -57,7 +57,8 @@ def child(folder: str, n: int, d: int, task: str) -> list[float]:
     if task == "product":
         return products(X)
     rng = np.random.default_rng(SEED)
-    SingleTopicModel(2, refine=None).fit(rng.poisson(1.0, (40, 10)))  # for imports on first use
+    with compiled():  # imports on first use
+        SingleTopicModel(2, refine=None).fit(rng.poisson(1.0, (40, 10)).astype(np.int32))
     matrix = sum(getattr(X, part).nbytes for part in PARTS)
     before = resident("VmRSS")
     start = time.perf_counter()
