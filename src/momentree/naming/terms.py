@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -124,7 +125,8 @@ def choose_distinct(
 
     A node gets its first `n_terms` leading terms. If an earlier node has the same ones, in any
     order, then the last one is replaced by the next leading one, or else other terms are added,
-    or else fewer are taken. The first node, the root, comes last: pages call it "All documents".
+    or else fewer are taken, or else any of the first ``2 * n_terms``. The first node, the root,
+    comes last: pages call it "All documents".
 
     Parameters
     ----------
@@ -168,3 +170,5 @@ def _choices(terms: Sequence[str], leading: int, n: int, most: int) -> Iterator[
         yield list(terms[:k])
     for last in terms[n:]:
         yield [*terms[: n - 1], last]
+    for k in range(most, 0, -1):
+        yield from map(list, combinations(terms[: 2 * most], k))
