@@ -103,9 +103,9 @@ def test_columns_that_only_some_sites_have(run, tmp_path):
     assert result.exit_code == 0, result.output
     assert "zeros where a site has no such column" in result.stderr
     found = State.load(pooled)
-    assert found.columns.tolist() == ["250", "401", "414", "428"]
     # 414 is in four records of one site and 250 in four of the other, which suppressed them.
-    np.testing.assert_allclose(found.m1, np.array([12, 16, 0, 12]) / 24)
+    assert found.columns.tolist() == ["250", "401", "428"]
+    np.testing.assert_allclose(found.m1, np.array([12, 16, 12]) / 24)
     assert found.suppressed[0] == 2
     assert "suppressed 2 columns" in result.stdout
 
@@ -162,6 +162,71 @@ def test_files_of_other_rounds(refuses, run, hospitals, files, tmp_path):
     assert "the last round: no and yes" in line
 
 
+def test_no_name_of_a_suppressed_column_is_sent(run, refuses, tmp_path):
+    rare, letters = "zarathustrasson", tmp_path / "letters.csv"
+    texts = [f"the wind was blue {rare if i == 7 else 'today'}" for i in range(60)]
+    letters.write_text("body\n" + "\n".join(texts) + "\n")
+    options = ("moments", letters, "--text-column", "body", "--save")
+    result = run(*options, tmp_path / "letters.mom")
+    assert "Suppressed 1 column " in result.stdout
+    found = State.load(tmp_path / "letters.mom")
+    assert found.columns.tolist() == found.reader["vocabulary"]
+    assert (rare in found.columns, len(found.columns)) == (False, 2)
+    assert rare.encode() not in found.to_bytes()
+    run(*options, tmp_path / "all.mom", "--min-cell", 1)
+    assert rare in State.load(tmp_path / "all.mom").columns
+    codes = tmp_path / "codes.csv"
+    codes.write_text("id,codes\n" + "".join(f"{i},A{i:02};B{i:02}\n" for i in range(9)))
+    line = refuses("moments", codes, "-q", "--save", tmp_path / "codes.mom")
+    assert line.code == "no_common_column"
+
+
+def test_nothing_tells_what_is_in_a_suppressed_column(run, tmp_path):
+    rows = [["A01", "B02"][: 1 + i % 2] + ["C03"] * (i % 3 == 0) for i in range(60)]
+    sites = {"one": [7], "two": [7, 8]}
+    for name, at in sites.items():
+        lines = [f"{i},{';'.join(row + ['Z99'] * (i in at))}" for i, row in enumerate(rows)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["id,codes", *lines]) + "\n")
+    common = [f"{i},A01;Z99" for i in range(60)]
+    (tmp_path / "more.csv").write_text("\n".join(["id,codes", *common]) + "\n")
+    sums = {name: tmp_path / f"{name}.mom" for name in (*sites, "more")}
+    for name, path in sums.items():
+        run("moments", tmp_path / f"{name}.csv", "--save", path)
+    assert sums["one"].read_bytes() == sums["two"].read_bytes()
+    question = tmp_path / "question.mom"
+    run("merge", sums["one"], sums["more"], "-k", 2, "--next", question)
+    assert "Z99" in State.load(question).columns
+    for name in sites:
+        result = run("moments", tmp_path / f"{name}.csv", "--round", question, "--save", sums[name])
+        assert "Suppressed 1 column " in result.stdout
+    assert sums["one"].read_bytes() == sums["two"].read_bytes()
+
+
+@pytest.mark.filterwarnings("default::momentree.exceptions.MomentreeWarning")
+def test_answers_of_other_rows_or_with_other_options(run, hospitals, files, tmp_path):
+    last = answers(run, hospitals, tmp_path, 2, *CODES, question=files / "question.mom")
+    complete = run("merge", *last, "--fit", tmp_path / "all.mt", "--next", tmp_path / "all.mom")
+    assert "warning" not in complete.stderr
+    result = run("merge", *last[:2], "--fit", tmp_path / "some.mt")
+    assert "this round has 300 rows, and the one before had 450" in result.stderr
+    other = CODES[2:]
+    result = run(
+        "moments",
+        hospitals / "a.csv",
+        *other,
+        "--round",
+        files / "question.mom",
+        "--save",
+        tmp_path / "other.mom",
+    )
+    assert "not all tables were read with the same --rollup" in result.stderr
+    run("moments", hospitals / "a.csv", *other, "--save", tmp_path / "first.mom")
+    first = tmp_path / "first.mom", files / "b1.mom"
+    result = run("merge", *first, "--save", tmp_path / "merged.mom")
+    assert "not all tables were read with the same --rollup" in result.stderr
+
+
+@pytest.mark.filterwarnings("default::momentree.exceptions.MomentreeWarning")
 def test_fewer_components_than_requested(run, files, tmp_path):
     first = [files / f"{name}1.mom" for name in "abc"]
     result = run("merge", *first, "-k", 50, "--next", tmp_path / "next.mom")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 import zipfile
 
 import numpy as np
@@ -11,7 +12,14 @@ import pytest
 import scipy.sparse as sp
 
 from momentree.decomposition import sidiwo, tensor_power_method
-from momentree.exceptions import InvalidDataError, MomentreeWarning, ReadError
+from momentree.exceptions import (
+    ConvergenceWarning,
+    InvalidDataError,
+    InvalidParameterError,
+    MomentreeWarning,
+    ReadError,
+)
+from momentree.models import fitted_from, next_round
 from momentree.moments import (
     BernoulliMoments,
     LDAMoments,
@@ -218,6 +226,38 @@ def test_the_same_site_twice():
     again + b  # no warning
 
 
+def test_other_rows_than_in_the_round_before(tmp_path):
+    X = data_of("single-topic")
+    question = MomentState(20).update(X).next_round(2)
+    question.save(tmp_path / "question.mom")
+    question = State.load(tmp_path / "question.mom")
+    next_round(question.empty().update(X[:200]) + question.empty().update(X[200:]))
+    fewer = question.update(X[:200])
+    for continue_with in (next_round, fitted_from):
+        with pytest.warns(MomentreeWarning, match="200 rows, and the one before had 360"):
+            continue_with(fewer)
+
+
+def test_fewer_components_than_requested():
+    state = MomentState(3, model="bernoulli").update([[1, 0, 1], [1, 0, 0]])
+    with pytest.warns(ConvergenceWarning, match="support 2 components, not 3"):
+        assert state.next_round(3).n_directions == 2
+
+
+def test_columns_are_a_number_or_names():
+    for columns in (2.5, "abc", None, True):
+        with raises(InvalidParameterError, "not_a_number"):
+            MomentState(columns)
+
+
+def test_names_of_columns_that_are_numbers():
+    X = data_of("single-topic")
+    state = MomentState(20).update(pd.DataFrame(X))
+    assert state.to_bytes() == MomentState(20).update(X).to_bytes()
+    with pytest.raises(InvalidDataError, match="in another order"):
+        state.update(pd.DataFrame(X)[range(19, -1, -1)])
+
+
 def test_states_without_rows():
     empty, state = MomentState(20), MomentState(20).update(data_of("single-topic"))
     assert (empty + state).to_bytes() == state.to_bytes()
@@ -257,7 +297,7 @@ def test_bad_rows_leave_a_state_unchanged():
 
 def test_one_record():
     state = MomentState(3, model="bernoulli").update([[1, 0, 1]])
-    assert state.next_round(2).update([[1, 0, 1]]).moments().m1.tolist() == [1, 0, 1]
+    assert state.next_round(1).update([[1, 0, 1]]).moments().m1.tolist() == [1, 0, 1]
 
 
 def test_the_union_of_columns():
@@ -318,6 +358,12 @@ def test_released_states_have_no_small_counts():
         state.empty().update(X[:4]).release(5)
     both = sent + sent.empty().update(X[:100]).release(5)
     assert both.suppressed[0] >= 1
+    assert state.release(5, left_out=2).suppressed[0] == 3
+    with pytest.warns(MomentreeWarning, match="the same 1 part"):
+        sent + state.release(5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sent + state  # no digest of what was suppressed is kept
     last = state.next_round(2).update(X).release(5)
     assert (last.moments().slices[0] == 0).all()
     assert b"occurrences" not in last.to_bytes()

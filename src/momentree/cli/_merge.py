@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from momentree import models
-from momentree.cli._moments import described, load_file
+from momentree.cli._moments import described, load_file, note_readers, with_columns
 from momentree.cli._run import Run
 from momentree.cli.screen import show
 from momentree.exceptions import (
@@ -32,6 +32,7 @@ def merged(run: Run, sources: Sequence[Path]) -> State:
         if not state.n_rows:
             raise ReadError("question_to_merge", path=str(path))
     first = states[0]
+    note_readers(run, [state.reader for state in states])
     if all(isinstance(s, MomentState) and not s._fixed for s in states):
         named: Any = states
         sizes = {len(s.columns) for s in states}
@@ -62,13 +63,12 @@ def _reader(states: Sequence[State], total: State) -> dict[str, Any] | None:
     found = states[0].reader
     if found is None:
         return None
-    columns = total.columns.tolist()
     if "codes" in found:
         names: dict[str, str] = {}
         for state in reversed(states):
             names |= (state.reader or {}).get("names", {})
-        return {**found, "codes": columns, "names": {c: names[c] for c in columns if c in names}}
-    return {**found, "vocabulary": columns} if "vocabulary" in found else found
+        found = {**found, "names": names}
+    return with_columns(found, total.columns.tolist())
 
 
 def continue_with(
@@ -99,11 +99,6 @@ def continue_with(
         if not needs and components is not None:
             raise InvalidParameterError("components_are_fixed", parameter="components")
         question = models.next_round(state, components)
-        question.reader = state.reader
-        if components is not None and isinstance(question, MomentState) and question.third:
-            found = question.n_directions
-            if found < components:
-                run.note(Message("fewer_directions", found=found, requested=components))
         saves["next"] = question.save
         lines += described_question(run, question)
     with run.stage("writing"):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,9 @@ class Rows:
     """Rows of a table, and the empty state that they update."""
 
     X: Any
-    columns: np.ndarray[Any, Any]
     state: State
+    names_columns: bool
+    """Whether the columns are those that were found in the table."""
 
 
 def load_file(path: Path) -> State:
@@ -101,8 +102,9 @@ def read_rows(
         chosen: Any = model
         state: State = MomentState([str(name) for name in columns], model=chosen)
         state.reader = reader
-        return Rows(X, state.columns, state)
-    return Rows(_aligned(run, X, columns, asked), asked.columns, asked)
+        return Rows(X, state, names_columns=vocabulary is None)
+    note_readers(run, [reader, asked.reader])
+    return Rows(_aligned(run, X, columns, asked), asked, names_columns=False)
 
 
 def _words(path: Path) -> list[str]:
@@ -135,8 +137,9 @@ def add_up(run: Run, rows: Rows, min_cell: int) -> None:
     """Add up the rows, suppress small counts, and write the state."""
     if model_of(rows.state) == "bernoulli" and (n_cells := int(np.isnan(rows.X.data).sum())):
         raise ReadError("incomplete_for_moments", n_cells=n_cells)
+    rows, left_out = _without_rare(rows, min_cell)
     with run.stage("adding up moments"):
-        state = rows.state.update(rows.X).release(min_cell)
+        state = rows.state.update(rows.X).release(min_cell, left_out=left_out)
     with run.stage("writing"):
         run.write_files({"save": state.save})
     if not run.quiet:
@@ -146,6 +149,48 @@ def add_up(run: Run, rows: Rows, min_cell: int) -> None:
             note = Message("suppressed_here", n_columns=columns, n_others=others, min_cell=min_cell)
             show(run.words(note) + "\n")
     run.end()
+
+
+def _without_rare(rows: Rows, min_cell: int) -> tuple[Rows, int]:
+    """Empty columns that few rows have, or leave them out if only their names would be new.
+
+    Afterwards, no total tells what was in them. Also return their number.
+    """
+    X, names = rows.X, rows.state.columns
+    found = np.bincount(X.indices, minlength=len(names))
+    rare = (found > 0) & (found < min_cell)
+    n_rare = int(np.count_nonzero(rare))
+    if X.shape[0] < min_cell or not n_rare:  # `release` refuses so few rows
+        return rows, 0
+    if not rows.names_columns:
+        X.data[rare[X.indices]] = 0
+        return replace(rows, X=X), n_rare
+    if n_rare == len(names):
+        raise ReadError("no_common_column", parameter="min_cell", min_cell=min_cell)
+    chosen: Any = model_of(rows.state)
+    state = MomentState(names[~rare], model=chosen)
+    state.reader = with_columns(rows.state.reader, names[~rare].tolist())
+    return Rows(X[:, np.flatnonzero(~rare)], state, names_columns=True), n_rare
+
+
+def with_columns(reader: dict[str, Any] | None, columns: list[str]) -> dict[str, Any] | None:
+    """Return the settings of a reader for these columns, without the names of others."""
+    if reader is not None and "codes" in reader:
+        names = {c: reader["names"][c] for c in columns if c in reader["names"]}
+        return {**reader, "codes": columns, "names": names}
+    return reader and {**reader, "vocabulary": columns}
+
+
+def note_readers(run: Run, readers: Sequence[dict[str, Any] | None]) -> None:
+    """Note options that differ between tables, and change what a record or a code is."""
+    given = [reader for reader in readers if reader is not None]
+    meant: dict[str, list[Any]] = {
+        "--rollup": [(reader.get("rollup"), reader.get("mapping")) for reader in given],
+        "--union-by": [reader.get("union_by") is None for reader in given],
+    }
+    names = [name for name, found in meant.items() if any(one != found[0] for one in found)]
+    if names:
+        run.note(Message("read_otherwise", names=names))
 
 
 def described(run: Run, state: State) -> list[str]:

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from momentree._fit import warn_caller
 from momentree._types import Floats
 from momentree._validation import check_number
 from momentree.assignment.incomplete import IncompleteAssigner
-from momentree.exceptions import InvalidDataError
+from momentree.exceptions import ConvergenceWarning, InvalidDataError
+from momentree.messages import Message
 from momentree.models._base import FlatModel
 from momentree.models._decomposers import DecompositionName, decomposer
 from momentree.models.bernoulli_mixture import BernoulliMixture
@@ -69,6 +71,13 @@ def next_round(
         If the number of components is missing, the state has too few rows, or EM from states does
         not exist for the model.
 
+    Warns
+    -----
+    ConvergenceWarning
+        If the moments support fewer components than requested.
+    MomentreeWarning
+        If this round has another number of rows than the one before.
+
     Examples
     --------
     >>> import numpy as np
@@ -100,15 +109,15 @@ def next_round(
     k = found.n_components
     start = _smoothed(state, found, np.full(k, 1.0 / k), smoothing)
     model: Any = state.model
-    out = ExpectedState(
-        state.columns,
-        model=model,
-        weights=start.weights,
-        centers=start.centers,
-        smoothing=smoothing,
+    return state._asks(
+        ExpectedState(
+            state.columns,
+            model=model,
+            weights=start.weights,
+            centers=start.centers,
+            smoothing=smoothing,
+        )
     )
-    out.reader = state.reader
-    return out
 
 
 def fitted_from(
@@ -138,6 +147,13 @@ def fitted_from(
     ------
     InvalidDataError
         If the state belongs to another round, or there is no estimator for its model.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the moments support fewer components than requested.
+    MomentreeWarning
+        If this round has another number of rows than the one before.
     """
     model: Any
     fitted: Any
@@ -184,6 +200,7 @@ def fitted_from(
             model.weighting = state.settings["weighting"]
     else:
         raise InvalidDataError("round_without_model")
+    state._check_rows()
     order = np.argsort(-weights, kind="stable")
     model.posterior_ = fitted.reordered(order)
     model.weights_, model.components_ = weights[order], centers[:, order].T.copy()
@@ -217,9 +234,17 @@ def _of(name: str, k: int, smoothing: float | None, *, refine: Any) -> Any:
 
 def _decomposed(state: MomentState, decomposition: str) -> Decomposition:
     moments: Any = state.moments()
-    found = decomposer(decomposition)(moments, moments.basis.shape[1])
+    k = moments.basis.shape[1]
+    found = decomposer(decomposition)(moments, k)
     if not found.n_components or not found.weights.sum() > 0:
         raise InvalidDataError("no_component_in_state")
+    if found.n_components < k:
+        reason = found.diagnostics.get("reason") or Message("moments_show_no_more")
+        warn_caller(
+            ConvergenceWarning(
+                "fewer_components", found=found.n_components, requested=k, reason=reason
+            )
+        )
     return found
 
 

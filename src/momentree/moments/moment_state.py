@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from momentree._choices import LogScaling, StateModel
+from momentree._fit import warn_caller
 from momentree._types import Bools, Floats
 from momentree._validation import (
     as_floats,
@@ -25,7 +26,11 @@ from momentree._validation import (
 )
 from momentree.backends import RowBlocks, Rows, single_threaded_blas
 from momentree.backends.products import TransposedProduct
-from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.exceptions import (
+    ConvergenceWarning,
+    InvalidDataError,
+    InvalidParameterError,
+)
 from momentree.moments._subspaces import RitzPairs, largest_eigenvectors, signed
 from momentree.moments.factorial import FactorialMoments
 from momentree.moments.lda import check_alpha0
@@ -422,7 +427,14 @@ class MomentState(State):
         Raises
         ------
         InvalidDataError
-            If M2 supports fewer than two components, or no rows were added.
+            If M2 has no positive eigenvalue, or no rows were added.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If M2 supports fewer than k components, so that the next round has fewer.
+        MomentreeWarning
+            If this round has another number of rows than the one before.
         """
         check_integer("n_components", n_components, at_least=1)
         check_number("tol", tol, at_least=0)
@@ -442,9 +454,9 @@ class MomentState(State):
             k = int(np.count_nonzero(ritz.values[:n_components] > 0))
             Q = np.linalg.qr(Y @ ritz.vectors[:, : max(k, 1)])[0]
             settings["third"] = True
-        found = MomentState(self.columns, **settings, subspace=signed(Q))
-        found.reader = self.reader
-        return found
+        if settings["third"] and (found := Q.shape[1]) < n_components:
+            warn_caller(ConvergenceWarning("fewer_directions", found=found, requested=n_components))
+        return self._asks(MomentState(self.columns, **settings, subspace=signed(Q)))
 
     def accuracy(self, n_components: int) -> float:
         """Return the residual of the first k eigenpairs of M2, relative to the largest eigenvalue.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -21,6 +20,12 @@ from momentree._types import Bools, Floats
 from momentree._validation import check_integer, check_shape
 from momentree._version import __version__
 from momentree.exceptions import InvalidDataError, MomentreeWarning, ReadError
+from momentree.moments._fingerprint import (
+    column_difference,
+    column_names,
+    digest,
+    setting_differences,
+)
 
 FORMAT = "momentree-moments"
 FORMAT_VERSION = 1
@@ -63,6 +68,8 @@ class State(ABC):
         Whether small counts were suppressed; see :meth:`release`.
     reader : dict or None
         Settings that convert new data to these columns, for the model; not in the fingerprint.
+    rows_before : int or None
+        Number of rows in the round before, which should be the same ones; None in the first round.
     """
 
     _by_column: ClassVar[tuple[str, ...]]
@@ -81,11 +88,12 @@ class State(ABC):
         fixed: Mapping[str, Floats],
         sums: Mapping[str, Floats],
     ) -> None:
-        self.columns = _names(columns)
+        self.columns = column_names(columns)
         self.settings, self._fixed = dict(settings), dict(fixed)
         self._sums = {"rows": np.zeros(1), "suppressed": np.zeros(2), **sums}
         self.released = False
         self.reader: dict[str, Any] | None = None
+        self.rows_before: int | None = None
         self._parts: frozenset[str] = frozenset()
 
     # --- adding rows ------------------------------------------------------------------------------
@@ -132,9 +140,11 @@ class State(ABC):
     def _check_columns(self, X: Any) -> None:
         names: Any = X.feature_names if isinstance(X, NamedColumns) else getattr(X, "columns", None)
         d = np.shape(X)[1] if names is None and len(np.shape(X)) == 2 else len(self.columns)
-        if names is not None and not np.array_equal(np.asarray(names, dtype=object), self.columns):
-            difference = _column_difference(np.array([str(n) for n in names]), self.columns)
-            raise InvalidDataError("columns_not_of_state", difference=difference)
+        if names is not None:
+            names = np.array([str(name) for name in names], dtype=object)
+            if not np.array_equal(names, self.columns):
+                difference = column_difference(names, self.columns)
+                raise InvalidDataError("columns_not_of_state", difference=difference)
         if d != len(self.columns):
             raise InvalidDataError("n_columns_not_of_state", found=d, needed=len(self.columns))
 
@@ -219,13 +229,9 @@ class State(ABC):
         """Say in what the fingerprints of two states differ."""
         if type(self) is not type(other):
             return [f"kind: {type(self).__name__} and {type(other).__name__}"]
-        found = [
-            f"{_WORDS.get(name, name)}: {_shown(value)} and {_shown(other.settings.get(name))}"
-            for name, value in self.settings.items()
-            if value != other.settings.get(name)
-        ]
+        found = setting_differences(self.settings, other.settings)
         if not np.array_equal(self.columns, other.columns):
-            found.append(_column_difference(self.columns, other.columns))
+            found.append(column_difference(self.columns, other.columns))
         elif self._fixed.keys() != other._fixed.keys() or any(
             not np.array_equal(value, other._fixed[name]) for name, value in self._fixed.items()
         ):
@@ -237,13 +243,13 @@ class State(ABC):
     def fingerprint(self) -> str:
         """Fingerprint of what the sums belong to: kind, columns, settings and fixed arrays."""
         text = [FORMAT_VERSION, type(self).__name__, self.columns.tolist(), self.settings]
-        return _digest(json.dumps(text, sort_keys=True).encode(), self._fixed)
+        return digest(json.dumps(text, sort_keys=True).encode(), self._fixed)
 
     @property
     def _content_parts(self) -> frozenset[str]:
         if self._parts or not self.n_rows:
             return self._parts
-        return frozenset([_digest(b"", self._sums)])
+        return frozenset([digest(b"", self._sums)])
 
     # --- what is in it ----------------------------------------------------------------------------
 
@@ -262,10 +268,22 @@ class State(ABC):
         """Return a state with the same fingerprint and no rows."""
         made: Any = type(self)
         out: Self = made(self.columns, **self.settings, **self._fixed)
-        out.reader = self.reader
+        out.reader, out.rows_before = self.reader, self.rows_before
         return out
 
-    def release(self, min_count: int = 5) -> Self:
+    def _asks(self, question: S) -> S:
+        """Return the empty state of the next round, with what it takes from this one."""
+        self._check_rows()
+        question.reader, question.rows_before = self.reader, self.n_rows
+        return question
+
+    def _check_rows(self) -> None:
+        """Warn if this round has another number of rows than the one before."""
+        before = self.rows_before
+        if before not in (None, self.n_rows):
+            warn_caller(MomentreeWarning("other_rows", n_rows=self.n_rows, before=before))
+
+    def release(self, min_count: int = 5, *, left_out: int = 0) -> Self:
         """Return a copy to send to others, without sums over few rows.
 
         Parameters
@@ -273,6 +291,9 @@ class State(ABC):
         min_count : int >= 1, default=5
             Columns that are not zero in fewer rows than this, but in some, are treated as if they
             were zero in all; so are pairs of columns, and components that have fewer rows.
+        left_out : int >= 0, default=0
+            Number of columns that the state does not have because too few rows have them. Leave
+            such columns out if their names tell anything that the others do not know.
 
         Returns
         -------
@@ -287,15 +308,18 @@ class State(ABC):
 
         Notes
         -----
-        This is no guarantee of privacy: see ``docs/sites.md``.
+        This is no guarantee of privacy: see ``docs/sites.md``. Totals, such as the number of words,
+        still count what was suppressed; to avoid this, empty such columns before :meth:`update`, or
+        leave them out.
         """
         check_integer("min_count", min_count, at_least=1)
+        check_integer("left_out", left_out, at_least=0)
         if self.n_rows < min_count:
             raise InvalidDataError("too_few_rows_to_release", min_count=min_count)
         if self.released:
             return copy(self)
         out = copy(self)
-        out._parts = self._content_parts
+        out._parts = frozenset()  # a digest of sums that are not sent would tell small ones
         out._sums = {name: value.copy() for name, value in self._sums.items()}
         occurrences = out._sums.pop("occurrences")
         rare = (occurrences > 0) & (occurrences < min_count)
@@ -303,7 +327,8 @@ class State(ABC):
         for name in self._by_column:
             if name in out._sums:
                 out._sums[name][rare] = 0.0
-        out._sums["suppressed"] = out._sums["suppressed"] + [np.count_nonzero(rare), others]
+        n_columns = np.count_nonzero(rare) + left_out
+        out._sums["suppressed"] = out._sums["suppressed"] + [n_columns, others]
         out.released = True
         return out
 
@@ -325,13 +350,17 @@ class State(ABC):
             "sums": list(self._sums),
             "released": self.released,
             "reader": self.reader,
+            "rows_before": self.rows_before,
             "parts": sorted(self._content_parts),
             "fingerprint": self.fingerprint,
         }
         return manifest, {**self._fixed, **{f"sum_{n}": v for n, v in self._sums.items()}}
 
     def to_bytes(self) -> bytes:
-        """Return the state as bytes, the content of a file; equal states give equal bytes."""
+        """Return the state as bytes, the content of a file.
+
+        States that were made in the same way from the same rows give the same bytes.
+        """
         return container_bytes(*self._stored())
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -413,6 +442,10 @@ class State(ABC):
             if not isinstance(manifest["reader"], dict | None):
                 raise InvalidDataError("bad_entry", name="reader", value=manifest["reader"])
             state.reader = manifest["reader"]
+            before = manifest.get("rows_before")
+            if not isinstance(before, int | None):
+                raise InvalidDataError("bad_entry", name="rows_before", value=before)
+            state.rows_before = before
             return state
 
     def _restore(self, sums: dict[str, Floats], *, released: bool) -> None:
@@ -430,39 +463,6 @@ class State(ABC):
     """Sums that a released state does not have."""
 
 
-_WORDS = {"third": "the last round", "n_iter": "step of EM", "last": "log-likelihood before"}
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "none" if value is None else str(value)
-
-
-def _names(columns: int | Sequence[str] | NDArray[Any]) -> NDArray[Any]:
-    if isinstance(columns, int | np.integer):
-        check_integer("columns", columns, at_least=1)
-        return np.arange(columns).astype(str).astype(object)
-    names = np.array([str(name) for name in columns], dtype=object)
-    if not len(names):
-        raise InvalidDataError("no_columns_in_state")
-    unique, counts = np.unique(names.astype(str), return_counts=True)
-    if len(unique) < len(names):
-        raise InvalidDataError("word_repeated", word=str(unique[counts.argmax()]))
-    return names
-
-
-def _column_difference(mine: NDArray[Any], others: NDArray[Any]) -> str:
-    missing = [str(name) for name in others if name not in set(mine)]
-    more = [str(name) for name in mine if name not in set(others)]
-    if not missing and not more:
-        return "columns: the same ones in another order"
-    parts = [f"columns: {len(mine):,} and {len(others):,}"]
-    parts += [f"only the first has {more[0]!r}"] if more else []
-    parts += [f"only the second has {missing[0]!r}"] if missing else []
-    return ", ".join(parts)
-
-
 def _check_size(name: str, value: Floats) -> None:
     if not (np.abs(value) < LARGEST).all():
         raise InvalidDataError("sums_overflow", name=name)
@@ -472,11 +472,3 @@ def _finite(name: str, array: NDArray[Any]) -> Floats:
     if array.dtype != np.float64 or not (np.abs(array) < LARGEST).all():
         raise InvalidDataError("not_usable_numbers", name=name, largest=LARGEST)
     return array
-
-
-def _digest(start: bytes, arrays: Mapping[str, NDArray[Any]]) -> str:
-    found = hashlib.sha256(start)
-    for name, array in arrays.items():
-        found.update(f"{name}{array.shape}".encode())
-        found.update(np.ascontiguousarray(array, dtype="<f8").tobytes())
-    return found.hexdigest()[:32]

@@ -212,6 +212,6 @@ class ExpectedState(State):
         new, old = (p.log_prior(S, N, smoothing) for p in (found, self.parameters))
         settings = {**self.settings, "n_iter": self.settings["n_iter"] + 1}
         settings["last"] = self.log_likelihood - (new - old)
-        out = ExpectedState(self.columns, **settings, weights=found.weights, centers=found.centers)
-        out.reader = self.reader
-        return out
+        return self._asks(
+            ExpectedState(self.columns, **settings, weights=found.weights, centers=found.centers)
+        )

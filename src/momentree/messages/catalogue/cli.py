@@ -439,6 +439,14 @@ WORDS: dict[str, str] = {
     "site_twice": (
         "{path} contains rows that another file contains too: give the file of each site only once"
     ),
+    "read_otherwise": (
+        "not all tables were read with the same {names:and}, which decides what a record or a code "
+        "is; give all sites the same options in every round, unless their tables differ in this"
+    ),
+    "no_common_column": (
+        "every column is found in fewer than {parameters.min_cell:{min_cell}} rows, so nothing can "
+        "be sent; lower it, or roll codes up"
+    ),
     "files_differ": "{path} and {first} cannot be merged: {reason}",
     "components_of_next": ("{parameter} determines the next round; add {parameters.next:FILE.mom}"),
     "components_needed": "the next round depends on the number of components; add {parameter:6}",
@@ -448,9 +456,6 @@ WORDS: dict[str, str] = {
     "incomplete_for_moments": (
         "{n_cells:~cell} {n_cells:?is/are} empty, and moments require complete records: add "
         "{parameters.empty:zero} if an empty cell means no, or leave such records out"
-    ),
-    "fewer_directions": (
-        "the second moments support {found:~component}, not {requested}; continuing with {found}"
     ),
     "fit_too_early": (
         "{parameter} requires the last round of moments, and these files are of the first: write "

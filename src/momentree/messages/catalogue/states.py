@@ -9,6 +9,13 @@ WORDS: dict[str, str] = {
         "both states contain the same {n_parts:~part}: if one site or batch was added twice, its "
         "rows now count double"
     ),
+    "fewer_directions": (
+        "the second moments support {found:~component}, not {requested}; continuing with {found}"
+    ),
+    "other_rows": (
+        "this round has {n_rows:~row}, and the one before had {before:,}; ask the same sites in "
+        "each round, and let them answer with the same table, read in the same way"
+    ),
     "never_added": (
         "the difference of the states is negative: the rows of the second one were not all added "
         "to the first; subtract only what was added"
