@@ -114,6 +114,8 @@ class WorkFolder:
         InvalidParameterError
             If it exists and `resume` is False, the input or an option has changed, another process
             works there, or it is inside the input.
+        ReadError
+            If it does not say what it belongs to.
         MomentreeError
             If it cannot be made.
         """
