@@ -44,6 +44,17 @@ def during(monkeypatch):
     return save
 
 
+def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path, during, monkeypatch):
+    synced, sync = [], os.fsync
+    monkeypatch.setattr(os, "fsync", lambda file: sync(file) or synced.append(os.fstat(file)))
+
+    def check(file):
+        (status,) = synced
+        assert (status.st_ino, status.st_size) == (file.stat().st_ino, file.stat().st_size)
+
+    during(tmp_path / "model.mt", check)
+
+
 @pytest.fixture
 def abandon(tmp_path, during):
     """Leave the folder of an unfinished file, as a killed process does; return its name."""

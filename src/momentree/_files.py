@@ -71,6 +71,8 @@ def atomic_write(path: str | PathLike[str]) -> Iterator[BinaryIO]:
             temporary = folder / target.name
             with temporary.open("xb") as file:
                 yield file
+                file.flush()
+                os.fsync(file.fileno())  # or else the name may outlive a power cut, not the content
             temporary.replace(target)
     except OSError as error:
         if error.filename is None:

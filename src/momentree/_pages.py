@@ -6,6 +6,8 @@ import mmap
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -68,6 +70,18 @@ def in_parts(array: NDArray[Any], *, always: bool = False) -> Iterator[NDArray[A
         release(part)
 
 
+def digest(*arrays: NDArray[Any]) -> bytes:
+    """Return 16 bytes that differ if an entry, a type or a shape does; pages are not kept."""
+    found = blake2b(digest_size=16)
+    for array in arrays:
+        found.update(f"{array.dtype.str}{array.shape}".encode())
+        rows = np.atleast_1d(array)
+        # Of one number for all rows, only that is read.
+        for part in in_parts(rows if rows.strides[0] else rows[:1], always=True):
+            found.update(np.ascontiguousarray(part).data)
+    return found.digest()
+
+
 def windows(array: NDArray[Any], at: NDArray[Any]) -> Iterator[slice]:
     """Divide positions in an array, so that each part is within a few megabytes of the array.
 
@@ -111,18 +125,23 @@ def room(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
     n_bytes = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
     if n_bytes < SMALL:
         return np.empty(shape, dtype)
-    try:
-        with tempfile.TemporaryFile(prefix="momentree-") as file:
-            if hasattr(os, "posix_fallocate"):
-                os.posix_fallocate(file.fileno(), 0, n_bytes)
-            else:
-                file.truncate(n_bytes)
-            found: NDArray[Any] = np.memmap(file, dtype, "r+", shape=shape)
-    except OSError as error:
-        raise MomentreeError(
-            "no_scratch", path=tempfile.gettempdir(), needed=n_bytes / 1e6, reason=error.strerror
-        ) from error
+    with scratch(), tempfile.TemporaryFile(prefix="momentree-") as file:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, n_bytes)
+        else:
+            file.truncate(n_bytes)
+        found: NDArray[Any] = np.memmap(file, dtype, "r+", shape=shape)
     return found
+
+
+@contextmanager
+def scratch() -> Iterator[None]:
+    """Name the folder of temporary files, within the block, if they cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise MomentreeError("no_scratch", path=tempfile.gettempdir(), reason=reason) from error
 
 
 def each_part(function: Any, *arrays: NDArray[Any]) -> NDArray[Any]:

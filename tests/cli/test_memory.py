@@ -165,6 +165,27 @@ def test_an_interrupted_run_says_how_to_continue(tmp_path, source, monkeypatch, 
     assert invoke(*given, "--resume").exit_code == 0
 
 
+def test_a_damaged_folder_is_left_to_the_user(tmp_path, source, monkeypatch):
+    given = arguments(source, tmp_path, "--memory", "1GB")
+    work = tmp_path / "t.work"
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(report, "summarize", interrupted)
+        assert invoke(*given).exit_code == 130
+    for name in ("run.json", "1-texts/labels.npy", "3-counts/indices.npy", "5-fit/model.mt"):
+        content = (work / name).read_bytes()
+        (work / name).write_bytes(content[:-1])
+        done = invoke(*given, "--resume")
+        assert done.exit_code == 2
+        named = name if name.startswith(("run", "1", "5")) else "3-counts"
+        assert done.stderr.endswith(f"{words('work_damaged', path=work, name=named)}\n")
+        (work / name).write_bytes(content)
+    assert invoke(*given, "--resume").exit_code == 0
+
+
 def test_an_error_in_the_input_keeps_nothing(tmp_path, source):
     done = invoke(*arguments(source, tmp_path, "--memory", "1GB", "--min-df", "1000"))
     assert done.exit_code == 2

@@ -197,6 +197,16 @@ def test_pipe_is_written_to_and_stays(tmp_path):
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
+def test_a_pipe_is_not_blamed_for_full_temporary_files(tmp_path):
+    def full(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    os.mkfifo(tmp_path / "pipe")
+    outputs = outputs_to(a=tmp_path / "pipe")
+    with raises(MomentreeError, "no_scratch"), outputs.writing() as write:
+        write("a", full)
+
+
 def test_a_pipe_that_nobody_reads_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
     os.mkfifo(tmp_path / "pipe")

@@ -10,10 +10,13 @@ from contextvars import ContextVar
 from hashlib import blake2b
 from os import PathLike
 from pathlib import Path
+from tokenize import TokenError
 
 import numpy as np
 
+from momentree._arrays import DAMAGE
 from momentree._files import atomic_write
+from momentree._pages import digest
 from momentree._types import Floats
 from momentree.backends.base import Kernel
 from momentree.backends.passes import count_pass
@@ -26,8 +29,8 @@ class Answers:
     """The answers to the questions of a computation, in order, one file each.
 
     A computation is deterministic, so that it asks the same questions again if it is repeated. The
-    name of a file depends on its question and all before it: if one of them differs, the rows are
-    asked.
+    name of a file depends on its question, with the rows and row arrays, and on all before it: if
+    one of them differs, the rows are asked. A file ends with a digest of the answer.
 
     Parameters
     ----------
@@ -44,6 +47,7 @@ class Answers:
         self,
         kernel: Kernel | tuple[Kernel, ...],
         shape: tuple[int, int],
+        named: Callable[[], bytes],
         ask: Callable[[], Floats],
     ) -> Floats:
         """Return the answer from its file, or else ask, and write it.
@@ -54,6 +58,8 @@ class Answers:
             The question; one that cannot be pickled is always asked.
         shape : tuple of int
             Shape of the rows.
+        named : callable
+            Returns a digest of the rows, and of the row arrays that the kernel receives.
         ask : callable
             Reads the rows.
 
@@ -66,20 +72,23 @@ class Answers:
             question = pickle.dumps((kernel, shape))
         except (pickle.PicklingError, AttributeError, TypeError):
             return ask()
-        self._asked = blake2b(self._asked + question, digest_size=16).digest()
+        self._asked = blake2b(self._asked + named() + question, digest_size=16).digest()
         self._n += 1
         path = self._folder / f"{self._n:06d}-{self._asked.hex()}.npy"
-        with suppress(OSError, ValueError, EOFError):  # there is none, or it is not complete
-            found: Floats = np.load(path)
-            self._n_known += 1
-            count_pass(shape[0])  # the number of passes is part of the result
-            return found
+        # There is none, or it is damaged.
+        with suppress(OSError, *DAMAGE, SyntaxError, TokenError), path.open("rb") as file:
+            found: Floats = np.load(file)
+            if file.read() == digest(found):
+                self._n_known += 1
+                count_pass(shape[0])  # the number of passes is part of the result
+                return found
         if self._n == self._n_known + 1 > 1:
             log.info("continuing after %d passes of an earlier run", self._n_known)
         answer = ask()
         try:
             with atomic_write(path) as file:
                 np.save(file, answer)
+                file.write(digest(answer))
         except OSError as error:
             reason = error.strerror or str(error)
             raise MomentreeError("cannot_store", path=str(path), reason=reason) from error
@@ -99,8 +108,8 @@ def answers_kept(folder: str | PathLike[str]) -> Iterator[None]:
     Parameters
     ----------
     folder : path-like
-        The folder, which is made if needed. The computation must be the same in each run: the same
-        rows, parameters and version.
+        The folder, which is made if needed. Sums over other rows, or with other sample weights or
+        parameters, are computed, not read; momentree must be of the same version.
 
     Yields
     ------
@@ -143,8 +152,11 @@ def answers_kept(folder: str | PathLike[str]) -> Iterator[None]:
 
 
 def kept_answer(
-    kernel: Kernel | tuple[Kernel, ...], shape: tuple[int, int], ask: Callable[[], Floats]
+    kernel: Kernel | tuple[Kernel, ...],
+    shape: tuple[int, int],
+    named: Callable[[], bytes],
+    ask: Callable[[], Floats],
 ) -> Floats:
     """Return the answer to a question, from a file within ``answers_kept``."""
     answers = _kept.get()
-    return ask() if answers is None else answers.of(kernel, shape, ask)
+    return ask() if answers is None else answers.of(kernel, shape, named, ask)

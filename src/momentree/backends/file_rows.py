@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from momentree._pages import each_part, mapped
+from momentree._pages import digest, each_part, mapped
 from momentree._types import Floats, Ints
 from momentree.backends.answers import kept_answer
 from momentree.backends.base import Kernel, RowArray, Rows
@@ -47,7 +48,8 @@ class FileRows(Rows):
 
         Within :func:`answers_kept`, it is kept in a file.
         """
-        return kept_answer(kernel, self.shape, lambda: self.blocks.sum(kernel, *arrays))
+        asked = self._named(arrays)
+        return kept_answer(kernel, self.shape, asked, lambda: self.blocks.sum(kernel, *arrays))
 
     def map(self, kernel: Kernel, *arrays: RowArray) -> RowArray:
         """Return the values of a kernel for all rows, in a file; see :meth:`Rows.map`."""
@@ -64,8 +66,16 @@ class FileRows(Rows):
             values.append(mapped)
             return total
 
-        total = kept_answer((mapping, kernel), self.shape, ask)
+        total = kept_answer((mapping, kernel), self.shape, self._named(arrays), ask)
         return (values[0] if values else self.map(mapping, *arrays)), total
+
+    @cached_property
+    def _digest(self) -> bytes:
+        return digest(*self.blocks.content)
+
+    def _named(self, arrays: tuple[RowArray, ...]) -> Callable[[], bytes]:
+        """Return a function that returns a digest of the rows and of row arrays."""
+        return lambda: self._digest + digest(*map(np.asarray, arrays))
 
     def each(self, function: Callable[..., Any], *arrays: RowArray) -> RowArray:
         """Return a function of row arrays, in a file; see :meth:`Rows.each`."""

@@ -142,6 +142,12 @@ class RowBlocks(Rows):
         return int(self._X.nnz)
 
     @property
+    def content(self) -> list[Any]:
+        """The arrays that determine all rows: those of the matrix, values and factors."""
+        others = [np.empty(0) if one is None else one for one in (self._values, self._factor)]
+        return [self._X.data, self._X.indices, self._X.indptr, *others]
+
+    @property
     def matrix(self) -> Any:
         """The rows as a CSR array, not copied; in single precision if they stand for others."""
         if self._values is None and self._factor is None:

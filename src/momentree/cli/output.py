@@ -11,12 +11,13 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from types import FrameType
 from typing import BinaryIO, cast
 
 from momentree._files import staging
+from momentree._pages import scratch
 from momentree.exceptions import MomentreeError
 from momentree.messages import Message
 
@@ -92,8 +93,8 @@ class Outputs:
             if option not in self._targets:
                 return
             target = self._targets[option]
-            with self._naming(option):
-                is_stream = option in self._streams
+            is_stream = option in self._streams
+            with self._naming(option), scratch() if is_stream else nullcontext():
                 beside = Path(tempfile.gettempdir()) if is_stream else target.parent
                 if beside not in folders:
                     folders[beside] = stack.enter_context(staging(beside))

@@ -49,8 +49,8 @@ BYTES_OF_RECORD = 120
 BYTES_OF_SEARCH = 24
 """Memory that a search in all documents takes for each of their counts."""
 _NO_ROOM = ("cannot_store", "cannot_write", "no_scratch")
-_REFUSED = ("resume_changed", "unfinished_work", "not_a_work_folder", "work_in_use")
-"""Errors after which finished stages are still useful, of this run or of another."""
+_REFUSED = ("resume_changed", "unfinished_work", "not_a_work_folder", "work_in_use", "work_damaged")
+"""Errors that leave it to the user whether the folder is removed."""
 
 
 def work_folder(source: Path, outputs: Mapping[str, Path | None]) -> WorkFolder:
@@ -68,7 +68,8 @@ def kept(run: Run, work: WorkFolder, *, resume: bool) -> Iterator[None]:
     if resume and work.is_new:
         run.note(Message("nothing_to_resume", path=str(work.path)))
     try:
-        yield
+        with work.read_from():
+            yield
     except (KeyboardInterrupt, SystemExit):
         _keep(run, work)
         raise

@@ -7,6 +7,9 @@ import gzip
 import json
 import os
 import random
+import shutil
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -206,7 +209,7 @@ def test_a_full_disk_leaves_finished_stages_or_nothing(tmp_path, texts, monkeypa
     write = os.fsync
 
     def full(descriptor):
-        if (work / "1-texts").is_dir() is finished:
+        if (work / "run.json").is_file() and (work / "1-texts").is_dir() is finished:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         write(descriptor)
 
@@ -220,6 +223,48 @@ def test_a_full_disk_leaves_finished_stages_or_nothing(tmp_path, texts, monkeypa
         with raises(MomentreeError, "cannot_store", path=str(work / "2-words")):
             store_corpus(source, work)
     assert len(store_corpus(source, work, resume=True)) == len(texts)
+
+
+def test_full_temporary_files_are_not_those_of_the_folder(tmp_path, monkeypatch):
+    def full(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("py3langid.rank", full)
+    texts = [f"of a boat at sea number {i}" for i in range(9)]  # whose language was not asked for
+    with raises(MomentreeError, "no_scratch", path=tempfile.gettempdir()):
+        store_corpus(csv(tmp_path, texts), tmp_path / "work")
+
+
+@pytest.mark.parametrize("stage", ["choose", "corpus"])
+def test_a_damaged_file_is_named_with_the_folder(tmp_path, texts, monkeypatch, stage):
+    source, work = csv(tmp_path, texts), tmp_path / "work"
+    with monkeypatch.context() as patch:
+        patch.setattr(stages.Stages, stage, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            store_corpus(source, work)
+    files = {path.relative_to(work) for path in work.rglob("*") if path.is_file()}
+    for name in files - {Path("lock"), Path("1-texts/document_of.npy")}:  # no text was cut
+        for missing in (False, True)[: len(name.parts)]:
+            damaged = shutil.copytree(work, tmp_path / "damaged")
+            content = (damaged / name).read_bytes()
+            (damaged / name).unlink()
+            if not missing and content:
+                (damaged / name).write_bytes(content[:-1])
+            with raises(ReadError, "work_damaged", path=str(damaged)) as info:
+                store_corpus(source, damaged, resume=True)
+            assert str(info.value.message.values["name"]).startswith(name.parts[0])
+            shutil.rmtree(damaged)
+
+
+def test_changed_texts_are_found(tmp_path, texts):
+    corpus = store_corpus(csv(tmp_path, texts), tmp_path / "work")
+    for name in ("ids.npy", "ids.bin"):
+        path = tmp_path / "work" / "1-texts" / name
+        content = path.read_bytes()
+        path.write_bytes(content[:128] + b"\xff" * (len(content) - 128))
+        with raises(ReadError, "stored_file_damaged"):
+            list(corpus.ids)
+        path.write_bytes(content)
 
 
 @pytest.mark.parametrize(

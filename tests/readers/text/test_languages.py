@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
+import os
 import random
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +23,7 @@ from momentree.datasets import (
     stop_words,
     vectorize,
 )
-from momentree.exceptions import InvalidDataError, MissingLibraryError
+from momentree.exceptions import InvalidDataError, MissingLibraryError, MomentreeError
 from momentree.readers.text.languages import (
     detect_language,
     detect_languages,
@@ -121,6 +124,15 @@ def test_italian_verse(shared_data):
 )
 def test_language_of_a_text(text, language):
     assert detect_language(text) == language
+
+
+def test_a_full_folder_of_temporary_files_is_named(monkeypatch):
+    def full(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("py3langid.rank", full)
+    with raises(MomentreeError, "no_scratch", path=tempfile.gettempdir()):
+        detect_language("a text whose language was not asked for before")
 
 
 def test_each_document_has_its_own_stop_words():

@@ -153,6 +153,7 @@ WORDS: dict[str, str] = {
     "stored_counts_damaged": (
         "the counts in {path} are damaged: a file is missing, cut off or changed; write them again"
     ),
+    "stored_file_damaged": "{path} is missing, cut off or changed; write it again",
     "folder_exists": "{path} exists already; remove it, or give another name",
     "cannot_store": (
         "cannot write {path}: {reason}; no part of it is left. Make room there, or choose another "

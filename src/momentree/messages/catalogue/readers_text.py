@@ -290,7 +290,8 @@ WORDS: dict[str, str] = {
     "version_changed": "it was begun with momentree {before}",
     "option_changed": "{parameter} was {before}",
     "work_damaged": (
-        "the folder {path} is damaged: a file is missing or cut off; remove it to begin anew"
+        "cannot continue the work in {path}: {name} is missing, cut off or changed. Remove the "
+        "folder to begin anew"
     ),
     "rare_words_forgotten": (
         "there are more different words than memory for them: words in fewer than "

@@ -36,8 +36,8 @@ WORDS: dict[str, str] = {
     ),
     # --- tables ----------------------------------------------------------------------------------
     "no_scratch": (
-        "cannot write {needed:.0f} MB of temporary files to {path}: {reason}; set the environment "
-        "variable TMPDIR to a folder with more room"
+        "cannot write temporary files to {path}: {reason}; set the environment variable TMPDIR to "
+        "a folder with more room"
     ),
     "rows_stay": (
         "this computation needs {n_rows:~row} themselves, which stay where they are; choose "

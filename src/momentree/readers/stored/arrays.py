@@ -13,6 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from momentree._arrays import DAMAGE
 from momentree._pages import in_parts
+from momentree.exceptions import ReadError
 
 _BLOCK = 1 << 20
 """Entries copied at a time when the type of a file changes."""
@@ -96,22 +97,23 @@ def write_array(path: Path, values: NDArray[Any]) -> None:
 
 def _described(path: Path) -> tuple[int, np.dtype[Any], int]:
     """Return the length, the type and the place of the first entry of a file."""
-    with path.open("rb") as file:
-        try:
+    try:
+        with path.open("rb") as file:
             npy.read_magic(file)
             shape, _, dtype = npy.read_array_header_1_0(file)
-        except (*DAMAGE, SyntaxError, TokenError) as error:
-            raise ValueError(path.name) from error
-        start = file.tell()
-    if len(shape) != 1 or path.stat().st_size != start + shape[0] * dtype.itemsize:
-        raise ValueError(path.name)
-    return int(shape[0]), dtype, start
+            start = file.tell()
+        (n,) = shape
+        if path.stat().st_size != start + n * dtype.itemsize:
+            raise EOFError
+    except (OSError, *DAMAGE, SyntaxError, TokenError) as error:
+        raise ReadError("stored_file_damaged", path=str(path)) from error
+    return int(n), dtype, start
 
 
 def open_array(path: Path) -> NDArray[Any]:
     """Open a ``.npy`` file of one dimension as a memory map, which is read as needed.
 
-    A file that is not as long as it should be is a ``ValueError``.
+    A file that is missing or not as long as it should be is a ``ReadError``.
     """
     n, dtype, start = _described(path)
     return np.memmap(path, dtype, "r", start, (n,)) if n else np.empty(0, dtype)

@@ -177,4 +177,4 @@ def store_corpus(
                 stages.count()
             stages.choose()
         work.remove_stage(WORDS)
-    return stages.corpus()
+        return stages.corpus()

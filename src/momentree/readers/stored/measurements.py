@@ -19,7 +19,7 @@ from momentree._limits import memory_bytes
 from momentree._pace import Pace
 from momentree._types import Ints
 from momentree._validation import check_choice
-from momentree.exceptions import InvalidParameterError, ReadError
+from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 from momentree.readers.measurements._columns import find_table_style, read_known_columns
 from momentree.readers.measurements._numbers import Style
@@ -210,7 +210,7 @@ def sample_measurements(
     with work.begun(source, options, resume=resume):
         if not work.has(SAMPLE):
             _draw(table, names, (allowed - BYTES_OF_PROCESS) // BYTES_PER_CELL, work)
-    drawn, rows, n_all = _drawn(table, work)
+        drawn, rows, n_all = _drawn(table, work)
     found = measurements_of(drawn, asked, words, **columns)
     values = {name: getattr(found, name) for name in Measurements.__dataclass_fields__}
     values["ids"] = _ids(drawn, found.coder.id_column, rows)
@@ -274,12 +274,9 @@ def _draw(source: Source, names: Sequence[str], n_cells: int, work: WorkFolder) 
 def _drawn(source: Source, work: WorkFolder) -> tuple[Table, Ints, int]:
     """Return the sample, the numbers of its rows in the table, from 0, and how many there are."""
     noted, place = work.read(SAMPLE), work.path / SAMPLE
-    try:
-        rows = np.array(open_array(place / "rows.npy"))
-        texts, m = StoredStrings(place / "texts"), len(rows)
-        columns = {name: texts[i * m : (i + 1) * m] for i, name in enumerate(noted["names"])}
-    except (OSError, ValueError) as error:
-        raise ReadError("work_damaged", path=str(place)) from error
+    rows = np.array(open_array(place / "rows.npy"))
+    texts, m = StoredStrings(place / "texts"), len(rows)
+    columns = {name: texts[i * m : (i + 1) * m] for i, name in enumerate(noted["names"])}
     origin = partial(_origin, source, rows)
     head = source.head
     table = Table(head.path, columns, m, origin, kinds=noted["kinds"], notes=head.notes)

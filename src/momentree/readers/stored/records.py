@@ -165,7 +165,7 @@ def store_records(
         if not work.has(RECORDS):
             CodeStage(cells, opening, named, id_column, union_by, empty).write(**choosing)
         work.remove_stage(CELLS)
-    return _open(work, table.head.path.name)
+        return _open(work, table.head.path.name)
 
 
 def _of_file(value: Any) -> Any:

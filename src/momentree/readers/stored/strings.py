@@ -12,6 +12,7 @@ from typing import Self, overload
 
 import numpy as np
 
+from momentree.exceptions import ReadError
 from momentree.readers.stored.arrays import ArrayReader, ArrayWriter
 
 _AT_ONCE = 1 << 12
@@ -81,8 +82,9 @@ class StoredStrings(Sequence[str]):
         ends = ArrayReader(path.with_suffix(".npy"))
         self._n = len(ends)
         self.n_bytes = int(ends.read(self._n - 1, self._n)[0]) if self._n else 0
-        if path.with_suffix(".bin").stat().st_size != self.n_bytes:
-            raise ValueError
+        texts = path.with_suffix(".bin")
+        if not texts.is_file() or texts.stat().st_size != self.n_bytes:
+            raise ReadError("stored_file_damaged", path=str(texts))
 
     def __len__(self) -> int:
         return self._n
@@ -122,17 +124,19 @@ class StoredStrings(Sequence[str]):
         """Read texts without mapping the file into memory."""
         if start == stop:
             return []
-        first = max(start - 1, 0)
-        with self._path.with_suffix(".npy").open("rb", buffering=0) as ends:
-            ends.seek(_HEADER + 8 * first)
-            at = np.frombuffer(_exactly(ends, 8 * (stop - first)), np.int64).tolist()
-        at = at if start else [0, *at]
-        with self._path.with_suffix(".bin").open("rb", buffering=0) as texts:
-            texts.seek(at[0])
-            content = _exactly(texts, at[-1] - at[0])
-        return [
-            content[a - at[0] : b - at[0]].decode("utf-8", "surrogatepass") for a, b in pairwise(at)
-        ]
+        first, file = max(start - 1, 0), self._path.with_suffix(".bin")
+        try:
+            with self._path.with_suffix(".npy").open("rb", buffering=0) as ends:
+                ends.seek(_HEADER + 8 * first)
+                at = np.frombuffer(_exactly(ends, 8 * (stop - first)), np.int64).tolist()
+            at = at if start else [0, *at]
+            with file.open("rb", buffering=0) as texts:
+                texts.seek(at[0])
+                content = _exactly(texts, at[-1] - at[0])
+            parts = (content[a - at[0] : b - at[0]] for a, b in pairwise(at))
+            return [part.decode("utf-8", "surrogatepass") for part in parts]
+        except (OSError, EOFError, ValueError) as error:
+            raise ReadError("stored_file_damaged", path=str(file)) from error
 
 
 def _exactly(file: FileIO, size: int) -> bytes:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -21,6 +21,7 @@ from momentree.readers.stored.counts import new_folder
 _PLAN = "run.json"
 _LOCK = "lock"
 _FORMAT = "momentree.work"
+_DAMAGED = "work_damaged"
 
 
 class _Lock:
@@ -113,6 +114,8 @@ class WorkFolder:
         InvalidParameterError
             If it exists and `resume` is False, the input or an option has changed, another process
             works there, or it is inside the input.
+        ReadError
+            If it does not say what it belongs to.
         MomentreeError
             If it cannot be made.
         """
@@ -133,7 +136,7 @@ class WorkFolder:
                     "unfinished_work", path=str(self.path), parameter="resume", value=True
                 )
             if resume:
-                self._check(json.loads((self.path / _PLAN).read_text(encoding="utf-8")), plan)
+                self._check(self._noted(_PLAN, dict), plan)
         try:
             with atomic_write(self.path / _PLAN) as file:
                 file.write(json.dumps(plan, ensure_ascii=False, indent=1).encode())
@@ -161,20 +164,44 @@ class WorkFolder:
         """
         self.begin(source, options, resume=resume)
         try:
-            yield
+            with self.read_from():
+                yield
         except BaseException:
             self.remove_if_new()
             raise
 
-    def _check(self, before: Any, plan: Mapping[str, Any]) -> None:
-        if not isinstance(before, dict) or before.get("format") != _FORMAT:
+    @contextmanager
+    def read_from(self) -> Iterator[None]:
+        """Say of a damaged file of this folder, within the block, that the work is to begin anew.
+
+        Yields
+        ------
+        None
+            Stages are read.
+
+        Raises
+        ------
+        ReadError
+            If a file of the folder cannot be read.
+        """
+        try:
+            yield
+        except ReadError as error:
+            path = Path(str(error.message.values.get("path", "")))
+            if error.code == _DAMAGED or not path.is_relative_to(self.path):
+                raise
+            name = path.relative_to(self.path)
+            raise ReadError(_DAMAGED, path=str(self.path), name=str(name)) from error
+
+    def _check(self, before: Mapping[str, Any], plan: Mapping[str, Any]) -> None:
+        if before.get("format") != _FORMAT:
             raise InvalidParameterError("not_a_work_folder", path=str(self.path))
         changed = []
-        if before["input"] != plan["input"]:
+        if before.get("input") != plan["input"]:
             changed.append(Message("input_changed", path=plan["input"]["path"]))
-        if before["momentree"] != plan["momentree"]:
-            changed.append(Message("version_changed", before=before["momentree"]))
-        old, new = before["options"], plan["options"]
+        if before.get("momentree") != plan["momentree"]:
+            changed.append(Message("version_changed", before=before.get("momentree")))
+        old, new = before.get("options", {}), plan["options"]
         changed += [
             Message("option_changed", parameter=name, before=repr(old.get(name)))
             for name in sorted({*old, *new})
@@ -232,13 +259,14 @@ class WorkFolder:
         ReadError
             If the stage is missing or damaged.
         """
+        return self._noted(f"{stage}/stage.json", _decoded)
+
+    def _noted(self, name: str, decoded: Callable[[Any], Any]) -> dict[str, Any]:
+        """Return the content of a JSON file."""
         try:
-            noted: dict[str, Any] = _decoded(
-                json.loads((self.path / stage / "stage.json").read_text(encoding="utf-8"))
-            )
+            return dict(decoded(json.loads((self.path / name).read_text(encoding="utf-8"))))
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ReadError("work_damaged", path=str(self.path / stage)) from error
-        return noted
+            raise ReadError(_DAMAGED, path=str(self.path), name=name) from error
 
     def has(self, stage: str) -> bool:
         """Return whether a stage is finished.

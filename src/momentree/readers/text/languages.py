@@ -14,6 +14,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from momentree._pages import scratch
 from momentree.exceptions import MissingLibraryError
 from momentree.messages import Message
 from momentree.readers.text._language_names import ALSO_CALLED, NAMES
@@ -108,7 +109,9 @@ def _language_of(excerpt: str) -> str | None:
     import py3langid
 
     scores: dict[str, float] = {}
-    for label, score in py3langid.rank(excerpt):
+    with scratch():  # its model is expanded into a temporary file
+        ranked = py3langid.rank(excerpt)
+    for label, score in ranked:
         code = ALSO_CALLED.get(label, label)
         if code in NAMES:
             scores.setdefault(code, score)
