@@ -6,9 +6,10 @@ import inspect
 import warnings
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from momentree._types import Ints
+from momentree.exceptions import InvalidParameterError
 
 E = TypeVar("E")
 P = ParamSpec("P")
@@ -50,6 +51,21 @@ def warn_caller(warning: Warning) -> None:
 
 class FitPredict:
     """Mixin for estimators whose ``fit`` finds the group of each sample."""
+
+    def _check_online(self) -> None:
+        """Raise InvalidParameterError, as there is no ``partial_fit``; see `FitsBatches`."""
+        raise InvalidParameterError("no_partial_fit", kind=type(self).__name__)
+
+    if not TYPE_CHECKING:  # for which any name would be an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise AttributeError, which for ``partial_fit`` tells what to do instead."""
+            if name == "partial_fit":
+                try:
+                    self._check_online()
+                except InvalidParameterError as error:
+                    raise AttributeError(str(error), name=name, obj=self) from error
+            return super().__getattribute__(name)
 
     def fit_predict(self, X: Any, y: object = None, **fit_params: Any) -> Ints:
         """Fit, and return the component or leaf of each sample.

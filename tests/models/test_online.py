@@ -247,9 +247,22 @@ def test_other_columns_by_name_are_refused():
     assert model.feature_names_in_.tolist() == WORDS
 
 
-def test_parameters_without_sums_have_no_partial_fit():
-    assert not hasattr(SingleTopicModel(3, refine=None), "partial_fit")
-    assert not hasattr(LatentDirichletAllocation(3, refine="gibbs"), "partial_fit")
+@pytest.mark.parametrize(
+    ("model", "code"),
+    [
+        (SingleTopicModel(3, refine=None), "no_sums_without_em"),
+        (LatentDirichletAllocation(3, refine="gibbs"), "no_sums_without_em"),
+        (GaussianMixture(3), "no_partial_fit"),
+    ],
+)
+def test_models_without_partial_fit_say_what_to_do(model, code):
+    assert not hasattr(model, "partial_fit")
+    with pytest.raises(AttributeError) as caught:
+        model.partial_fit(np.eye(3))
+    assert caught.value.__cause__.code == code
+    assert str(caught.value) == str(caught.value.__cause__)
+    with pytest.raises(AttributeError, match="other"):
+        model.other  # noqa: B018 - the attribute is looked up
 
 
 def test_missing_values_may_come_later():

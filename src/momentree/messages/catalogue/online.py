@@ -23,6 +23,11 @@ WORDS: dict[str, str] = {
         "{parameters.refine:=refine} does not compute; use {parameters.refine:=instead}, or fit() "
         "all {samples} together"
     ),
+    "no_partial_fit": (
+        "{kind} has no partial_fit(): fit() it to all {samples} together; SingleTopicModel, "
+        "PoissonMixture, LatentDirichletAllocation, BernoulliMixture, TopicTree and ClusterTree "
+        "learn from batches"
+    ),
     "no_sums_of_fit": (
         "this model cannot be continued, because its last fit kept no sums (it was edited, saved "
         "by an older version, or fitted with other parameters); fit() it again"
