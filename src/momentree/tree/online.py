@@ -119,6 +119,11 @@ class FitsBatches(NamedGroups):
         if vars(self).get("_sums") is None:
             raise InvalidDataError("no_sums_of_fit")
 
+    @property
+    def _zeros_are_values(self) -> bool:
+        """Whether a batch of zeros only has something to learn from."""
+        return False
+
     @abstractmethod
     def _relabel(self, before: Self) -> None:
         """After a new fit, give groups the numbers and names of the same groups before."""
@@ -132,10 +137,6 @@ class FitsBatches(NamedGroups):
         """Return checked samples, missing values, and column names."""
         counts, names = check_features(self, X, feature_names, reset=reset)
         return counts, None, names
-
-    def _check_content(self, X: Any, weight: Floats) -> None:
-        """Raise an error if there is nothing to learn from."""
-        check_something(X, weight)
 
     @property
     def n_samples_seen_(self) -> int:
@@ -185,7 +186,8 @@ class FitsBatches(NamedGroups):
         InvalidDataError
             If X contains other values, or does not have the columns of the first batch.
         EmptyCorpusError
-            If no sample of positive weight has a nonzero value.
+            If no sample of positive weight has a nonzero value, and zeros are no values: those of
+            binary data, and of measurements after the first batch, are.
         InvalidParameterError
             If a parameter is out of its range, or does not allow learning from batches.
 
@@ -211,7 +213,8 @@ class FitsBatches(NamedGroups):
                 raise InvalidDataError("names_of_other_batch")
             names = self.vocabulary_
         weight = check_sample_weight(sample_weight, samples.shape[0])
-        self._check_content(samples, weight)
+        if not self._zeros_are_values:
+            check_something(samples, weight)
         before = copy.copy(self) if fitted else None  # attributes are never changed in place
         factor = 1.0 if self.half_life is None or first else 0.5 ** (1.0 / self.half_life)
         if not first and kept is None:
