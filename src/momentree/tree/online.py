@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
+from momentree._elsewhere import here
 from momentree._fit import all_or_nothing, warn_caller
 from momentree._logging import console_logging
 from momentree._types import Floats, Ints
@@ -22,7 +23,7 @@ from momentree._validation import (
     check_shape,
     check_something,
 )
-from momentree.backends import single_threaded_blas
+from momentree.backends import is_collection, single_threaded_blas
 from momentree.exceptions import (
     InvalidDataError,
     MomentreeWarning,
@@ -167,7 +168,8 @@ class FitsBatches(NamedGroups):
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples, as for :meth:`fit`. All batches have the columns of the first.
+            Samples, as for :meth:`fit`; a Dask collection is brought to this machine. All batches
+            have the columns of the first.
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -202,6 +204,8 @@ class FitsBatches(NamedGroups):
         A file saved before then contains them.
         """
         self._check_parameters()
+        if is_collection(X):
+            X, _ = here(X, type(self).__name__)
         fitted = "labels_" in vars(self)
         kept: KeptRows | None = vars(self).get("_kept")
         first = not fitted and kept is None
