@@ -126,6 +126,22 @@ def test_models_that_need_single_rows_bring_them_here(case):
         assert "rows_always_brought_here" in [note.code for note in found.notes_]
 
 
+def test_batches_and_choices_bring_rows_here():
+    X = counts()
+    tried = {"candidates": [2, 3], "criteria": ["bic"]}
+    chosen = mt.choose_n_components(X, **tried).n_components
+    for make in (sparse_blocks, dense_blocks, frame):
+        expected, found = mt.PoissonMixture(3), mt.PoissonMixture(3)
+        for rows in (X, X[:100]):
+            expected.partial_fit(rows)
+            found.partial_fit(make(rows))
+            np.testing.assert_array_equal(found.components_, expected.components_)
+            np.testing.assert_array_equal(found.labels_, expected.labels_)
+        assert mt.choose_n_components(make(X), **tried).n_components == chosen
+    names = [f"w{j}" for j in range(X.shape[1])]
+    assert found.vocabulary_.tolist() == found.feature_names_in_.tolist() == names
+
+
 def test_a_bad_value_is_reported_with_its_row():
     X = counts().astype(float)
     X[200, 7] = np.nan

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import platform
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+import momentree as mt
 from momentree import SingleTopicModel
 
 fcntl = pytest.importorskip("fcntl", reason="needs locks of folders")
@@ -152,6 +155,52 @@ def test_an_interrupt_leaves_the_old_file_and_nothing_else(tmp_path, during):
         during(path, interrupt)
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_link_stays_a_link(tmp_path, exists):
+    (tmp_path / "files").mkdir()
+    real, link = tmp_path / "files" / "real", tmp_path / "link"
+    if exists:
+        real.write_text("old")
+    link.symlink_to(real)
+    MODEL.save(link)
+    assert link.is_symlink()
+    assert mt.load(real).n_components == 2
+    assert sorted(os.listdir(tmp_path)) == ["files", "link"]
+    assert os.listdir(tmp_path / "files") == ["real"]
+
+
+def test_a_loop_of_links_is_refused(tmp_path):
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    with pytest.raises(OSError, match="loop"):
+        MODEL.save(loop)
+    assert loop.is_symlink()
+
+
+def test_a_pipe_is_written_to_and_stays(tmp_path):
+    pipe, link, file = tmp_path / "pipe", tmp_path / "link", tmp_path / "file"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    MODEL.save(file)
+    for path in (pipe, link):
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            MODEL.save(path)
+            assert os.read(reader, 1 << 16) == file.read_bytes()
+        finally:
+            os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert link.is_symlink()
+
+
+def test_a_pipe_that_nobody_reads_is_an_error(tmp_path, monkeypatch):
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="pipe") as caught:
+        MODEL.save(tmp_path / "pipe")
+    assert caught.value.errno == errno.ENXIO
 
 
 def test_a_new_file_has_the_permissions_of_any_new_file(tmp_path):

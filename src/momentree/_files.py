@@ -9,18 +9,24 @@ import re
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
-from momentree.exceptions import InvalidParameterError, ReadError
+from momentree.exceptions import InvalidParameterError, MomentreeError, ReadError
 
 try:
     import fcntl
 except ImportError:  # the system does not have these locks
     fcntl = None  # type: ignore[assignment]
+
+# Paths here are open files of a process, which are written to, never replaced.
+_DESCRIPTORS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
+_TRIES = 50
+"""Time to wait for the reader of a pipe, in tenths of a second."""
 
 
 def check_readable(path: str | PathLike[str]) -> Path:
@@ -56,28 +62,78 @@ def is_special(path: Path) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
+def destination(path: Path) -> tuple[Path, bool]:
+    """Return where a file is written, following links, and whether that is a stream.
+
+    Streams are pipes, sockets, devices and open files of a process. Their content is poured into
+    them; all other files are replaced.
+    """
+    if is_special(path) or (path.parent in _DESCRIPTORS and path.is_file()):
+        return path, True
+    return Path(os.path.realpath(path)), False
+
+
+def pour(temporary: Path, stream: Path) -> None:
+    """Write a complete file to a stream, and wait for a reader if it is a pipe."""
+    sink: BinaryIO
+    sink = _pipe_with_reader(stream) if stream.is_fifo() else stream.open("wb")
+    with temporary.open("rb") as source, sink:
+        shutil.copyfileobj(source, sink)
+
+
+def _pipe_with_reader(pipe: Path) -> BinaryIO:
+    """Open a pipe for writing; fail if no reader appears in time."""
+    for left in range(_TRIES, -1, -1):
+        try:
+            descriptor = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError as error:
+            if error.errno != errno.ENXIO or not left:
+                raise
+            time.sleep(0.1)
+        else:
+            break
+    os.set_blocking(descriptor, True)
+    return cast("BinaryIO", os.fdopen(descriptor, "wb"))
+
+
 @contextmanager
 def atomic_write(path: str | PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file for writing, and put it in place only when it is complete.
 
     If the block raises an error, nothing is written, and an existing file is unchanged. An
-    ``OSError``, as from a full disk, names the file.
+    ``OSError``, as from a full disk, names the file. Links and streams stay what they are; see
+    :func:`destination`.
     """
-    target = Path(path)
+    with suppress(FileNotFoundError, NotADirectoryError):
+        Path(path).stat()  # raises an error for a loop of links
+    target, is_stream = destination(Path(path))
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such folder", str(target.parent))
     try:
-        with staging(target.parent) as folder:
+        with staging(Path(tempfile.gettempdir()) if is_stream else target.parent) as folder:
             temporary = folder / target.name
             with temporary.open("xb") as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())  # or else the name may outlive a power cut, not the content
-            temporary.replace(target)
+            if is_stream:
+                pour(temporary, target)
+            else:
+                temporary.replace(target)
     except OSError as error:
         if error.filename is None:
-            error.filename = str(target)
+            error.filename = str(path)
         raise
+
+
+@contextmanager
+def scratch() -> Iterator[None]:
+    """Name the folder of temporary files, within the block, if they cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise MomentreeError("no_scratch", path=tempfile.gettempdir(), reason=reason) from error
 
 
 @contextmanager

@@ -6,14 +6,13 @@ import mmap
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from momentree.exceptions import MomentreeError
+from momentree._files import scratch
 
 _PART = 1 << 16
 """Entries of a part of a memory-mapped array."""
@@ -132,16 +131,6 @@ def room(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
             file.truncate(n_bytes)
         found: NDArray[Any] = np.memmap(file, dtype, "r+", shape=shape)
     return found
-
-
-@contextmanager
-def scratch() -> Iterator[None]:
-    """Name the folder of temporary files, within the block, if they cannot be written."""
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise MomentreeError("no_scratch", path=tempfile.gettempdir(), reason=reason) from error
 
 
 def each_part(function: Any, *arrays: NDArray[Any]) -> NDArray[Any]:

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from momentree import SingleTopicModel, TopicTree
-from momentree.backends import RowBlocks, taken
+from momentree.backends import RowBlocks, counted_passes, taken
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, ReadError
 from tests.raising import raises
 
@@ -101,7 +101,10 @@ def test_the_same_bits_with_any_scheduler_and_number_of_workers(X):
         topics = SingleTopicModel(2, search="none", max_iter=2).fit(collection)
         tree = TopicTree(2, search="none", refine=None).fit(collection)
         found = [rows.sum(gram, weight), np.asarray(label), topics.components_, topics.labels_]
-        return [x.tobytes() for x in (*found, *(node.center for node in tree.tree_.nodes()))]
+        passes = np.array([topics.n_passes_, tree.n_passes_])
+        assert (passes > 5).all()
+        found += [passes, *(node.center for node in tree.tree_.nodes())]
+        return [x.tobytes() for x in found]
 
     with dask.config.set(scheduler="synchronous"):
         expected = answers()
@@ -113,6 +116,15 @@ def test_the_same_bits_with_any_scheduler_and_number_of_workers(X):
         with cluster, distributed.Client(cluster):
             assert answers() == expected
             assert DaskRows(collection.persist()).shape == X.shape
+
+
+def test_only_questions_about_the_rows_are_passes(X):
+    rows = DaskRows(sparse_blocks(X))
+    with counted_passes() as read:
+        label = rows.map(first)
+        total = rows.sum(gram, rows.each(np.square, label))
+    assert total.any()
+    assert read.n_rows == 2 * N
 
 
 def test_each_worker_computes_its_share_of_the_rows(X):

@@ -26,6 +26,7 @@ from momentree import (
     Site,
     Sites,
     TopicTree,
+    choose_n_components,
 )
 from momentree.backends.products import (
     GroupSizes,
@@ -111,6 +112,14 @@ def test_trees_that_need_single_rows_are_refused():
         ClusterTree("auto").fit(sites)
     with raises(InvalidDataError, "rows_always_needed_here"):
         ClusterTree(3, data="real").fit(sites)
+
+
+def test_only_fit_accepts_sites():
+    sites = at_sites(records())
+    model = PoissonMixture(K).fit(sites)
+    for call in (model.partial_fit, model.predict, model.score, choose_n_components):
+        with raises(InvalidDataError, "rows_are_for_fit", type="Sites"):
+            call(sites)
 
 
 MIXTURES = {

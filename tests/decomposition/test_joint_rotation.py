@@ -88,6 +88,19 @@ def test_descent_ends_below_its_start_where_no_plane_lowers_the_norms(seed, k):
             assert literal_objective(turned(H, R @ G)) >= value * (1 - 1e-6)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_rounding_of_slices_moves_the_rotation_by_rounding_only(seed):
+    rng = np.random.default_rng(seed)
+    H = rng.standard_normal((40, 8, 8))
+    H = H + H.transpose(0, 2, 1) + 3 * rng.standard_normal((40, 8, 1)) * np.eye(8)
+    rotations = []
+    for noise in (0.0, 1e-15):
+        factor = 1 + noise * rng.standard_normal(H.shape)
+        A, R, _ = jacobi(compress(H * (factor + factor.transpose(0, 2, 1)) / 2), 100)
+        rotations.append(minimize_norms(A, R, 1e-6, 100)[1])
+    np.testing.assert_allclose(*rotations, atol=1e-11)
+
+
 def test_descent_improves_on_jacobi_where_slices_are_noise():
     """The sum of norms and the sum of squares are different objectives."""
     gains = []

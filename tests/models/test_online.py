@@ -248,8 +248,14 @@ def test_other_columns_by_name_are_refused():
 
 
 def test_parameters_without_sums_have_no_partial_fit():
-    assert not hasattr(SingleTopicModel(3, refine=None), "partial_fit")
-    assert not hasattr(LatentDirichletAllocation(3, refine="gibbs"), "partial_fit")
+    for model in (
+        SingleTopicModel(3, refine=None),
+        LatentDirichletAllocation(3, refine="gibbs"),
+    ):
+        assert not hasattr(model, "partial_fit")
+        with pytest.raises(AttributeError) as caught:
+            model.partial_fit(np.eye(3))
+        assert caught.value.__cause__.code == "no_sums_without_em"
 
 
 def test_missing_values_may_come_later():

@@ -75,7 +75,7 @@ def test_columns_and_parameters_that_do_not_apply(texts, tmp_path):
     pattern = str(tmp_path / "*.parquet")
     with raises(ReadError, "not_text", column="year"):
         read_corpus(pattern, text_column="year")
-    with raises(ReadError, "no_text_column", columns=["text", "year"]):
+    with raises(ReadError, "no_such_column", column="body", columns=["text", "year"]):
         read_corpus(pattern, text_column="body")
     with raises(InvalidParameterError, "not_on_a_cluster", parameter="phrases"):
         read_corpus(pattern, phrases=True)

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 from momentree import ClusterTree, TopicTree, compare_models, load
-from momentree.exceptions import InvalidDataError, MomentreeWarning
+from momentree.exceptions import EmptyCorpusError, InvalidDataError, MomentreeWarning
 from momentree.metrics import recovery_error
 
 from ..raising import raises
@@ -108,6 +108,23 @@ def test_measurements(covariance_type):
     whole = clone(tree).fit(X)
     # One standard error of a mean is 0.04 cm; the two columns together count.
     assert recovery_error(centers(tree), centers(whole)) < 0.04
+
+
+@pytest.mark.filterwarnings("ignore:100% .* unlike all")
+def test_zeros_of_records_and_measurements_are_values():
+    records = samples(ClusterTree(K), range(K), 600)[0]
+    gaps = np.where(np.arange(records.size).reshape(records.shape) % 9, records, np.nan)
+    numbers = np.vstack([records[:, :5] + [[4, 0, 0, 0, 0]], -records[:, :5]])
+    for X in (records, gaps, numbers):
+        tree = ClusterTree(2).partial_fit(X)
+        zeros = np.zeros((50, X.shape[1]))
+        expected, before = tree.predict(zeros), len(X)
+        tree.partial_fit(zeros)
+        np.testing.assert_array_equal(tree.labels_, expected)
+        assert tree.n_samples_seen_ == before + 50
+    tree = ClusterTree(2, data="counts").fit(records)
+    with raises(EmptyCorpusError, "all_empty"):
+        tree.partial_fit(np.zeros((50, records.shape[1])))
 
 
 @pytest.mark.parametrize("offset", [0.0, 100.0])

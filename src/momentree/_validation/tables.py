@@ -171,7 +171,9 @@ def check_canonical(X: Any) -> Any:
 
 
 def _check_received(X: Any) -> None:
-    """Reject texts, objects that hold a table, columns of dates, and damaged sparse matrices."""
+    """Reject texts, what is no table but holds or stands for one, dates, and damaged matrices."""
+    if hasattr(X, "gives_rows"):  # of momentree.backends, which needs these checks itself
+        raise InvalidDataError("rows_are_for_fit", type=type(X).__name__)
     try:
         texts = bool(texts_of(X))
     except InvalidDataError as error:

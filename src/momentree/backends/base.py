@@ -12,6 +12,7 @@ import numpy as np
 
 from momentree._types import Floats, Ints
 from momentree.backends.block import Block
+from momentree.backends.passes import uncounted_passes
 from momentree.backends.products import (
     Given,
     GroupSizes,
@@ -129,7 +130,8 @@ class Rows(ABC):
         ndarray or row array
             The values in row order, stored as the results of :meth:`map` are.
         """
-        return self.map(OfArrays(function), *arrays)
+        with uncounted_passes():
+            return self.map(OfArrays(function), *arrays)
 
     @cached_property
     def _stored(self) -> Floats:

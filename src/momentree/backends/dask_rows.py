@@ -25,6 +25,7 @@ from momentree.backends.dask_tasks import (
     persisted,
     value_of,
 )
+from momentree.backends.passes import count_pass
 from momentree.backends.rows import RowBlocks
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
 
@@ -123,6 +124,7 @@ class DaskRows(Rows):
 
     def sum(self, kernel: Kernel, *arrays: RowArray) -> Floats:
         """Return the sum of a kernel over all blocks; see :meth:`Rows.sum`."""
+        count_pass(self.shape[0])
         entries = [self._entries(values).tasks for values in arrays]
         sums = self._groups.then(_sum, self._first, Value(kernel), self.shape[1], *entries)
         (*others, last) = sums.merged(_merged)
@@ -133,6 +135,7 @@ class DaskRows(Rows):
 
     def map(self, kernel: Kernel, *arrays: RowArray) -> DaskRowArray:
         """Return the values of a kernel for all rows, which stay there; see :meth:`Rows.map`."""
+        count_pass(self.shape[0])
         entries = [self._entries(values) for values in arrays]
         tasks = [values.tasks for values in entries]
         made = persisted(self._groups.then(_map, Value(kernel), self.shape[1], *tasks))

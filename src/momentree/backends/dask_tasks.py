@@ -20,6 +20,7 @@ from dask.optimization import cull
 from dask.threaded import get as threaded_get
 
 from momentree.backends.allocation import reuse_memory
+from momentree.backends.passes import uncounted_passes
 from momentree.backends.threads import get_num_threads, num_threads, single_threaded_blas
 from momentree.exceptions import ClusterError, InvalidDataError, MomentreeError, ReadError
 
@@ -230,7 +231,7 @@ def persisted(tasks: Tasks) -> Tasks:
 def alone() -> Iterator[None]:
     """Compute a task in one thread, and keep the memory of arrays for the next ones."""
     reuse_memory()
-    with single_threaded_blas(), num_threads(1):
+    with single_threaded_blas(), num_threads(1), uncounted_passes():
         yield
 
 

@@ -52,6 +52,24 @@ def counted_passes() -> Iterator[RowsRead]:
         _counting.reset(before)
 
 
+@contextmanager
+def uncounted_passes() -> Iterator[None]:
+    """Count no rows within a ``with`` block: what it asks reads no data, or is counted already.
+
+    Dask tells its threads of the count, and other processes not, so neither may add to it.
+
+    Yields
+    ------
+    None
+        The block runs.
+    """
+    before = _counting.set(())
+    try:
+        yield
+    finally:
+        _counting.reset(before)
+
+
 def count_pass(n_rows: int) -> None:
     """Count a pass over rows, which every kind of rows does for each sum or map.
 

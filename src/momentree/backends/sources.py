@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from momentree._files import scratch
 from momentree._types import Ints
 from momentree.backends.base import Rows
 from momentree.backends.file_rows import FileRows
@@ -149,8 +150,9 @@ def _in_files(held: list[Any], pieces: Iterator[Any], shape: tuple[int, int]) ->
         with open(folder / "data", "wb") as data, open(folder / "indices", "wb") as indices:
             while held:
                 piece = held.pop(0)
-                piece.data.astype(types[0], copy=False).tofile(data)
-                piece.indices.astype(types[1], copy=False).tofile(indices)
+                with scratch():
+                    piece.data.astype(types[0], copy=False).tofile(data)
+                    piece.indices.astype(types[1], copy=False).tofile(indices)
                 indptr.append(nnz + piece.indptr[1:].astype(np.int64))
                 nnz += piece.nnz
                 if not held:

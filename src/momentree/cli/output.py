@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 import signal
 import stat
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from types import FrameType
-from typing import BinaryIO, cast
 
-from momentree._files import staging
-from momentree._pages import scratch
+from momentree._files import destination, pour, scratch, staging
 from momentree.exceptions import MomentreeError
 from momentree.messages import Message
 
 Write = Callable[[str, Callable[[Path], object]], None]
-# Paths here are open files of a process, which are written to, never replaced.
-_DESCRIPTORS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
 _STOPS = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]
-_TRIES = 50
-"""Time to wait for the reader of a pipe, in tenths of a second."""
 
 
 class Outputs:
@@ -54,12 +46,11 @@ class Outputs:
             return
         identities = _identities(path)
         complaint: Message | str | None = _unreachable(path)
-        if complaint is None and _is_stream(path):
+        target, is_stream = destination(path)
+        if complaint is None and is_stream:
             self._streams.add(option)
-            target = path
             complaint = None if os.access(path, os.W_OK) else Message("no_permission")
         else:
-            target = Path(os.path.realpath(path))  # follow links instead of replacing them
             taken = [self._taken[key] for key in identities if key in self._taken]
             complaint = complaint or _complaint(path, target, suffixes)
             if complaint is None and taken:
@@ -108,7 +99,7 @@ class Outputs:
             yield write
             for option in self._streams & staged.keys():
                 with self._naming(option):
-                    _pour(staged.pop(option), self._targets[option])
+                    pour(staged.pop(option), self._targets[option])
             with _signals_held():
                 self._put_in_place(staged)
         finally:
@@ -172,13 +163,6 @@ def _unreachable(path: Path) -> str | None:
     return None
 
 
-def _is_stream(path: Path) -> bool:
-    """Whether a path is a pipe, terminal or device, which is written to, never replaced."""
-    if path.is_dir() or not path.exists():
-        return False
-    return not path.is_file() or path.parent in _DESCRIPTORS
-
-
 def _complaint(path: Path, target: Path, suffixes: tuple[str, ...]) -> Message | None:
     """Return why a file cannot be written, or None."""
     folder = target.parent
@@ -222,28 +206,6 @@ def _keep(target: Path, temporary: Path) -> Path:
     except OSError:  # a disk without links, or another user's file
         shutil.copy2(target, kept)
     return kept
-
-
-def _pipe_with_reader(pipe: Path) -> BinaryIO:
-    """Open a pipe for writing; fail if no reader appears in time."""
-    for left in range(_TRIES, -1, -1):
-        try:
-            descriptor = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
-        except OSError as error:
-            if error.errno != errno.ENXIO or not left:
-                raise
-            time.sleep(0.1)
-        else:
-            break
-    os.set_blocking(descriptor, True)
-    return cast("BinaryIO", os.fdopen(descriptor, "wb"))
-
-
-def _pour(temporary: Path, target: Path) -> None:
-    sink: BinaryIO
-    sink = _pipe_with_reader(target) if target.is_fifo() else target.open("wb")
-    with temporary.open("rb") as source, sink:
-        shutil.copyfileobj(source, sink)
 
 
 @contextmanager

@@ -279,11 +279,9 @@ class BernoulliMixture(BernoulliGroups):
         check_ones(ones)
         return ones, missing, names
 
-    def _check_content(self, X: Any, weight: Floats) -> None:  # noqa: ARG002 - zeros are values
-        if not weight.any():
-            raise InvalidDataError(
-                "too_few_weighted_samples", n_rows=0, n_components=self.n_components
-            )
+    @property
+    def _zeros_are_values(self) -> bool:
+        return True
 
     def _updated(
         self, X: Any, missing: Any | None, weight: Floats, before: MixtureSums

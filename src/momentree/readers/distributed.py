@@ -25,6 +25,7 @@ from momentree.exceptions import (
 )
 from momentree.messages import Message
 from momentree.readers.tables.roles import pick
+from momentree.readers.tables.table import no_such_column
 from momentree.readers.tables.values import count_words
 from momentree.readers.text.cleaning import clean_batch, note_stripped
 from momentree.readers.text.counting import Counted
@@ -236,15 +237,11 @@ class _Outline:
     def parts(self, column: str) -> Iterator[_Part]:
         """Divide the row groups, in order, by a rule that depends on the file only."""
         if column not in self.strings:
-            code = "not_text" if column in self.columns else "no_text_column"
-            raise ReadError(
-                code,
-                path=self.url,
-                column=column,
-                columns=self.columns,
-                kind="other values",
-                parameter="text_column",
-            )
+            parameter = "text_column"
+            if column not in self.columns:
+                raise no_such_column(self.url, column, self.columns, parameter)
+            facts = {"path": self.url, "column": column, "kind": "other values"}
+            raise ReadError("not_text", parameter=parameter, **facts)
         groups: list[int] = []
         size = 0
         for i, more in enumerate(self.sizes):

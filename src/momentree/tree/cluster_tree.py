@@ -343,6 +343,10 @@ class ClusterTree(GrownClusters, IncompleteRecords, EditableClusters):
                 raise InvalidDataError("missing_in_batch")
         return X, missing, names
 
+    @property
+    def _zeros_are_values(self) -> bool:
+        return getattr(self, "data_", None) in ("binary", "real")  # after a first batch
+
     def _batch(self, X: Any, missing: Any | None, weight: Floats) -> TreeBatch:
         feature_map = self._feature_map
         in_order = weight

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
+from momentree._elsewhere import here
 from momentree._fit import all_or_nothing, warn_caller
 from momentree._logging import console_logging
 from momentree._types import Floats, Ints
@@ -22,7 +23,7 @@ from momentree._validation import (
     check_shape,
     check_something,
 )
-from momentree.backends import single_threaded_blas
+from momentree.backends import is_collection, single_threaded_blas
 from momentree.exceptions import (
     InvalidDataError,
     MomentreeWarning,
@@ -119,6 +120,11 @@ class FitsBatches(NamedGroups):
         if vars(self).get("_sums") is None:
             raise InvalidDataError("no_sums_of_fit")
 
+    @property
+    def _zeros_are_values(self) -> bool:
+        """Whether a batch of zeros only has something to learn from."""
+        return False
+
     @abstractmethod
     def _relabel(self, before: Self) -> None:
         """After a new fit, give groups the numbers and names of the same groups before."""
@@ -132,10 +138,6 @@ class FitsBatches(NamedGroups):
         """Return checked samples, missing values, and column names."""
         counts, names = check_features(self, X, feature_names, reset=reset)
         return counts, None, names
-
-    def _check_content(self, X: Any, weight: Floats) -> None:
-        """Raise an error if there is nothing to learn from."""
-        check_something(X, weight)
 
     @property
     def n_samples_seen_(self) -> int:
@@ -166,7 +168,8 @@ class FitsBatches(NamedGroups):
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples, as for :meth:`fit`. All batches have the columns of the first.
+            Samples, as for :meth:`fit`; a Dask collection is brought to this machine. All batches
+            have the columns of the first.
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -185,7 +188,8 @@ class FitsBatches(NamedGroups):
         InvalidDataError
             If X contains other values, or does not have the columns of the first batch.
         EmptyCorpusError
-            If no sample of positive weight has a nonzero value.
+            If no sample of positive weight has a nonzero value, and zeros are no values: those of
+            binary data, and of measurements after the first batch, are.
         InvalidParameterError
             If a parameter is out of its range, or does not allow learning from batches.
 
@@ -200,6 +204,8 @@ class FitsBatches(NamedGroups):
         A file saved before then contains them.
         """
         self._check_parameters()
+        if is_collection(X):
+            X, _ = here(X, type(self).__name__)
         fitted = "labels_" in vars(self)
         kept: KeptRows | None = vars(self).get("_kept")
         first = not fitted and kept is None
@@ -211,7 +217,8 @@ class FitsBatches(NamedGroups):
                 raise InvalidDataError("names_of_other_batch")
             names = self.vocabulary_
         weight = check_sample_weight(sample_weight, samples.shape[0])
-        self._check_content(samples, weight)
+        if not self._zeros_are_values:
+            check_something(samples, weight)
         before = copy.copy(self) if fitted else None  # attributes are never changed in place
         factor = 1.0 if self.half_life is None or first else 0.5 ** (1.0 / self.half_life)
         if not first and kept is None:

@@ -187,8 +187,9 @@ class FitsTexts(KeepsWords):
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features), \
 {sequence, array or column} of str of shape (n_samples,), or Corpus
-            Counts or texts, as for :meth:`fit`. The first batch decides which words are counted;
-            ``notes_`` contains how many words of the last batch are not among them.
+            Counts or texts, as for :meth:`fit`; a Dask collection is brought to this machine. The
+            first batch decides which words are counted; ``notes_`` contains how many words of the
+            last batch are not among them.
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,), default=None

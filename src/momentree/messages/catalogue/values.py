@@ -64,6 +64,10 @@ WORDS: dict[str, str] = {
         "suffice for SingleTopicModel, PoissonMixture and TopicTree, and for BernoulliMixture and "
         "ClusterTree if the data are binary and complete"
     ),
+    "rows_are_for_fit": (
+        "X is a {type}, which only fit() accepts; here, give a table, where the rows are: a model "
+        "can be saved, and loaded there"
+    ),
     "refused_by_sklearn": "{error}",
     "texts_not_counts": (
         "X contains texts; expected a table of numbers: topic models such as TopicTree accept "

@@ -89,13 +89,15 @@ class Table:
 
     def lacks(self, column: str, parameter: str) -> ReadError:
         """Return the error for a missing column."""
-        return ReadError(
-            "no_such_column",
-            path=str(self.path),
-            column=excerpt(column),
-            parameter=parameter,
-            columns=excerpts(dict.fromkeys([*get_close_matches(column, self.names), *self.names])),
-        )
+        return no_such_column(str(self.path), column, self.names, parameter)
+
+
+def no_such_column(path: str, column: str, names: Sequence[str], parameter: str) -> ReadError:
+    """Return the error for a column that a file does not have; similar names come first."""
+    columns = excerpts(dict.fromkeys([*get_close_matches(column, names), *names]))
+    return ReadError(
+        "no_such_column", path=path, column=excerpt(column), parameter=parameter, columns=columns
+    )
 
 
 @dataclass(frozen=True)

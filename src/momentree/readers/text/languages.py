@@ -14,7 +14,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from momentree._pages import scratch
+from momentree._files import scratch
 from momentree.exceptions import MissingLibraryError
 from momentree.messages import Message
 from momentree.readers.text._language_names import ALSO_CALLED, NAMES

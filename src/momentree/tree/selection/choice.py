@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from momentree._choices import TopicModel
+from momentree._elsewhere import here
 from momentree._logging import console_logging
 from momentree._types import Ints
 from momentree._validation import (
@@ -21,7 +22,12 @@ from momentree._validation import (
     check_something,
     generator,
 )
-from momentree.backends import RowBlocks, in_canonical_order, single_threaded_blas
+from momentree.backends import (
+    RowBlocks,
+    in_canonical_order,
+    is_collection,
+    single_threaded_blas,
+)
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.tree.growth import log
@@ -111,7 +117,7 @@ def choose_n_components(
     Parameters
     ----------
     X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-        Word counts >= 0.
+        Word counts >= 0. A Dask collection is brought to this machine.
     model : {"single-topic", "lda"}, default="single-topic"
         :class:`SingleTopicModel` or :class:`LatentDirichletAllocation`.
     candidates : sequence of int >= 1, default=None
@@ -183,7 +189,7 @@ def choose_n_components(
     kind = _KINDS[model]
     names = _checked_criteria(criteria, kind)
     rng = generator(random_state)
-    X = check_counts(X)
+    X = check_counts(here(X, "choose_n_components")[0] if is_collection(X) else X)
     weight = check_sample_weight(sample_weight, X.shape[0])
     check_something(X, weight)
     with console_logging(logging.getLogger("momentree"), bool(verbose)), single_threaded_blas():
