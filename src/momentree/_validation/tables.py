@@ -171,7 +171,7 @@ def check_canonical(X: Any) -> Any:
 
 
 def _check_received(X: Any) -> None:
-    """Reject texts, what is no table but holds or stands for one, dates, and damaged matrices."""
+    """Reject texts, dates, damaged matrices, and objects that hold or stand for a table."""
     if hasattr(X, "gives_rows"):  # of momentree.backends, which needs these checks itself
         raise InvalidDataError("rows_are_for_fit", type=type(X).__name__)
     try:

@@ -56,7 +56,7 @@ def counted_passes() -> Iterator[RowsRead]:
 def uncounted_passes() -> Iterator[None]:
     """Count no rows within a ``with`` block: what it asks reads no data, or is counted already.
 
-    Dask tells its threads of the count, and other processes not, so neither may add to it.
+    Dask passes the count on to its threads, but not to other processes, so neither may add to it.
 
     Yields
     ------

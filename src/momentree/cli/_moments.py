@@ -152,7 +152,7 @@ def add_up(run: Run, rows: Rows, min_cell: int) -> None:
 
 
 def _without_rare(rows: Rows, min_cell: int) -> tuple[Rows, int]:
-    """Empty columns that few rows have, or leave them out if only their names would be new.
+    """Empty the columns that few rows have, or leave them out if the file would name them.
 
     Afterwards, no total tells what was in them. Also return their number.
     """
