@@ -14,7 +14,7 @@ from momentree.moments.hmm import HMMMoments
 from momentree.moments.ica import ICAMoments
 from momentree.moments.lda import LDAMoments
 from momentree.moments.moment_error_bounds import moment_error_bound, required_samples
-from momentree.moments.moment_state import MomentState, union
+from momentree.moments.moment_state import MomentState
 from momentree.moments.multiview import MultiviewMoments
 from momentree.moments.poisson import PoissonMoments
 from momentree.moments.population import PopulationMoments
@@ -29,6 +29,7 @@ from momentree.moments.spherical_gaussian import (
 from momentree.moments.split_views import split_views
 from momentree.moments.state import State
 from momentree.moments.state_moments import SecondMoments, SubspaceMoments
+from momentree.moments.state_union import union
 
 __all__ = [
     "AugmentedRawMoments",

@@ -46,8 +46,9 @@ def column_names(columns: Any) -> NDArray[Any]:
 
 def column_difference(mine: NDArray[Any], others: NDArray[Any]) -> str:
     """Say in what two lists of names differ."""
-    missing = [str(name) for name in others if name not in set(mine)]
-    more = [str(name) for name in mine if name not in set(others)]
+    known, wanted = set(mine), set(others)
+    missing = [str(name) for name in others if name not in known]
+    more = [str(name) for name in mine if name not in wanted]
     if not missing and not more:
         return "columns: the same ones in another order"
     parts = [f"columns: {len(mine):,} and {len(others):,}"]

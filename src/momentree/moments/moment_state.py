@@ -489,23 +489,3 @@ class MomentState(State):
         k = min(n_components, d)
         values = np.linalg.eigvalsh(covariance)[: d - k + 1]
         return float(max(values.mean(), 0.0))
-
-
-def union(states: Sequence[MomentState]) -> list[MomentState]:
-    """Return states of the first round with the columns of all of them, sorted by name.
-
-    Parameters
-    ----------
-    states : sequence of MomentState
-        States of the first round, possibly with different columns.
-
-    Returns
-    -------
-    list of MomentState
-        The states on the union of the columns: a column that a state does not have is zero in its
-        rows.
-    """
-    columns = sorted({str(name) for state in states for name in state.columns})
-    if all(state.columns.tolist() == states[0].columns.tolist() for state in states):
-        return list(states)
-    return [state.on_columns(columns) for state in states]
