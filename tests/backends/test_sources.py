@@ -1,6 +1,7 @@
 """Rows elsewhere are brought to this machine, in memory or in files."""
 
 import gc
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from momentree.backends import RowBlocks, as_rows, collected, taken
-from momentree.exceptions import InvalidDataError
+from momentree.exceptions import InvalidDataError, MomentreeError
 from tests.parts import Parts
 from tests.raising import raises
 
@@ -60,6 +61,16 @@ def test_nothing_is_left_if_writing_fails(X, tmp_path, monkeypatch):
     with pytest.raises(OSError, match="no space left"):
         collected(Parts(X), 1.0)
     assert not list(Path(tmp_path).iterdir())
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_folder_of_temporary_files_is_named(X, monkeypatch):
+    def full(path, mode):
+        return open("/dev/full", mode)
+
+    monkeypatch.setattr("momentree.backends.sources.open", full, raising=False)
+    with raises(MomentreeError, "no_scratch", path=tempfile.gettempdir()):
+        collected(Parts(X), 1.0)
 
 
 @pytest.mark.parametrize("at", [[], [0], [49], [3, 17, 18, 33], list(range(50))])

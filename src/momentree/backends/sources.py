@@ -19,6 +19,8 @@ from momentree.backends.base import Rows
 from momentree.backends.file_rows import FileRows
 from momentree.backends.rows import RowBlocks
 
+_FILES = ("data", "indices")
+
 
 def as_rows(X: Any) -> Rows:
     """Return a table as rows.
@@ -147,19 +149,19 @@ def _in_files(held: list[Any], pieces: Iterator[Any], shape: tuple[int, int]) ->
     try:
         types = held[0].data.dtype, np.dtype(np.int32 if shape[1] < 2**31 else np.int64)
         indptr, nnz = [np.zeros(1, dtype=np.int64)], 0
-        with open(folder / "data", "wb") as data, open(folder / "indices", "wb") as indices:
-            while held:
-                piece = held.pop(0)
-                with scratch():
-                    piece.data.astype(types[0], copy=False).tofile(data)
-                    piece.indices.astype(types[1], copy=False).tofile(indices)
-                indptr.append(nnz + piece.indptr[1:].astype(np.int64))
-                nnz += piece.nnz
-                if not held:
-                    held.extend(piece for piece in (next(pieces, None),) if piece is not None)
+        while held:
+            piece = held.pop(0)
+            for name, values, kind in zip(_FILES, (piece.data, piece.indices), types, strict=True):
+                # An error of a full disk may come with `close`, and `tofile` may lose it.
+                with scratch(), open(folder / name, "ab") as file:
+                    file.write(np.ascontiguousarray(values, kind).data)
+            indptr.append(nnz + piece.indptr[1:].astype(np.int64))
+            nnz += piece.nnz
+            if not held:
+                held.extend(piece for piece in (next(pieces, None),) if piece is not None)
         arrays = [
             np.memmap(folder / name, dtype=dtype, mode="r", shape=(nnz,))
-            for name, dtype in zip(("data", "indices"), types, strict=True)
+            for name, dtype in zip(_FILES, types, strict=True)
         ]
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
