@@ -63,7 +63,7 @@ def is_special(path: Path) -> bool:
 
 
 def destination(path: Path) -> tuple[Path, bool]:
-    """Return where a file is written, following links, and whether that is a stream.
+    """Return the path that a file is written to, after links, and whether it is a stream.
 
     Streams are pipes, sockets, devices and open files of a process. Their content is poured into
     them; all other files are replaced.

@@ -70,7 +70,7 @@ def in_parts(array: NDArray[Any], *, always: bool = False) -> Iterator[NDArray[A
 
 
 def digest(*arrays: NDArray[Any]) -> bytes:
-    """Return 16 bytes that differ if an entry, a type or a shape does; pages are not kept."""
+    """Return 16 bytes that depend on all entries, types and shapes; no page stays in memory."""
     found = blake2b(digest_size=16)
     for array in arrays:
         found.update(f"{array.dtype.str}{array.shape}".encode())

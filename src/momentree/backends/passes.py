@@ -54,7 +54,7 @@ def counted_passes() -> Iterator[RowsRead]:
 
 @contextmanager
 def uncounted_passes() -> Iterator[None]:
-    """Count no rows within a ``with`` block: what it asks reads no data, or is counted already.
+    """Count no rows within a ``with`` block, which reads no data or whose passes are counted.
 
     Dask passes the count on to its threads, but not to other processes, so neither may add to it.
 

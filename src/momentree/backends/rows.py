@@ -143,7 +143,7 @@ class RowBlocks(Rows):
 
     @property
     def content(self) -> list[Any]:
-        """The arrays that determine all rows: those of the matrix, values and factors."""
+        """All arrays that the rows depend on: the matrix, the table of values, the row factors."""
         others = [np.empty(0) if one is None else one for one in (self._values, self._factor)]
         return [self._X.data, self._X.indices, self._X.indptr, *others]
 

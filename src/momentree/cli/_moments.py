@@ -154,7 +154,7 @@ def add_up(run: Run, rows: Rows, min_cell: int) -> None:
 def _without_rare(rows: Rows, min_cell: int) -> tuple[Rows, int]:
     """Empty the columns that few rows have, or leave them out if the file would name them.
 
-    Afterwards, no total tells what was in them. Also return their number.
+    No total then tells what was in them. The number of these columns is returned, too.
     """
     X, names = rows.X, rows.state.columns
     found = np.bincount(X.indices, minlength=len(names))

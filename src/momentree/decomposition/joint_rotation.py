@@ -27,7 +27,7 @@ GRID = 12
 ZOOMS = 2
 """Each zoom narrows the angle by a factor of 8, to 2e-2 of a step."""
 NEWTON = 3
-"""Steps of Newton's method from there, each of which doubles the digits."""
+"""Steps of Newton's method that follow; each doubles the number of correct digits."""
 
 _even = np.linspace(-np.pi / 4, np.pi / 4, 2 * GRID + 1)
 _fine = np.pi / (4 * GRID) * 0.5 ** np.arange(1, GRID + 1)
@@ -166,9 +166,9 @@ def _rotate_plane(A: Floats, Rt: Floats, squares: Floats, i: int, j: int) -> Non
 
 
 def _without_slope(t: float, rows: Floats, pair: Floats) -> float:
-    """Return the angle near t at which the sum of norms has no slope, by Newton's method.
+    """Return the angle near t where the slope of the sum of norms is zero, by Newton's method.
 
-    The values of the sum tell an angle to half of the digits, and rounding decides the rest.
+    Values of the sum determine the angle to half of the digits only; rounding decides the others.
     """
     first, second, cross = rows
     mean, half = 0.5 * (first + second), 0.5 * (first - second)

@@ -122,7 +122,7 @@ class FitsBatches(NamedGroups):
 
     @property
     def _zeros_are_values(self) -> bool:
-        """Whether a batch of zeros only has something to learn from."""
+        """Whether there is something to learn from a batch that contains only zeros."""
         return False
 
     @abstractmethod
@@ -188,8 +188,8 @@ class FitsBatches(NamedGroups):
         InvalidDataError
             If X contains other values, or does not have the columns of the first batch.
         EmptyCorpusError
-            If no sample of positive weight has a nonzero value, and zeros are no values: those of
-            binary data, and of measurements after the first batch, are.
+            If no sample of positive weight has a nonzero value, except in binary data, and in
+            measurements after the first batch, where zeros are values.
         InvalidParameterError
             If a parameter is out of its range, or does not allow learning from batches.
 
