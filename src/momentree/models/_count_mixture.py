@@ -11,6 +11,7 @@ import numpy as np
 
 from momentree._choices import AutoLogScaling, LogScaling, Refine, Weighting
 from momentree._elsewhere import by_partition
+from momentree._ties import largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_number
 from momentree.assignment.posteriors import MixtureAssigner
@@ -150,7 +151,7 @@ class CountMixture(FitsTexts, FlatModel):
             counts, sizes = soft_sums(data.counts, R, data.weight)
             counted = self._family.m_step(counts, sizes, self.smoothing)
             weights, centers = counted.weights, counted.centers
-        order = np.argsort(-weights, kind="stable")
+        order = largest_first(weights, centers)
         fitted = fitted.reordered(order)
         sums = None if found is None else self._sums_of(data, *found, counts).reordered(order)
         result = FitResult(

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from momentree._elsewhere import by_partition, here
 from momentree._fit import FitPredict, all_or_nothing, warn_caller
 from momentree._logging import console_logging
+from momentree._ties import ranks
 from momentree._types import Floats, Ints
 from momentree._validation import (
     check_flag,
@@ -240,7 +241,7 @@ class DensityModel(
             fits.append(found := self._fit(samples, weight, k))
             bics.append(_bic(found.log_likelihood, found.n_parameters, float(weight.sum())))
             log.info("BIC of %d components: %.6g", k, bics[-1])
-            at = int(np.argmin(bics))
+            at = int(ranks(-np.array(bics)).argmin())
             if k > at + PATIENCE or len(found.attributes["weights_"]) < k:
                 break
         return replace(fits[at], diagnostics={**fits[at].diagnostics, "bic": bics})

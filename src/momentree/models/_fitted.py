@@ -11,6 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._elsewhere import by_partition
+from momentree._ties import ranks
 from momentree._types import Floats, Ints
 from momentree._validation import check_features, check_integer
 from momentree.inference import log_multinomial
@@ -236,7 +237,7 @@ class FittedModel(NamedGroups, ClassNamePrefixFeaturesOutMixin, TransformerMixin
                 for leaf in leaves
             ]
         values = relevance(P, self.weights_ @ P, lam)
-        order = np.argsort(-values, axis=1, kind="stable")[:, :n_words]
+        order = np.argsort(ranks(values), axis=1, kind="stable")[:, :n_words]
         return [
             [str(self.vocabulary_[w]) for w in row if p[w] > 0]
             for row, p in zip(order, P, strict=True)

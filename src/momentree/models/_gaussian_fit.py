@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from momentree._ties import largest_first
 from momentree._types import Floats
 from momentree.messages import Message
 from momentree.models._gaussian_data import GaussianData
@@ -107,7 +108,7 @@ def fitted(
             data, n_components, last, start, refine, smoothing, max_iter, tol, decompose
         )
     components = _in_units(refined.parameters, data)
-    order = np.argsort(-np.round(components.weights, 12), kind="stable")
+    order = largest_first(components.weights, components.means.T)
     sizes = components.weights[order] * float(data.weight.sum())
     order = order[sizes > EMPTY * float(data.weight[data.weight > 0].min())]
     covariances = components.covariances

@@ -16,6 +16,7 @@ from momentree._choices import Refine
 from momentree._elsewhere import here
 from momentree._fit import all_or_nothing, warn_caller
 from momentree._logging import console_logging
+from momentree._ties import largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import (
     check_choice,
@@ -161,8 +162,7 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
             sizes = np.zeros(self.n_components)
             for block in blocks:
                 sizes += forward_backward(block, X[block.at], found.parameters).gamma.sum(axis=1)
-            # Equal sizes only for equal states, whose order does not matter.
-            order = np.argsort(-sizes, kind="stable")
+            order = largest_first(sizes, _content(found.parameters))
             parameters = found.parameters.reordered(order)
             self.startprob_, self.transmat_ = parameters.startprob, parameters.transmat
             self._set_emissions(parameters.emissions)
@@ -431,6 +431,12 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
                 raise InvalidDataError("below_zero", name=name)
             check_sums(name, values.sum(axis=-1))
         return k
+
+
+def _content(p: HMMParameters) -> Floats:
+    """Return numbers that describe each state, in columns."""
+    own = [p.emissions.reordered(np.array([j])).coordinates for j in range(p.n_states)]
+    return np.vstack([np.transpose(own), np.diag(p.transmat), p.startprob])
 
 
 def _unidentified(X: Any, lengths: Ints) -> Message | None:

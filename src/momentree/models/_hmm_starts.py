@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from momentree._ties import largest_first
 from momentree._types import Floats, Ints
 from momentree.exceptions import ConvergenceWarning, MomentreeError
 from momentree.models.single_topic_model import SingleTopicModel
@@ -119,8 +120,8 @@ def most_likely(
         }
         for name, one in found.items():
             log.info("%s: log-likelihood %.7g, step %d", name, one.log_likelihood, one.n_iter)
-        best = sorted(found, key=lambda name: -found[name].log_likelihood)  # stable
-        found = {name: found[name] for name in best[:survivors]}
+        order = largest_first([one.log_likelihood for one in found.values()])
+        found = {name: found[name] for name in np.array([*found])[order[:survivors]].tolist()}
     name, one = next(iter(found.items()))
     return one, name
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from momentree._choices import Refine
+from momentree._ties import largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_number, check_shape
 from momentree.backends import RowBlocks
@@ -132,7 +133,7 @@ class ProductMixture(DensityModel):
             diagnostics = {**diagnostics, "start": parameters[best][1]}
         else:
             found = parameters[0][0]
-        found = found.reordered(np.argsort(-found.weights, kind="stable"))
+        found = found.reordered(largest_first(found.weights, found.centers))
         joint = log_joint(data.rows, found)
         labels = np.empty(len(at), dtype=np.intp)
         labels[at] = joint.argmax(axis=1)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from momentree._choices import Refine
+from momentree._ties import largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import (
     check_choice,
@@ -256,7 +257,7 @@ class BernoulliMixture(BernoulliGroups):
             fitted, centers = refined.parameters, refined.parameters.centers
             n_iter, converged = refined.n_iter, refined.converged
             diagnostics["log_likelihood"] = refined.log_likelihood
-        order = np.argsort(-fitted.weights, kind="stable")
+        order = largest_first(fitted.weights, centers)
         sums = None
         if refined is not None:
             sums = self._sums_of(data, refined.sums, refined.sizes).reordered(order)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from momentree._fit import warn_caller
+from momentree._ties import largest_first
 from momentree._types import Floats
 from momentree._validation import check_number
 from momentree.assignment.incomplete import IncompleteAssigner
@@ -201,7 +202,7 @@ def fitted_from(
     else:
         raise InvalidDataError("round_without_model")
     state._check_rows()
-    order = np.argsort(-weights, kind="stable")
+    order = largest_first(weights, centers)
     model.posterior_ = fitted.reordered(order)
     model.weights_, model.components_ = weights[order], centers[:, order].T.copy()
     model.labels_ = np.empty(0, dtype=np.intp)

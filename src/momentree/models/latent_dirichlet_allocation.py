@@ -10,6 +10,7 @@ import numpy as np
 from momentree._choices import TopicModel, Weighting
 from momentree._elsewhere import by_partition
 from momentree._pages import in_parts
+from momentree._ties import largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_number, generator
 from momentree.backends import (
@@ -264,7 +265,7 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
             diagnostics = {**diagnostics, "bound": refined.bound}
             if self.refine != "gibbs":
                 sums = self._sums_of(data, refined)
-        order = np.argsort(-fitted.alpha, kind="stable")
+        order = largest_first(fitted.alpha, topics)
         fitted, topics = fitted.reordered(order), topics[:, order]
         log.info("inferring topic proportions")
         labels = rows.map(LargestColumn(), self._proportions(rows, fitted))

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from momentree._choices import LogScaling, StateModel
 from momentree._fit import warn_caller
+from momentree._ties import signed
 from momentree._types import Bools, Floats
 from momentree._validation import (
     as_floats,
@@ -31,7 +32,7 @@ from momentree.exceptions import (
     InvalidDataError,
     InvalidParameterError,
 )
-from momentree.moments._subspaces import RitzPairs, largest_eigenvectors, signed
+from momentree.moments._subspaces import RitzPairs, largest_eigenvectors
 from momentree.moments.factorial import FactorialMoments
 from momentree.moments.lda import check_alpha0
 from momentree.moments.pairs import WeightedGram, diagonal_places, packed, unpacked

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree._pages import in_parts, picked
+from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree.backends import Block, Rows, RowSampler, as_rows, single_threaded_blas, taken
 from momentree.metrics.words import DECIMALS, npmi
@@ -241,8 +242,8 @@ def _coherent(score: Floats, together: Floats, overlap: NDArray[np.bool_]) -> In
     sums = np.zeros(len(score))
     for _ in range(n):
         mean = sums / max(len(chosen), 1)
-        value = np.round(score * (1.0 + mean), DECIMALS + 6)
-        best = int(np.where(left, value - 10.0 * repeated, -np.inf).argmax())
+        value = score * (1.0 + mean) - 10.0 * repeated
+        best = int(largest(np.where(left, value, -np.inf)))
         chosen.append(best)
         left[best] = False
         repeated |= overlap[best]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
+from momentree._ties import largest, signed
 from momentree._types import Floats
 from momentree.objects.regressions import RegressionParameters
 
@@ -122,7 +123,7 @@ def grown_regressions(data: RegressionData, n_components: int) -> RegressionPara
             for j in range(len(p.weights))
             for step in _directions(data, p, R[:, j], j)
         ]
-        found = max(candidates, key=lambda c: c.log_likelihood)
+        found = candidates[largest([one.log_likelihood for one in candidates])]
     return found.parameters
 
 
@@ -156,6 +157,5 @@ def _directions(data: RegressionData, p: RegressionParameters, r: Floats, j: int
         amount = float(v @ (np.abs(residual) * np.abs(along))) / max(float(v @ along**2), 1e-300)
         step = root @ u * amount
         # The larger of two equal halves must not depend on the sign of an eigenvector.
-        at = int(np.abs(step).argmax())
-        steps.append(step * (-1.0 if step[at] < 0 else 1.0))
+        steps.append(signed(step[:, None])[:, 0])
     return steps

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from momentree._ties import largest, largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
 from momentree.exceptions import InvalidDataError
@@ -64,7 +65,7 @@ class Merges:
         pairs, losses, hidden = [], [], []
         while steps:
             able = [step for step in steps if step.a in inside and step.b in inside]
-            step = min(able, key=lambda step: step.loss)
+            step = able[largest([-step.loss for step in able])]
             steps.remove(step)
             pairs.append(sorted((number[step.a], number[step.b])))
             losses.append(step.loss)
@@ -173,7 +174,8 @@ def _joined(node: TreeNode, one: TreeNode, other: TreeNode, center: Floats) -> T
     first, second = sorted(node.children.index(child) for child in (one, other))
     node.children[first] = leaf
     del node.children[second]
-    node.children.sort(key=lambda child: -child.weight)
+    children = node.children
+    node.children = [children[i] for i in largest_first([child.weight for child in children])]
     return leaf
 
 

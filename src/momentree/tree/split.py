@@ -9,12 +9,15 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from momentree._ties import SAME, largest_first
 from momentree._types import Floats, Ints
 from momentree.assignment.rules import LinearRule, Rule
 from momentree.backends import Block, RowArray, RowBlocks, Rows, group_totals, parted, with_room
 from momentree.messages import Message
 from momentree.objects import MixtureParameters
 
+ROUNDING = 1e-13
+"""A score below this, relative to its coefficients, is zero."""
 SPLIT_ITER = 15
 """EM steps after each split; the later EM over all leaves makes more steps unnecessary."""
 
@@ -200,7 +203,7 @@ def sides_of(rules: Sequence[Rule | None], groups: Groups, *, ordered: bool = Tr
     sides = _sides(rules, groups)
     if not ordered or not any(rules):
         return sides
-    orders = np.argsort(-sides.clear, axis=1, kind="stable")
+    orders = np.stack([largest_first(*one) for one in zip(sides.clear, sides.sums, strict=True)])
     changed = (orders[:, 1:] < orders[:, :-1]).any(axis=1)
     changed &= np.array([rule is not None for rule in rules])
     if not changed.any():
@@ -270,10 +273,13 @@ class SidesByRule:
         scores = B.own_dot(self.coef, own) + self.constant[own]
         if self.linear:
             margin = scores[:, 0]
-            return np.where(margin > 0, 0, np.where(margin < 0, 1, 2)).astype(kind)
+            zero = (
+                ROUNDING * (np.abs(self.coef).max(axis=(1, 2)) + np.abs(self.constant[:, 0]))[own]
+            )
+            return np.where(margin > zero, 0, np.where(margin < -zero, 1, 2)).astype(kind)
         scores = scores**2
-        tied = (scores == scores.max(axis=1, keepdims=True)).sum(axis=1) > 1
-        return (scores.argmax(axis=1) + self.n_sides * tied).astype(kind)
+        near = scores >= (1.0 - SAME) * scores.max(axis=1, keepdims=True)
+        return (near.argmax(axis=1) + self.n_sides * (near.sum(axis=1) > 1)).astype(kind)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks, taken
 from momentree.backends.block import Block
@@ -240,6 +241,6 @@ def partitions(root: Branch) -> list[Ints]:
         able = [branch for branch in leaves if branch.children]
         if not able:
             return found
-        first = max(able, key=lambda branch: branch.gain)
+        first = able[largest([branch.gain for branch in able])]
         at = leaves.index(first)
         leaves[at : at + 1] = first.children
