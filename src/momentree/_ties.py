@@ -45,11 +45,15 @@ def largest_first(values: ArrayLike, content: ArrayLike | None = None) -> Ints:
     return np.lexsort((*ranks(np.atleast_2d(content))[::-1], first))
 
 
-def largest(values: ArrayLike, same: float = SAME) -> Any:
-    """Return the place of the largest value along the last axis, of equal ones the first."""
+def largest(values: ArrayLike, same: float = SAME, least: float = 0.0) -> Any:
+    """Return the place of the largest value along the last axis, of equal ones the first.
+
+    `least` is a difference that is rounding error even where all values are small.
+    """
     v = np.asarray(values, dtype=np.float64)
-    top = v.max(axis=-1, keepdims=True)
-    return (v >= top - same * np.abs(top)).argmax(axis=-1)
+    top = np.fmax.reduce(v, axis=-1, keepdims=True)  # passes over NaN
+    margin = np.where(np.isfinite(top), np.maximum(same * np.abs(top), least), 0.0)
+    return (v >= top - margin).argmax(axis=-1)
 
 
 def exceeds(a: float, b: float) -> bool:

@@ -457,3 +457,11 @@ def test_moments_that_show_nothing_leave_one_component():
         model = PoissonMixture(3, refine=None).fit(X)
     assert np.isfinite(model.score_samples(X)).all()
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("refine", ["em", None])
+@pytest.mark.parametrize("model", [SingleTopicModel, PoissonMixture])
+def test_components_of_equal_weight_are_in_the_order_of_their_features(model, refine):
+    X = np.kron(np.eye(4, dtype=int), np.ones((5, 5), dtype=int))
+    fitted = model(4, refine=refine).fit(X[::-1])
+    assert fitted.labels_[::-1].tolist() == np.repeat(np.arange(4), 5).tolist()

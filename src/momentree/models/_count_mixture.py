@@ -11,7 +11,7 @@ import numpy as np
 
 from momentree._choices import AutoLogScaling, LogScaling, Refine, Weighting
 from momentree._elsewhere import by_partition
-from momentree._ties import largest_first
+from momentree._ties import largest, largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_number
 from momentree.assignment.posteriors import MixtureAssigner
@@ -205,7 +205,7 @@ class CountMixture(FitsTexts, FlatModel):
         if self.log_scaling_:
             counted = self._family.m_step(sums.counts, sums.sizes, self.smoothing)
             weights, centers = counted.weights, counted.centers
-        labels = R.argmax(axis=1)
+        labels = largest(R)
         result = FitResult(
             fitted,
             weights,
@@ -434,4 +434,4 @@ def _largest_score(rows: RowBlocks, found: Decomposition, weight: Floats) -> Flo
     D = np.asarray(np.linalg.pinv(found.centers * np.sqrt(found.weights)).T, dtype=np.float64)
     scores = rows.map(Product(D))
     scores *= np.where(weight @ scores**3 < 0, -1.0, 1.0)
-    return np.asarray(np.eye(D.shape[1])[scores.argmax(axis=1)])
+    return np.asarray(np.eye(D.shape[1])[largest(scores)])

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from momentree._elsewhere import by_partition, here
 from momentree._fit import FitPredict, all_or_nothing, warn_caller
 from momentree._logging import console_logging
-from momentree._ties import ranks
+from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree._validation import (
     check_flag,
@@ -233,15 +233,15 @@ class DensityModel(
         self.notes_ += brought
         return self
 
-    def _lowest_bic(self, samples: Any, weight: Floats, largest: int) -> DensityFit:
+    def _lowest_bic(self, samples: Any, weight: Floats, most: int) -> DensityFit:
         """Fit 1, 2, ... components until BIC stops falling; return the fit of lowest BIC."""
         fits = list[DensityFit]()
         bics = list[float]()
-        for k in range(1, largest + 1):
+        for k in range(1, most + 1):
             fits.append(found := self._fit(samples, weight, k))
             bics.append(_bic(found.log_likelihood, found.n_parameters, float(weight.sum())))
             log.info("BIC of %d components: %.6g", k, bics[-1])
-            at = int(ranks(-np.array(bics)).argmin())
+            at = int(largest(-np.array(bics)))
             if k > at + PATIENCE or len(found.attributes["weights_"]) < k:
                 break
         return replace(fits[at], diagnostics={**fits[at].diagnostics, "bic": bics})
@@ -308,7 +308,7 @@ class DensityModel(
         ndarray of int of shape (n_samples,)
             Component numbers; equal to ``labels_`` for the data of ``fit``.
         """
-        return np.asarray(self._joint(X).argmax(axis=1), dtype=np.intp)
+        return np.asarray(largest(self._joint(X)), dtype=np.intp)
 
     @by_partition
     def score_samples(self, X: Any) -> Floats:

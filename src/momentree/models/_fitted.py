@@ -11,7 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._elsewhere import by_partition
-from momentree._ties import ranks
+from momentree._ties import largest, ranks
 from momentree._types import Floats, Ints
 from momentree._validation import check_features, check_integer
 from momentree.inference import log_multinomial
@@ -192,7 +192,7 @@ class FittedModel(NamedGroups, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         return self._likeliest(X)
 
     def _likeliest(self, X: Any) -> Ints:
-        return np.asarray(self.predict_proba(X).argmax(axis=1), dtype=np.intp)
+        return np.asarray(largest(self.predict_proba(X)), dtype=np.intp)
 
     def _choose_words(self, counts: Any, weight: Floats) -> None:
         """Choose the words that are shown for each component, from counts of words."""

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from momentree._choices import Refine
-from momentree._ties import largest_first
+from momentree._ties import largest, largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_number, check_shape
 from momentree.backends import RowBlocks
@@ -136,7 +136,7 @@ class ProductMixture(DensityModel):
         found = found.reordered(largest_first(found.weights, found.centers))
         joint = log_joint(data.rows, found)
         labels = np.empty(len(at), dtype=np.intp)
-        labels[at] = joint.argmax(axis=1)
+        labels[at] = largest(joint)
         total = float(weight[at] @ log_posterior(joint)[1] + weight @ samples.log_base)
         k = found.n_components
         shift, scale = self._coder.units

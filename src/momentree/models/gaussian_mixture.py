@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momentree._choices import CovarianceType, Refine
+from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree._validation import (
     check_choice,
@@ -241,7 +242,7 @@ class GaussianMixture(DensityModel):
         log.info("most likely start: %s", result.start)
         components = result.components
         joint = components.log_joint(X, missing)
-        labels = np.asarray(joint.argmax(axis=1), dtype=np.intp)
+        labels = np.asarray(largest(joint), dtype=np.intp)
         likelihoods = log_posterior(joint)[1]
         weighted = weight > 0  # an extreme row counts too, but not one of weight zero
         notes = [*data.notes, *self._doubts(components, labels, weight)]

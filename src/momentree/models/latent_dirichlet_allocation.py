@@ -10,7 +10,7 @@ import numpy as np
 from momentree._choices import TopicModel, Weighting
 from momentree._elsewhere import by_partition
 from momentree._pages import in_parts
-from momentree._ties import largest_first
+from momentree._ties import largest, largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_number, generator
 from momentree.backends import (
@@ -311,7 +311,7 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
             fitted,
             fitted.weights,
             fitted.centers,
-            H.argmax(axis=1),
+            largest(H),
             self.diagnostics_,
             refined.n_iter,
             refined.converged,

@@ -222,7 +222,7 @@ class MixtureOfRegressions(
         at = np.lexsort((weight, target, *X.T[::-1]))
         with single_threaded_blas():
             self._fit(X[at], target[at], weight[at])
-        self.labels_ = np.asarray(self.predict_proba(table, target).argmax(axis=1), np.intp)
+        self.labels_ = np.asarray(largest(self.predict_proba(table, target)), np.intp)
         for note in extremes:
             column = note.values["column"]
             name = "y" if column == X.shape[1] else column

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from momentree._ties import largest, largest_first
+from momentree._ties import largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
 from momentree.exceptions import InvalidDataError
@@ -65,7 +65,7 @@ class Merges:
         pairs, losses, hidden = [], [], []
         while steps:
             able = [step for step in steps if step.a in inside and step.b in inside]
-            step = able[largest([-step.loss for step in able])]
+            step = able[largest_first([-step.loss for step in able])[0]]
             steps.remove(step)
             pairs.append(sorted((number[step.a], number[step.b])))
             losses.append(step.loss)

@@ -13,6 +13,8 @@ Merge = tuple[int, int, float]
 """Two groups and the log-likelihood lost by merging them, in nats. Groups are numbered as in SciPy:
 leaves from 0 to k - 1; merge t makes group k + t."""
 
+ROUNDING = 1e-13
+"""Rounding error of a loss, relative to the largest log-likelihood of a leaf."""
 _BLOCK = 1 << 16
 """Numbers in a block of sums: 512 kB, so that it remains in the cache of a processor."""
 
@@ -77,8 +79,9 @@ def least_loss_merges(sums: Floats, sizes: Floats, family: type[MixtureParameter
 
     for i in range(k):
         update(i, np.arange(i + 1, k))
+    least = ROUNDING * float(np.abs(own).max())
     while len(merges) < k - 1:
-        i, j = divmod(int(largest(-losses.ravel())), k)
+        i, j = divmod(int(largest(-losses.ravel(), least=least)), k)
         a, b = sorted((int(number[i]), int(number[j])))
         merges.append((a, b, max(0.0, float(losses[i, j]))))
         S[:, i] += S[:, j]

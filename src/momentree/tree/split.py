@@ -16,8 +16,6 @@ from momentree.backends import Block, RowArray, RowBlocks, Rows, group_totals, p
 from momentree.messages import Message
 from momentree.objects import MixtureParameters
 
-ROUNDING = 1e-13
-"""A score below this, relative to its coefficients, is zero."""
 SPLIT_ITER = 15
 """EM steps after each split; the later EM over all leaves makes more steps unnecessary."""
 
@@ -246,6 +244,7 @@ class SidesByRule:
 
     coef: Floats  # (g, p, 1) of linear rules, (g, p, s) of others
     constant: Floats  # (g, 1) or (g, s)
+    zero: Floats  # (g,)
     linear: bool
 
     @classmethod
@@ -255,11 +254,12 @@ class SidesByRule:
         linear = all(isinstance(rule, LinearRule) for rule in known)
         width = 1 if linear else known[0].n_sides
         coef, constant = np.zeros((len(rules), p, width)), np.zeros((len(rules), width))
+        zero = np.array([rule.zero if isinstance(rule, LinearRule) else 0.0 for rule in rules])
         for j, rule in enumerate(rules):
             if rule is not None:
                 coef[j] = rule.coef.reshape(p, width)
                 constant[j] = rule.intercept if isinstance(rule, LinearRule) else rule.constant
-        return cls(coef, constant, linear)
+        return cls(coef, constant, zero, linear)
 
     @property
     def n_sides(self) -> int:
@@ -273,9 +273,7 @@ class SidesByRule:
         scores = B.own_dot(self.coef, own) + self.constant[own]
         if self.linear:
             margin = scores[:, 0]
-            zero = (
-                ROUNDING * (np.abs(self.coef).max(axis=(1, 2)) + np.abs(self.constant[:, 0]))[own]
-            )
+            zero = self.zero[own]
             return np.where(margin > zero, 0, np.where(margin < -zero, 1, 2)).astype(kind)
         scores = scores**2
         near = scores >= (1.0 - SAME) * scores.max(axis=1, keepdims=True)

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from momentree._sparse import as_csr
+from momentree._ties import largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_table
 from momentree.exceptions import InvalidDataError
@@ -248,7 +249,7 @@ def _summarize_nodes(model: Fitted, n_words: int) -> tuple[dict[str, Any], list[
         top = shown_words(node, base, n_words)
         columns = words_for_every_lambda(node.center, base, n_words)
         columns = np.union1d(columns, top)
-        columns = columns[np.lexsort((columns, -node.center[columns]))]
+        columns = columns[largest_first(node.center[columns])]
         index = [position.setdefault(int(c), len(position)) for c in columns]
         nodes.append(
             {

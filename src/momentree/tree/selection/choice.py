@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from momentree._choices import TopicModel
 from momentree._elsewhere import here
 from momentree._logging import console_logging
+from momentree._ties import largest
 from momentree._types import Ints
 from momentree._validation import (
     check_choice,
@@ -272,7 +273,7 @@ def _few(parts: list[Fold]) -> list[Fold]:
 def _is_one(curves: Curves) -> bool:
     """Return whether completion is best with the first number tried."""
     values = curves.completion
-    return not np.isfinite(values).any() or int(np.nanargmax(values)) == 0
+    return not np.isfinite(values).any() or int(largest(values)) == 0
 
 
 def _copies(rows: RowBlocks) -> Ints:
