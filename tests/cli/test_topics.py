@@ -232,6 +232,21 @@ def test_text_column(run, documents, tmp_path):
     assert "4 leaves" in result.stdout
 
 
+@pytest.mark.parametrize("memory", [(), ("--memory", "800MB")])
+def test_columns_of_text_are_joined(run, documents, tmp_path, memory):
+    whole = write_csv(tmp_path / "whole.csv", documents)
+    words = [d["body"].split() for d in documents]
+    halves = [
+        {"key": d["key"], "rest": " ".join(w[9:]), "start": " ".join(w[:9])}
+        for d, w in zip(documents, words, strict=True)
+    ]
+    table = write_csv(tmp_path / "halves.csv", halves)
+    both = ("--text-column", "start", "--text-column", "rest")
+    _, expected = leaves_of(run, whole, "--text-column", "body", *memory, tmp_path=tmp_path)
+    _, found = leaves_of(run, table, *both, *memory, tmp_path=tmp_path)
+    assert (found["n_words"], found["tree"]) == (expected["n_words"], expected["tree"])
+
+
 def test_separator_and_encoding(run, documents, tmp_path):
     accented = [{**d, "body": d["body"] + " caffè"} for d in documents]
     table = write_csv(tmp_path / "t.csv", accented, separator=";", encoding="latin-1")
