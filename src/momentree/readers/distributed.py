@@ -128,7 +128,8 @@ def read_parquet_corpus(
     settings : TextVectorizer
         What counts as a word and which words to keep.
     text_column : str or sequence of str, default=None
-        Column of the texts, or several to be joined; None takes the only column of strings, or the one with a common name.
+        Column of the texts, or several to be joined; None takes the only column of strings, or the
+        one with a common name.
 
     Returns
     -------
