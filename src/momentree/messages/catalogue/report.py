@@ -48,6 +48,13 @@ WORDS: dict[str, str] = {
         "{name} contains {value!r}; documents are ordered by numbers or by dates such as 2020-12-31"
     ),
     "not_one_each": "{parameter} has {found:~entry/entries}; expected {needed}, one for each {of}",
+    "not_of_topics": "summarize describes topics, and this is a fitted {type}{remedy}",
+    "use_summarize_measurements": (
+        "; pass it with its table, as read_measurements returns it, to summarize_measurements"
+    ),
+    "use_summarize_sequences": (
+        "; pass it with its sequences, as read_sequences returns them, to summarize_sequences"
+    ),
     "not_proportions": "topic proportions must be nonnegative and sum to 1 in each row",
     "not_topic_proportions": "topic proportions have shape {shape}; expected (n_samples, k)",
     "notes_rounded": (
