@@ -144,6 +144,7 @@ def test_a_single_leaf_is_explained(run, lasting_table):
     [
         (["--depth", "1"], "max_depth", 1),
         (["--growth", "depth", "--depth", "2"], "growth", "depth"),
+        (["--growth", "depth", "--depth", "4"], "max_leaf_nodes", None),
         (["--no-refine"], "refine", None),
         (["--refine"], "refine", "em"),
         (["--log-scaling", "auto"], "log_scaling", "auto"),
@@ -159,7 +160,7 @@ def test_a_single_leaf_is_explained(run, lasting_table):
 def test_options_of_the_tree(run, lasting_table, tmp_path, options, parameter, value):
     n_leaves, content = leaves_of(run, lasting_table, *options, tmp_path=tmp_path)
     assert content["made"]["parameters"][parameter] == value
-    expected = {"--depth": 2, "--growth": 4, "--min-samples-leaf": 3}.get(options[0])
+    expected = {"--depth": 2, "--growth": 16, "--min-samples-leaf": 3}.get(options[0])
     assert n_leaves <= (expected or 8)
 
 
