@@ -66,12 +66,15 @@ class RegressionData:
         R = R * self.weight[:, None]
         sizes = R.sum(axis=0)
         X, y = self.design, self.y
-        coefs = np.empty((X.shape[1], R.shape[1]))
+        coefs = np.zeros((X.shape[1], R.shape[1]))
         for j, r in enumerate(R.T):
             G = (X * r[:, None]).T @ X
             # A ridge at rounding error, so that collinear columns share their slope.
-            G[np.diag_indices_from(G)] += 1e-10 * max(float(np.trace(G)), 1e-300)
-            coefs[:, j] = np.linalg.solve(G, X.T @ (r * y))
+            ridge = 1e-10 * max(float(np.trace(G)), 1e-300)
+            G[np.diag_indices_from(G)] += ridge
+            for _ in range(2):  # the second solution refines the first, with few samples by digits
+                rest = X.T @ (r * (y - X @ coefs[:, j])) - ridge * coefs[:, j]
+                coefs[:, j] += np.linalg.solve(G, rest)
         squares = (R * (y[:, None] - X @ coefs) ** 2).sum(axis=0)
         if self.shared:
             variances = np.full(len(sizes), squares.sum() / sizes.sum())

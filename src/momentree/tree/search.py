@@ -90,7 +90,7 @@ class TopicSearch:
             answers.append(self._moved(self._exchanged(answer) or answer))
         fewest = min(len(answer.small) for answer in answers)
         answers = [answer for answer in answers if len(answer.small) == fewest]
-        best = answers[largest([answer.objective for answer in answers])]
+        best: Answer = answers[largest([answer.objective for answer in answers])]
         for _ in range(CYCLES if n_components <= MANY else 0):
             better = self._exchanged(best)
             if better is None:
