@@ -51,9 +51,9 @@ def stream_table(path: Path, options: Options, *, in_parts: bool = True) -> Docu
 
     The file is opened, and its columns are chosen, before the first part is requested.
     """
-    text_columns, [label_column], [id_column] = (
-        as_list(options.columns[f"{role}_column"]) or ([] if role == "text" else [None])
-        for role in ("text", "label", "id")
+    text_columns = as_list(options.columns["text_column"])
+    label_column, id_column = (
+        next(iter(as_list(options.columns[f"{role}_column"])), None) for role in ("label", "id")
     )
     source = open_table(
         path,
