@@ -36,6 +36,16 @@ def test_a_title_above_the_names_is_refused_or_skipped(tmp_path, above):
             written(tmp_path, above + TABLE, skip_rows=2 if n == 3 and ",," in above else 1)
 
 
+@pytest.mark.parametrize("n", [3, 29, 60, 200])
+@pytest.mark.parametrize("blank", ["\n", "  \n", "\r\n"])
+def test_blank_lines_above_the_names_are_no_rows(tmp_path, n, blank):
+    assert as_sets(written(tmp_path, n * blank + TABLE)) == SETS
+    with raises(ReadError, "title_above_header", above=n + 1):
+        written(tmp_path, n * blank + "Discharges of 2024\n" + TABLE)
+    with raises(ReadError, "empty_file"):
+        written(tmp_path, n * blank)
+
+
 def test_codes_may_be_names_of_columns(tmp_path):
     text = "Discharges,,,\nid,250,401,428\na,1,0,0\nb,0,1,0\nc,0,0,1\n"
     with raises(ReadError, "title_above_header", names=["id", "250", "401", "428"], above=1):

@@ -61,11 +61,11 @@ def open_separated(
     asked = _check_separator(separator)
     with _open(path, encoding, skip_rows) as file:
         sample = file.read(_SAMPLE_CHARACTERS)
-    if not _rows(sample, _NO_SEPARATOR):
+    found = find_separator(sample, cut=len(sample) == _SAMPLE_CHARACTERS)
+    if not _rows(sample, asked or found):
         if skip_rows:
             raise ReadError("no_rows_below", path=str(path), n_skipped=skip_rows)
         raise ReadError("empty_file", path=str(path))
-    found = find_separator(sample, cut=len(sample) == _SAMPLE_CHARACTERS)
     if asked is not None:
         _check_fit(path, sample, asked, found)
     if check_titles:
@@ -272,7 +272,9 @@ def _check_fit(path: Path, sample: str, asked: str, found: str) -> None:
 
 def _check_titles(path: Path, sample: str, asked: str | None, found: str, skip: int) -> None:
     """Reject a first line that is a title or other text above the names of columns."""
-    lines = sample.splitlines(keepends=True)[: 2 * HEADER_ROWS]
+    blank = _rows(sample, asked or found)[0][0] - 1
+    skip += blank
+    lines = list(islice(io.StringIO(sample, newline=""), blank, blank + 2 * HEADER_ROWS))
     rows = _rows("".join(lines), asked or found)[:HEADER_ROWS]
     if len(rows[0][1]) > 1:
         check_header(path, [row for _, row in rows], [skip + line - 1 for line, _ in rows])
