@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+import numpy as np
+
 from momentree._types import Ints
+from momentree.exceptions import InvalidDataError
 
 E = TypeVar("E")
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+@contextmanager
+def converging() -> Iterator[None]:
+    """Convert the error of a matrix without a decomposition to one of momentree; a decorator too."""
+    try:
+        yield
+    except np.linalg.LinAlgError as error:
+        raise InvalidDataError("no_convergence", error=str(error)) from error
 
 
 def all_or_nothing(
@@ -29,7 +42,8 @@ def all_or_nothing(
         attributes: dict[str, Any] = vars(self)
         before = dict(attributes)
         try:
-            return fit(self, *args, **kwargs)
+            with converging():
+                return fit(self, *args, **kwargs)
         except BaseException:
             attributes.clear()
             attributes.update(before)

@@ -257,3 +257,11 @@ def test_two_columns_of_one_name_are_refused(sample):
     X = sample[0][["age", "visits"]].to_numpy()
     with raises(InvalidDataError, "column_name_twice", column="a"):
         mt.MixedMixture(2).fit(X, feature_names=["a", "a"])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_scales_that_no_matrix_can_hold_are_refused():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(60, 6)) * 10.0 ** rng.uniform(-120, 98, 6)
+    with raises(InvalidDataError, "no_convergence"):
+        mt.MixedMixture(3).fit(X)

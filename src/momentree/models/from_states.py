@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from momentree._fit import warn_caller
+from momentree._fit import converging, warn_caller
 from momentree._types import Floats
 from momentree._validation import check_number
 from momentree.assignment.incomplete import IncompleteAssigner
@@ -37,6 +37,7 @@ POSSIBLE_CODES = 0.05
 """The same for binary rows, whose raw moments are biased."""
 
 
+@converging()
 def next_round(
     state: State,
     n_components: int | None = None,
@@ -120,6 +121,7 @@ def next_round(
     )
 
 
+@converging()
 def fitted_from(
     state: State,
     *,
