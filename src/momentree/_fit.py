@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 @contextmanager
 def converging() -> Iterator[None]:
-    """Convert the error of a matrix without a decomposition to one of momentree; a decorator too."""
+    """Turn the error of a matrix without a decomposition into one of momentree; also decorates."""
     try:
         yield
     except np.linalg.LinAlgError as error:

@@ -300,7 +300,7 @@ class MomentState(State):
 
     def _limits(self) -> dict[str, float]:
         """Return the largest sum over columns of each array, given the totals."""
-        weight, first, pairs, triples, mass = (float(total) for total in self._sums["totals"])
+        _, first, pairs, triples, mass = (float(total) for total in self._sums["totals"])
         names = ("first", "pairs", "products", "slices", "tensor")
         if self.model == "bernoulli":
             d = len(self.columns)
