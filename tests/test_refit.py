@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -171,3 +172,27 @@ def test_predictions_do_not_depend_on_parameters_set_after_the_fit(estimator):
             for found, expected in zip(results(), before, strict=True):
                 np.testing.assert_array_equal(found, expected)
         model.set_params(**{parameter: value})
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+def test_a_seed_is_checked_by_every_fit(estimator):
+    with raises(InvalidParameterError, "not_a_random_state"):
+        clone(estimator).set_params(random_state=len).fit(groups())
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [mt.SingleTopicModel, mt.BernoulliMixture, mt.GaussianMixture, mt.GaussianHMM],
+    ids=str,
+)
+def test_numbers_of_components_may_have_any_type_of_integer(estimator):
+    few, many = estimator(np.int8(2)).fit(groups(600)), estimator(2).fit(groups(600))
+    np.testing.assert_array_equal(few.labels_, many.labels_)
+
+
+def test_one_hidden_markov_model_fitted_by_several_threads():
+    symbols = np.random.default_rng(0).integers(0, 4, (600, 1))
+    model = mt.CategoricalHMM(2)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: model.fit(symbols, lengths=[60] * 10), range(8)))
+    assert model.predict(symbols).shape == (600,)

@@ -12,6 +12,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 
 from momentree._types import Ints
+from momentree._validation.parameters import generator
 from momentree.exceptions import InvalidDataError
 
 E = TypeVar("E")
@@ -42,6 +43,7 @@ def all_or_nothing(
         attributes: dict[str, Any] = vars(self)
         before = dict(attributes)
         try:
+            generator(getattr(self, "random_state", None))
             with converging():
                 return fit(self, *args, **kwargs)
         except BaseException:

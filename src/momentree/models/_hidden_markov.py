@@ -87,7 +87,7 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
         """Emissions of the fitted model."""
 
     @abstractmethod
-    def _set_emissions(self, emissions: Any) -> None:
+    def _set_emissions(self, emissions: Any, X: Any) -> None:
         """Set the attributes of the emissions."""
 
     @property
@@ -155,7 +155,7 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
             n = n[by_content]
             rows = np.repeat(starts - np.cumsum(n) + n, n) + np.arange(len(X))
             X = X[rows]
-            blocks = self._blocks(X, n, self.n_components)
+            blocks = self._blocks(X, n, int(self.n_components))
             learner = BaumWelch(blocks, X, self.smoothing)
             found, name = self._refined(X, n, learner)
             sizes = np.zeros(self.n_components)
@@ -165,7 +165,7 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
             order = np.argsort(-sizes, kind="stable")
             parameters = found.parameters.reordered(order)
             self.startprob_, self.transmat_ = parameters.startprob, parameters.transmat
-            self._set_emissions(parameters.emissions)
+            self._set_emissions(parameters.emissions, X)
             self.weights_ = sizes[order] / sizes.sum()
             self.labels_ = np.empty(len(X), dtype=np.intp)
             self.labels_[rows] = self._decoded(blocks, X)[0]

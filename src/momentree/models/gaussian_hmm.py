@@ -189,7 +189,7 @@ class GaussianHMM(HiddenMarkovModel):
         return np.add.reduceat(values * np.sqrt(1.0 + place), starts)
 
     def _starts(self, X: Floats, lengths: Ints) -> Iterator[tuple[str, HMMParameters]]:
-        k, d = self.n_components, X.shape[1]
+        k, d = int(self.n_components), X.shape[1]
         method = decomposer(self.decomposition)
         near = np.clip(X, -NEAR, NEAR)
         methods: dict[str, Callable[[], Floats | None]] = {
@@ -218,7 +218,7 @@ class GaussianHMM(HiddenMarkovModel):
         roots = np.asarray(np.linalg.cholesky(self.covars_ / self._scale**2), dtype=np.float64)
         return GaussianEmissions(means, roots, self._covariance_type, self._reg_covar)
 
-    def _set_emissions(self, emissions: GaussianEmissions) -> None:
+    def _set_emissions(self, emissions: GaussianEmissions, X: Floats) -> None:  # noqa: ARG002
         self.means_ = emissions.means * self._scale + self._offset
         self.covars_ = emissions.covariances * self._scale**2
         self._covariance_type, self._reg_covar = emissions.kind, emissions.floor

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 import pandas as pd
 import pytest
 
@@ -110,3 +112,17 @@ def test_rows_that_cannot_be_skipped(tmp_path):
     pd.DataFrame({"id": ["a"], "code": ["A1"]}).to_parquet(tmp_path / "a.parquet")
     with raises(InvalidParameterError, "no_rows_to_skip"):
         read_records(tmp_path / "a.parquet", skip_rows=1)
+
+
+@pytest.mark.parametrize("content", ["", "\n\n"])
+def test_a_table_that_is_emptied_while_it_is_read(tmp_path, monkeypatch, content):
+    path = tmp_path / "t.csv"
+    path.write_text(TABLE)
+    original = pd.read_csv
+
+    def emptied(*args, **kwargs):
+        return original(io.StringIO(content), *args[1:], **kwargs)
+
+    monkeypatch.setattr(pd, "read_csv", emptied)
+    with raises(ReadError, "unreadable_table"):
+        read_records(path)

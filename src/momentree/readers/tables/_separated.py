@@ -98,6 +98,8 @@ class _Separated:
 
     def head(self) -> Table:
         first = list(islice(self.rows(), SAMPLE_ROWS + 1))
+        if not first:  # the file has changed since it was opened
+            raise ReadError("empty_file", path=str(self.path))
         origin, last = first[-1]
         if last[-1].endswith(_END):
             raise ReadError("unclosed_quote", path=str(self.path), origin=origin)
@@ -167,7 +169,7 @@ class _Separated:
                 if rows[width - 1].isna().any():
                     rows = rows.fillna("")
                 yield len(rows), [rows[j].tolist() for j in kept]
-        except pd.errors.ParserError as error:
+        except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
             raise self._fault(error) from error
 
     def _frames(self, size: int = PART_ROWS) -> Iterator[pd.DataFrame]:
@@ -184,7 +186,7 @@ class _Separated:
                 engine="c",
             )
 
-    def _fault(self, error: pd.errors.ParserError) -> ReadError:
+    def _fault(self, error: Exception) -> ReadError:
         """Return the error for the first row that pandas cannot read."""
         expected = 0
         for origin, row in self.rows():
