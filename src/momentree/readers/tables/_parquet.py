@@ -45,10 +45,12 @@ def open_parquet(path: Path, *, between: str) -> Source:
     def parts(wanted: Sequence[str]) -> Iterator[Table]:
         with _opened(path) as file:
             columns = {name: stored[name] for name in wanted}
-            n = 0
+            n = n_bytes = 0
             for batch in _batches(file, _rows_of_batch(file), list(columns.values())):
                 batch.validate(full=True)
-                check_memory(path, sum(map(_unfolded, batch.columns)))
+                # Of all batches: stored one by one, they would fill the disk.
+                n_bytes += sum(map(_unfolded, batch.columns))
+                check_memory(path, n_bytes)
                 cells = {name: _strings(batch.column(columns[name]), between) for name in columns}
                 yield Table(path, cells, batch.num_rows, partial(_origin, n), kinds=kinds)
                 n += batch.num_rows
