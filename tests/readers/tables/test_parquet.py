@@ -46,8 +46,15 @@ def test_parquet_with_damaged_strings(tmp_path, read):
 
 
 def test_repeated_values_that_exhaust_the_disk(tmp_path):
-    texts = ["sea " * 2_500] * 8_000  # 80 MB, in parts of 8 MB
+    texts = ["sea " * 250] * 80_000  # 80 MB, in parts of 20 MB
     path = parquet(tmp_path / "text.parquet", {"text": pa.array(texts)})
     with raises(ReadError, TOO_LARGE):
         for _ in stream_documents(path):
             pass
+
+
+def test_two_columns_without_a_name(tmp_path):
+    table = pa.Table.from_arrays([pa.array(["A1", "B1"] * 20)] * 3, names=["id", "", ""])
+    pq.write_table(table, tmp_path / "t.parquet")
+    with raises(ReadError, "duplicate_columns"):
+        read_records(tmp_path / "t.parquet")

@@ -29,6 +29,8 @@ def open_parquet(path: Path, *, between: str) -> Source:
     with _opened(path) as file:
         schema = file.schema_arrow
         names = check_names(path, schema.names)
+        if len(set(schema.names)) < len(names):  # Arrow finds columns by their names
+            raise ReadError("duplicate_columns", path=str(path), columns=[""])
         stored = dict(zip(names, schema.names, strict=True))
         kinds = {
             name: str(kind)
