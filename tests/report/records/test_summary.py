@@ -517,10 +517,3 @@ def test_bad_input_is_refused():
     del model.labels_
     with pytest.raises(NotFittedError):
         summarize_records(model, records)
-
-
-def test_single_records_without_any_code():
-    model, records = flat_case()[:2]
-    records.X = sp.csr_array(records.X.shape, dtype=records.X.dtype)
-    summary = summarize_records(model, records, include_records=True, min_cell=1)
-    assert len(summary["heat"]["records"]["ids"]) == records.X.shape[0]
