@@ -219,6 +219,13 @@ def test_names_stay_on_their_line(topics):
         assert "one two  three" in line
 
 
+@pytest.mark.parametrize("letter", ["q", "信"])
+def test_a_name_of_many_letters_is_cut_in_linear_time(topics, letter):
+    nodes = [{**n, "name": f"sea {letter * 50_000}", "top": []} for n in topics["nodes"]]
+    for line in rows_of({**topics, "nodes": nodes}):
+        assert "sea..." in line
+
+
 def test_no_color(topics, monkeypatch):
     class Terminal(io.StringIO):
         def isatty(self):

@@ -214,7 +214,7 @@ class FlatModel(
         if isinstance(self.n_components, str):
             chosen = getattr(self, "choice_", None)
             return 1 if chosen is None else int(chosen.n_components)
-        return self.n_components
+        return int(self.n_components)
 
     def _choose(self, counts: Any, weight: Floats) -> None:
         """Choose the number of components if it is "auto"."""

@@ -200,7 +200,7 @@ class DensityModel(
         samples, n = self._checked(X, feature_names, reset=True)
         weight = check_sample_weight(sample_weight, n)
         usable = int(np.count_nonzero(weight > 0))
-        wanted = self.n_components
+        wanted = "auto" if self.n_components == "auto" else int(self.n_components)
         if usable < (1 if isinstance(wanted, str) else wanted):
             raise InvalidDataError("too_few_weighted_samples", n_rows=usable, n_components=wanted)
         with (

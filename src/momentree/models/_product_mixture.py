@@ -110,8 +110,9 @@ class ProductMixture(DensityModel):
         check_number("reg_covar", self.reg_covar, above=0)
         check_number("smoothing", self.smoothing, above=0)
 
-    def _family(self, gaps: Ints) -> ProductColumns:
-        return family_of(self._coder, gaps, self.reg_covar)
+    def _family(self, gaps: Ints, reg_covar: float = 0.0) -> ProductColumns:
+        """Return the columns; only a fit needs the floor of variances."""
+        return family_of(self._coder, gaps, reg_covar)
 
     def _fit(self, samples: Unencoded, weight: Floats, n_components: int) -> DensityFit:
         if samples.encoded is None:
@@ -119,7 +120,7 @@ class ProductMixture(DensityModel):
         return self._fitted(samples.encoded, weight, n_components)
 
     def _fitted(self, samples: Encoded, weight: Floats, n_components: int) -> DensityFit:
-        columns = self._family(_gaps_of(samples.missing))
+        columns = self._family(_gaps_of(samples.missing), self.reg_covar)
         data, at = ProductData.prepared(columns, samples.X, samples.missing, weight)
         parameters, diagnostics = self._started(data, n_components)
         n_iter, converged = 1, True

@@ -146,8 +146,6 @@ class CategoricalHMM(HiddenMarkovModel):
         if reset:
             symbols = check_symbols(X, self.n_features)
             self.n_features_in_ = 1
-            self._seen = symbols
-            self._d = int(symbols.max()) + 1 if self.n_features is None else int(self.n_features)
             return symbols
         return check_symbols(X, self.emissionprob_.shape[1])
 
@@ -158,7 +156,9 @@ class CategoricalHMM(HiddenMarkovModel):
         return np.add.reduceat(values * np.sqrt(1.0 + place), starts)
 
     def _starts(self, X: Ints, lengths: Ints) -> Iterator[tuple[str, HMMParameters]]:
-        k, d, method = self.n_components, self._d, decomposer(self.decomposition)
+        k, d = int(self.n_components), int(X.max()) + 1
+        d = d if self.n_features is None else int(self.n_features)
+        method = decomposer(self.decomposition)
         methods: dict[str, Callable[[], HMMParameters | None]] = {
             "moments": lambda: from_moments(X, lengths, k, d, method, self.random_state),
             "windows": lambda: from_windows(X, lengths, k, d),
@@ -180,14 +180,14 @@ class CategoricalHMM(HiddenMarkovModel):
     def _emissions(self) -> CategoricalEmissions:
         return CategoricalEmissions(self.emissionprob_)
 
-    def _set_emissions(self, emissions: CategoricalEmissions) -> None:
+    def _set_emissions(self, emissions: CategoricalEmissions, X: Ints) -> None:
         # A symbol that was never seen says nothing: it is equally likely in all states.
-        seen = np.bincount(self._seen, minlength=self._d) > 0
-        rare = 1.0 / (len(self._seen) + self._d)
+        d = emissions.probabilities.shape[1]
+        seen = np.bincount(X, minlength=d) > 0
+        rare = 1.0 / (len(X) + d)
         rest = 1.0 - rare * np.count_nonzero(~seen)
         self.emissionprob_ = np.where(seen, emissions.probabilities * rest, rare)
-        self.vocabulary_ = np.arange(self._d).astype(str).astype(object)
-        del self._d, self._seen
+        self.vocabulary_ = np.arange(d).astype(str).astype(object)
 
     @property
     def _n_parameters(self) -> int:

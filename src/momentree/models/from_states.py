@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from momentree._fit import warn_caller
+from momentree._fit import converging, warn_caller
 from momentree._ties import largest_first
 from momentree._types import Floats
 from momentree._validation import check_number
@@ -38,6 +38,7 @@ POSSIBLE_CODES = 0.05
 """The same for binary rows, whose raw moments are biased."""
 
 
+@converging()
 def next_round(
     state: State,
     n_components: int | None = None,
@@ -121,6 +122,7 @@ def next_round(
     )
 
 
+@converging()
 def fitted_from(
     state: State,
     *,

@@ -161,6 +161,7 @@ class GaussianMixture(DensityModel):
 
     covariances_: Floats
     means_: Floats
+    _covariance_type: CovarianceType  # of the fit
 
     def __init__(
         self,
@@ -251,6 +252,7 @@ class GaussianMixture(DensityModel):
                 "weights_": components.weights,
                 "means_": components.means,
                 "covariances_": components.covariances,
+                "_covariance_type": self.covariance_type,
             },
             labels,
             float(weight[weighted] @ likelihoods[weighted]),
@@ -287,15 +289,14 @@ class GaussianMixture(DensityModel):
         means: Any = vars(self).get("means_")
         if not (self.warm_start and self.refine) or np.shape(means) != (n_components, d):
             return None
-        last = self._components
-        return last if _shape(last) == np.shape(self.covariances_) else None
+        return self._components if self._covariance_type == self.covariance_type else None
 
     # --- results ----------------------------------------------------------------------------------
 
     @property
     def _components(self) -> GaussianComponents:
         return GaussianComponents(
-            self.weights_, self.means_, self.covariances_, self.covariance_type
+            self.weights_, self.means_, self.covariances_, self._covariance_type
         )
 
     @property
@@ -306,7 +307,7 @@ class GaussianMixture(DensityModel):
     @property
     def precisions_(self) -> Floats:
         """Inverses of ``covariances_``, of the same shape."""
-        if self.covariance_type in ("spherical", "diag"):
+        if self._covariance_type in ("spherical", "diag"):
             return np.asarray(1.0 / self.covariances_)
         return np.asarray(np.linalg.inv(self.covariances_))
 
@@ -334,6 +335,7 @@ class GaussianMixture(DensityModel):
 
     def _check_restored(self) -> int:
         k, d = len(self.weights_), self.n_features_in_
+        check_choice("_covariance_type", self._covariance_type, get_args(CovarianceType))
         check_shape("means_", self.means_, (k, d))
         check_shape("covariances_", self.covariances_, _shape(self._components))
         try:

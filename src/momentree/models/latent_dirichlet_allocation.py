@@ -359,6 +359,7 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
         return variational_em(data.rows, start, tol=self.tol, **options)
 
     def _proportions(self, rows: Rows, parameters: LDAParameters) -> RowArray:
+        check_choice("inference", self.inference, get_args(Inference))
         if self.inference == "gibbs":
             rows = collected(rows)
             return gibbs_proportions(rows, parameters, random_state=self.random_state)

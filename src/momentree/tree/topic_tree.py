@@ -19,7 +19,7 @@ from momentree._choices import (
 )
 from momentree._elsewhere import by_partition
 from momentree._types import Floats, Ints
-from momentree._validation import check_features
+from momentree._validation import check_features, check_number
 from momentree.assignment.nested import Assigner, check_assigner
 from momentree.backends import (
     RowArray,
@@ -312,7 +312,7 @@ class TopicTree(FitsTexts, GrownTopics):
         """Return the nodes without names, given the sums of the leaves."""
         scaled = leaves.statistics
         sums = leaves.counts if len(leaves.counts) else scaled
-        self._n_words = leaves.total
+        self._n_words, self._smoothing = leaves.total, float(self.smoothing)
 
         def center(below: list[int]) -> Floats:
             return _distribution(sums[:, below].sum(axis=1))
@@ -374,6 +374,7 @@ class TopicTree(FitsTexts, GrownTopics):
         self._check_profiles()
         if type(self._n_words) is not float or not 0 < self._n_words < np.inf:
             raise InvalidDataError("bad_entry", name="_n_words", value=self._n_words)
+        check_number("_smoothing", self._smoothing, above=0)
         check_assigner(self._assigner, TopicParameters, self.n_features_in_, k)
         check_scaling(self.log_scaling_)
         return k
@@ -404,7 +405,7 @@ class TopicTree(FitsTexts, GrownTopics):
         X, _ = check_features(self, self._counts(X), None, reset=False)
         weights = np.array([leaf.weight for leaf in self.leaves_])
         words = np.column_stack([leaf.center for leaf in self.leaves_])
-        topics = TopicParameters.m_step(words * weights * self._n_words, weights, self.smoothing)
+        topics = TopicParameters.m_step(words * weights * self._n_words, weights, self._smoothing)
         return log_posterior(log_joint(RowBlocks(X), topics))[1] + log_multinomial(X)
 
     def __sklearn_tags__(self) -> Any:

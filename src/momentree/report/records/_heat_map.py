@@ -101,4 +101,5 @@ class _Bits:
 def _lexicographic(block: NDArray[np.bool_]) -> Ints:
     """Return an order that puts records with the most frequent code first, and so on."""
     codes = np.argsort(-block.sum(axis=0), kind="stable")
-    return np.lexsort(tuple(~block[:, j] for j in codes[::-1]))
+    every = np.zeros(len(block), dtype=np.bool_)  # a key, also where there are no codes
+    return np.lexsort((every, *(~block[:, j] for j in codes[::-1])))
