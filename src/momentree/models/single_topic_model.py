@@ -94,7 +94,7 @@ class SingleTopicModel(SamplesOfDocuments, CountMixture):
         How "auto" chose the number of topics: the number, its interval, the reason and the curve.
         None if the number was given. Not saved in files.
     labels_ : ndarray of int of shape (n_samples,)
-        Most probable topic of each document.
+        Most probable topic of each document; -1 for documents without words, which are in none.
     n_iter_ : int
         Number of EM steps; 1 without EM.
     n_passes_ : float
@@ -158,6 +158,7 @@ class SingleTopicModel(SamplesOfDocuments, CountMixture):
 
     _family: ClassVar[type[MixtureParameters]] = TopicParameters
     _counts_orders = True
+    _leaves_out_empty = True
     _auto_model: ClassVar[TopicModel | None] = "single-topic"
 
     def __init__(

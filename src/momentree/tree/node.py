@@ -47,7 +47,9 @@ class TreeNode:
     center : ndarray of shape (n_features,)
         Mean profile of the node; for topic trees its word distribution, which sums to 1.
     weight : float
-        Fraction of the total sample weight in the node, in [0, 1]; 1 for the root.
+        Share of the node, in [0, 1]; 1 for the root: the fraction of the total sample weight or,
+        after a fit to texts without sample weights, of the documents in a leaf. Copies of a text,
+        which weigh less in such a fit, count in full.
     gain : float
         Increase in log-likelihood (nats) from splitting this node; 0.0 for a leaf.
     depth : int
