@@ -151,7 +151,10 @@ def _grow_tree(
     _run: Run, X: Any, n_groups: int | None, parameters: Mapping[str, Any], codes: Any
 ) -> tuple[Any, list[Message]]:
     tree = ClusterTree(n_groups, data="binary", **parameters)
-    return tree.fit(X, feature_names=codes), []
+    with warnings.catch_warnings():
+        # A note already reports if there are fewer groups.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return tree.fit(X, feature_names=codes), []
 
 
 def _fit_flat(

@@ -83,7 +83,9 @@ def grow_tree(
     tree: Any
     X: Any = corpus.X
     chosen = parameters.get("max_leaf_nodes", 8) == "auto" and embeddings is None
-    with run.stage(CHOOSING if chosen else "growing the tree"):
+    with run.stage(CHOOSING if chosen else "growing the tree"), warnings.catch_warnings():
+        # A note already reports if there are fewer leaves.
+        warnings.simplefilter("ignore", ConvergenceWarning)
         if embeddings is None:
             tree, took = fit_once(corpus, lambda: TopicTree(**parameters).fit(corpus))
         else:

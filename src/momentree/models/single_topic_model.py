@@ -84,7 +84,7 @@ class SingleTopicModel(SamplesOfDocuments, CountMixture):
     ----------
     weights_ : ndarray of shape (n_components,)
         omega, descending, sum 1. If the data support fewer than `n_components` topics, ``fit``
-        warns and returns fewer. EM may reduce a weight to zero.
+        warns and returns fewer: it also drops topics that no document is left in after EM.
     components_ : ndarray of shape (n_components, n_features)
         Topics in rows: P[word | topic], sum 1.
     posterior_ : TopicParameters

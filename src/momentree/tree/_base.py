@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 import momentree.tree.exports as export
 from momentree._choices import Growth
 from momentree._elsewhere import by_partition, in_reach
-from momentree._fit import FitPredict, all_or_nothing
+from momentree._fit import FitPredict, all_or_nothing, warn_caller
 from momentree._logging import console_logging
 from momentree._types import Floats, Ints
 from momentree._validation import (
@@ -32,14 +32,14 @@ from momentree.assignment.nested import Assigner
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowArray, Rows, counted_passes, single_threaded_blas
 from momentree.backends.contents import checked_rows, filled_labels, row_weights
-from momentree.exceptions import InvalidDataError
+from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.messages import Message
 from momentree.objects import MixtureParameters, MixtureSums
 from momentree.persistence import SavedEstimator
 from momentree.tree.cuts import Merges
 from momentree.tree.growth import Grown, log
 from momentree.tree.names import NamedGroups
-from momentree.tree.node import StoredTree, TreeNode
+from momentree.tree.node import StoredTree, TreeNode, why_no_more
 from momentree.tree.notebook import repr_html
 from momentree.tree.online_tree import OnlineTree
 from momentree.tree.page import TopicsPage
@@ -127,6 +127,12 @@ class TreeEstimator(
             If no sample of positive weight has a nonzero value.
         InvalidParameterError
             If a parameter is invalid.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If there are fewer leaves than `max_leaf_nodes`, or than were chosen; the message says
+            why.
         """
         self._check_parameters()
         X, notes = in_reach(X, type(self).__name__, self._for_sums_alone)
@@ -148,10 +154,23 @@ class TreeEstimator(
             tree = self._fit_tree(X, missing, weight)
         self.n_passes_ = read.n_rows / X.shape[0]
         self._set_tree(tree)
+        self._warn_of_fewer_leaves()
         self.__dict__.pop("notes_", None)
         if notes:
             self.notes_ = notes
         return self
+
+    def _warn_of_fewer_leaves(self) -> None:
+        choice = getattr(self, "choice_", None)
+        requested = self.max_leaf_nodes if choice is None else choice.n_components
+        if not isinstance(requested, int) or self.growth == "depth":
+            return
+        if self.max_depth is not None:
+            requested = min(requested, 2**self.max_depth)
+        if self.n_leaves_ < requested and not getattr(self, "n_components", None):
+            reason = why_no_more(self) or Message("leaves_too_small")
+            facts = {"found": self.n_leaves_, "requested": requested}
+            warn_caller(ConvergenceWarning("fewer_leaves_found", reason=reason, **facts))
 
     def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any] | None:  # noqa: ARG002
         """Return parameters with which sums over rows suffice, or None if they never do."""

@@ -187,6 +187,14 @@ class StoredTree:
         return nodes[0]
 
 
+def why_no_more(fitted: Any) -> Message | None:
+    """Return why a tree stopped growing: the reason of the largest leaf that has one."""
+    leaves = sorted(getattr(fitted, "leaves_", ()), key=lambda leaf: -leaf.weight)
+    # The tree may have reached the number of leaves before EM emptied one of them.
+    reasons = (leaf.reason for leaf in leaves if leaf.reason)
+    return next((r for r in reasons if r.code != "max_leaf_nodes_reached"), None)
+
+
 def pack(lists: Sequence[Ints]) -> Ints:
     """Return lists of columns as the rows of an array, filled with -1."""
     packed = np.full((len(lists), max(map(len, lists), default=0)), -1, dtype=np.intp)

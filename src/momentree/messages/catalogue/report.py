@@ -97,6 +97,9 @@ WORDS: dict[str, str] = {
         "{n_rows:?has/have} a label, of {n_labels:~label} in {n_topics:~topic}, and it takes at "
         "least {needed:,}, and two labels that occur twice"
     ),
+    "topics_without_documents": (
+        "{n_topics:~topic} {n_topics:?is/are} the main topic of no document; ask for fewer topics"
+    ),
     "in_no_topic": (
         "{n_rows:,} of {every} {n_rows:?contains/contain} none of the words and {n_rows:?is/are} "
         "in no topic and no share"

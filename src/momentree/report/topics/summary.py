@@ -263,7 +263,7 @@ def default_title(n_documents: int) -> str:
 def _copies(notes: Sequence[Message]) -> str | None:
     """Return a sentence on how copies act in the fit and in shares, if they weigh less."""
     for note in notes:
-        facts = note.values
+        facts = note.values  # noqa: PD011  no data frame
         if note.code == "copies_weighted" and "n_groups" in facts:
             every, n_groups = facts["every"], facts["n_groups"]
             return for_readers(Message("copies_in_shares", every=every, n_groups=n_groups))
