@@ -292,7 +292,7 @@ class TreeEstimator(
         for node in reversed(list(root.nodes())):
             node.weight = node.n_samples / root.n_samples
             node.children.sort(key=lambda child: -child.weight)
-        vars(self).update(vars(self._cut(root, self.n_leaves_)))
+        self.__dict__.update(self._cut(root, self.n_leaves_).__dict__)
 
     def _name_new(self, root: TreeNode) -> None:
         """Name the nodes without a name."""

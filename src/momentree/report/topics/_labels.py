@@ -71,12 +71,12 @@ def agreement(
         return None, None
     known = label_of >= 0
     n, sizes = int(known.sum()), np.bincount(label_of[known])
-    n_labels = np.count_nonzero(sizes)
+    n_labels = int(np.count_nonzero(sizes))
     if n_labels < 2:
         return None, None
     needed = _EACH * max(n_labels, n_leaves)
     if n < needed or np.count_nonzero(sizes > 1) < 2:
-        facts = {"n_rows": n, "n_labels": int(n_labels), "n_topics": n_leaves}
+        facts = {"n_rows": n, "n_labels": n_labels, "n_topics": n_leaves}
         return None, Message("too_few_labels", needed=needed, **facts)
     table = contingency_matrix(leaf_of[known], label_of[known], sparse=True)
     found = {

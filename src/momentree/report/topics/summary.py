@@ -189,10 +189,11 @@ def summarize(
     at = np.flatnonzero(model.labels >= 0)
     if len(at) < n:  # documents without words are in no topic, and not in the page
         model = replace(model, labels=model.labels[at])
-        counts, proportions = (None if a is None else a[at] for a in (counts, proportions))
-        ids = range(n) if ids is None else ids  # type: ignore[assignment]
-        ids, texts, labels = (
-            None if a is None else [a[i] for i in at] for a in (ids, texts, labels)
+        counts = None if counts is None else counts[at]
+        proportions = None if proportions is None else proportions[at]
+        ids = [str(i) if ids is None else ids[i] for i in at.tolist()]
+        texts, labels = (
+            None if a is None else [a[i] for i in at.tolist()] for a in (texts, labels)
         )
         order = None if order is None else order.iloc[at]
     root, leaf_of = model.root, model.labels
