@@ -164,7 +164,12 @@ class FitsTexts(KeepsWords):
         super().fit(  # type: ignore[misc]
             X, y, sample_weight=sample_weight, feature_names=feature_names
         )
-        if sample_weight is not None and not weighted and hasattr(self, "tree_"):
+        if (
+            sample_weight is not None
+            and not weighted
+            and hasattr(self, "tree_")
+            and len(self.labels_)
+        ):
             # Copies weigh less in the fit, but count in full in shares.
             self._count_rows()  # type: ignore[attr-defined]
         self._keep_words(corpus, vectorizer)
