@@ -119,19 +119,21 @@ def row_weights(rows: Rows, sample_weight: ArrayLike | None) -> RowArray:
 
 def filled_weights(rows: Rows, weight: RowArray) -> RowArray:
     """Return sample weights that are 0 for rows without values."""
-    return rows.each(_only_filled, weight, rows.row_sums)
+    return rows.each(weight_if_filled, weight, rows.row_sums)
 
 
 def filled_labels(rows: Rows, labels: RowArray) -> RowArray:
     """Return labels that are -1 for rows without values, which are in no group."""
-    return rows.each(_none_of_empty, labels, rows.row_sums)
+    return rows.each(label_if_filled, labels, rows.row_sums)
 
 
-def _only_filled(weight: Floats, row_sums: Floats) -> Floats:
+def weight_if_filled(weight: Floats, row_sums: Floats) -> Floats:
+    """Return the weights of rows, 0 for those without values."""
     return np.where(row_sums > 0, weight, 0.0)
 
 
-def _none_of_empty(labels: Ints, row_sums: Floats) -> Ints:
+def label_if_filled(labels: Ints, row_sums: Floats) -> Ints:
+    """Return the labels of rows, -1 for those without values."""
     return np.where(row_sums > 0, labels, -1)
 
 
