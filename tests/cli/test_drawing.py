@@ -16,6 +16,7 @@ from rich.console import Console
 from momentree import ClusterTree
 from momentree.cli.drawing import draw, show_summary
 from momentree.report import summarize, summarize_records
+from momentree.report.numbers import percent
 from momentree.tree.node import TreeNode
 
 WORDS = ["sea", "wind", "harbour", "engine", "wheel", "road", "città", "信号", "a" * 60, "[red]"]
@@ -129,7 +130,7 @@ def test_no_line_of_groups_is_wider_than_the_terminal(groups):
 def test_the_columns_of_topics(topics):
     for node, line in zip(topics["nodes"], rows_of(topics, 120), strict=True):
         assert f" {node['n_samples']:,} " in line
-        assert f" {100 * node['share']:.1f}%" in line
+        assert f" {percent(node['share']).replace(' ', '')}" in line
         if node["leaf"] is not None:
             assert f"{node['leaf']} {node['name'].split(', ')[0][:20]}" in line
             also = [topics["words"]["word"][i] for i in node["also"]]

@@ -388,10 +388,12 @@ def test_fewer_components_come_back_with_the_reason():
     assert model.diagnostics_["reason"].code == "no_group_splits"
 
 
-def test_empty_documents_take_the_largest_topic(corpus):
+def test_empty_documents_are_in_no_topic(corpus):
     X = sp.vstack([corpus.X[:300], sp.csr_array((3, 60))], format="csr")
     model = SingleTopicModel(4).fit(X)
-    np.testing.assert_array_equal(model.labels_[-3:], 0)
+    np.testing.assert_array_equal(model.labels_[-3:], -1)
+    np.testing.assert_array_equal(model.predict(X[-3:]), -1)
+    np.testing.assert_array_equal(model.weights_, SingleTopicModel(4).fit(X[:300]).weights_)
     expected = np.tile(model.posterior_.weights, (3, 1))
     np.testing.assert_allclose(model.predict_proba(X[-3:]), expected)
     assert np.isnan(model.perplexity(X[-3:]))

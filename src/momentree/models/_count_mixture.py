@@ -27,6 +27,7 @@ from momentree.backends import (
 from momentree.backends.products import Dot, Product
 from momentree.inference import log_joint, log_posterior
 from momentree.inference.posteriors import LikeliestComponent, responsibilities
+from momentree.messages import Message
 from momentree.models._base import FlatModel, log
 from momentree.models._fit_result import FitResult, Initialization, from_leaves
 from momentree.moments import RawMoments
@@ -128,6 +129,19 @@ class CountMixture(FitsTexts, FlatModel):
 
     def _fit(self, samples: Any, weight: RowArray) -> tuple[FitResult, Ints | None]:
         data, at, start = self._start(as_rows(samples), weight)
+        while True:
+            result = self._refined(data, start)
+            k = len(result.weights)
+            empty = data.rows.group_sizes(result.labels, k, data.weight) <= 0
+            if not (self.refine and empty.any()):
+                return result, at
+            parameters = result.parameters
+            for j in np.flatnonzero(empty)[::-1]:
+                parameters = parameters.without(int(j))
+            reason = start.diagnostics.get("reason") or Message("others_without_samples")
+            start = Initialization.of(parameters, {**start.diagnostics, "reason": reason})
+
+    def _refined(self, data: CountData, start: Initialization[MixtureParameters]) -> FitResult:
         fitted, centers, diagnostics = start.parameters, start.centers, start.diagnostics
         n_iter, converged, found = 1, True, None
         if self.refine:
@@ -154,7 +168,7 @@ class CountMixture(FitsTexts, FlatModel):
         order = largest_first(weights, centers)
         fitted = fitted.reordered(order)
         sums = None if found is None else self._sums_of(data, *found, counts).reordered(order)
-        result = FitResult(
+        return FitResult(
             fitted,
             weights[order],
             centers[:, order],
@@ -164,7 +178,6 @@ class CountMixture(FitsTexts, FlatModel):
             converged,
             sums,
         )
-        return result, at
 
     @staticmethod
     def _sums_of(data: CountData, statistics: Floats, sizes: Floats, counts: Floats) -> MixtureSums:

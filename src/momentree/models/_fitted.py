@@ -14,6 +14,8 @@ from momentree._elsewhere import by_partition
 from momentree._ties import largest, ranks
 from momentree._types import Floats, Ints
 from momentree._validation import check_features, check_integer
+from momentree.backends import as_rows
+from momentree.backends.contents import filled_labels
 from momentree.inference import log_multinomial
 from momentree.metrics import relevance
 from momentree.metrics.words import word_probabilities
@@ -29,6 +31,9 @@ class FittedModel(NamedGroups, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     # Whether `score_samples` includes the multinomial coefficient.
     _counts_orders: ClassVar[bool] = False
+
+    # Whether samples without values are in no component.
+    _leaves_out_empty: ClassVar[bool] = False
 
     weights_: Floats
     components_: Floats
@@ -187,9 +192,14 @@ class FittedModel(NamedGroups, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         Returns
         -------
         ndarray of int of shape (n_samples,)
-            Component numbers; equal to ``labels_`` for the data of ``fit``.
+            Component numbers; equal to ``labels_`` for the data of ``fit``. Topic models, other
+            than :class:`PoissonMixture`, give documents without words the number -1.
         """
-        return self._likeliest(X)
+        X = self._counts(X)
+        labels = self._likeliest(X)
+        if self._leaves_out_empty:
+            labels = np.asarray(filled_labels(as_rows(self._new_counts(X)), labels))
+        return labels
 
     def _likeliest(self, X: Any) -> Ints:
         return np.asarray(largest(self.predict_proba(X)), dtype=np.intp)

@@ -120,7 +120,7 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
         Parameters used for inference: ``alpha_`` and ``components_``, with zeros from the moments
         smoothed.
     labels_ : ndarray of int of shape (n_samples,)
-        Topic with the largest proportion in each document.
+        Topic with the largest proportion in each document; -1 for documents without words.
     n_iter_ : int
         Number of EM steps; 1 without EM.
     n_passes_ : float
@@ -179,6 +179,7 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
     """
 
     _counts_orders = True
+    _leaves_out_empty = True
     _auto_model: ClassVar[TopicModel | None] = "lda"
 
     tol: float

@@ -96,7 +96,7 @@ class Merges:
         the new number of each leaf, and the merges that remain. Merges that do not fit the tree
         raise InvalidDataError.
         """
-        groups = list(root.leaves())
+        groups = sorted(root.leaves(), key=lambda leaf: leaf.leaf_id or 0)
         k = len(groups)
         if len(self.pairs) != k - 1:
             raise InvalidDataError("merges_not_of_tree")

@@ -77,7 +77,7 @@ WORDS: dict[str, str] = {
     "files_empty": "{n_rows:,} of {n_all:~document} in {source} {n_rows:?is/are} empty",
     "documents_without_words": (
         "{n_rows:,} of {every} {n_rows:?contains/contain} none of the words kept and "
-        "{n_rows:?is/are} treated as empty"
+        "{n_rows:?is/are} in no topic"
     ),
     "stripped": "stripped {kinds:list}; {parameter:=keep} keeps them",
     "stripped_as_model": "stripped {kinds:list}, as for the model",

@@ -11,7 +11,7 @@ import numpy as np
 from momentree._types import Floats
 from momentree.exceptions import InvalidDataError
 from momentree.report.disclosure import SMALL, Disclosure
-from momentree.report.numbers import NO_VALUE, fixed
+from momentree.report.numbers import NO_VALUE, fixed, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -240,7 +240,7 @@ class _Table:
 
 
 def _share(count: int, of: int) -> str:
-    return f"{count:,} ({fixed(100 * count / of, 1)})" if of > 0 else NO_VALUE
+    return f"{count:,} ({percent(count / of).removesuffix('%')})" if of > 0 else NO_VALUE
 
 
 def _mean(entry: Mapping[str, Any]) -> str:
