@@ -48,7 +48,7 @@ class MultiviewMixture(ProductMixture):
         "number", "yes_no", "count", "category", "words" or "auto" for each view, by its name or in
         a list. "words" are counts whose total is given, as in topic models. "auto" guesses: columns
         of a data frame each have their own kind, as in :class:`MixedMixture`; a matrix is "yes_no"
-        if it contains only 0 and 1, "count" if it contains whole numbers from 0 and 0 most often
+        if it contains only 0 and 1, "count" if its values may be counts, as those of a column
         ("words" from 20 columns on), else "number".
     decomposition : str or callable, default="sidiwo"
         Decomposes the moments, as in :class:`MixedMixture`.
