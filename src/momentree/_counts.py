@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from momentree._types import Floats
+from momentree._types import Floats, Ints
 
 COUNT_MEAN = 10.0
 """Whole numbers with larger means may be anything, such as ages."""
@@ -16,7 +16,7 @@ ENOUGH = 100.0
 """Fewer samples without a zero do not show whether there is a lower limit above it."""
 
 
-def are_counts(values: Floats, times: Floats) -> bool:
+def are_counts(values: Floats, times: Floats | Ints) -> bool:
     """Return whether numbers may be counts: a mixture of Poisson variables of small mean.
 
     They are whole and not negative, their variance is about the mean or more, and they have no

@@ -235,7 +235,7 @@ class DensityModel(
     def _lowest_bic(self, samples: Any, weight: Floats, largest: int) -> DensityFit:
         """Fit 1, 2, ... components until BIC stops falling; return the fit of lowest BIC."""
 
-        def fit(k: int) -> tuple[DensityFit, float, Floats]:
+        def fit(k: int) -> tuple[DensityFit, float, ArrayLike]:
             log.info("trying %d", k)
             found = self._fit(samples, weight, k)
             likelihood, n = found.usual or (found.log_likelihood, float(weight.sum()))

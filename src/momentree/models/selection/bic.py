@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from momentree._fit import warn_caller
 from momentree._validation import check_integer
-from momentree.exceptions import MomentreeWarning
+from momentree.exceptions import ConvergenceWarning
 
 MOST_COMPONENTS = 30
 """Largest number of components that is tried."""
@@ -56,8 +56,8 @@ def lowest_bic(
 ) -> tuple[Any, list[float]]:
     """Fit models with 1, 2, ... components, and return the one of lowest BIC.
 
-    Stops after three numbers in a row without a lower BIC. Of the warnings of the fits, only the
-    notes of the best are issued.
+    Stops after three numbers in a row without a lower BIC. Of the warnings of the fits, only those
+    of the best are issued, but not that it has fewer components or did not converge.
 
     Parameters
     ----------
@@ -105,12 +105,14 @@ def lowest_bic(
         if progress is not None:
             progress(k)
         model = clone(estimator).set_params(n_components=k)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", MomentreeWarning)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
             model.fit(X, **fit_params)
-        return model, float(model.bic(X)), np.bincount(model.labels_, minlength=len(model.weights_))
+        sizes = np.bincount(model.labels_, minlength=len(model.weights_))
+        return (model, caught), float(model.bic(X)), sizes
 
-    best, bics = guarded_search(fit, min(largest, np.shape(X)[0]), min_samples)
-    for note in getattr(best, "notes_", []):
-        warn_caller(MomentreeWarning(note.code, **note.values))
+    (best, caught), bics = guarded_search(fit, min(largest, np.shape(X)[0]), min_samples)
+    for warning in caught:
+        if isinstance(warning.message, Warning) and warning.category is not ConvergenceWarning:
+            warn_caller(warning.message)
     return best, bics
