@@ -28,12 +28,11 @@ from momentree.models._gaussian_data import GaussianData
 from momentree.models._gaussian_density import GaussianComponents
 from momentree.models._gaussian_fit import fitted
 from momentree.models._gaussian_starts import Start
+from momentree.models.selection.bic import FEW_SAMPLES
 from momentree.preprocessing.kinds import MAX_SIZE
 from momentree.tree.naming import name_by_difference
 from momentree.tree.node import TreeNode
 
-FEW_SAMPLES = 5
-"""Components of fewer samples may be outliers, as the leaves of a :class:`ClusterTree`."""
 MOST_COVARIANCES = 1 << 27
 """Entries of all covariances, at most (1 GB)."""
 
@@ -50,8 +49,8 @@ class GaussianMixture(DensityModel):
     ----------
     n_components : int >= 1 or "auto", default=8
         k, the number of components; it may exceed the number of features. "auto" fits 1, 2, ...
-        components, up to 30, until BIC has risen three times in a row, and keeps the fit of lowest
-        BIC.
+        components, up to 30, until BIC has not fallen three times in a row, and keeps the fit of
+        lowest BIC without a component of fewer than five samples, which may be outliers.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
         "full": each component has its own covariances. "tied": all components share them. "diag":
         features are independent within a component. "spherical": and have one variance, in the
@@ -247,6 +246,10 @@ class GaussianMixture(DensityModel):
         likelihoods = log_posterior(joint)[1]
         weighted = weight > 0  # an extreme row counts too, but not one of weight zero
         notes = [*data.notes, *self._doubts(components, labels, weight)]
+        # Extreme rows are the least likely ones.
+        n_out = sum(note.values["n_rows"] for note in notes if note.code == "extreme_rows")
+        usual = np.argsort(np.where(weighted, likelihoods, np.inf), kind="stable")[n_out:]
+        usual = usual[weighted[usual]]
         return DensityFit(
             {
                 "weights_": components.weights,
@@ -260,6 +263,7 @@ class GaussianMixture(DensityModel):
             result.n_iter,
             result.converged,
             {"start": result.start, "reason": result.reason, "notes": notes},
+            (float(weight[usual] @ likelihoods[usual]), float(weight[usual].sum())),
         )
 
     def _doubts(
