@@ -13,11 +13,18 @@ from momentree._validation import check_choice, check_integer, check_shape, chec
 from momentree.exceptions import InvalidDataError
 from momentree.models._decomposers import Decomposer, decomposer
 from momentree.models._hidden_markov import HiddenMarkovModel
-from momentree.models._hmm_starts import from_contexts, from_moments, from_windows, softened
+from momentree.models._hmm_starts import (
+    SHORT_WINDOW,
+    WINDOW,
+    from_contexts,
+    from_moments,
+    from_windows,
+    softened,
+)
 from momentree.objects.hidden_markov import CategoricalEmissions, HMMParameters
 from momentree.objects.mixtures import check_sums
 
-HMMStart = Literal["auto", "moments", "windows", "contexts"]
+HMMStart = Literal["auto", "moments", "windows", "short_windows", "contexts"]
 
 
 class CategoricalHMM(HiddenMarkovModel):
@@ -39,14 +46,15 @@ class CategoricalHMM(HiddenMarkovModel):
     refine : {"em", None}, default="em"
         "em" refines the start by Baum-Welch, and by L-BFGS where the observations are at least 40
         times as many as the symbols. None returns the moment estimates.
-    start : {"auto", "moments", "windows", "contexts"}, default="auto"
+    start : {"auto", "moments", "windows", "short_windows", "contexts"}, default="auto"
         How Baum-Welch starts. "moments" decomposes the moments of triples of consecutive symbols;
         see :class:`momentree.moments.HMMMoments`. It requires sequences of three observations
         and at least k symbols with linearly independent distributions in the states.
         "windows" groups windows of 8 observations by their counts of symbols, which suits states
-        that last, and does not have these requirements. "contexts" groups symbols by the symbols
-        before and after them. "auto" runs Baum-Welch from all three, and continues with the most
-        likely one; without Baum-Welch, it is the first of them that applies.
+        that last, and does not have these requirements; "short_windows" groups windows of 3, which
+        suits short sequences. "contexts" groups symbols by the symbols before and after them.
+        "auto" runs Baum-Welch from all four, and continues with the most likely one; without
+        Baum-Welch, it is the first of them that applies.
     smoothing : float >= 0, default=0.001
         Number of average observations and transitions added to each state, so that no probability
         is 0.
@@ -161,7 +169,8 @@ class CategoricalHMM(HiddenMarkovModel):
         method = decomposer(self.decomposition)
         methods: dict[str, Callable[[], HMMParameters | None]] = {
             "moments": lambda: from_moments(X, lengths, k, d, method, self.random_state),
-            "windows": lambda: from_windows(X, lengths, k, d),
+            "windows": lambda: from_windows(X, lengths, k, d, WINDOW),
+            "short_windows": lambda: from_windows(X, lengths, k, d, SHORT_WINDOW),
             "contexts": lambda: from_contexts(X, lengths, k, d),
         }
         any_found = False

@@ -68,7 +68,9 @@ class GaussianMixture(DensityModel):
         tree by D-SIDIWO. "search": divisions, merges and exchanges of components while these raise
         the likelihood, which takes longer and often finds more. "auto": groups; up to 8 components
         groups by squares and products and, with 500 samples per component, moments; for "tied" a
-        brief search.
+        brief search. After EM from "groups" or "auto", pairs of components are merged and others
+        divided while this raises the likelihood, for a short time; not with "full" covariances,
+        whose many statistics make it slow.
     reg_covar : float >= 0, default=1e-6
         Added to all variances, in squared units of X, as in scikit-learn. It keeps the likelihood
         finite.
@@ -105,7 +107,7 @@ class GaussianMixture(DensityModel):
     n_parameters_ : int
         Number of free parameters.
     n_iter_ : int
-        Number of EM steps from the chosen start.
+        Number of EM steps from the chosen start, or after exchanges.
     n_passes_ : float
         Passes over the data: how often a row was read, on average.
     converged_ : bool
@@ -116,7 +118,8 @@ class GaussianMixture(DensityModel):
         What was left out of the fit, and components that describe too few samples. ``fit`` warns of
         them too.
     diagnostics_ : dict
-        "start": name of the chosen start; "bic", with ``n_components="auto"``: the BIC of 1, 2, ...
+        "start": name of the chosen start, with ", exchanges" if exchanges raised the likelihood;
+        "bic", with ``n_components="auto"``: the BIC of 1, 2, ...
         components.
     n_features_in_ : int
         Number of columns.

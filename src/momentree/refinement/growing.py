@@ -134,6 +134,24 @@ class Growing(Generic[P]):
                 best = found
         return best.parameters
 
+    def exchanged(self, parameters: P, time: float) -> P:
+        """Return a mixture after exchanges that raise its likelihood; itself if there are none.
+
+        Parameters
+        ----------
+        parameters : MixtureParameters
+            A mixture, after EM.
+        time : float
+            No exchange is tried after this time, in EM steps.
+
+        Returns
+        -------
+        MixtureParameters
+            As many components.
+        """
+        self._budget = time
+        return self._exchanged(self._expected(parameters)).parameters
+
     def _grown(self, found: Found[P], n_components: int) -> Found[P]:
         """Divide the components that gain most, and run a few EM steps, until there are k."""
         two: Halves | None = None

@@ -15,8 +15,8 @@ from momentree.assignment.tree_rules import RuleAssigner
 from momentree.backends import RowArray, Rows
 from momentree.backends.products import Renumbered
 from momentree.objects import MixtureParameters, TopicParameters
-from momentree.refinement import em
-from momentree.refinement.em import m_step_of_groups
+from momentree.refinement import Refined, em
+from momentree.refinement.em import column_sums, expected_statistics, m_step_of_groups
 from momentree.tree.chains import join_chains
 from momentree.tree.growth import Branch, Grown, log
 
@@ -50,7 +50,8 @@ def refine_leaves(
 
     If the weight of a leaf falls below `min_samples_leaf`, the leaf is dropped, an only child
     replaces its parent, and EM continues. Chains of splits are joined at the end if `chains` gives
-    the statistics and the family of the splits.
+    the statistics and the family of the splits. All steps together are `max_iter` at most; after
+    them, a further leaf may be dropped, but parameters no longer change.
     """
     root, labels = grown.root, grown.labels
     leaves, n_iter = root.leaves(), 0
@@ -59,14 +60,19 @@ def refine_leaves(
     if parameters is None:
         parameters = m_step_of_groups(family, rows, labels, len(leaves), weight, smoothing)
     while True:
-        result = em(
-            rows,
-            parameters,
-            sample_weight=weight,
-            smoothing=smoothing,
-            max_iter=max_iter,
-            tol=tol,
-        )
+        if n_iter < max_iter:
+            result = em(
+                rows,
+                parameters,
+                sample_weight=weight,
+                smoothing=smoothing,
+                max_iter=max_iter - n_iter,
+                tol=tol,
+            )
+        else:
+            words = column_sums(rows, weight)
+            sums, of_leaves, likelihood = expected_statistics(rows, parameters, weight, words)
+            result = Refined(parameters, likelihood, 0, converged=False, sums=sums, sizes=of_leaves)
         n_iter += result.n_iter
         parameters = result.parameters
         labels = MixtureAssigner.of(parameters).labels(rows)

@@ -154,7 +154,7 @@ class TopicTree(FitsTexts, GrownTopics):
         How the number of leaves was chosen: the number, its interval, the reason and the curve; see
         :func:`momentree.choose_n_components`. None if it was given. Not saved in files.
     n_iter_ : int
-        Steps of EM over all leaves; 1 without EM.
+        Steps of EM over all leaves, `max_iter` at most, also if EM drops leaves; 1 without EM.
     n_passes_ : float
         Passes over the data: how often a row was read, on average.
     converged_ : bool
