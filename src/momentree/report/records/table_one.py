@@ -244,8 +244,8 @@ def _share(count: int, of: int) -> str:
 
 
 def _mean(entry: Mapping[str, Any]) -> str:
-    digits = entry["digits"]
-    return f"{entry['mean']:,.{digits}f} ± {entry['sd']:,.{digits}f}"
+    digits, mark = entry["digits"], "≈ " if entry["estimated"] else ""
+    return f"{mark}{entry['mean']:,.{digits}f} ± {entry['sd']:,.{digits}f}"
 
 
 def _median(entry: Mapping[str, Any]) -> str:
