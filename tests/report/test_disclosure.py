@@ -85,8 +85,7 @@ def test_a_small_group_is_hidden_with_others(sizes, min_cell):
     small = (sizes > 0) & (sizes < min_cell)
     try:
         shown, estimates = Disclosure(min_cell).suppress_sizes(sizes)
-    except InvalidDataError as error:
-        assert error.message.code == "all_groups_small"
+    except InvalidDataError:
         assert small.any()
         assert sizes.sum() <= min_cell * len(sizes)
         return

@@ -13,8 +13,8 @@ from momentree.report.disclosure import SMALL, Disclosure
 
 _MORE = 2
 """Stored decimals that are not shown, so that differences of means are exact."""
-_EXACT, _EXACT_DECIMALS, _EQUAL = 2**53, 15, 1e-6
-"""Numbers below this are exact, with about so many decimals; the next tolerates their rounding."""
+_EXACT, _EQUAL = 2**53, 1e-6
+"""Whole numbers below the first are exact; the second tolerates rounding of other ones."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,9 @@ def number_statistics(
 
     `missing` are the published numbers of missing values. If one is suppressed, the mean of n
     multiples of a unit u would disclose n: it is rounded to a power of ten that is at least u / n
-    for every possible n, so that each of them has such a mean; quartiles are values of records; and
-    mean and standard deviation of all are estimated from those of the groups, if all are shown.
+    for every possible n, so that each of them has such a mean; quartiles are values of records,
+    unless a unit is too small to be seen; and mean and standard deviation of all are estimated from
+    those of the groups, if all are shown.
     """
     known = np.isfinite(values)
     inside = [known & (labels == group) for group in range(n_groups)]
@@ -94,11 +95,11 @@ def number_statistics(
     for group, at in enumerate(inside):
         entry = None
         if not hidden[group]:
-            most = _most_decimals(unit, fewest[group]) if unsure[group] else None
-            entry = _entry(values[at], digits, most=most)
+            n = int(fewest[group]) if unsure[group] else None
+            entry = _entry(values[at], digits, unit=unit, fewest=n)
         entries.append(entry)
-    most = _most_decimals(unit, int(fewest.sum())) if unsure.any() else None
-    whole = _entry(values[known], digits, most=most)
+    n = int(fewest.sum()) if unsure.any() else None
+    whole = _entry(values[known], digits, unit=unit, fewest=n)
     if whole is None or _is_small(values[known], disclosure):
         whole = None
     elif unsure.any() and not hidden.any():
@@ -137,15 +138,25 @@ def _is_small(values: Floats, disclosure: Disclosure) -> bool:
 
 
 def _entry(
-    values: Floats, digits: int, *, more: int = _MORE, most: int | None = None
+    values: Floats,
+    digits: int,
+    *,
+    more: int = _MORE,
+    unit: float = 0.0,
+    fewest: int | None = None,
 ) -> dict[str, Any] | None:
-    """Describe values; with at most `most` decimals if their number is confidential."""
+    """Describe values; if their number is confidential, it is at least `fewest`."""
     if not len(values):
         return None
-    method = "linear" if most is None else "inverted_cdf"
+    visible = fewest is not None and unit > 1.01 * 10.0**-digits
+    method = "inverted_cdf" if visible else "linear"
     quartiles = np.quantile(values, [0.25, 0.5, 0.75], method=method).tolist()
     sd = float(values.std(ddof=1)) if len(values) > 1 else 0.0
-    decimals = digits + more if most is None else min(digits + more, most)
+    decimals = digits + more
+    if fewest is not None and unit > 0:
+        # One step is as large as those of the sum of values, and of the sum of their squares.
+        step = unit / fewest * max(1.0, unit / sd if sd > 0 else 1.0)
+        decimals = min(decimals, int(np.floor(1e-12 - np.log10(step))))
     low, median, high = (round(value, digits) for value in quartiles)
     return {
         "mean": round(float(values.mean()), decimals),
@@ -167,11 +178,6 @@ def _unit(values: Floats) -> float:
             steps = np.diff(np.unique(whole)).astype(np.int64)
             return float(np.gcd.reduce(steps)) / 10.0**decimals if len(steps) else 0.0
     return 0.0
-
-
-def _most_decimals(unit: float, n: int) -> int:
-    """Return the decimals of the smallest power of ten that is at least unit / n."""
-    return int(np.floor(np.log10(n / unit) + 1e-12)) if unit > 0 else _EXACT_DECIMALS
 
 
 def _decimals(values: Floats) -> int:
