@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -114,7 +114,7 @@ def _extend(
     tail = max(_TAIL, disclosure.min_cell / max(len(values), 1))
     entry["tails"] = None
     if tail <= _NO_TAIL:
-        method = "linear" if exact else "inverted_cdf"
+        method: Literal["inverted_cdf", "linear"] = "linear" if exact else "inverted_cdf"
         low, high = np.quantile(values, [tail, 1.0 - tail], method=method).tolist()
         entry["tails"] = [round(low, entry["digits"]), round(high, entry["digits"])]
 

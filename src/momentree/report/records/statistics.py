@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -103,7 +103,9 @@ def number_statistics(
     if whole is None or _is_small(values[known], disclosure):
         whole = None
     elif unsure.any() and not hidden.any():
-        _, mean, sd = Moments.published(entries, disclosure.known(sizes, missing)).joined()
+        _, mean, sd = Moments.published(
+            entries, disclosure.known(sizes.astype(np.float64), missing)
+        ).joined()
         rounded = (round(value, digits + _MORE) for value in (mean, sd))
         whole |= {**dict(zip(("mean", "sd"), rounded, strict=True)), "estimated": True}
         whole["digits"] = digits
@@ -149,7 +151,7 @@ def _entry(
     if not len(values):
         return None
     visible = fewest is not None and unit > 1.01 * 10.0**-digits
-    method = "inverted_cdf" if visible else "linear"
+    method: Literal["inverted_cdf", "linear"] = "inverted_cdf" if visible else "linear"
     quartiles = np.quantile(values, [0.25, 0.5, 0.75], method=method).tolist()
     sd = float(values.std(ddof=1)) if len(values) > 1 else 0.0
     decimals = digits + more
