@@ -10,9 +10,9 @@ WORDS: dict[str, str] = {
         "sequences of the fit, or read others with their coder"
     ),
     "all_groups_small": (
-        "every group has fewer than {parameters.min_cell:{min_cell}} records, so nothing can be "
-        "shown; request fewer groups, or lower {parameters.min_cell} if small counts are not "
-        "confidential"
+        "every group has fewer than {parameters.min_cell:{min_cell}} records, or its number would "
+        "disclose that of such a group, so nothing can be shown; request fewer groups, or lower "
+        "{parameters.min_cell} if small counts are not confidential"
     ),
     "ambiguous_dates": (
         "{name} contains dates such as {value!r}, whose day and month are ambiguous; write them as "

@@ -168,10 +168,13 @@ class _Table:
         for at, one in enumerate(outcome["classes"]):
             cells = []
             for group in every:
-                known = self._known(outcome, group)
-                cells.append(
-                    HIDDEN_MARK if known is None else self._count(one["counts"][group], known)
-                )
+                known, count = self._known(outcome, group), one["counts"][group]
+                if known is None and count >= 0 and self._sizes[group] >= 0:
+                    # Only the number of missing values is suppressed.
+                    rate, _ = self._disclosure.class_rate(outcome, at, [group], self._estimates)
+                    cells.append(f"{count:,} (≈ {fixed(100 * rate, 1)})")
+                else:
+                    cells.append(self._count(count, known or 0))
             found = [
                 self._disclosure.class_rate(outcome, at, [group], self._estimates)
                 for group in every
@@ -244,8 +247,8 @@ def _share(count: int, of: int) -> str:
 
 
 def _mean(entry: Mapping[str, Any]) -> str:
-    digits = entry["digits"]
-    return f"{entry['mean']:,.{digits}f} ± {entry['sd']:,.{digits}f}"
+    digits, mark = entry["digits"], "≈ " if entry["estimated"] else ""
+    return f"{mark}{entry['mean']:,.{digits}f} ± {entry['sd']:,.{digits}f}"
 
 
 def _median(entry: Mapping[str, Any]) -> str:
