@@ -71,6 +71,14 @@ def test_every_option_is_explained():
     assert sorted(option for option in missing if option not in pages) == []
 
 
+def test_every_command_has_examples_with_its_options():
+    for name, command in typer.main.get_command(app).commands.items():
+        lines = re.findall(r"^  (momentree .*?)(?:\\n)?$", command.epilog or "", re.MULTILINE)
+        assert any(line.startswith(f"momentree {name}") for line in lines), name
+        named = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", "\n".join(lines)))
+        assert named <= options_of_the_command()
+
+
 def test_defaults_of_options_are_those_of_the_command():
     text = (REPOSITORY / "docs" / "command.md").read_text(encoding="utf-8")
     commands = typer.main.get_command(app).commands
@@ -121,10 +129,11 @@ def test_blocks_on_data_outside_print_what_is_written(page, tmp_path, shared_dat
 def test_every_command_and_example_is_in_a_block_that_runs(page):
     text = page.read_text(encoding="utf-8")
     kinds = set(re.findall(r"^```(\w*)$", text, re.MULTILINE))
-    assert kinds <= {"", "console", "python", "pycon", "text"}
+    assert kinds <= {"", "console", "python", "pycon"}
     assert ("pycon" in kinds) == (page.name == "tutorial.md")  # which has a test of its own
     rest = screens.BLOCK.sub("", text)
-    assert re.findall(r"^    (?:momentree|\$|>>>|from|import) .*$", rest, re.MULTILINE) == []
+    loose = re.findall(r"^    (?:momentree|\$|>>>|from|import) .*$", rest, re.MULTILINE)
+    assert [line for line in loose if "[" not in line] == []  # that is a synopsis
 
 
 def test_screens_are_compared_and_renewed(tmp_path):
