@@ -160,6 +160,7 @@ def _tokenizer(path: Path) -> None:
 
 def _new_records(path: Path) -> None:
     lines = ["visit_id,DX1,DX2,DX3", "a,V3000,V290,7746", "b,4019,2724,", "c,5990,,"]
+    lines += ["d,4280,5849,9995"]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
