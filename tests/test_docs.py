@@ -58,7 +58,7 @@ def test_options_exist(page):
     text = page.read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if "momentree " in line or "`--" in line]
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", "\n".join(lines)))
-    others = {"--strict"}  # of tools that the pages name
+    others = {"--strict", "--update"}  # of tools that the pages name
     assert named - others <= options_of_the_command()
 
 
