@@ -122,9 +122,9 @@ def choose_n_components(
     model : {"single-topic", "lda"}, default="single-topic"
         :class:`SingleTopicModel` or :class:`LatentDirichletAllocation`.
     candidates : sequence of int >= 1, default=None
-        Numbers of components to try. None means 1 to 32, or for "lda" 1 to 6, 8, 11, 16, 23 and 32,
-        but at most half the number of different samples. Only with None can the answer lie between
-        candidates, if the spectrum gives such a number.
+        Numbers of components to try. None means 1 to 64 (every second number above 32), or for
+        "lda" 1 to 6, 8, 11, 16, 23 and 32, but at most half the number of different samples. Only
+        with None can the answer lie between candidates, if the spectrum gives such a number.
     criteria : sequence of str, default=None
         Criteria to use. None means all four.
     sample_weight : array-like of shape (n_samples,), default=None
