@@ -31,7 +31,7 @@ class Options:
         values = {**self.columns, **self.opening}
         without = {"encoding"} if values.get("skip_rows") else {"encoding", "skip_rows"}
         return {
-            name: value
+            name: value if name in self.opening else ", ".join(as_list(value))
             for name, value in values.items()
             if value is not None and name not in without
         }
