@@ -241,3 +241,10 @@ def test_the_wrong_command_names_the_right_one(run, refuses, tmp_path):
 def test_short_and_repeated_texts_are_texts(tmp_path, texts):
     table = csv_of(tmp_path / "t.csv", ["nr", "answer"], enumerate(texts))
     assert read_documents(table).texts == texts
+
+
+@pytest.mark.parametrize("option", ["--kind", "--fits", "--separator", "--groups"])
+def test_long_values_are_repeated_in_part(refuses, tmp_path, option):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n" + "".join(f"{i},{i * i}\n" for i in range(60)))
+    assert len(refuses("clusters", path, option, "x" * 3000)) < 800

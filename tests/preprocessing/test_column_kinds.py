@@ -139,3 +139,49 @@ def test_kinds_of_matrices(X, kind):
         sp.csr_array(X), None, np.arange(X.shape[1]), "auto", np.ones(4)
     )
     assert found.kind == kind
+
+
+def share_of_counts(draw, n=400):
+    """Share of 100 samples whose kind is "count"."""
+    kinds = [
+        guess_kind(np.asarray(draw(np.random.default_rng(i), n), float), "c") for i in range(100)
+    ]
+    return kinds.count("count") / 100
+
+
+@pytest.mark.parametrize("mean", [0.5, 1.0, 2.0, 5.0, 9.0])
+def test_counts_are_known_by_their_dispersion_wherever_their_mode_is(mean):
+    # Tails end in repeated values now and then, which then are taken for a limit.
+    assert share_of_counts(lambda rng, n: rng.poisson(mean, n)) >= 0.85
+    assert share_of_counts(lambda rng, n: rng.negative_binomial(1, 1 / (1 + mean), n)) >= 0.85
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda rng, n: rng.normal(50, 15, n).clip(0, 100).round(),
+        lambda rng, n: rng.integers(1950, 2020, n),
+        lambda rng, n: np.arange(n),
+        lambda rng, n: rng.integers(1, 6, n),
+        lambda rng, n: rng.choice(5, p=[0.1, 0.25, 0.3, 0.25, 0.1], size=n),
+        lambda rng, n: rng.choice(5, p=[0.02, 0.08, 0.2, 0.4, 0.3], size=n) + 1,
+        lambda rng, n: rng.normal(8, 2, n).round().clip(0, 10),
+        lambda rng, n: rng.integers(1, 13, n),
+    ],
+    ids=["ages", "years", "ids", "scale", "Likert", "ratings", "0 to 10", "months"],
+)
+def test_other_whole_numbers_are_no_counts(draw):
+    assert share_of_counts(draw) == 0
+
+
+def test_a_matrix_of_counts_is_known_like_a_column():
+    rng = np.random.default_rng(0)
+    for X, kind in (
+        (rng.poisson(2.5, (300, 3)), "count"),
+        (rng.integers(1, 6, (300, 3)), "number"),
+    ):
+        X = sp.csr_array(X.astype(float))
+        found, _ = MatrixColumns.from_matrix(
+            X, None, np.arange(3).astype(str), "auto", np.ones(300)
+        )
+        assert found.kind == kind

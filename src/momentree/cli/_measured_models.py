@@ -17,14 +17,12 @@ from momentree.messages import Message
 from momentree.readers import Measurements
 from momentree.tree import ClusterTree
 
-_REPORTED = ("fewer_components", "fewer_clusters", "not_converged")
+_REPORTED = ("fewer_components", "fewer_clusters", "fewer_leaves_found", "not_converged")
 """Problems that notes of the command report in their own words."""
 _FLOOR = 1e-6
 """Smallest variance in a group, as a share of the smallest variance of a column."""
 _MOST_ROWS = 5_000
 """Rows from which the number of groups is chosen: of more, it takes minutes."""
-_FEWEST = 5
-"""Records of a group that may be no outliers."""
 
 
 def as_data(table: Measurements, rows: NDArray[np.bool_], *, frame: bool) -> Any:
@@ -76,13 +74,9 @@ def find_model(
         if not flat:
             run.note(Message("list_of_mixed"))
         shared = {key: value for key, value in parameters.items() if key != "min_samples_leaf"}
-        mixture = models.MixedMixture(n_groups or 1, kinds=dict(table.kinds), **shared)
-        if n_groups is not None:
-            return _fitted(run, mixture, X), []
-        fitted, n_tried = _lowest_bic(run, mixture, X)
-        for note in fitted.notes_:
-            run.note(note)
-        return fitted, [Message("n_groups_chosen", most=n_tried)]
+        mixture = models.MixedMixture(n_groups or "auto", kinds=dict(table.kinds), **shared)
+        fitted = _fitted(run, mixture, X)
+        return fitted, _chosen(fitted, [fitted])
     if flat:
         return _mixture(run, X, n_groups, names, **parameters)
     remarks = list[Message]()
@@ -103,7 +97,6 @@ def _mixture(
     """
     scale = float(np.min(np.nanvar(X, axis=0), initial=1.0))
     found: list[Any] = []
-    n_tried = 0
     n, d = X.shape
     # Otherwise a single full covariance has more parameters than there are records.
     types: tuple[Literal["full", "diag"], ...] = (
@@ -111,38 +104,27 @@ def _mixture(
     )
     for covariance_type in types:
         mixture = models.GaussianMixture(
-            n_groups or 1,
+            n_groups or "auto",
             covariance_type=covariance_type,
             smoothing=float(X.shape[1]),
             reg_covar=_FLOOR * scale,
             **parameters,
         )
-        if n_groups is None:
-            fitted, tried = _lowest_bic(run, mixture, X, feature_names=names)
-            n_tried = max(n_tried, tried)
-        else:
-            fitted = _fitted(run, mixture, X, feature_names=names)
-        found.append(fitted)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # those of the best are noted
+            found.append(mixture.fit(X, feature_names=names))
     best = min(found, key=lambda mixture: _bic(mixture, X))
-    if n_groups is None:  # otherwise reported already
-        for note in best.notes_:
-            run.note(note)
-    return best, [Message("n_groups_chosen", most=n_tried)] if n_groups is None else []
+    for note in best.notes_:
+        run.note(note)
+    return best, _chosen(best, found)
 
 
-def _lowest_bic(run: Run, mixture: Any, X: Any, **given: Any) -> tuple[Any, int]:
-    """Return the fit of lowest BIC, and the number of fits."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        best, bics = models.lowest_bic(
-            mixture,
-            X,
-            min_samples=_FEWEST,
-            bic=lambda fitted: _bic(fitted, X),
-            progress=lambda k: run.update(f"finding groups: trying {k}"),
-            **given,
-        )
-    return best, len(bics)
+def _chosen(best: Any, found: list[Any]) -> list[Message]:
+    """Return a remark on the numbers of groups tried; refits of the best keep its own."""
+    if best.n_components != "auto":
+        return []
+    best.set_params(n_components=len(best.weights_))
+    return [Message("n_groups_chosen", most=max(len(f.diagnostics_["bic"]) for f in found))]
 
 
 def _bic(mixture: Any, X: Any) -> float:

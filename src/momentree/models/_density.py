@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from momentree._elsewhere import by_partition, here
 from momentree._fit import FitPredict, all_or_nothing, warn_caller
 from momentree._logging import console_logging
+from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree._validation import (
     check_flag,
@@ -36,6 +37,7 @@ from momentree.inference import log_posterior
 from momentree.messages import Message
 from momentree.models._decomposers import Decomposer, check_decomposer, with_named_decomposition
 from momentree.models._sample import draw_components
+from momentree.models.selection.bic import FEW_SAMPLES, MOST_COMPONENTS, guarded_search
 from momentree.objects.mixtures import check_sums
 from momentree.persistence import SavedEstimator
 from momentree.tree.names import NamedGroups
@@ -45,11 +47,6 @@ from momentree.tree.one_level import one_level
 
 log = logging.getLogger("momentree.models")
 package_log = logging.getLogger("momentree")
-
-PATIENCE = 3
-"""With ``n_components="auto"``, stop after so many numbers in a row without a lower BIC."""
-MOST_COMPONENTS = 30
-"""Largest number of components that "auto" tries."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +67,9 @@ class DensityFit:
         Steps of EM, and whether they reached the tolerance.
     diagnostics : mapping of str to Any
         Further facts about the fit; "reason" is a Message if components are too few.
+    usual : (float, float) or None
+        Log-likelihood and weight without the extreme rows, which would decide every comparison;
+        None if there are none.
     """
 
     attributes: Mapping[str, Any]
@@ -79,6 +79,7 @@ class DensityFit:
     n_iter: int = 1
     converged: bool = True
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
+    usual: tuple[float, float] | None = None
 
 
 class DensityModel(
@@ -199,7 +200,7 @@ class DensityModel(
         samples, n = self._checked(X, feature_names, reset=True)
         weight = check_sample_weight(sample_weight, n)
         usable = int(np.count_nonzero(weight > 0))
-        wanted = self.n_components
+        wanted = "auto" if self.n_components == "auto" else int(self.n_components)
         if usable < (1 if isinstance(wanted, str) else wanted):
             raise InvalidDataError("too_few_weighted_samples", n_rows=usable, n_components=wanted)
         with (
@@ -232,18 +233,20 @@ class DensityModel(
         self.notes_ += brought
         return self
 
-    def _lowest_bic(self, samples: Any, weight: Floats, largest: int) -> DensityFit:
+    def _lowest_bic(self, samples: Any, weight: Floats, most: int) -> DensityFit:
         """Fit 1, 2, ... components until BIC stops falling; return the fit of lowest BIC."""
-        fits = list[DensityFit]()
-        bics = list[float]()
-        for k in range(1, largest + 1):
-            fits.append(found := self._fit(samples, weight, k))
-            bics.append(_bic(found.log_likelihood, found.n_parameters, float(weight.sum())))
-            log.info("BIC of %d components: %.6g", k, bics[-1])
-            at = int(np.argmin(bics))
-            if k > at + PATIENCE or len(found.attributes["weights_"]) < k:
-                break
-        return replace(fits[at], diagnostics={**fits[at].diagnostics, "bic": bics})
+
+        def fit(k: int) -> tuple[DensityFit, float, ArrayLike]:
+            log.info("trying %d", k)
+            found = self._fit(samples, weight, k)
+            likelihood, n = found.usual or (found.log_likelihood, float(weight.sum()))
+            bic = _bic(likelihood, found.n_parameters, n)
+            log.info("BIC of %d components: %.6g", k, bic)
+            n_found = len(found.attributes["weights_"])
+            return found, bic, np.bincount(found.labels, weight, minlength=n_found)
+
+        best, bics = guarded_search(fit, most, FEW_SAMPLES)
+        return replace(best, diagnostics={**best.diagnostics, "bic": bics})
 
     def _check_parameters(self) -> None:
         check_integer("n_components", self.n_components, at_least=1, auto=self._auto)
@@ -307,7 +310,7 @@ class DensityModel(
         ndarray of int of shape (n_samples,)
             Component numbers; equal to ``labels_`` for the data of ``fit``.
         """
-        return np.asarray(self._joint(X).argmax(axis=1), dtype=np.intp)
+        return np.asarray(largest(self._joint(X)), dtype=np.intp)
 
     @by_partition
     def score_samples(self, X: Any) -> Floats:

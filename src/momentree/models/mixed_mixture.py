@@ -33,7 +33,8 @@ class MixedMixture(ProductMixture):
     Parameters
     ----------
     n_components : int >= 1 or "auto", default=8
-        Number of components k; "auto" chooses it by BIC.
+        Number of components k; "auto" takes that of lowest BIC, up to 30, among the fits without a
+        component of fewer than five samples, which may be outliers.
     kinds : "auto" or mapping of column to kind, default="auto"
         "number", "yes_no", "count", "category" or "auto" by name of column; columns of an array
         have the names 0, 1, ... The kind of other columns is guessed, see

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
@@ -38,7 +38,8 @@ class MultiviewMixture(ProductMixture):
     Parameters
     ----------
     n_components : int >= 1 or "auto", default=8
-        Number of components k; "auto" chooses it by BIC.
+        Number of components k; "auto" takes that of lowest BIC, up to 30, among the fits without a
+        component of fewer than five samples, which may be outliers.
     views : mapping, sequence or None, default=None
         Columns of each view of one table: names, positions or a slice, by the name of the view or
         in a list. Other columns are not used. None makes each column a view. It has no effect if
@@ -47,7 +48,7 @@ class MultiviewMixture(ProductMixture):
         "number", "yes_no", "count", "category", "words" or "auto" for each view, by its name or in
         a list. "words" are counts whose total is given, as in topic models. "auto" guesses: columns
         of a data frame each have their own kind, as in :class:`MixedMixture`; a matrix is "yes_no"
-        if it contains only 0 and 1, "count" if it contains whole numbers from 0 and 0 most often
+        if it contains only 0 and 1, "count" if its values may be counts, as those of a column
         ("words" from 20 columns on), else "number".
     decomposition : str or callable, default="sidiwo"
         Decomposes the moments, as in :class:`MixedMixture`.
@@ -247,7 +248,7 @@ class MultiviewMixture(ProductMixture):
         """Return the kind of each view."""
         names = [str(name) for name in self.view_names_]
         kinds = self.kinds
-        if isinstance(kinds, str):
+        if isinstance(kinds, str) or not isinstance(kinds, Iterable):
             found = [kinds] * len(names)
         elif isinstance(kinds, Mapping):
             given = {str(name): kind for name, kind in kinds.items()}

@@ -12,11 +12,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from momentree._choices import ColumnKind
+from momentree._counts import are_counts
 from momentree._types import Floats
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 
-COUNT_MEAN = 10.0
-"""Larger means do not go with a Poisson variable that is most often 0."""
 FEW_VALUES, ROWS_PER_VALUE = 10, 10
 """At most this many different whole numbers, each so often on average, are categories."""
 FEW_TEXTS = 20
@@ -138,8 +137,9 @@ def guess_kind(values: NDArray[Any], name: str, weight: Floats | None = None) ->
 
         1. Only 0 and 1, or False and True: "yes_no".
         2. Texts, or two different numbers: "category".
-        3. Whole numbers from 0, of which 0 is the most frequent, with a mean of at most 10:
-           "count".
+        3. Whole numbers with a mean of at most 10 that may be Poisson variables of one mean or of
+           several: none is negative, their variance is about their mean or more, and they do not
+           end abruptly, as scales do: "count".
         4. Whole numbers with at most ten different values, each ten times on average: "category".
         5. Other numbers: "number".
 
@@ -164,7 +164,7 @@ def guess_kind(values: NDArray[Any], name: str, weight: Floats | None = None) ->
         return "yes_no" if tuple(unique) == (0.0, 1.0) else "category"
     if len(unique) < 2 or (unique != np.floor(unique)).any():
         return "number"
-    if unique[0] == 0 and times.argmax() == 0 and unique @ times <= COUNT_MEAN * times.sum():
+    if are_counts(unique, times):
         return "count"
     few = len(unique) <= FEW_VALUES and times.sum() >= ROWS_PER_VALUE * len(unique)
     return "category" if few else "number"

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from momentree._counts import are_counts
 from momentree._types import Floats, Ints
 from momentree._validation import first_cell
 from momentree.backends import RowBlocks, in_canonical_order
@@ -208,14 +209,13 @@ def _guessed(X: Any, missing: Any | None, weight: Floats) -> MatrixKind:
     data = X.data
     if ((data == 0) | (data == 1)).all():
         return "yes_no"
-    whole = data.min(initial=0) >= 0 and (data == np.floor(data)).all()
     v = np.repeat(weight, np.diff(X.indptr))
     zeros = weight.sum() * X.shape[1] - v[data != 0].sum()
     zeros -= 0.0 if missing is None else float((missing.T @ weight).sum())
-    if whole:
-        at = np.unique(data[data != 0], return_inverse=True)[1]
-        whole = zeros >= np.bincount(at, v[data != 0]).max(initial=0.0)
-    if not whole:
+    values, at = np.unique(np.append(data, 0.0), return_inverse=True)
+    times = np.bincount(at[:-1], v, minlength=len(values))
+    times[values == 0] = zeros
+    if not are_counts(values[times > 0], times[times > 0]):
         return "number"
     return "words" if X.shape[1] >= WORDS and missing is None else "count"
 

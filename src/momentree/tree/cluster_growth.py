@@ -25,7 +25,7 @@ from momentree.tree.described_clusters import DescribedClusters
 from momentree.tree.dsidiwo_split import DSidiwoSplitter
 from momentree.tree.growth import Branch, Grown, Limits, grow
 from momentree.tree.leaf_covariances import candidates, with_covariances
-from momentree.tree.merge_back import MORE_LEAVES, merge_back
+from momentree.tree.merge_back import MORE_LEAVES, merge_back, merge_while_better
 from momentree.tree.refine import RefinedLeaves
 from momentree.tree.selection import ComponentChoice, choose_n_components
 from momentree.tree.split import SPLIT_ITER
@@ -177,6 +177,15 @@ class GrownClusters(DescribedClusters):
             growth="best_first" if k else self.growth,
             criterion=partial(mixture_bic, feature_map.family) if limits.none else accept_all,
         )
+        if limits.none and self._over_leaves and feature_map.kind in ("binary", "counts"):
+            return merge_while_better(
+                grown,
+                collected(rows),
+                weight,
+                family=feature_map.family,
+                smoothing=self.smoothing,
+                tol=self.tol,
+            )
         if not merged:
             return grown
         return merge_back(

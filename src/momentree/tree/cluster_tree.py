@@ -118,6 +118,9 @@ class ClusterTree(GrownClusters, IncompleteRecords, EditableClusters):
         Stopping rule if neither `max_leaf_nodes` nor `max_depth` is given. "bic", the Bayesian
         information criterion, accepts a split of n samples if a mixture of the two sides gains more
         than (p + 1)/2 log n nats over one group, where p is the number of features that occur.
+        Counts are negative binomial for this, with the dispersion of each column estimated, so that
+        independent counts are one group however much they vary. Leaves of binary data and counts
+        are then merged while BIC falls, if EM runs over them.
         Gaussians are compared along the line through the two means, whatever `covariance_type` is,
         so elongated groups side by side may not be separated.
     max_iter : int >= 1, default=100
@@ -160,7 +163,7 @@ class ClusterTree(GrownClusters, IncompleteRecords, EditableClusters):
     feature_names_in_ : ndarray of str of shape (n_features,)
         Column names, if X was a data frame.
     n_iter_ : int
-        Steps of EM over all leaves; 1 without EM.
+        Steps of EM over all leaves, `max_iter` at most, also if EM drops leaves; 1 without EM.
     n_passes_ : float
         Passes over the data: how often a row was read, on average.
     converged_ : bool

@@ -9,12 +9,13 @@ from typing import Literal, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowBlocks, collected, group_totals, parted, with_room
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
-from momentree.objects import GaussianParameters, MixtureParameters
+from momentree.objects import GaussianParameters, MixtureParameters, PoissonParameters
 from momentree.tree.split import Groups, Split, Splits
 
 Stop = Literal["bic"]
@@ -24,6 +25,8 @@ AcceptanceCriterion: TypeAlias = Callable[[Splits, Groups], list[Message | None]
 
 NEGLIGIBLE = 1e-9
 """Number of average samples added to the fits in this file, so that logarithms are finite."""
+POISSON = 1e4
+"""Counts of this shape are as good as Poisson counts."""
 
 
 def accept_all(splits: Splits, groups: Groups) -> list[Message | None]:  # noqa: ARG001
@@ -94,17 +97,22 @@ def _mixture_bic(
     sample_weight: Floats,
 ) -> Message | None:
     columns = np.arange(rows.shape[1]) < family.n_features(rows.shape[1])
-    added = np.count_nonzero(_occurring(rows, sample_weight) & columns) + 1
+    added = n_added(family, rows, sample_weight)
     sums, sizes = split.sums, split.sizes
     n_sides = len(sizes)
     if issubclass(family, GaussianParameters) and n_sides == 2:
         rows = _along_the_means(rows, np.where(columns[:, None], sums / sizes, 0.0))
         sums = rows.group_sums(side, n_sides, sample_weight)
-    sides = family.m_step(sums, sizes, NEGLIGIBLE)
-    whole = family.m_step(sums.sum(axis=1, keepdims=True), sizes.sum(keepdims=True), NEGLIGIBLE)
-    gains = _log_likelihoods(rows, sides) - _log_likelihoods(rows, whole)
-    size = float(sample_weight.sum())
-    return _decision(float(sample_weight @ gains), float(added * (n_sides - 1)), size)
+    whole = sums.sum(axis=1, keepdims=True), sizes.sum(keepdims=True)
+    gain = log_likelihood(family, rows, sample_weight, sums, sizes)
+    gain -= log_likelihood(family, rows, sample_weight, *whole)
+    return _decision(gain, float(added * (n_sides - 1)), float(sample_weight.sum()))
+
+
+def n_added(family: type[MixtureParameters], rows: RowBlocks, sample_weight: Floats) -> int:
+    """Return the number of parameters of one more group: its share, and a mean per column."""
+    columns = np.arange(rows.shape[1]) < family.n_features(rows.shape[1])
+    return int(np.count_nonzero(_occurring(rows, sample_weight) & columns)) + 1
 
 
 def _along_the_means(rows: RowBlocks, means: Floats) -> RowBlocks:
@@ -115,8 +123,36 @@ def _along_the_means(rows: RowBlocks, means: Floats) -> RowBlocks:
     return RowBlocks(GaussianParameters.statistics(sp.csr_array(z[:, None])))
 
 
-def _log_likelihoods(rows: RowBlocks, parameters: MixtureParameters) -> Floats:
-    return log_posterior(log_joint(rows, parameters))[1]
+def log_likelihood(
+    family: type[MixtureParameters],
+    rows: RowBlocks,
+    sample_weight: Floats,
+    sums: Floats,
+    sizes: Floats,
+) -> float:
+    """Return the log-likelihood of a mixture of groups, up to a constant of the samples.
+
+    `sums` and `sizes` are those of the groups. Counts are negative binomial: the shape r_w of a
+    column is that of its variance within groups, mu + mu^2 / r_w, so that independent counts which
+    vary more than Poisson counts are one group.
+    """
+    parameters = family.m_step(sums, sizes, NEGLIGIBLE)
+    if not issubclass(family, PoissonParameters):
+        return float(sample_weight @ log_posterior(log_joint(rows, parameters))[1])
+    mu, n = parameters.centers, float(sizes.sum())
+    squares = rows.sum(lambda B, v: B.with_data(np.square(B.csr[0])).tdot(v), sample_weight)
+    of_means = mu**2 @ sizes
+    excess = (squares - of_means) * (n / max(n - len(sizes), 1.0)) - mu @ sizes
+    shape = POISSON / np.maximum(POISSON * excess / np.maximum(of_means, NEGLIGIBLE), 1.0)
+    coefficients = parameters.coefficients - np.log1p(mu / shape[:, None])
+    offsets = parameters.log_weights - shape @ np.log1p(mu / shape[:, None])
+
+    def densities(B: Block) -> Floats:
+        x, r = B.csr[0].astype(np.float64), shape[B.csr[1]]
+        base = B.with_data(gammaln(x + r) - gammaln(r) - x * np.log(r)).dot(np.ones(len(shape)))
+        return np.asarray(base + log_posterior(B.dot(coefficients) + offsets)[1])
+
+    return float(sample_weight @ rows.map(densities))
 
 
 def _occurring(rows: RowBlocks, sample_weight: Floats) -> NDArray[np.bool_]:

@@ -4,32 +4,61 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from momentree._fit import warn_caller
+from momentree._ties import exceeds
 from momentree._validation import check_integer
 from momentree.exceptions import ConvergenceWarning
 
+MOST_COMPONENTS = 30
+"""Largest number of components that is tried."""
+FEW_SAMPLES = 5
+"""Components of fewer samples may be outliers, as the leaves of a :class:`ClusterTree`."""
 _PATIENCE = 3
 """Stop after so many numbers in a row without a lower BIC."""
+
+F = TypeVar("F")
+
+
+def guarded_search(
+    fit: Callable[[int], tuple[F, float, ArrayLike]], largest: int, min_samples: float
+) -> tuple[F, list[float]]:
+    """Fit 1, 2, ... components until BIC has not fallen three times in a row.
+
+    `fit` returns a fit, its BIC and the sizes of its components. Fits with a component of fewer
+    than `min_samples` do not count, but one component always does. Returns the fit of lowest BIC,
+    of equal ones the smallest, and the BIC of all.
+    """
+    best, lowest, _ = fit(1)
+    bics, best_k = [lowest], 1
+    for k in range(2, largest + 1):
+        found, bic, sizes = fit(k)
+        bics.append(bic)
+        if exceeds(lowest, bic) and np.min(sizes) >= min_samples:
+            best, lowest, best_k = found, bic, k
+        elif k >= best_k + _PATIENCE:
+            break
+    return best, bics
 
 
 def lowest_bic(
     estimator: Any,
     X: Any,
     *,
-    largest: int = 20,
-    min_samples: int = 0,
-    bic: Callable[[Any], float] | None = None,
+    largest: int = MOST_COMPONENTS,
+    min_samples: int = FEW_SAMPLES,
     progress: Callable[[int], object] | None = None,
     **fit_params: Any,
 ) -> tuple[Any, list[float]]:
     """Fit models with 1, 2, ... components, and return the one of lowest BIC.
 
-    Stops after three numbers in a row without a lower BIC. A fit that finds fewer components, or
-    stops before convergence, does not warn.
+    Stops after three numbers in a row without a lower BIC. Of the warnings of the fits, only those
+    of the best are issued, but not that it has fewer components or did not converge.
 
     Parameters
     ----------
@@ -37,13 +66,11 @@ def lowest_bic(
         With a parameter ``n_components`` and a method ``bic``; it is cloned, not fitted.
     X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
         Samples, as for ``estimator.fit``.
-    largest : int >= 1, default=20
+    largest : int >= 1, default=30
         Largest number of components; at most n_samples are tried.
-    min_samples : int >= 0, default=0
+    min_samples : int >= 0, default=5
         Fits with a component of fewer samples do not count: a few almost equal samples may be very
         likely, but describe nothing else. One component always counts.
-    bic : callable, default=None
-        Returns the BIC of a fitted model; None is ``estimator.bic`` of X.
     progress : callable, default=None
         Called as ``progress(n_components)`` before each fit.
     **fit_params
@@ -74,18 +101,19 @@ def lowest_bic(
     """
     check_integer("largest", largest, at_least=1)
     check_integer("min_samples", min_samples, at_least=0)
-    best, best_k, bics = None, 0, list[float]()
-    for k in range(1, min(largest, np.shape(X)[0]) + 1):
+
+    def fit(k: int) -> tuple[Any, float, ArrayLike]:
         if progress is not None:
             progress(k)
         model = clone(estimator).set_params(n_components=k)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
             model.fit(X, **fit_params)
-        bics.append(float(model.bic(X) if bic is None else bic(model)))
         sizes = np.bincount(model.labels_, minlength=len(model.weights_))
-        if best is None or (bics[-1] < bics[best_k - 1] and sizes.min() >= min_samples):
-            best, best_k = model, k
-        elif k >= best_k + _PATIENCE:
-            break
+        return (model, caught), float(model.bic(X)), sizes
+
+    (best, caught), bics = guarded_search(fit, min(largest, np.shape(X)[0]), min_samples)
+    for warning in caught:
+        if isinstance(warning.message, Warning) and warning.category is not ConvergenceWarning:
+            warn_caller(warning.message)
     return best, bics

@@ -143,7 +143,7 @@ def _why_left_out(column: Column) -> str:
 
 
 def _in_mixed_table(columns: list[Column], chosen: set[str]) -> list[Column]:
-    """Take few whole numbers for categories, and many small ones for counts.
+    """Take counts for counts, and other whole numbers of few values for categories.
 
     Numbers that stand among many others remain numbers.
     """
@@ -153,8 +153,8 @@ def _in_mixed_table(columns: list[Column], chosen: set[str]) -> list[Column]:
     only_numbers = len(numbers) == len(columns) and 2 * len(few) <= len(numbers)
     if only_numbers:
         return columns
-    names = {column.name for column in few}
-    counts = {column.name for column in others if is_count(column)} - names
+    counts = {column.name for column in others if is_count(column)}
+    names = {column.name for column in few} - counts
     columns = [as_category(column) if column.name in names else column for column in columns]
     return [replace(one, kind="count") if one.name in counts else one for one in columns]
 

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from momentree._choices import ColumnKind
+from momentree._counts import are_counts
 from momentree._types import Floats
 from momentree.metrics.outcomes import MAX_CLASSES
 from momentree.readers.measurements._numbers import MISSING, Numbers, Style, read_numbers
@@ -18,8 +19,6 @@ from momentree.readers.tables.values import is_date
 
 FEW_NUMBERS = 10
 """Whole numbers with at most so many values may be grades or categories."""
-COUNT_MEAN = 10.0
-"""Counts have a mean of at most this."""
 MOSTLY_MISSING = 0.8
 """A column with a larger share of missing cells is left out."""
 _MOSTLY = 0.9
@@ -116,15 +115,9 @@ def as_category(column: Column) -> Column:
 
 
 def is_count(column: Column) -> bool:
-    """Return whether numbers are counts: whole, from 0, which is the most frequent, and small.
-
-    As normal numbers, groups would form around 0, 1 and 2, with almost no variance.
-    """
-    values = column.numbers[~np.isnan(column.numbers)]
-    distinct, times = np.unique(values, return_counts=True)
-    if column.kind != "number" or not len(distinct) or distinct[0] != 0 or times.argmax() != 0:
-        return False
-    return bool((distinct == np.floor(distinct)).all() and values.mean() <= COUNT_MEAN)
+    """Return whether numbers are counts; as normal numbers, groups would form around 0, 1 and 2."""
+    values, times = np.unique(column.numbers[~np.isnan(column.numbers)], return_counts=True)
+    return column.kind == "number" and are_counts(values, times.astype(np.float64))
 
 
 def _category(name: str, clean: NDArray[np.object_], known: set[str]) -> Column:

@@ -1,0 +1,78 @@
+"""The number of components that "auto" finds: one population is one group, and groups are found."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from momentree import GaussianMixture, MixedMixture, MultiviewMixture
+from momentree.exceptions import MomentreeWarning
+from momentree.models import lowest_bic
+from tests.raising import warns
+
+
+def normal_columns(n, d, rng):
+    X = pd.DataFrame(rng.normal(size=(n, d)), columns=[f"x{j}" for j in range(d)])
+    return X.assign(sex=rng.integers(0, 2, n))
+
+
+def clinical_columns(n, rng):
+    return pd.DataFrame(
+        {
+            "age": np.clip(rng.normal(60, 15, n), 18, 100).round(),
+            "sbp": rng.normal(135, 18, n).round(),
+            "hr": rng.normal(75, 12, n).round(),
+            "bmi": rng.normal(27, 5, n).round(1),
+            "sex": rng.integers(0, 2, n),
+        }
+    )
+
+
+def test_one_population_of_numbers_is_one_group():
+    # Records of their own are very likely: without a least size there are 3 to 13 groups.
+    model = MixedMixture("auto").fit(normal_columns(300, 6, np.random.default_rng(0)))
+    assert len(model.weights_) == 1
+    assert len(model.diagnostics_["bic"]) > 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_one_population_of_rounded_numbers_is_one_group(seed):
+    model = MixedMixture("auto").fit(clinical_columns(300, np.random.default_rng(seed)))
+    assert len(model.weights_) == 1
+
+
+def test_one_population_of_three_views_is_one_group():
+    rng = np.random.default_rng(0)
+    views = [rng.normal(size=(300, 3)) for _ in range(3)]
+    assert len(MultiviewMixture("auto").fit(views).weights_) == 1
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_groups_apart_are_found_in_columns_of_different_kinds(k):
+    rng = np.random.default_rng(k)
+    y = rng.integers(0, k, 400)
+    X = normal_columns(400, 3, rng)
+    corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]])
+    X[["x0", "x1", "x2"]] += 6 * corners[y]
+    auto = MixedMixture("auto").fit(X)
+    assert len(auto.weights_) == k
+    one_by_one, bics = lowest_bic(MixedMixture(), X)
+    assert one_by_one.n_components == k
+    np.testing.assert_allclose(auto.diagnostics_["bic"], bics, rtol=1e-9)  # sums in other orders
+
+
+def test_weights_of_two_count_as_two_samples_of_a_group():
+    X = np.concatenate([np.arange(40.0) / 40, 100 + np.arange(3.0)])[:, None]
+    one, two = np.ones(43), np.where(X.ravel() > 50, 2.0, 1.0)
+    assert len(GaussianMixture("auto").fit(X, sample_weight=one).weights_) < len(
+        GaussianMixture("auto").fit(X, sample_weight=two).weights_
+    )
+
+
+def test_an_extreme_row_does_not_decide_the_number_of_components():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(0, 1, (40, 2)), rng.normal(8, 1, (40, 2))])
+    X[0, 0] = 1e12
+    with warns(MomentreeWarning, "extreme_rows"):
+        assert len(GaussianMixture("auto").fit(X).weights_) == 2
