@@ -271,7 +271,8 @@ WORDS: dict[str, str] = {
     ),
     "edits_need_a_tree": (
         "{parameter} applies only to trees; the groups of this table are a list, because trees "
-        "need columns of numbers. Request another number with {parameters.n_components}"
+        "need columns of numbers; leave it out, and set the number of groups with "
+        "{parameters.n_components}"
     ),
     "fits_need_flat": (
         "{parameter} compares mixtures of measurements; add {parameters.flat}, because a tree of "
