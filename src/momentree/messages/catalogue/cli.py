@@ -262,7 +262,8 @@ WORDS: dict[str, str] = {
         "{path}; to group its rows as records all the same, pass {parameters.form:measurements}"
     ),
     "neither_codes_nor_measurements": (
-        "{reason}; if its columns contain measurements instead, pass {parameters.form:measurements}"
+        "{reason}; if its columns contain measurements instead, pass "
+        "{parameters.form:measurements}, and no options for codes, such as {parameters.rollup}"
     ),
     "may_be_codes": (
         "{n_columns:~column} {n_columns:?contains/contain} yes and no; if they are codes, and the "
