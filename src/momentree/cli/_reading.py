@@ -51,7 +51,7 @@ def contains_measurements(
         opening = {name: reading[name] for name in _FOR_BOTH if name != "id_column"}
         if not of_measurements and holds_steps(source, **opening):
             raise InvalidParameterError("steps_of_sequences", path=str(source))
-        measured = bool(of_measurements) or readers.holds_measurements(
+        measured = readers.holds_measurements(
             source,
             outcome_columns=[*reading["outcome_columns"], *reading["covariate_columns"]],
             ignore_columns=reading["ignore_columns"],

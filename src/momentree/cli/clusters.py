@@ -374,7 +374,9 @@ def clusters(
                     note_fit(run, len(records), memory, BYTES_OF_RECORD)
         for note in [*notes_shown(records, min_cell), *notes_on_form(records, form)]:
             run.note(note)
-        if measured:
+        if isinstance(records, readers.Measurements):
+            if not records.only_numbers and options.given(context, "min_samples_leaf"):
+                raise InvalidParameterError("edits_need_a_tree", parameter="min_samples_leaf")
             from momentree.cli._measurements import find_measured_groups
 
             find: Any = find_measured_groups

@@ -29,7 +29,7 @@ WINDOW = 8
 """Observations of a window: enough symbols for a profile, few enough to be of one state."""
 SHORT_WINDOW = 3
 """Observations of a short window, for states that change sooner and for short sequences."""
-RIVALS = ((20, 2), (80, 1))
+RIVALS = ((20, 3), (80, 1))
 """Steps of Baum-Welch from each start, and how many of the most likely ones continue."""
 
 

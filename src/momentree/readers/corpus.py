@@ -115,6 +115,9 @@ def read_corpus(
         "header": header,
     }
     counting: dict[str, Any] = {
+        "lowercase": lowercase,
+        "raw": raw,
+        "passages": passages,
         "phrases": phrases,
         "ngram_range": ngram_range,
         "tokenizer": tokenizer,
@@ -126,9 +129,6 @@ def read_corpus(
         max_df=max_df,
         max_features=max_features,
         token_pattern=TOKEN_PATTERN if token_pattern is None else token_pattern,
-        lowercase=lowercase,
-        raw=raw,
-        passages=passages,
         **counting,
     )
     if is_pattern(path):

@@ -262,7 +262,8 @@ WORDS: dict[str, str] = {
         "{path}; to group its rows as records all the same, pass {parameters.form:measurements}"
     ),
     "neither_codes_nor_measurements": (
-        "{reason}; if its columns contain measurements instead, pass {parameters.form:measurements}"
+        "{reason}; if its columns contain measurements instead, pass "
+        "{parameters.form:measurements}, and no options for codes, such as {parameters.rollup}"
     ),
     "may_be_codes": (
         "{n_columns:~column} {n_columns:?contains/contain} yes and no; if they are codes, and the "
@@ -271,7 +272,8 @@ WORDS: dict[str, str] = {
     ),
     "edits_need_a_tree": (
         "{parameter} applies only to trees; the groups of this table are a list, because trees "
-        "need columns of numbers. Request another number with {parameters.n_components}"
+        "need columns of numbers; leave it out, and set the number of groups with "
+        "{parameters.n_components}"
     ),
     "fits_need_flat": (
         "{parameter} compares mixtures of measurements; add {parameters.flat}, because a tree of "

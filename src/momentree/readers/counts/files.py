@@ -33,7 +33,14 @@ from momentree.readers.stored.counts import MARK
 from momentree.readers.tables.files import AUTO, check_exists
 from momentree.readers.text.objects import Corpus
 
-_WORDS_ONLY = {"phrases": False, "ngram_range": (1, 1), "skip_rows": 0}
+_WORDS_ONLY = {
+    "phrases": False,
+    "ngram_range": (1, 1),
+    "skip_rows": 0,
+    "lowercase": True,
+    "raw": False,
+    "passages": "auto",
+}
 
 
 def holds_counts(path: str | os.PathLike[str]) -> bool:

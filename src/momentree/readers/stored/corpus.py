@@ -136,6 +136,13 @@ def store_corpus(
         "header": header,
         "encoding": encoding,
     }
+    counting: dict[str, Any] = {
+        "lowercase": lowercase,
+        "raw": raw,
+        "passages": passages,
+        "ngram_range": ngram_range,
+        "tokenizer": tokenizer,
+    }
     settings = TextVectorizer(
         language=language,
         stop_words=read_words("stop_words", stop_words),
@@ -143,16 +150,12 @@ def store_corpus(
         max_df=max_df,
         max_features=max_features,
         token_pattern=TOKEN_PATTERN if token_pattern is None else token_pattern,
-        lowercase=lowercase,
-        raw=raw,
-        passages=passages,
-        ngram_range=ngram_range,
-        tokenizer=tokenizer,
+        **counting,
     )
     of_counts = holds_counts(source)
     if of_counts:
         ignored = {name: value for name, value in reading.items() if name != "encoding"}
-        check_options(source, **ignored, ngram_range=ngram_range, tokenizer=tokenizer)
+        check_options(source, **ignored, **counting)
     elif vocabulary is not None:
         raise InvalidParameterError("only_for_counts", parameter="vocabulary", path=str(source))
     work = WorkFolder(Path(folder))
