@@ -9,6 +9,7 @@ their means over corpora.
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
 import warnings
@@ -34,6 +35,8 @@ SLOW = ("LDA, batch",)
 def tree(corpus: Labeled, **options: Any) -> NDArray[np.intp]:
     """Return the leaf of each document in a tree with one leaf per class and these options."""
     k, least = corpus.n_classes, corpus.min_samples_leaf
+    if options.get("growth") == "depth":  # whole levels, as in the papers
+        k, options["max_depth"] = None, math.ceil(math.log2(k))
     return TopicTree(k, min_samples_leaf=least, **options).fit(corpus.X).labels_
 
 

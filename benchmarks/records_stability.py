@@ -9,6 +9,7 @@ Predictive power: logistic regression on the group alone, five folds. Times are 
 from __future__ import annotations
 
 import argparse
+import math
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -31,8 +32,11 @@ from momentree.metrics import predictive_accuracy, stability_score
 _three_views = partial(BernoulliMixture, convergence="centers", random_state=SEED)
 
 
-def _by_depth(k: int, **options: Any) -> ClusterTree:
-    return ClusterTree(k, growth="depth", **options)
+def _by_depth(
+    k: int, kind: Callable[..., ClusterTree] = ClusterTree, **options: Any
+) -> ClusterTree:
+    """Return a tree of whole levels, as in the thesis."""
+    return kind(None, growth="depth", max_depth=math.ceil(math.log2(k)), **options)
 
 
 class _UnitLength(ClusterTree):
@@ -62,10 +66,10 @@ METHODS: dict[str, Callable[[int], Any]] = {
     "tree, refine=None, scaling=None": partial(ClusterTree, refine=None, scaling=None),
     "tree, Algorithm 5 of the thesis": partial(_by_depth, refine=None, scaling=None),
     "tree, Algorithm 5, constant only": partial(
-        _WithConstant, growth="depth", refine=None, scaling=None
+        _by_depth, kind=_WithConstant, refine=None, scaling=None
     ),
     "tree, Algorithm 5, unit length only": partial(
-        _UnitLength, growth="depth", refine=None, scaling=None, data="non_negative"
+        _by_depth, kind=_UnitLength, refine=None, scaling=None, data="non_negative"
     ),
     "tree, refine='splits'": partial(ClusterTree, refine="splits"),
     "tree, defaults (EM)": ClusterTree,

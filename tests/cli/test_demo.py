@@ -25,6 +25,18 @@ def test_bad_target(refuses, tmp_path):
     assert refuses("demo", "-o", tmp_path / "none" / "demo.html").code == "cannot_write"
 
 
+def test_demo_of_records_keeps_the_report_on_text(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    first = tmp_path / "momentree-demo.html"
+    first.write_text("the first report")
+    result = run("demo", "--records")
+    assert result.exit_code == 0, result.output
+    assert first.read_text() == "the first report"
+    assert {path.name for path in tmp_path.iterdir()} == {
+        first.name, "momentree-demo-records.html", "momentree-demo-records.csv"
+    }  # fmt: skip
+
+
 def test_demo_of_records(run, tmp_path):
     target = tmp_path / "visits.html"
     result = run("demo", "--records", "--output", target)

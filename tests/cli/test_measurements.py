@@ -122,6 +122,16 @@ def test_any_order_of_rows_gives_the_same_groups(folder, tmp_path):
     assert {row["id"]: row["group"] for row in table_in(out)} == old
 
 
+def test_stability_of_a_table_with_categories(folder, tmp_path):
+    path = tmp_path / "found.json"
+    options = ("--outcome", "died", "--stability", "--fits", "2-3", "-k", 3, "--json", path)
+    result = invoke("clusters", folder / "mixed.csv", *options)
+    assert result.exit_code == 0, result.output
+    quality = json.loads(path.read_text())["quality"]
+    assert quality["stability"]["mean"] > 0.7
+    assert [fit["n_components"] for fit in quality["fits"]["fits"]] == [2, 3]
+
+
 def test_the_number_of_groups_is_chosen(folder):
     options = ["--ignore", "sodium", "--outcome", "died"]
     result = invoke("clusters", folder / "numbers.csv", *options)

@@ -127,15 +127,16 @@ def test_fewer_leaves_than_asked_for_have_a_reason(run, table):
     assert "instead of 40: " in line
     assert run("topics", table, "-k", "4").stderr == ""
     assert run("topics", table, "--leaves", "auto").stderr == ""
-    (line,) = run("topics", table, "-k", "3", "--growth", "depth").stderr.splitlines()
-    assert "4 leaves instead of 3, because --growth depth" in line
 
 
-def test_leaves_that_would_be_ignored_are_refused(run, table):
-    found = run("topics", table, "--growth", "depth", "--depth", "2", "-k", "3")
-    assert found.exit_code == 2
-    assert "--leaves has no effect with --growth depth and --depth" in found.stderr
-    assert run("topics", table, "--growth", "depth", "--depth", "2").exit_code == 0
+@pytest.mark.parametrize(
+    ("options", "n_leaves"),
+    [(("-k", 3), 3), (("-k", 3, "--depth", 2), 3), (("--depth", 2), 4)],
+)
+def test_growth_by_depth_stops_at_the_leaves_that_are_given(run, table, options, n_leaves):
+    found = run("topics", table, "--growth", "depth", "--min-samples-leaf", 1, *options)
+    assert found.exit_code == 0
+    assert f"{n_leaves} leaves" in found.stdout
 
 
 def test_fewer_flat_topics_have_a_reason(run, tmp_path):

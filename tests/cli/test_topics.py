@@ -144,6 +144,7 @@ def test_a_single_leaf_is_explained(run, lasting_table):
     [
         (["--depth", "1"], "max_depth", 1),
         (["--growth", "depth", "--depth", "2"], "growth", "depth"),
+        (["--growth", "depth", "--depth", "4"], "max_leaf_nodes", None),
         (["--no-refine"], "refine", None),
         (["--refine"], "refine", "em"),
         (["--log-scaling", "auto"], "log_scaling", "auto"),
@@ -159,7 +160,7 @@ def test_a_single_leaf_is_explained(run, lasting_table):
 def test_options_of_the_tree(run, lasting_table, tmp_path, options, parameter, value):
     n_leaves, content = leaves_of(run, lasting_table, *options, tmp_path=tmp_path)
     assert content["made"]["parameters"][parameter] == value
-    expected = {"--depth": 2, "--growth": 4, "--min-samples-leaf": 3}.get(options[0])
+    expected = {"--depth": 2, "--growth": 16, "--min-samples-leaf": 3}.get(options[0])
     assert n_leaves <= (expected or 8)
 
 
@@ -230,6 +231,21 @@ def test_text_column(run, documents, tmp_path):
     table = write_csv(tmp_path / "t.csv", two)
     result = run("topics", table, "--text-column", "body", "-k", 4)
     assert "4 leaves" in result.stdout
+
+
+@pytest.mark.parametrize("memory", [(), ("--memory", "800MB")])
+def test_columns_of_text_are_joined(run, documents, tmp_path, memory):
+    whole = write_csv(tmp_path / "whole.csv", documents)
+    words = [d["body"].split() for d in documents]
+    halves = [
+        {"key": d["key"], "rest": " ".join(w[9:]), "start": " ".join(w[:9])}
+        for d, w in zip(documents, words, strict=True)
+    ]
+    table = write_csv(tmp_path / "halves.csv", halves)
+    both = ("--text-column", "start", "--text-column", "rest")
+    _, expected = leaves_of(run, whole, "--text-column", "body", *memory, tmp_path=tmp_path)
+    _, found = leaves_of(run, table, *both, *memory, tmp_path=tmp_path)
+    assert (found["n_words"], found["tree"]) == (expected["n_words"], expected["tree"])
 
 
 def test_separator_and_encoding(run, documents, tmp_path):

@@ -4,10 +4,12 @@ import itertools
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClusterMixin
 
+from momentree import MixedMixture
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics import stability_score
 from tests.raising import raises
@@ -182,3 +184,17 @@ def test_too_few_records_are_refused(numbered):
         stability_score(FirstCode(), numbered[:2])
     with raises(InvalidDataError, "refused_by_sklearn"):
         stability_score(FirstCode(), numbered[:, 0])
+
+
+def test_a_table_with_categories_goes_to_the_estimator_as_it_is():
+    rng = np.random.default_rng(0)
+    group = rng.integers(3, size=300)
+    table = pd.DataFrame(
+        {
+            "age": rng.normal(20.0 * group, 2),
+            "site": np.array(["a", "b", "c"], dtype=object)[group],
+            "smokes": pd.Categorical.from_codes((group > 0).astype(int), ["no", "yes"]),
+        }
+    )
+    model = MixedMixture(3, kinds={"smokes": "category"})
+    assert stability_score(model, table, n_repeats=2).min() > 0.99

@@ -53,6 +53,21 @@ def test_the_same_counts_as_from_a_folder_of_files(texts, tmp_path, remote):
     ]
 
 
+def test_several_columns_of_text_are_joined(texts, tmp_path):
+    table = pa.table({"title": [text[:20] for text in texts], "text": texts, "n": [1] * len(texts)})
+    pq.write_table(table, tmp_path / "part-1.parquet", row_group_size=30)
+    columns = ["text", "title"]
+    found = read_corpus(str(tmp_path / "*.parquet"), text_column=columns)
+    expected = read_corpus(tmp_path, passages=None, unique=False, text_column=columns)
+    assert list(found.take(None).texts) == list(expected.texts)
+    X = sp.vstack(list(found.X.pieces()), format="csr")
+    assert (X != expected.X).nnz == 0
+    assert "joined_text_columns" in [note.code for note in found.notes]
+    assert "joined_text_columns" in [note.code for note in expected.notes]
+    with raises(ReadError, "not_text", column="n"):
+        read_corpus(str(tmp_path / "*.parquet"), text_column=["text", "n"])
+
+
 def test_files_that_cannot_be_read(texts, tmp_path):
     with raises(ReadError, "no_files_of_pattern"):
         read_corpus(str(tmp_path / "*.parquet"))

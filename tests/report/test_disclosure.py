@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from itertools import product
 from pathlib import Path
@@ -165,7 +166,7 @@ def codes(notes):
     return [note.code for note in notes]
 
 
-def test_notes_of_few_records_are_suppressed():
+def test_notes_of_few_records_are_rounded():
     few = [
         Message("a", n_records=4),
         Message("b", n_rows=1),
@@ -181,30 +182,60 @@ def test_notes_of_few_records_are_suppressed():
         Message("h", n_codes=3, encoding="UTF-8", n_repaired=2.5, strict=True),
     ]
     found = Disclosure(5).notes([*few, *kept], [900])
-    assert codes(found) == ["f", "g", "h", "notes_suppressed"]
+    assert codes(found) == [*codes(few), *codes(kept), "notes_rounded"]
+    assert found[7:-1] == kept
     assert found[-1].values["n_notes"] == len(few)
+    for note, before in zip(found, few, strict=False):
+        exact = [note.values[name] for name in before.values if name.startswith("n_r")]
+        assert not [value for value in exact if isinstance(value, int)]
     assert Disclosure(1).notes([*few, *kept], [900]) == [*few, *kept]
 
 
 @pytest.mark.parametrize("n_left_out", [0, 3, 5])
-def test_notes_of_the_total_are_suppressed_if_few_records_were_left_out(n_left_out):
+def test_notes_of_the_total_are_rounded_if_few_records_were_left_out(n_left_out):
     notes = [
         Message("joined", n_rows=1834, n_records=900),
         Message("of", part=Message("total", total=900)),
         Message("read"),
     ]
-    found = codes(Disclosure(5).notes(notes, [900 - n_left_out]))
+    found = Disclosure(5).notes(notes, [900 - n_left_out])
     few = n_left_out == 3
-    assert found == (["read", "notes_suppressed"] if few else ["joined", "of", "read"])
+    assert codes(found) == ["joined", "of", "read"] + ["notes_rounded"] * few
+    assert (found[:3] == notes) != few
+    if few:
+        assert {**found[0].values} == {"n_rows": "about 1,800", "n_records": "about 900"}
+        assert found[1].values["part"].values["total"] == "about 900"
 
 
-def test_a_note_is_suppressed_if_another_count_differs_little_from_its_own():
+def test_what_a_rounded_note_says():
+    seen = Message("shared_patients", n_records=96921, n_patients=68188, column="nr", parameter="x")
+    one = Message("records_without_codes", n_records=1, n_all=96921)
+    cell = {"column": "hb", "value": "Eve", "origin": Message("at_row", row=7)}
+    text = Message("cells_not_numbers", n_entries=1, **cell)
+    found = list(map(str, Disclosure(5).notes([seen, one, text], [96920])))
+    assert "about 97,000 records belong to about 68,000 patients" in found[0]
+    assert "x='nr'" in found[0]
+    assert found[1].startswith("<5 of about 97,000 records have no codes")
+    assert "'hb'" in found[2]
+    assert not {"Eve", "7"} & set(re.findall(r"\w+", found[2]))
+
+
+@pytest.mark.parametrize("n", range(880, 921))
+def test_a_rounded_count_does_not_tell_a_small_difference(n):
+    """All totals from which the number of records differs by 1 to 4 are the same in the note."""
+    for difference in (-4, -1, 1, 2, 3, 4):
+        note = Message("joined", n_rows=5000, n_records=n + difference)
+        expected = Message("joined", n_rows=5000, n_records=n + 1)
+        assert Disclosure(5).notes([note], [n]) == Disclosure(5).notes([expected], [n])
+
+
+def test_a_note_is_rounded_if_another_count_differs_little_from_its_own():
     empty, few = Message("a", n_records=40, n_all=900), Message("b", n_records=43, n_all=900)
-    assert codes(Disclosure(5).notes([empty, few], [900])) == ["a", "notes_suppressed"]
+    assert codes(Disclosure(5).notes([empty, few], [900])) == ["a", "b", "notes_rounded"]
     assert codes(Disclosure(3).notes([empty, few], [900])) == ["a", "b"]
     # 58 records of the page have no outcome; 3 of those left out have none either.
     missing = Message("c", n_records=61, n_all=900)
-    assert codes(Disclosure(5).notes([missing], [850, 50, 58])) == ["notes_suppressed"]
+    assert codes(Disclosure(5).notes([missing], [850, 50, 58])) == ["c", "notes_rounded"]
     assert codes(Disclosure(5).notes([missing], [850, 50, 61])) == ["c"]
     # Entries and codes are no records.
     entries = Message("d", n_entries=42, n_codes=41)

@@ -1,11 +1,13 @@
 """The leaf that is split next, the end of growth, and the reasons that nodes keep."""
 
+import math
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.special import logsumexp
 
-from momentree import TopicTree
+from momentree import ClusterTree, TopicTree
 from momentree.assignment.rules import LinearRule
 from momentree.backends import RowBlocks
 from momentree.backends.products import Product
@@ -158,17 +160,39 @@ def balanced():
 
 @pytest.mark.parametrize("depth", [0, 1, 2, 3])
 def test_growth_by_depth_splits_every_leaf(balanced, depth):
-    tree = TopicTree(2, growth="depth", max_depth=depth, refine=None).fit(balanced)
-    assert tree.n_leaves_ == 2**depth  # max_leaf_nodes is no limit here
+    tree = TopicTree(None, growth="depth", max_depth=depth, refine=None).fit(balanced)
+    assert tree.n_leaves_ == 2**depth
     for leaf in tree.leaves_:
         assert leaf.depth == depth
         assert leaf.reason == Message("max_depth_reached", limit=depth)
 
 
-@pytest.mark.parametrize(("leaves", "depth"), [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (8, 3)])
-def test_growth_by_depth_takes_the_depth_that_holds_the_leaves(balanced, leaves, depth):
-    tree = TopicTree(leaves, growth="depth", refine=None).fit(balanced)
-    assert [leaf.depth for leaf in tree.leaves_] == [depth] * 2**depth
+@pytest.mark.parametrize("max_depth", [None, 3])
+@pytest.mark.parametrize("leaves", range(1, 9))
+@pytest.mark.parametrize("estimator", [TopicTree, ClusterTree])
+def test_growth_by_depth_fills_a_level_with_its_best_splits(balanced, estimator, leaves, max_depth):
+    def grown(leaves, max_depth=None):
+        options = {"growth": "depth", "max_depth": max_depth, "refine": None}
+        return estimator(leaves, min_samples_leaf=1, **options).fit(balanced)
+
+    tree = grown(leaves, max_depth)
+    assert tree.n_leaves_ == leaves
+    depth = math.ceil(math.log2(leaves))
+    n_split = leaves - 2**depth // 2 if depth else 0
+    assert [leaf.depth for leaf in tree.leaves_].count(depth) == 2 * n_split or not depth
+    if depth:
+        gains = [node.gain for node in grown(2**depth).tree_.nodes() if node.depth == depth - 1]
+        split = [node.gain for node in tree.tree_.nodes() if node.depth == depth - 1 and node.gain]
+        assert sorted(split) == pytest.approx(sorted(gains)[-n_split:])
+
+
+@pytest.mark.parametrize("refine", ["em", None])
+@pytest.mark.parametrize("leaves", [1, 3, 5, 8])
+def test_growth_by_depth_never_exceeds_the_leaves(balanced, leaves, refine):
+    for max_depth in (None, 4):
+        options = {"growth": "depth", "max_depth": max_depth, "refine": refine}
+        tree = TopicTree(leaves, min_samples_leaf=1, **options).fit(balanced)
+        assert tree.n_leaves_ == leaves
 
 
 @pytest.mark.parametrize("refine", ["em", None])

@@ -1,4 +1,4 @@
-"""Say why a result has another number of groups than was asked for."""
+"""Say why a result has fewer groups than were asked for."""
 
 from __future__ import annotations
 
@@ -16,12 +16,9 @@ _CODES = {
 def note_number(
     run: Run, fitted: Any, requested: int | None, what: Literal["groups", "leaves"]
 ) -> None:
-    """Print a note if there are fewer groups or leaves than requested, or more."""
+    """Print a note if there are fewer groups or leaves than requested."""
     found = len(getattr(fitted, "leaves_", ())) or len(fitted.weights_)
-    if not requested or found == requested:
-        return
-    if found > requested:
-        run.note(Message("more_leaves", found=found, requested=requested))
+    if not requested or found >= requested:
         return
     reason = why_no_more(fitted)
     code = _CODES[what][reason is not None]

@@ -59,7 +59,7 @@ def read_rows(
     model: str,
     reading: Mapping[str, Any],
     of_codes: Mapping[str, Any],
-    text_column: str | None,
+    text_column: list[str] | None,
     vocabulary: Path | None,
 ) -> Rows:
     """Read rows, with the columns of the question if there is one."""
@@ -69,7 +69,7 @@ def read_rows(
             raise ReadError("not_a_question", path=str(question))
         model = model_of(asked)
     if model == "auto":
-        documents = source.is_dir() or readers.holds_counts(source) or text_column is not None
+        documents = source.is_dir() or readers.holds_counts(source) or bool(text_column)
         documents = documents or source.suffix.lower() in _TEXT_SUFFIXES
         model = "single-topic" if documents else "bernoulli"
     if model == "bernoulli":

@@ -179,8 +179,12 @@ def _refused(code: str, **values: object) -> typer.BadParameter:
 
 
 TextColumn = Annotated[
-    str | None,
-    text_option(metavar="NAME", help="Column with the text.", show_default="detected"),
+    list[str] | None,
+    text_option(
+        metavar="NAME",
+        help="Column with the text. Repeatable: the columns are joined.",
+        show_default="detected",
+    ),
 ]
 Tokenizer = Annotated[
     str | None,

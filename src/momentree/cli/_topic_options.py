@@ -75,8 +75,6 @@ def check_together(context: typer.Context, *, flat: bool, model: TopicModel | No
         refuse("applies_to_trees", "depth", "growth", "min_samples_leaf")
     else:
         refuse("applies_to_flat", "components", "alpha0")
-        if context.params["growth"] == "depth" and context.params["depth"] is not None:
-            refuse("leaves_and_depth", "leaves")
         if model is not None:
             raise InvalidParameterError("model_applies_to_flat", parameter="model", value=model)
     if context.params["output"] is None:

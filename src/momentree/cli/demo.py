@@ -19,8 +19,15 @@ DEMO_GROUPS = 8
 def demo(
     context: typer.Context,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE.html", help="The report.")
-    ] = Path("momentree-demo.html"),
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE.html",
+            help="The report.",
+            show_default="momentree-demo.html, or momentree-demo-records.html",
+        ),
+    ] = None,
     records: Annotated[
         bool,
         typer.Option(
@@ -38,6 +45,7 @@ def demo(
     momentree; the demo works offline. With --records, the report shows groups of made-up hospital
     visits instead.
     """
+    output = output or Path(f"momentree-demo{'-records' if records else ''}.html")
     table = output.with_suffix(".csv") if records else None
     run = Run(context, outputs={"output": output, "csv": table}, quiet=quiet, verbose=verbose)
     if table is None:

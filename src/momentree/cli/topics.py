@@ -349,6 +349,8 @@ def topics(
                 old = OldModel.read(like, flat=flat, kind=kind, embeddings=embeddings is not None)
                 leaves = leaves if options.given(context, "leaves") else old.n_groups
                 components = components if options.given(context, "components") else old.n_groups
+            if growth == "depth" and depth is not None and not options.given(context, "leaves"):
+                leaves = None
             words_of = None if tokenizer is None else load_tokenizer(tokenizer)
             places: Any = None
             table: dict[str, Any] = {

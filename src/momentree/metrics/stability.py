@@ -68,8 +68,8 @@ def stability_score(
         Clusters of the first run; or an estimator with ``fit`` and ``labels_`` or ``predict``,
         whose clones are fitted.
     labels_b : array-like of shape (n_b,), or data of shape (n, d)
-        Clusters of the second run; or, with an estimator, its data: array-like, sparse matrix or
-        sparse array.
+        Clusters of the second run; or, with an estimator, its data: array-like, sparse matrix,
+        sparse array, or a data frame with columns of any type that the estimator accepts.
     ids_a, ids_b : array-like of shape (n_a,) and (n_b,) or None, default=None
         Unique ids of the samples of each run, such as row numbers. None for both if both runs label
         the same samples in the same order.
@@ -160,7 +160,8 @@ def _scores(
     """Return the adjusted Rand index of each of several pairs of fits."""
     check_integer("n_repeats", n_repeats, at_least=1)
     check_number("overlap", overlap, above=0, below=1)
-    X = check_table(X)
+    # A data frame may have texts, and columns that the estimator knows by name: it checks them.
+    X = X if hasattr(X, "iloc") else check_table(X)
     n = X.shape[0]
     w = None if sample_weight is None else check_sample_weight(sample_weight, n)
     n_both = int(overlap * n + 1e-9)  # so that 0.8 * 10 is 8 despite rounding

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ from momentree.readers.counts.files import check_options, holds_counts, read_cou
 from momentree.readers.counts.filter import filter_vocabulary
 from momentree.readers.distributed import is_pattern, read_parquet_corpus
 from momentree.readers.tables.files import AUTO, check_exists
+from momentree.readers.text._columns import as_list
 from momentree.readers.text.documents import read_documents
 from momentree.readers.text.objects import Corpus
 from momentree.readers.text.passages import Cutting
@@ -25,7 +26,7 @@ from momentree.readers.text.words import TOKEN_PATTERN, read_words
 def read_corpus(
     path: str | PathLike[str],
     *,
-    text_column: str | None = None,
+    text_column: str | Sequence[str] | None = None,
     label_column: str | None = None,
     id_column: str | None = None,
     separator: str | None = None,
@@ -105,7 +106,7 @@ def read_corpus(
     (['cat', 'dog'], [[1, 0], [1, 1], [0, 1]])
     """
     for_texts: dict[str, Any] = {
-        "text_column": text_column,
+        "text_column": as_list(text_column) or None,
         "label_column": label_column,
         "id_column": id_column,
         "separator": separator,

@@ -25,8 +25,9 @@ from momentree.exceptions import (
 )
 from momentree.messages import Message
 from momentree.readers.tables.roles import pick
-from momentree.readers.tables.table import no_such_column
+from momentree.readers.tables.table import excerpts, no_such_column
 from momentree.readers.tables.values import count_words
+from momentree.readers.text._columns import as_list, joined
 from momentree.readers.text.cleaning import clean_batch, note_stripped
 from momentree.readers.text.counting import Counted
 from momentree.readers.text.frequencies import DocumentFrequencies
@@ -113,7 +114,10 @@ def is_pattern(path: str | PathLike[str]) -> bool:
 
 
 def read_parquet_corpus(
-    pattern: str | PathLike[str], settings: TextVectorizer, *, text_column: str | None = None
+    pattern: str | PathLike[str],
+    settings: TextVectorizer,
+    *,
+    text_column: str | Sequence[str] | None = None,
 ) -> DistributedCorpus:
     """Count the words of texts in Parquet files on the workers of a Dask cluster.
 
@@ -123,8 +127,9 @@ def read_parquet_corpus(
         Path or URL of a file system that fsspec knows, with wildcards: "s3://news/*.parquet".
     settings : TextVectorizer
         What counts as a word and which words to keep.
-    text_column : str, default=None
-        Column of the texts; None takes the only column of strings, or the one with a common name.
+    text_column : str or sequence of str, default=None
+        Column of the texts, or several to be joined; None takes the only column of strings, or the
+        one with a common name.
 
     Returns
     -------
@@ -154,8 +159,8 @@ def read_parquet_corpus(
             raise InvalidParameterError("not_on_a_cluster", parameter=parameter)
     url = _url(fspath(pattern))
     found = computed(Tasks.of_values(_files(url)).then(_outline))
-    column = _text_column(found[0], text_column)
-    parts = [part for one in found for part in one.parts(column)]
+    columns = as_list(text_column) or [_text_column(found[0])]
+    parts = [part for one in found for part in one.parts(columns)]
     read = Tasks.of_values(parts)
     seen: _Seen = read.then(_seen, settings.raw).merged(_merged)
     if not seen.n_documents:
@@ -167,7 +172,9 @@ def read_parquet_corpus(
         seen.n_documents, settings.token_pattern
     )
     keep, dropped = select_words(listed, settings.min_df, settings.max_df, settings.max_features)
-    notes = (*note_stripped(seen.stripped), *notes, *dropped)
+    name = url.rsplit("/", 1)[-1]
+    joint = Message("joined_text_columns", columns=excerpts(columns), source=name)
+    notes = (*note_stripped(seen.stripped), *([joint] if columns[1:] else ()), *notes, *dropped)
     if frequencies.error:
         notes += (Message("words_forgotten_on_cluster", n_rows=frequencies.error),)
     if seen.n_long and settings.passages is not None:
@@ -180,7 +187,7 @@ def read_parquet_corpus(
         parts=parts,
         vocabulary=np.asarray(vectorizer.vocabulary, dtype=object),
         ids=RowNumbers(X.shape[0]),
-        name=url.rsplit("/", 1)[-1],
+        name=name,
         vectorizer=vectorizer,
         notes=(*notes, *note_without_words(int(empty[0]), X.shape[0], passages=False)),
     )
@@ -220,7 +227,7 @@ class _Part:
 
     url: str
     groups: list[int]
-    column: str
+    columns: list[str]
     n_rows: int
 
 
@@ -234,9 +241,11 @@ class _Outline:
     sizes: list[int]
     rows: list[int]
 
-    def parts(self, column: str) -> Iterator[_Part]:
+    def parts(self, texts: list[str]) -> Iterator[_Part]:
         """Divide the row groups, in order, by a rule that depends on the file only."""
-        if column not in self.strings:
+        for column in texts:
+            if column in self.strings:
+                continue
             parameter = "text_column"
             if column not in self.columns:
                 raise no_such_column(self.url, column, self.columns, parameter)
@@ -246,14 +255,14 @@ class _Outline:
         size = 0
         for i, more in enumerate(self.sizes):
             if groups and size + more > PART_BYTES:
-                yield self._part(groups, column)
+                yield self._part(groups, texts)
                 groups, size = [], 0
             groups.append(i)
             size += more
-        yield self._part(groups, column)
+        yield self._part(groups, texts)
 
-    def _part(self, groups: list[int], column: str) -> _Part:
-        return _Part(self.url, groups, column, sum(self.rows[i] for i in groups))
+    def _part(self, groups: list[int], columns: list[str]) -> _Part:
+        return _Part(self.url, groups, columns, sum(self.rows[i] for i in groups))
 
 
 @dataclass
@@ -315,9 +324,7 @@ def _outline(url: str) -> _Outline:
         return _Outline(url, strings, list(schema.names), sizes, rows)
 
 
-def _text_column(outline: _Outline, given: str | None) -> str:
-    if given is not None:
-        return given
+def _text_column(outline: _Outline) -> str:
     named = outline.strings[0] if len(outline.strings) == 1 else pick("text", outline.strings)
     if named is None:
         raise ReadError(
@@ -334,10 +341,12 @@ def _batches(part: _Part) -> Iterator[list[str]]:
     import pyarrow.compute as pc  # type: ignore[import-untyped]
 
     with _opened(part.url) as file:
-        for batch in file.iter_batches(10_000, row_groups=part.groups, columns=[part.column]):
+        for batch in file.iter_batches(10_000, row_groups=part.groups, columns=part.columns):
             batch.validate(full=True)
-            texts = pc.cast(batch.column(0), pa.large_string()).to_pylist()
-            yield [text or "" for text in texts]
+            texts = [
+                pc.cast(batch.column(name), pa.large_string()).to_pylist() for name in part.columns
+            ]
+            yield joined([[text or "" for text in column] for column in texts])
 
 
 def _chosen_texts(part: _Part, rows: Ints, raw: bool) -> list[str]:

@@ -14,10 +14,25 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from momentree._types import Floats, Ints
+from momentree.exceptions import InvalidDataError
+from momentree.messages import Message
 from momentree.metrics.words import word_probabilities
 from momentree.tree.naming import name_by_words
 from momentree.tree.node import TreeNode
 from momentree.tree.one_level import one_level
+
+_OF_SEQUENCES = Message("use_summarize_sequences")
+_OF_MEASUREMENTS = Message("use_summarize_measurements")
+_OTHERS: Mapping[str, Message | str] = {
+    "emissionprob_": _OF_SEQUENCES,
+    "transmat_": "",
+    "views_": "",
+    "columns_": _OF_MEASUREMENTS,
+    "covariances_": _OF_MEASUREMENTS,
+    "mixing_": "",
+    "coef_": "",
+}
+"""What to do with an estimator that has one of these attributes, and has no topics or codes."""
 
 
 class _Estimator(Protocol):
@@ -68,6 +83,15 @@ def check_fitted(estimator: Any, attribute: str) -> None:
     if not hasattr(estimator, attribute):
         msg = f"this {type(estimator).__name__} is not fitted yet; call fit first"
         raise NotFittedError(msg)
+
+
+def check_of_topics(estimator: Any) -> None:
+    """Raise ``InvalidDataError`` for a fitted estimator of other things than topics or codes."""
+    found = [remedy for name, remedy in _OTHERS.items() if hasattr(estimator, name)]
+    if getattr(estimator, "data_", "") == "real":  # a ClusterTree
+        found = [_OF_MEASUREMENTS]
+    if found and hasattr(estimator, "n_features_in_"):
+        raise InvalidDataError("not_of_topics", type=type(estimator).__name__, remedy=found[0])
 
 
 def fitted(estimator: FittedTree | FittedFlat, proportions: Floats | None = None) -> Fitted:

@@ -18,6 +18,7 @@ from momentree._types import Floats, Int64s, Ints
 from momentree._validation import check_integer
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
+from momentree.report._about import rounded
 
 SMALL = -1
 """Replaces a count from 1 to `min_cell` - 1 (primary suppression)."""
@@ -199,13 +200,13 @@ class Disclosure:
         return place[classes].astype(np.intp), kept if few else [*kept, other]
 
     def notes(self, notes: Sequence[Message], shown: Iterable[int]) -> list[Message]:
-        """Drop notes that disclose a small number of records, and add a note with their number.
+        """Round the counts in notes that disclose a small number of records, and say so in a note.
 
-        A note is dropped if one of its counts is small, or could be subtracted from another one to
+        A note is rounded if one of its counts is small, or could be subtracted from another one to
         give a small difference: another count of the same note, one of `shown` (the counts shown
-        elsewhere), or a count of records or patients in a note that is kept.
+        elsewhere), or a count of records or patients in a note that is not rounded.
         """
-        known, kept = set(shown), list[Message]()
+        known, kept, n_rounded = set(shown), list[Message](), 0
         for note in notes:
             numbers = list(_numbers("", note))
             counts = {n for name, n in numbers if name in COUNTS}
@@ -217,11 +218,13 @@ class Disclosure:
             # Any number may be the total, whatever its name is.
             differences += [n - m for _, n in numbers for m in known if m >= 10 * self.min_cell]
             if self.is_small(np.abs([*counts, *differences])).any():
-                continue
-            known |= persons
+                note = rounded(note, (*COUNTS, TOTAL), set(known), self.min_cell)
+                n_rounded += 1
+            else:
+                known |= persons
             kept.append(note)
-        if dropped := len(notes) - len(kept):
-            kept.append(Message("notes_suppressed", n_notes=dropped, min_cell=self.min_cell))
+        if n_rounded:
+            kept.append(Message("notes_rounded", n_notes=n_rounded, min_cell=self.min_cell))
         return kept
 
     def class_rate(

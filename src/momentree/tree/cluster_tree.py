@@ -69,7 +69,7 @@ class ClusterTree(GrownClusters, IncompleteRecords, EditableClusters):
         without counts, ``fit`` refuses.
     max_depth : int >= 0 or None, default=None
         Largest number of splits between the root and a leaf. None sets no limit; with
-        ``growth="depth"`` it is the smallest depth that allows `max_leaf_nodes` leaves.
+        ``growth="depth"`` it is the smallest depth at which there can be `max_leaf_nodes` leaves.
     n_components : int >= 1 or None, default=None
         Split all samples once, into this many clusters, by as many discriminators: a flat
         clustering. A warning reports fewer clusters, if the moments do not support as many or some
@@ -78,9 +78,10 @@ class ClusterTree(GrownClusters, IncompleteRecords, EditableClusters):
         Smallest total sample weight of a leaf.
     growth : {"best_first", "depth"}, default="best_first"
         "best_first" always splits the leaf whose split gains most log-likelihood. "depth" splits
-        every leaf down to `max_depth`, as the thesis does, and ignores `max_leaf_nodes`.
-        ``growth="depth", refine=None, scaling=None, min_samples_leaf=1, exact=True`` is T Algorithm
-        5.
+        every leaf of a level before those below, the one that gains most first, down to `max_depth`
+        or until there are `max_leaf_nodes` leaves. With ``max_leaf_nodes=None`` and a `max_depth`,
+        it splits every leaf, as the thesis does: ``growth="depth", refine=None, scaling=None,
+        min_samples_leaf=1, exact=True`` is then T Algorithm 5.
     refine : {"em", "splits", "leaves", None}, default="em"
         "splits" runs 15 steps of EM after each split; "leaves" runs EM over all leaves at the end,
         which may move samples between branches; "em" does both. None keeps the splits found from

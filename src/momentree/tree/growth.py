@@ -78,10 +78,8 @@ class Limits:
         wanted = wanted if chosen is None else chosen
         leaves = math.inf if wanted is None else wanted
         depth = math.inf if tree.max_depth is None else tree.max_depth
-        if tree.growth == "depth":
-            if tree.max_depth is None and wanted is not None:
-                depth = math.ceil(math.log2(wanted))
-            leaves = math.inf
+        if tree.growth == "depth" and tree.max_depth is None and wanted is not None:
+            depth = math.ceil(math.log2(wanted))
         return cls(leaves, depth)
 
     @property
@@ -114,10 +112,11 @@ class Group:
 class Growing:
     """A tree that grows further on demand, and computes all splits of a level at once.
 
-    "best_first" always splits the leaf with the largest gain; "depth" splits every leaf down to
-    the maximum depth. No split depends on other leaves, so the splits of all leaves that growth may
-    reach next are computed in the same passes over the data, and the tree is then chosen among
-    them: the number of passes depends on the depth of the tree, not on the number of its leaves.
+    "best_first" always splits the leaf with the largest gain; "depth" splits level by level, on
+    each level the leaves with the largest gain first. No split depends on other leaves, so the
+    splits of all leaves that growth may reach next are computed in the same passes over the data,
+    and the tree is then chosen among them: the number of passes depends on the depth of the tree,
+    not on the number of its leaves.
 
     Parameters
     ----------
@@ -199,9 +198,10 @@ class Growing:
                     able.append(i)
             if not able:
                 break
-            at = able[0]
-            if self._growth == "best_first":
-                at = max(able, key=lambda i: _gain(leaves[i][1]))
+            if self._growth == "depth":
+                top = min(leaves[i][0].depth for i in able)
+                able = [i for i in able if leaves[i][0].depth == top]
+            at = max(able, key=lambda i: _gain(leaves[i][1]))
             branch, group = leaves[at]
             assert group.split is not None  # noqa: S101 - for the type checker
             branch.rule, branch.gain = group.split.rule, group.split.gain

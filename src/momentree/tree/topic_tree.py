@@ -69,14 +69,16 @@ class TopicTree(FitsTexts, GrownTopics):
         `stop`. None is "auto" unless `max_depth` is given, and then sets no limit.
     max_depth : int >= 0 or None, default=None
         Largest number of splits between the root and a leaf. None sets no limit; with
-        ``growth="depth"`` it is the smallest depth that allows `max_leaf_nodes` leaves.
+        ``growth="depth"`` it is the smallest depth at which there can be `max_leaf_nodes` leaves.
     min_samples_leaf : int or float > 0, default=5
         Smallest total sample weight of a leaf.
     growth : {"best_first", "depth"}, default="best_first"
         "best_first" always splits the leaf whose split gains most log-likelihood (with EM, of a
-        mixture of two multinomials against one multinomial). "depth" splits every leaf down to
-        `max_depth`, as the papers do, and ignores `max_leaf_nodes`. ``growth="depth", refine=None,
-        log_scaling=None, min_samples_leaf=1, exact=True`` is Algorithm 2 of [1].
+        mixture of two multinomials against one multinomial). "depth" splits every leaf of a
+        level before those below, the one that gains most first, down to `max_depth` or until there
+        are `max_leaf_nodes` leaves. With ``max_leaf_nodes=None`` and a `max_depth`, it splits every
+        leaf, as the papers do: ``growth="depth", refine=None, log_scaling=None,
+        min_samples_leaf=1, exact=True`` is then Algorithm 2 of [1].
     refine : {"em", None}, default="em"
         "em" runs 15 steps of EM after each split, and EM over all leaves at the end, which may move
         documents between branches. None keeps the splits found from the moments.

@@ -191,6 +191,19 @@ def test_outcomes_and_covariates_do_not_form_groups(read):
     assert found.outcome_names == {"died": ("no", "yes")}
 
 
+def test_a_column_that_is_ignored_may_have_another_role(read):
+    ids = [f"p{i}" for i in range(N)]
+    found = read(
+        {"nr": ids, "hb": HB, "age": AGE, "died": cycle("no", "yes"), "note": ids},
+        id_column="nr",
+        outcome_columns="died",
+        covariate_columns="age",
+        ignore_columns=["died", "a*", "n*"],
+    )
+    assert (list(found.kinds), list(found.outcomes)) == (["hb"], ["died", "age"])
+    assert (found.covariates, found.ids) == (("age",), ids)
+
+
 def test_codes_of_missing_values_are_noted_and_can_be_named(read):
     columns = {"hb": ["999", "999", *HB[2:]], "age": AGE}
     found = read(columns)

@@ -73,12 +73,12 @@ CASES = {
         "no_such_column",
         {"column": "D*", "parameter": "ignore_columns", "columns": ["id", "A", "B"]},
     ),
-    "an id that is ignored": (
+    "a code that is ignored": (
         WIDE,
-        {"ignore_columns": "id", "id_column": "id"},
+        {"ignore_columns": "A", "code_columns": "A"},
         ReadError,
         "no_such_column",
-        {"column": "id", "parameter": "id_column", "columns": ["A", "B"]},
+        {"column": "A", "parameter": "code_columns", "columns": ["id", "B"]},
     ),
     "dates": (
         "id,code\n1,\n2,2020-03-01\n2,2020-04-01\n",

@@ -14,6 +14,18 @@ from tests.raising import raises
 
 from .record_files import ALL, as_sets, notes_of, written
 
+WARDS = "id,patient,A,B,died,ward\n1,p,1,0,1,x\n2,p,0,1,0,y\n3,q,1,1,0,x\n"
+
+
+def test_a_column_that_is_ignored_may_have_another_role(tmp_path):
+    roles = {"outcome_columns": "died", "covariate_columns": "ward", "union_by": "patient"}
+    records = written(tmp_path, WARDS, **roles, ignore_columns=["died", "w*", "patient", "id"])
+    assert records.codes.tolist() == ["A", "B"]
+    assert (records.ids, list(records.outcomes)) == (["p", "q"], ["died", "ward"])
+    named = written(tmp_path, WARDS, id_column="id", ignore_columns=["id", "patient", "ward"])
+    assert (named.ids, named.codes.tolist()) == (["1", "2", "3"], ["A", "B", "died"])
+
+
 ROWS = "1001,A1\n1001,B1\n1002,A1\n1003,C1\n1003,A1\n"
 SETS = {"1001": {"A1", "B1"}, "1002": {"A1"}, "1003": {"A1", "C1"}}
 

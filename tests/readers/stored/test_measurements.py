@@ -52,7 +52,8 @@ def same(columns, expected, rows=slice(None)):
 
 def test_a_table_that_fits_is_read_as_in_memory(tmp_path, source, monkeypatch):
     monkeypatch.setattr(tables, "PART_ROWS", 7)
-    how = {"outcome_columns": "died", "missing": "icu"}
+    how = {"outcome_columns": "died", "missing": "icu", "ignore_columns": ["died", "id", "tick"]}
+    how["id_column"] = "id"
     whole, sample = (
         read_measurements(source, **how),
         sample_measurements(source, tmp_path / "work", **how),

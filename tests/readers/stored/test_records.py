@@ -78,6 +78,7 @@ def same(stored, whole):
         (wide, {}),
         (wide, {"code_columns": "[0-9V]*", "empty": "zero"}),
         (ticks, {}),
+        (wide, {"id_column": "visit_id", "ignore_columns": ["visit*", "remark"]}),
     ],
 )
 def test_records_are_those_in_memory(tmp_path, monkeypatch, part, write, options):

@@ -7,7 +7,7 @@ import json
 import pandas as pd
 import pytest
 
-from momentree.datasets import read_documents
+from momentree.datasets import read_documents, stream_documents
 from momentree.exceptions import ReadError
 from momentree.messages import Message
 from tests.raising import raises
@@ -135,3 +135,29 @@ def test_deep_json(tmp_path):
         read_documents(path)
     path.write_text('{"a":' * 20 + '"words"' + "}" * 20)
     assert read_documents(path).texts == ["words"]
+
+
+TWO = pd.DataFrame({"good": ["team", "", "pay", " "], "bad": ["food", "stairs", "", ""]})
+JOINED = ["food\n\nteam", "stairs", "pay", ""]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet", "xlsx"])
+def test_several_columns_are_joined_in_their_order(tmp_path, suffix):
+    path = tmp_path / f"t.{suffix}"
+    if suffix == "csv":
+        TWO.to_csv(path, index=False)
+    elif suffix == "jsonl":
+        rows = [{"answer": row} for row in TWO.to_dict("records")]
+        path.write_text("\n".join(map(json.dumps, rows)))
+    else:
+        getattr(TWO, {"parquet": "to_parquet", "xlsx": "to_excel"}[suffix])(path, index=False)
+    columns = [f"answer.{name}" if suffix == "jsonl" else name for name in ("bad", "good")]
+    documents = read_documents(path, text_column=[*columns, columns[0]])
+    assert documents.texts == JOINED
+    joint = documents.notes[0]
+    assert (joint.code, joint.values["columns"]) == ("joined_text_columns", columns)
+    parts = stream_documents(path, text_column=columns)
+    assert [text for part in parts for text in part.texts] == JOINED
+    with raises(ReadError, "no_such_column", column="worst"):
+        read_documents(path, text_column=[columns[0], "worst"])
+    assert read_documents(path, text_column=[]).texts == read_documents(path).texts

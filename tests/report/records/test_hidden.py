@@ -126,13 +126,14 @@ def test_few_records_left_out_are_not_counted(left_out, shown):
     records.enough[:] = True
     records.enough[:left_out] = False
     model.labels_ = np.arange(900 - left_out) % 4
-    total = Message("test: rows joined", n_rows=1834, n_records=900)
-    few = Message("test: rows without id", n_rows=1)
+    total = Message("rows_joined", n_rows=1834, n_records=900, column="stay")
+    few = Message("rows_without_id", n_rows=1, column="stay")
     others = (Message("test: encoding", name="UTF-8"), Message("test: codes dropped", n_codes=3))
     records.notes = (total, few, *others)
     summary = summarize_records(model, records)
     assert summary["n_left_out"] == shown
     notes = summary["notes"]
+    assert len(notes) == len(records.notes) + 1
     assert {str(note) for note in others} <= set(notes)
     assert str(few) not in notes
     # The total minus the records of the page would be the number of those left out.

@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
+import momentree as mt
 from momentree import LatentDirichletAllocation, PoissonMixture, SingleTopicModel
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
@@ -272,6 +273,35 @@ def test_bad_input_is_refused(topics, flat_case):
         summarize(topics, flat_case.X, order=[1, 2, 3])
     with pytest.raises(NotFittedError):
         summarize(SingleTopicModel(2))
+
+
+@pytest.mark.parametrize(
+    ("model", "remedy"),
+    [
+        (mt.MixedMixture(2), "use_summarize_measurements"),
+        (mt.GaussianMixture(2), "use_summarize_measurements"),
+        (mt.ClusterTree(2), "use_summarize_measurements"),
+        (mt.CategoricalHMM(2), "use_summarize_sequences"),
+        (mt.GaussianHMM(2), ""),
+        (mt.MultiviewMixture(2, views=[[0], [1], [2]]), ""),
+        (mt.IndependentComponents(2), ""),
+        (mt.MixtureOfRegressions(2), ""),
+    ],
+)
+def test_models_without_topics_are_refused_with_the_right_function(model, remedy):
+    rng = np.random.default_rng(0)
+    X = np.repeat([[0.0], [9.0]], 60, axis=0) + rng.normal(size=(120, 3))
+    with pytest.raises(NotFittedError):
+        summarize(model)
+    if isinstance(model, mt.CategoricalHMM):
+        model.fit(rng.integers(3, size=(120, 1)))
+    elif isinstance(model, mt.MixtureOfRegressions):
+        model.fit(X, X[:, 0])
+    else:
+        model.fit(X)
+    with raises(InvalidDataError, "not_of_topics", type=type(model).__name__) as info:
+        summarize(model)
+    assert getattr(info.value.message.values["remedy"], "code", "") == remedy
 
 
 @pytest.mark.parametrize("convert", [lambda X: X.toarray(), sp.csc_array, sp.csr_matrix])

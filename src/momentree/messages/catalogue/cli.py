@@ -55,10 +55,6 @@ WORDS: dict[str, str] = {
         "{parameter} applies only to trees; leave out {parameters.flat}, or set the number of flat "
         "topics with {parameters.components}"
     ),
-    "leaves_and_depth": (
-        "{parameter} has no effect with {parameters.growth:depth} and {parameters.max_depth}; "
-        "leave out one of the three"
-    ),
     "applies_to_flat": "{parameter} applies only to flat topics; add {parameters.flat}",
     "model_applies_to_flat": "{parameter:{value}} is a flat model; add {parameters.flat}",
     "not_with_embeddings": (
@@ -242,10 +238,6 @@ WORDS: dict[str, str] = {
     ),
     "fewer_leaves": "{found:~leaf/leaves} instead of {requested}",
     "fewer_leaves_because": "{found:~leaf/leaves} instead of {requested}: {reason}",
-    "more_leaves": (
-        "{found:~leaf/leaves} instead of {requested}, because {parameters.growth:depth} splits "
-        "every leaf of a level; leave it out to get {requested}"
-    ),
     "n_groups_chosen": "Number of groups chosen by the lowest BIC among 1 to {most} groups.",
     "applies_to_tables_of_codes": (
         "{parameter} applies only to tables of codes, but {path} was read as measurements; if it "

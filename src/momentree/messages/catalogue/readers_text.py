@@ -46,9 +46,10 @@ WORDS: dict[str, str] = {
         "{parameter} chooses another ({columns:quoted all})"
     ),
     "chose_text_column": (
-        "read the text of {source} from column {column!r}; {columns:quoted all} also "
-        "contain text: {parameter} chooses another"
+        "read the text of {source} from column {column!r}; others with text: "
+        "{columns:quoted all}; {parameter} chooses another, or joins several"
     ),
+    "joined_text_columns": "the text of a row of {source} joins {columns:quoted and}",
     "passed_text_column": (
         "read the text of {source} from column {column!r}, because {columns:quoted all} contains "
         "few words or none; {parameter} chooses another"

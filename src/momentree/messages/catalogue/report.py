@@ -48,10 +48,19 @@ WORDS: dict[str, str] = {
         "{name} contains {value!r}; documents are ordered by numbers or by dates such as 2020-12-31"
     ),
     "not_one_each": "{parameter} has {found:~entry/entries}; expected {needed}, one for each {of}",
+    "not_of_topics": "summarize describes topics, and this is a fitted {type}{remedy}",
+    "use_summarize_measurements": (
+        "; pass it with its table, as read_measurements returns it, to summarize_measurements"
+    ),
+    "use_summarize_sequences": (
+        "; pass it with its sequences, as read_sequences returns them, to summarize_sequences"
+    ),
     "not_proportions": "topic proportions must be nonnegative and sum to 1 in each row",
     "not_topic_proportions": "topic proportions have shape {shape}; expected (n_samples, k)",
-    "notes_suppressed": "{n_notes:~note} {n_notes:?is/are} omitted here, to protect counts below "
-    "{min_cell}",
+    "notes_rounded": (
+        "{n_notes:~note} {n_notes:?has/have} rounded numbers here, to protect counts below "
+        "{min_cell}"
+    ),
     "outcome_not_shown": "outcome {outcome!r} is not shown: {reason}",
     "records_not_of_fit": (
         "records has {n_records:~row} with enough codes, and {n_codes:~code}; the estimator was "

@@ -22,7 +22,7 @@ from momentree.readers.measurements.guesses import find_roles
 from momentree.readers.measurements.objects import Measurements
 from momentree.readers.records._guesses import matching
 from momentree.readers.records._join import Paths, as_paths, join_tables
-from momentree.readers.records._layout import as_names
+from momentree.readers.records._layout import as_names, columns_read
 from momentree.readers.records._mapping import SUFFIXES
 from momentree.readers.records._outcomes import read_outcome
 from momentree.readers.records.coder import EMPTY
@@ -74,7 +74,8 @@ def read_measurements(
         Columns, by name or pattern, that are covariates, such as age and sex. They are read and
         described like outcomes, and can predict the group.
     ignore_columns : str or sequence of str, default=()
-        Columns to leave out, by name or pattern.
+        Columns to leave out, by name or pattern; one that another argument names, such as an
+        outcome, has only that role.
     missing : str or sequence of str, default=()
         Values that stand for a missing one, such as "999", besides empty cells, NA, ?, - and the
         like.
@@ -155,10 +156,12 @@ def read_measurements(
     )
     covariates = as_names("covariate_columns", covariate_columns)
     outcomes = [*as_names("outcome_columns", outcome_columns), *covariates]
+    keys = as_names("on", on)
+    lefts = [key.partition("=")[0] for key in keys]
     table, joining = join_tables(
-        source.read(read_columns(source.head, ignore_columns)),
+        source.read(columns_read(source.head, ignore_columns, [*outcomes, *lefts, id_column])),
         as_paths(join),
-        as_names("on", on),
+        keys,
         outcomes,
         covariates=covariates,
         encoding=encoding,
@@ -175,13 +178,6 @@ def read_measurements(
         coder=coder,
         joining=joining,
     )
-
-
-def read_columns(head: Table, ignore_columns: str | Sequence[str]) -> list[str]:
-    """Return the columns of a table without those to leave out."""
-    patterns = as_names("ignore_columns", ignore_columns)
-    ignored = set(matching(head, "ignore_columns", patterns))
-    return [name for name in head.names if name not in ignored]
 
 
 def measurements_of(

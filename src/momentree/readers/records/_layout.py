@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from momentree.exceptions import InvalidParameterError
@@ -59,6 +59,15 @@ def as_names(parameter: str, value: str | Sequence[str] | None) -> list[str]:
     if not all(isinstance(name, str) for name in names):
         raise InvalidParameterError("not_column_names", parameter=parameter, value=value)
     return names
+
+
+def columns_read(
+    head: Table, ignore_columns: str | Sequence[str], others: Iterable[str | None]
+) -> list[str]:
+    """Return the columns without those to ignore, unless `others` gives them another role."""
+    patterns = as_names("ignore_columns", ignore_columns)
+    ignored = set(matching(head, "ignore_columns", patterns)) - set(others)
+    return [name for name in head.names if name not in ignored]
 
 
 def find_layout(

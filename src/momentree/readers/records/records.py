@@ -23,7 +23,7 @@ from momentree.readers.records._choice import CodeCounts, choose_codes, group_co
 from momentree.readers.records._code_cells import Entries, read_code_cells
 from momentree.readers.records._guesses import matching
 from momentree.readers.records._join import Paths, as_paths, join_tables
-from momentree.readers.records._layout import as_names, find_layout
+from momentree.readers.records._layout import as_names, columns_read, find_layout
 from momentree.readers.records._mapping import SUFFIXES, Mapped, read_mapping
 from momentree.readers.records._matrix import (
     Rows,
@@ -100,7 +100,8 @@ def read_records(
         Columns, by name or pattern, that are covariates, such as age and sex. They are read and
         described like outcomes, and can predict the group.
     ignore_columns : str or sequence of str, default=()
-        Columns to leave out, by name or pattern.
+        Columns to leave out, by name or pattern; one that another argument names, such as an
+        outcome, has only that role.
     join : path or sequence of paths, default=()
         Other tables, whose outcome columns are added to the rows with the same key.
     on : str or sequence of str, default=()
@@ -220,13 +221,13 @@ def read_records(
     )
     covariates = as_names("covariate_columns", covariate_columns)
     asked = [*as_names("outcome_columns", outcome_columns), *covariates]
-    patterns = as_names("ignore_columns", ignore_columns)
-    ignored = set(matching(source.head, "ignore_columns", patterns))
-    table = source.read([name for name in source.head.names if name not in ignored])
+    keys = as_names("on", on)
+    lefts = [key.partition("=")[0] for key in keys]
+    others = [*asked, *lefts, id_column, union_by]
     table, joining = join_tables(
-        table,
+        source.read(columns_read(source.head, ignore_columns, others)),
         as_paths(join),
-        as_names("on", on),
+        keys,
         [*asked, *([] if union_by is None else [union_by])],
         covariates=covariates,
         encoding=encoding,

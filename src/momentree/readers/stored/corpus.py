@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
@@ -17,6 +17,7 @@ from momentree.readers.stored.count_stages import stream_counts, write_count_sta
 from momentree.readers.stored.objects import StoredCorpus
 from momentree.readers.stored.work import WorkFolder, fingerprint
 from momentree.readers.tables.files import AUTO, check_exists
+from momentree.readers.text._columns import as_list
 from momentree.readers.text.documents import stream_documents
 from momentree.readers.text.passages import Cutting
 from momentree.readers.text.selection import MAX_DF, MAX_FEATURES
@@ -31,7 +32,7 @@ def store_corpus(
     *,
     memory: int | str = "1GB",
     resume: bool = False,
-    text_column: str | None = None,
+    text_column: str | Sequence[str] | None = None,
     label_column: str | None = None,
     id_column: str | None = None,
     separator: str | None = None,
@@ -126,7 +127,7 @@ def store_corpus(
     allowed = memory_bytes(memory)
     check_unique(unique)
     reading: dict[str, Any] = {
-        "text_column": text_column,
+        "text_column": as_list(text_column) or None,
         "label_column": label_column,
         "id_column": id_column,
         "separator": separator,

@@ -24,9 +24,9 @@ from momentree.messages import Message
 from momentree.readers.measurements._columns import find_table_style, read_known_columns
 from momentree.readers.measurements._numbers import Style
 from momentree.readers.measurements.coder import KINDS
-from momentree.readers.measurements.measurements import measurements_of, read_columns
+from momentree.readers.measurements.measurements import measurements_of
 from momentree.readers.measurements.objects import Measurements
-from momentree.readers.records._layout import as_names
+from momentree.readers.records._layout import as_names, columns_read
 from momentree.readers.records._mapping import SUFFIXES
 from momentree.readers.records.coder import EMPTY
 from momentree.readers.stored.arrays import ArrayWriter, open_array
@@ -195,7 +195,6 @@ def sample_measurements(
     table = open_table(source, suffixes=SUFFIXES, check_titles=True, **opening)
     if table.parts is None:
         raise InvalidParameterError("table_not_streamed", parameter="memory", path=str(source))
-    names = read_columns(table.head, ignore_columns)
     covariates = as_names("covariate_columns", covariate_columns)
     columns: dict[str, Any] = {
         "id_column": id_column,
@@ -203,6 +202,7 @@ def sample_measurements(
         "covariates": covariates,
         "empty": empty,
     }
+    names = columns_read(table.head, ignore_columns, [*columns["outcomes"], id_column])
     words = as_names("missing", missing)
     work = WorkFolder(Path(folder))
     options = {**opening, **columns, "columns": names, "kinds": asked, "missing": words}

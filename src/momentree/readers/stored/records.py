@@ -17,8 +17,7 @@ import numpy as np
 from momentree._choices import Empty
 from momentree._limits import memory_bytes
 from momentree.exceptions import InvalidParameterError
-from momentree.readers.records._guesses import matching
-from momentree.readers.records._layout import as_names, find_layout
+from momentree.readers.records._layout import as_names, columns_read, find_layout
 from momentree.readers.records._mapping import SUFFIXES, Mapped
 from momentree.readers.records.coder import RecordCoder
 from momentree.readers.stored.arrays import open_array
@@ -136,10 +135,8 @@ def store_records(
     if table.parts is None:
         raise InvalidParameterError("table_not_streamed", parameter="memory", path=str(source))
     named = as_names("code_columns", code_columns)
-    ignored = set(
-        matching(table.head, "ignore_columns", as_names("ignore_columns", ignore_columns))
-    )
-    columns = {name: cells for name, cells in table.head.columns.items() if name not in ignored}
+    used = columns_read(table.head, ignore_columns, (id_column, union_by))
+    columns = {name: table.head.columns[name] for name in used}
     layout = find_layout(
         replace(table.head, columns=columns),
         id_column=id_column,
@@ -153,7 +150,7 @@ def store_records(
         **opening,
         **{name: _of_file(value) for name, value in choosing.items()},
         **columns_of,
-        "ignore_columns": sorted(ignored),
+        "ignore_columns": sorted({*table.head.names}.difference(used)),
         "empty": empty,
         "memory": allowed,
         **(also or {}),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from momentree.exceptions import ReadError
 from momentree.messages import Message
@@ -18,6 +18,19 @@ _MUCH_MORE = 10
 """How many times longer another column must be to win against a common name for text."""
 _COMPARABLE = 0.25
 """Length of another column of text, relative to the one chosen, from which it is named."""
+
+
+def as_list(columns: str | Sequence[str] | None) -> list[str]:
+    """Return one column, several or none as a list, each once."""
+    return [columns] if isinstance(columns, str) else list(dict.fromkeys(columns or ()))
+
+
+def joined(columns: Sequence[Sequence[str]]) -> list[str]:
+    """Return the texts of rows: the cells with content, as paragraphs."""
+    if len(columns) == 1:
+        return list(columns[0])
+    rows = zip(*columns, strict=True)
+    return ["\n\n".join(cell for cell in row if cell and not cell.isspace()) for row in rows]
 
 
 def choose_text_column(head: Table, taken: Collection[str | None]) -> tuple[str, list[Message]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,8 @@ from momentree.exceptions import ReadError
 from momentree.messages import Message
 from momentree.readers.tables.files import suffix
 from momentree.readers.tables.reader import EXCEL, JSON_LINES, PARQUET, SEPARATED, open_table
-from momentree.readers.tables.table import Table
-from momentree.readers.text._columns import choose_text_column
+from momentree.readers.tables.table import Table, excerpts
+from momentree.readers.text._columns import as_list, choose_text_column, joined
 from momentree.readers.text.objects import Documents, DocumentStream
 
 TABLES = (*SEPARATED, *PARQUET, *EXCEL)
@@ -23,7 +23,7 @@ SUFFIXES = (*TABLES, *JSON_LINES)
 class Options:
     """How to read tables: columns by their role, and options of `open_table`."""
 
-    columns: Mapping[str, str | None]
+    columns: Mapping[str, str | Sequence[str] | None]
     opening: Mapping[str, Any] = field(default_factory=dict)
 
     def given(self) -> dict[str, Any]:
@@ -51,8 +51,9 @@ def stream_table(path: Path, options: Options, *, in_parts: bool = True) -> Docu
 
     The file is opened, and its columns are chosen, before the first part is requested.
     """
-    text_column, label_column, id_column = (
-        options.columns[f"{role}_column"] for role in ("text", "label", "id")
+    text_columns = as_list(options.columns["text_column"])
+    label_column, id_column = (
+        next(iter(as_list(options.columns[f"{role}_column"])), None) for role in ("label", "id")
     )
     source = open_table(
         path,
@@ -65,13 +66,18 @@ def stream_table(path: Path, options: Options, *, in_parts: bool = True) -> Docu
     head = source.head
     _require(head, options.columns)
     notes = list(head.notes)
-    if text_column is None:
-        text_column, remarks = choose_text_column(head, {label_column, id_column})
+    if not text_columns:
+        column, remarks = choose_text_column(head, {label_column, id_column})
+        text_columns = [column]
         notes += remarks
+    elif len(text_columns) > 1:
+        columns = excerpts(text_columns)
+        notes.append(Message("joined_text_columns", columns=columns, source=head.path.name))
     if id_column is None:
-        names = [name for name in head.names if name.lower() == "id" and name != text_column]
+        names = [name for name in head.names if name.lower() == "id" and name not in text_columns]
         id_column = names[0] if names else None
-    used = list(dict.fromkeys(n for n in (text_column, label_column, id_column) if n is not None))
+    others = [name for name in (label_column, id_column) if name is not None]
+    used = list(dict.fromkeys([*text_columns, *others]))
     parts = source.parts(used) if in_parts and source.parts else iter([source.read(used)])
     name = head.path.name
 
@@ -79,16 +85,17 @@ def stream_table(path: Path, options: Options, *, in_parts: bool = True) -> Docu
         n = 0
         missing = dict.fromkeys(("rows_without_text", "rows_without_label"), 0)
         for table in parts:
-            if text_column in table.kinds:
-                raise ReadError(
-                    "not_text",
-                    path=str(table.path),
-                    column=text_column,
-                    kind=table.kinds[text_column],
-                    parameter="text_column",
-                )
+            for column in text_columns:
+                if column in table.kinds:
+                    raise ReadError(
+                        "not_text",
+                        path=str(table.path),
+                        column=column,
+                        kind=table.kinds[column],
+                        parameter="text_column",
+                    )
             empty = [""] * table.n_rows
-            texts = table.columns.get(text_column, empty)
+            texts = joined([table.columns.get(column, empty) for column in text_columns])
             labels = None if label_column is None else table.columns.get(label_column, empty)
             ids = empty if id_column is None else table.columns.get(id_column, empty)
             missing["rows_without_text"] += sum(not text or text.isspace() for text in texts)
@@ -106,7 +113,7 @@ def stream_table(path: Path, options: Options, *, in_parts: bool = True) -> Docu
     return DocumentStream(name, documents(), notes, source.n_rows)
 
 
-def _require(table: Table, given: Mapping[str, str | None]) -> None:
-    for parameter, name in given.items():
-        if name is not None:
+def _require(table: Table, given: Mapping[str, str | Sequence[str] | None]) -> None:
+    for parameter, names in given.items():
+        for name in as_list(names):
             table.require(name, parameter)

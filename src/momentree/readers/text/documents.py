@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from os import PathLike
 from pathlib import Path
@@ -26,7 +26,7 @@ from momentree.readers.text.objects import Documents, DocumentStream
 def read_documents(
     path: str | PathLike[str],
     *,
-    text_column: str | None = None,
+    text_column: str | Sequence[str] | None = None,
     label_column: str | None = None,
     id_column: str | None = None,
     encoding: str = AUTO,
@@ -51,8 +51,9 @@ def read_documents(
         - Parquet (.parquet, .pq), Excel (.xlsx, .xlsm, .xlsb, .xls), OpenDocument (.ods),
         - a mailbox (.mbox), one document per message,
         - one text: .txt, .md, .rst, .tex, .html, .eml, .pdf, .docx, .odt, .rtf.
-    text_column : str or None, default=None
-        Column of the text; fields of nested JSON are named with dots, "article.body". None uses
+    text_column : str, sequence of str or None, default=None
+        Column of the text; fields of nested JSON are named with dots, "article.body". The text of a
+        row joins several columns as paragraphs, in this order, without empty cells. None uses
         the first column with a common name (text, content, body, document, abstract, ...) that
         contains words, or else the column with most words.
     label_column : str or None, default=None
@@ -120,7 +121,7 @@ def read_documents(
 def stream_documents(
     path: str | PathLike[str],
     *,
-    text_column: str | None = None,
+    text_column: str | Sequence[str] | None = None,
     label_column: str | None = None,
     id_column: str | None = None,
     encoding: str = AUTO,

@@ -21,6 +21,7 @@ from momentree.report._estimators import (
     Fitted,
     FittedFlat,
     FittedTree,
+    check_of_topics,
     fitted,
 )
 from momentree.report._provenance import provenance
@@ -151,8 +152,10 @@ def summarize(
     Raises
     ------
     InvalidDataError
-        If ``X``, ``ids``, ``texts``, ``labels`` or ``order`` does not have one entry per sample,
-        ``X`` does not have one column per word, or ``order`` contains neither numbers nor dates.
+        If the estimator has no topics, but sequences (:func:`summarize_sequences`) or measurements
+        (:func:`summarize_measurements`), for instance; if ``X``, ``ids``, ``texts``, ``labels`` or
+        ``order`` does not have one entry per sample, ``X`` does not have one column per word, or
+        ``order`` contains neither numbers nor dates.
     InvalidParameterError
         If ``n_words`` < 1, ``n_documents`` < 0, or ``documents`` is neither a number nor "all".
 
@@ -166,6 +169,7 @@ def summarize(
     check_integer("n_words", n_words, at_least=1)
     check_integer("n_documents", n_documents, at_least=0)
     documents = check_documents(documents)
+    check_of_topics(estimator)
     model = fitted(estimator)
     leaf_of = model.labels
     n, d = len(leaf_of), len(model.vocabulary)
