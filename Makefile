@@ -12,7 +12,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 	"$$p" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' \
 	>/dev/null 2>&1 && { echo "$$p"; break; }; done)
 
-.PHONY: help demo test fuzz bench lint format types check clean
+.PHONY: help demo test kernels fuzz bench lint format types check clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -25,6 +25,23 @@ demo: $(VENV)/.installed ## grow a tree from real text and write momentree-demo.
 # processes that tests start, would otherwise compile every module anew.
 test: $(VENV)/.test ## run all tests (select some with ARGS="-k tree")
 	@PYTHONDONTWRITEBYTECODE= $(RUN)python -m pytest --numprocesses auto $(ARGS)
+
+# The answer must not depend on the processor: BLAS runs its kernels for an old, a common and a recent
+# one in turn. The order of the tests is random and differs on every run; a seed repeats it.
+KERNELS ?= Prescott Haswell SkylakeX
+SEED := $(shell date +%s)
+NUMERICAL := $(addprefix tests/,assignment decomposition inference metrics models moments naming \
+	parameters refinement tree test_whitening.py) src
+
+kernels: $(VENV)/.test ## run the numerical tests with kernels of three processors (SEED=17)
+	@status=0; for kernel in $(KERNELS); do for threads in 1 2; do \
+		export OPENBLAS_CORETYPE=$$kernel OPENBLAS_NUM_THREADS=$$threads \
+			OMP_NUM_THREADS=$$threads NUMBA_NUM_THREADS=$$threads; \
+		echo "== $$kernel, threads: $$threads, --shuffle $(SEED)"; \
+		$(RUN)python -c 'import numpy; numpy.eye(99) @ numpy.eye(99)' || \
+			{ echo "skipped: this processor cannot run these kernels"; continue; }; \
+		PYTHONDONTWRITEBYTECODE= $(RUN)python -m pytest --quiet -r fE --numprocesses auto \
+			--shuffle $(SEED) $(NUMERICAL) $(ARGS) || status=1; done; done; exit $$status
 
 fuzz: $(VENV)/.test ## test everything on damaged inputs for three minutes (ARGS="--seconds 60")
 	@$(RUN)python -m tests.fuzz $(ARGS)

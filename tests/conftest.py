@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import random
 import signal
 from pathlib import Path
 
@@ -26,6 +27,19 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 
 # Modules and tests stay until the end: to look for garbage among them takes a fifth of collection.
 gc.disable()
+
+
+def pytest_addoption(parser):
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="run tests in a random order")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Shuffle the files and the tests of each, in the same way in all workers."""
+    seed = config.getoption("shuffle")
+    if seed is not None:
+        random.Random(seed).shuffle(items)
+        place = {file: i for i, file in enumerate(dict.fromkeys(item.path for item in items))}
+        items.sort(key=lambda item: place[item.path])
 
 
 def pytest_collection_finish():

@@ -6,16 +6,17 @@ import re
 import runpy
 from pathlib import Path
 
-import numpy as np
 import pytest
 import typer.main
 
-from momentree import datasets
 from momentree.cli import app
-from momentree.datasets import Documents
 from momentree.tree.naming import CODE_LAMBDA
 
+from . import screens
 from .conftest import REPOSITORY
+from .stand_ins import with_small_corpus
+
+HINT = "the program prints something else; see python -m tests.screens --update"
 
 PAGES = [*sorted(REPOSITORY.glob("*.md")), *sorted((REPOSITORY / "docs").rglob("*.md"))]
 
@@ -57,7 +58,7 @@ def test_options_exist(page):
     text = page.read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if "momentree " in line or "`--" in line]
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", "\n".join(lines)))
-    others = {"--strict"}  # of tools that the pages name
+    others = {"--strict", "--update"}  # of tools that the pages name
     assert named - others <= options_of_the_command()
 
 
@@ -68,6 +69,14 @@ def test_every_option_is_explained():
     short_or_common = {"-h", "-k", "-o", "-q", "-v", "--help", "--version", "--refine"}
     missing = options_of_the_command() - short_or_common
     assert sorted(option for option in missing if option not in pages) == []
+
+
+def test_every_command_has_examples_with_its_options():
+    for name, command in typer.main.get_command(app).commands.items():
+        lines = re.findall(r"^  (momentree .*?)(?:\\n)?$", command.epilog or "", re.MULTILINE)
+        assert any(line.startswith(f"momentree {name}") for line in lines), name
+        named = set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", "\n".join(lines)))
+        assert named <= options_of_the_command()
 
 
 def test_defaults_of_options_are_those_of_the_command():
@@ -96,79 +105,64 @@ def test_relevance_of_the_pages_is_that_of_the_code():
     assert float(start) == CODE_LAMBDA
 
 
-@pytest.fixture
-def small_corpus(docstrings, monkeypatch):
-    """Let the pages load a sixteenth of the built-in corpus."""
-    parts = (part[::16] for part in (docstrings.texts, docstrings.ids, docstrings.labels))
-    small = Documents(*parts, name=docstrings.name)
-    monkeypatch.setattr(datasets, "load_docstrings", lambda: small)
+@pytest.mark.usefixtures("docstrings")
+@pytest.mark.parametrize("page", screens.pages(), ids=lambda p: p.name)
+def test_blocks_of_the_pages_run_and_print_what_is_written(page, tmp_path):
+    """With files of the names that the pages use, and made-up content."""
+    written = page.read_text(encoding="utf-8")
+    assert screens.renewed(page, tmp_path, all_blocks=True) == written, HINT
+    pages_written = [file for file in tmp_path.glob("*.html") if file.stat().st_size < 50_000]
+    assert pages_written == []
 
 
-@pytest.mark.usefixtures("small_corpus")
 @pytest.mark.parametrize(
-    ("page", "made"),
-    [
-        ("models", "found"),
-        ("inputs", "named"),
-        ("online", "same"),
-        ("sequences", "page"),
-        ("sites", "tree"),
-    ],
+    "page",
+    [page for page in screens.pages() if screens.is_outside(page.read_text(encoding="utf-8"))],
+    ids=lambda p: p.name,
 )
-def test_python_of_the_pages_runs(page, made):
-    text = (REPOSITORY / "docs" / f"{page}.md").read_text(encoding="utf-8")
-    names: dict[str, object] = {}
-    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-        exec(compile(block, f"{page}.md", "exec"), names)
-    assert {"model", made} <= set(names)
+def test_blocks_on_data_outside_print_what_is_written(page, tmp_path, shared_data):
+    written = page.read_text(encoding="utf-8")
+    assert screens.renewed(page, tmp_path, shared_data, all_blocks=False) == written, HINT
 
 
-@pytest.mark.usefixtures("small_corpus")
-def test_python_of_the_readme_runs(tmp_path, monkeypatch, capsys):
-    text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    assert blocks
-    monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {}  # blocks share their variables
-    for block in blocks:
-        exec(compile(block, "README.md", "exec"), names)
-    assert (Path(tmp_path) / "report.html").stat().st_size > 100_000
-    assert len(capsys.readouterr().out.splitlines()) == 8
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_every_command_and_example_is_in_a_block_that_runs(page):
+    text = page.read_text(encoding="utf-8")
+    kinds = set(re.findall(r"^```(\w*)$", text, re.MULTILINE))
+    assert kinds <= {"", "console", "python", "pycon"}
+    assert ("pycon" in kinds) == (page.name == "tutorial.md")  # which has a test of its own
+    rest = screens.BLOCK.sub("", text)
+    loose = re.findall(r"^    (?:momentree|\$|>>>|from|import) .*$", rest, re.MULTILINE)
+    assert [line for line in loose if "[" not in line] == []  # that is a synopsis
 
 
-@pytest.mark.usefixtures("small_corpus")
-def test_python_of_the_embeddings_page_runs(tmp_path, monkeypatch):
-    text = (REPOSITORY / "docs" / "embeddings.md").read_text(encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {}
-    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-        if not re.search("sentence_transformers|bertopic|toponymy", block):
-            exec(compile(block, "embeddings.md", "exec"), names)
-    assert {"tree", "groups"} <= set(names)
+def test_screens_are_compared_and_renewed(tmp_path):
+    page = tmp_path / "page.md"
+    block = "```console\n$ cat one.txt\n{}\n...\nlast, {} s\n$ cat \\\n  two.txt\n```\n"
+    page.write_text(block.format("wrong", "0.1"))
+    (tmp_path / "one.txt").write_text("first\nsecond\nlast, 2.5 s\n")
+    (tmp_path / "two.txt").write_text("not shown\n")
+    text = screens.renewed(page, tmp_path, all_blocks=True)
+    assert text == block.format("first", "2.5")
+    page.write_text(block.format("first", "0.1"))  # only the time differs
+    assert screens.renewed(page, tmp_path, all_blocks=True) == page.read_text()
 
 
-def test_python_of_the_measurements_page_runs(tmp_path, monkeypatch):
-    text = (REPOSITORY / "docs" / "measurements.md").read_text(encoding="utf-8")
-    header, *_ = re.search(r"^    (id,.*)$", text, re.MULTILINE).groups()
-    wards = ["renal", "cardiac"]
-    drawn = np.random.default_rng(0).normal([60, 12, 2], [9, 1, 0.3], (200, 3))
-    drawn[::2] += [15, -3, 1]
-    rows = [
-        f"p{i},{age:.2f},{hb:.3f} g/dl,{creatinine:.3f},{['yes', 'no'][i % 2]},{wards[i % 2]},no"
-        for i, (age, hb, creatinine) in enumerate(drawn)
-    ]
-    (tmp_path / "patients.csv").write_text("\n".join([header, *rows]) + "\n")
-    monkeypatch.chdir(tmp_path)
-    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-        exec(compile(block, "measurements.md", "exec"), {"__name__": "page"})
-    assert "What sets this group apart" in (tmp_path / "patients.html").read_text()
+def test_python_of_the_pages_is_checked(tmp_path):
+    page = tmp_path / "page.md"
+    for code in ("print(1)  # 2", "unknown", "import not_a_package"):
+        page.write_text(f"```python\n{code}\n```\n")
+        with pytest.raises((AssertionError, NameError)):
+            screens.renewed(page, tmp_path, all_blocks=True)
+    page.write_text("```python\nimport not_a_package  # requires it\n```\n")
+    screens.renewed(page, tmp_path, all_blocks=True)
 
 
-@pytest.mark.usefixtures("small_corpus")
-def test_the_tutorial_prints_what_it_says_and_draws_its_pictures(tmp_path, capsys):
+def test_the_tutorial_prints_what_it_says_and_draws_its_pictures(docstrings, tmp_path, capsys):
     script = REPOSITORY / "docs" / "tutorial_pictures.py"
     tutorial = runpy.run_path(str(script))
-    names, failures = tutorial["run"]()
+    with with_small_corpus():
+        names, failures = tutorial["run"]()
     assert failures == 0, capsys.readouterr().out
     tutorial["draw"](names, tmp_path)
     text = (REPOSITORY / "docs" / "tutorial.md").read_text(encoding="utf-8")

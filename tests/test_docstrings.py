@@ -139,6 +139,13 @@ def test_docstrings():
     assert {name: found for name in names if (found := wrong_defaults(name))} == {}
 
 
+def test_functions_and_estimators_of_the_package_have_examples():
+    names = [name for name in public_names() if name.count(".") == 1]
+    shown = [name for name in names if docscrape.get_doc_object(find(name))["Examples"]]
+    # The nodes of a fitted tree, and the comparison of two models, are not made by users.
+    assert sorted({*names} - {*shown}) == ["momentree.ModelChanges", "momentree.TreeNode"]
+
+
 def test_every_function_inside_has_a_docstring():
     bare = []
     for info in pkgutil.walk_packages(momentree.__path__, "momentree."):

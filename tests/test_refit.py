@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import momentree as mt
-from momentree.exceptions import MomentreeError
+from momentree.exceptions import InvalidParameterError, MomentreeError
 from tests.raising import raises
 
 
@@ -131,3 +132,67 @@ def test_an_interrupted_fit_changes_nothing(estimator, monkeypatch):
             fitted.fit(groups(80, 30))
     for one, other in zip(before, answers(fitted, X), strict=True):
         np.testing.assert_equal(one, other)
+
+
+OTHERS = (object(), "tied", "spherical", 0, -1.0, float("nan"))
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        *ESTIMATORS,
+        *(
+            mt.GaussianMixture(2, covariance_type=kind)
+            for kind in ("full", "tied", "diag", "spherical")
+        ),
+        mt.GaussianHMM(2, covariance_type="full"),
+        mt.MixedMixture(2),
+        mt.IndependentComponents(2),
+        mt.MultiviewMixture(2, views=[[0, 1, 2], [3, 4, 5], [6, 7, 8, 9]]),
+    ],
+    ids=str,
+)
+def test_predictions_do_not_depend_on_parameters_set_after_the_fit(estimator):
+    X = groups()
+    model = clone(estimator).fit(X)
+    names = ["predict", "predict_proba", "transform", "score_samples", "score", "bic"]
+    methods = [name for name in names if hasattr(model, name)]
+
+    def results():
+        return [np.asarray(getattr(model, name)(X)) for name in methods]
+
+    before = results()
+    for parameter, value in model.get_params(deep=False).items():
+        for other in OTHERS:
+            model.set_params(**{parameter: other})
+            if parameter == "inference":  # of predictions, not of the fit
+                with raises(InvalidParameterError, "not_a_choice"):
+                    model.predict(X)
+                continue
+            for found, expected in zip(results(), before, strict=True):
+                np.testing.assert_array_equal(found, expected)
+        model.set_params(**{parameter: value})
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+def test_a_seed_is_checked_by_every_fit(estimator):
+    with raises(InvalidParameterError, "not_a_random_state"):
+        clone(estimator).set_params(random_state=len).fit(groups())
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [mt.SingleTopicModel, mt.BernoulliMixture, mt.GaussianMixture, mt.GaussianHMM],
+    ids=str,
+)
+def test_numbers_of_components_may_have_any_type_of_integer(estimator):
+    few, many = estimator(np.int8(2)).fit(groups(600)), estimator(2).fit(groups(600))
+    np.testing.assert_array_equal(few.labels_, many.labels_)
+
+
+def test_one_hidden_markov_model_fitted_by_several_threads():
+    symbols = np.random.default_rng(0).integers(0, 4, (600, 1))
+    model = mt.CategoricalHMM(2)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: model.fit(symbols, lengths=[60] * 10), range(8)))
+    assert model.predict(symbols).shape == (600,)

@@ -1,8 +1,11 @@
 """Whitening: the equation it solves, its rank, and its independence of the order of columns."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.sparse.linalg import aslinearoperator
 
 from momentree.exceptions import InvalidParameterError
 from momentree.moments import BernoulliMoments, SingleTopicMoments
@@ -151,3 +154,31 @@ def test_zero_moments_have_no_component(d):
 def test_a_bad_limit_is_refused(max_iter):
     with raises(InvalidParameterError, "not_a_number", parameter="max_iter"):
         whiten(SingleTopicMoments.from_parameters(*model(2, 5)), 2, max_iter=max_iter)
+
+
+def rounded_differently(moments, seed):
+    """Return moments whose M2 differs by rounding errors, as on another processor."""
+    d = len(moments.m1)
+    noise = 1e-16 * np.random.default_rng(seed).standard_normal((d, d))
+    M2 = aslinearoperator(moments.m2 @ np.eye(d) + noise + noise.T)
+    return SimpleNamespace(m1=moments.m1, m2=M2, whitened_slices=None)
+
+
+@pytest.mark.parametrize("repeats", [3, 30])
+@pytest.mark.parametrize("k", [2, 4])
+def test_vectors_of_equal_eigenvalues_do_not_depend_on_rounding(k, repeats):
+    topics = np.kron(np.eye(4), np.full((1, repeats), 1.0 / repeats))
+    moments = SingleTopicMoments.from_parameters(np.full(4, 0.25), topics)
+    found = [whiten(rounded_differently(moments, seed), k).W for seed in range(3)]
+    for W in found[1:]:
+        np.testing.assert_allclose(W, found[0], atol=1e-6 * np.abs(found[0]).max())
+
+
+def test_the_sign_of_a_vector_with_equal_entries_does_not_depend_on_rounding():
+    moments = SingleTopicMoments.from_parameters([1.0], [[0.25, 0.25, 0.25, 0.25]])
+    C = np.eye(4) - 2.0 * np.outer([1, -1, 1, -1], [1, -1, 1, -1])
+    for seed in range(5):
+        noise = 1e-15 * np.random.default_rng(seed).standard_normal((4, 4))
+        M2 = aslinearoperator(10.0 * np.eye(4) - C + noise + noise.T)
+        W = whiten(SimpleNamespace(m1=moments.m1, m2=M2, whitened_slices=None), 1).W
+        assert np.sign(W[0]).tolist() == [1, -1, 1, -1]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._ties import fixed_vectors
 from momentree._types import Floats
 
 Flags = NDArray[np.bool_]
@@ -51,20 +52,18 @@ def top_eigenpairs_of_groups(
             break
         Q = orthonormal(rest, basis)
         basis, kept = np.concatenate([basis, Q], axis=2), np.concatenate([kept, _used(Q)], axis=1)
-    return top, _with_signs(basis @ in_basis[:, : basis.shape[2]]), error
+    return top, _fixed(top, basis @ in_basis[:, : basis.shape[2]]), error
 
 
 def exact_eigenpairs_of_groups(M2: Floats) -> tuple[Floats, Floats]:
     """Return all eigenvalues, descending, and vectors of matrices of shape (g, d, d)."""
     values, U = np.linalg.eigh(0.5 * (M2 + M2.transpose(0, 2, 1)))
-    return values[:, ::-1], _with_signs(U[:, :, ::-1])
+    values, U = values[:, ::-1], U[:, :, ::-1]
+    return values, _fixed(values, U)
 
 
-def _with_signs(U: Floats) -> Floats:
-    """Return vectors whose largest entry is positive."""
-    rows = np.ascontiguousarray(U.transpose(0, 2, 1))  # NumPy is fast along the last axis
-    top = np.take_along_axis(rows, np.abs(rows).argmax(axis=2)[:, :, None], axis=2)
-    return U * np.where(top < 0, -1.0, 1.0).transpose(0, 2, 1)
+def _fixed(values: Floats, U: Floats) -> Floats:
+    return np.stack([fixed_vectors(one, vectors) for one, vectors in zip(values, U, strict=True)])
 
 
 def orthonormal(Y: Floats, basis: Floats | None = None) -> Floats:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import eigh, eigh_tridiagonal
 from scipy.sparse.linalg import LinearOperator
 
+from momentree._ties import fixed_vectors
 from momentree._types import Floats
 
 DENSE_FEATURES = 64
@@ -75,11 +76,11 @@ def _top_eigenpairs(
     if d <= DENSE_FEATURES:
         dense = yield np.eye(d)
         values, U = eigh(0.5 * (dense + dense.T))
-        values, U, residual = values[::-1][: k + 1], U[:, ::-1][:, :k], 0.0
-    else:
-        values, U, residual = yield from _lanczos(start, k, tol, max_iter)
-    signs = np.sign(U[np.abs(U).argmax(axis=0), np.arange(k)])
-    return values, U * np.where(signs == 0, 1.0, signs), residual
+        # The space of the first k may end among vectors of equal values.
+        values, U = values[::-1], U[:, ::-1]
+        return values[: k + 1], fixed_vectors(values, U)[:, :k], 0.0
+    values, U, residual = yield from _lanczos(start, k, tol, max_iter)
+    return values, fixed_vectors(values, U), residual
 
 
 def _lanczos(

@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+import numpy as np
+
 from momentree._types import Ints
+from momentree._validation.parameters import generator
+from momentree.exceptions import InvalidDataError
 
 E = TypeVar("E")
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+@contextmanager
+def converging() -> Iterator[None]:
+    """Turn the error of a matrix without a decomposition into one of momentree; also decorates."""
+    try:
+        yield
+    except np.linalg.LinAlgError as error:
+        raise InvalidDataError("no_convergence", error=str(error)) from error
 
 
 def all_or_nothing(
@@ -29,7 +43,9 @@ def all_or_nothing(
         attributes: dict[str, Any] = vars(self)
         before = dict(attributes)
         try:
-            return fit(self, *args, **kwargs)
+            generator(getattr(self, "random_state", None))
+            with converging():
+                return fit(self, *args, **kwargs)
         except BaseException:
             attributes.clear()
             attributes.update(before)

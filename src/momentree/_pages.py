@@ -149,10 +149,13 @@ def each_part(function: Any, *arrays: NDArray[Any]) -> NDArray[Any]:
 
 
 def counted(labels: NDArray[Any], n_labels: int = 0) -> NDArray[np.int64]:
-    """Return how often each label occurs, from 0 to the last one or to `n_labels` - 1."""
+    """Return how often each label occurs, from 0 to the last one or to `n_labels` - 1.
+
+    Labels of -1, for rows in no group, are not counted.
+    """
     counts = np.zeros(n_labels, dtype=np.int64)
     for part in in_parts(labels):
-        found = np.bincount(part, minlength=len(counts))
+        found = np.bincount(part + 1, minlength=len(counts) + 1)[1:]
         found[: len(counts)] += counts
         counts = found
     return counts

@@ -196,3 +196,10 @@ def test_too_few_documents(run, tmp_path, documents):
     assert result.exit_code == 0, result.output
     assert "1 leaf" in result.stdout
     assert words("not_split", reason="") in result.stdout
+
+
+@pytest.mark.parametrize("option", ["--kind", "--fits", "--separator", "--groups"])
+def test_long_values_are_repeated_in_part(refuses, tmp_path, option):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n" + "".join(f"{i},{i * i}\n" for i in range(60)))
+    assert len(refuses("clusters", path, option, "x" * 3000)) < 800

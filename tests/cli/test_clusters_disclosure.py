@@ -4,71 +4,12 @@ from __future__ import annotations
 
 import gzip
 
-import numpy as np
+import pandas as pd
 import pytest
-from scipy.optimize import Bounds, LinearConstraint, milp
+
+from tests.report.disclosure_attack import Attack, attacks
 
 from .conftest import read_json
-
-SMALL = range(1, 5)
-
-
-class Attack:
-    """What is known of the counts of an outcome: classes and missing values in each group."""
-
-    def __init__(self, outcome, rows, sizes, n_records):
-        self.classes = outcome["classes"]
-        # The records with "no" are a class that is not published.
-        self.width = len(self.classes) + (2 if len(self.classes) == 1 else 1)
-        self.shape = (len(sizes), self.width)
-        self.low, self.high = np.zeros(self.shape), np.full(self.shape, float(n_records))
-        self.sums, self.totals = [], []
-        for group, size in enumerate(sizes):
-            known = [one["n_records"][group] for one in self.classes] + [outcome["missing"][group]]
-            for at, count in enumerate(known):
-                if count is not None:
-                    self.low[group, at] = self.high[group, at] = count
-                elif at < len(self.classes) and rows[at][3 + group].startswith("<"):
-                    self.low[group, at], self.high[group, at] = SMALL[0], SMALL[-1]
-                else:
-                    self.low[group, at] = 1
-            if size is not None:
-                self.add(np.s_[group, :], size)
-        for at, one in enumerate(self.classes):
-            if one["n_all"] is not None:
-                self.add(np.s_[:, at], one["n_all"])
-        self.add(np.s_[:, :], n_records)
-
-    def add(self, cells, total):
-        row = np.zeros(self.shape)
-        row[cells] = 1
-        self.sums.append(row.ravel())
-        self.totals.append(total)
-
-    def bounds(self, group, at):
-        """Return the smallest and the largest value that a cell can have."""
-        cost = np.zeros(self.shape)
-        cost[group, at] = 1
-        found = []
-        for sign in (1, -1):
-            result = milp(
-                sign * cost.ravel(),
-                constraints=LinearConstraint(np.array(self.sums), self.totals, self.totals),
-                bounds=Bounds(self.low.ravel(), self.high.ravel()),
-                integrality=np.ones(cost.size),
-            )
-            assert result.success
-            found.append(round(sign * result.fun))
-        return tuple(found)
-
-
-def attacks(content):
-    leaves = [node for node in content["nodes"] if node["group"] is not None]
-    sizes = [leaf["n_records"] for leaf in sorted(leaves, key=lambda leaf: leaf["group"])]
-    rows = content["table_one"]["rows"]
-    for outcome in content["outcomes"]:
-        (first,) = (at for at, row in enumerate(rows) if row[0] == outcome["name"])
-        yield outcome, Attack(outcome, rows[first:], sizes, content["n_records"])
 
 
 def test_an_attack_finds_what_totals_disclose():
@@ -77,7 +18,25 @@ def test_an_attack_finds_what_totals_disclose():
     assert attack.bounds(1, 0) == (3, 3)
 
 
-@pytest.mark.parametrize("options", [["-k", 6], ["-k", 12], ["-k", 8, "--flat"]])
+def check(content):
+    """Check the bounds of all suppressed counts; return how many there are."""
+    tested = 0
+    for outcome, attack in attacks(content):
+        for at, one in enumerate(outcome["classes"]):
+            for group, count in enumerate(one["n_records"]):
+                if count is not None:
+                    continue
+                low, high = attack.bounds(group, at)
+                tested += 1
+                assert low < high, (outcome["name"], one["name"], group)
+                if attack.high[group, at] == attack.most:
+                    assert (low, high) == (1, attack.most)
+    return tested
+
+
+@pytest.mark.parametrize(
+    "options", [["-k", 5], ["-k", 6], ["-k", 12], ["-k", 8, "--flat"]], ids=str
+)
 def test_no_suppressed_count_of_real_records_can_be_derived(run, shared_data, tmp_path, options):
     source = gzip.decompress((shared_data / "vermont_icd9" / "vermont_dx.csv.gz").read_bytes())
     table, plain = tmp_path / "visits.csv", tmp_path / "groups.json"
@@ -86,15 +45,40 @@ def test_no_suppressed_count_of_real_records_can_be_derived(run, shared_data, tm
     reading = ["--rollup", "icd9", "--ignore", "DRG", "--code-column", "DX*"]
     result = run("clusters", table, *options, *named, *reading, "--json", plain)
     assert result.exit_code == 0, result.output
-    tested = 0
-    for outcome, attack in attacks(read_json(plain)):
-        for at, one in enumerate(outcome["classes"]):
-            for group, count in enumerate(one["n_records"]):
-                if count is not None:
-                    continue
-                low, high = attack.bounds(group, at)
-                tested += 1
-                assert low < high, (outcome["name"], one["name"], group)
-                if attack.high[group, at] == SMALL[-1]:
-                    assert (low, high) == (SMALL[0], SMALL[-1])
-    assert tested > 10
+    assert check(read_json(plain)) > 10
+
+
+def test_no_suppressed_count_of_few_admissions_can_be_derived(run, shared_data, tmp_path):
+    source = shared_data / "mimic3_demo"
+    codes = pd.read_csv(source / "DIAGNOSES_ICD.csv", dtype=str).rename(columns=str.upper)
+    stays = pd.read_csv(source / "ADMISSIONS.csv", dtype=str).rename(columns=str.upper)
+    joined = codes.groupby("HADM_ID")["ICD9_CODE"].agg(";".join).rename("codes")
+    stays = stays.drop(columns=["SUBJECT_ID", "DIAGNOSIS"]).join(joined, on="HADM_ID", how="inner")
+    table, plain = tmp_path / "stays.csv", tmp_path / "groups.json"
+    stays.to_csv(table, index=False)
+    named = ["--outcome", "HOSPITAL_EXPIRE_FLAG", "--covariate", "ADMISSION_TYPE"]
+    result = run("clusters", table, "-k", 4, "--rollup", "icd9", *named, "--json", plain)
+    assert result.exit_code == 0, result.output
+    assert check(read_json(plain)) > 0
+
+
+def test_no_suppressed_count_of_patients_can_be_derived(run, shared_data, tmp_path):
+    source = shared_data / "diabetes130" / "encounters.csv.gz"
+    columns = ["race", "gender", "age", "readmitted", "diag_1", "diag_2", "diag_3"]
+    patients = pd.read_csv(source, dtype=str).drop_duplicates("patient_nbr")[columns]
+    table, plain = tmp_path / "patients.csv", tmp_path / "groups.json"
+    patients[::4].to_csv(table, index_label="id")
+    named = ["--outcome", "readmitted", "--covariate", "race", "--covariate", "age"]
+    reading = ["--rollup", "icd9", "--ignore", "gender", "--code-column", "diag_*"]
+    result = run("clusters", table, "-k", 8, *named, *reading, "--json", plain)
+    assert result.exit_code == 0, result.output
+    assert check(read_json(plain)) > 10
+
+
+def test_no_suppressed_count_of_made_up_visits_can_be_derived(run, tmp_path):
+    plain = tmp_path / "groups.json"
+    assert run("demo", "--records", "--output", tmp_path / "visits.html").exit_code == 0
+    reading = ["--rollup", "icd10", "--outcome", "died", "--outcome", "length_of_stay"]
+    result = run("clusters", tmp_path / "visits.csv", "-k", 12, *reading, "--json", plain)
+    assert result.exit_code == 0, result.output
+    assert check(read_json(plain)) > 0

@@ -133,7 +133,7 @@ def test_the_screen_of_real_admissions_discloses_no_record(run, shared_data, tmp
     options = ["--union-by", "patient_nbr", "--code-column", "diag_*", "--rollup", "icd9"]
     result = run("clusters", path, *options, "-k", 3, "--outcome", "time_in_hospital")
     assert result.exit_code == 0, result.output
-    n_fitted = int(result.stdout.split(" records,")[0].rsplit(" ", 1)[-1].replace(",", ""))
+    n_fitted = int(result.stdout.split(" records fitted,")[0].rsplit(" ", 1)[-1].replace(",", ""))
     for line in result.stderr.splitlines():
         numbers = [
             int(word.replace(",", ""))

@@ -16,6 +16,7 @@ from rich.console import Console
 from momentree import ClusterTree
 from momentree.cli.drawing import draw, show_summary
 from momentree.report import summarize, summarize_records
+from momentree.report.numbers import percent
 from momentree.tree.node import TreeNode
 
 WORDS = ["sea", "wind", "harbour", "engine", "wheel", "road", "città", "信号", "a" * 60, "[red]"]
@@ -129,7 +130,7 @@ def test_no_line_of_groups_is_wider_than_the_terminal(groups):
 def test_the_columns_of_topics(topics):
     for node, line in zip(topics["nodes"], rows_of(topics, 120), strict=True):
         assert f" {node['n_samples']:,} " in line
-        assert f" {100 * node['share']:.1f}%" in line
+        assert f" {percent(node['share']).replace(' ', '')}" in line
         if node["leaf"] is not None:
             assert f"{node['leaf']} {node['name'].split(', ')[0][:20]}" in line
             also = [topics["words"]["word"][i] for i in node["also"]]
@@ -217,6 +218,13 @@ def test_names_stay_on_their_line(topics):
     nodes = [{**node, "name": "one\ntwo\r\u2028three", "top": []} for node in topics["nodes"]]
     for line in rows_of({**topics, "nodes": nodes}):
         assert "one two  three" in line
+
+
+@pytest.mark.parametrize("letter", ["q", "信"])
+def test_a_name_of_many_letters_is_cut_in_linear_time(topics, letter):
+    nodes = [{**n, "name": f"sea {letter * 50_000}", "top": []} for n in topics["nodes"]]
+    for line in rows_of({**topics, "nodes": nodes}):
+        assert "sea..." in line
 
 
 def test_no_color(topics, monkeypatch):

@@ -171,7 +171,7 @@ def two_sided(tmp_path):
     return write_csv(tmp_path / "two.csv", rows)
 
 
-def test_a_share_is_the_mean_proportion_over_documents(run, two_sided, tmp_path):
+def test_a_share_is_that_of_documents_with_this_main_topic(run, two_sided, tmp_path):
     paths = [tmp_path / name for name in ("r.html", "a.csv", "t.json", "m.mt")]
     options = ["--flat", "--model", "lda", "--components", 3, "--text-column", "body"]
     outputs = dict(zip(("-o", "--csv", "--json", "--save"), paths, strict=True))
@@ -181,10 +181,10 @@ def test_a_share_is_the_mean_proportion_over_documents(run, two_sided, tmp_path)
     topics = read_json(paths[2])["topics"]
     rows = read_csv(paths[1])
     model = LatentDirichletAllocation.load(paths[3])
-    means = [np.mean([float(row[f"topic_{j}"]) for row in rows]) for j in range(3)]
+    shares = [np.mean([row["topic"] == str(j) for row in rows]) for j in range(3)]
     assert [t["share"] for t in topics] == sorted((t["share"] for t in topics), reverse=True)
     for topic in topics:
-        assert topic["share"] == pytest.approx(means[topic["topic"]], abs=2e-6)
+        assert topic["share"] == pytest.approx(shares[topic["topic"]], abs=2e-6)
         assert topic["weight"] == pytest.approx(model.weights_[topic["topic"]], rel=1e-5)
     # Otherwise the lines above could not distinguish them.
     assert max(abs(t["share"] - t["weight"]) for t in topics) > 0.001

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from tests.report.pages import read_data
 
-from .conftest import N_DOCUMENTS, THEMES, read_json, words, write_csv
+from .conftest import N_DOCUMENTS, THEMES, make_documents, read_json, words, write_csv
 
 
 def read_csv(path):
@@ -354,3 +354,16 @@ def test_a_tokenizer_is_given_again_to_assign(run, refuses, table, tmp_path, mon
     assert other.stdout == same.stdout
     assert "first_letters:first" in other.stderr
     assert str(tmp_path) not in sys.path
+
+
+def test_a_second_run_does_not_read_what_the_first_wrote(run, tmp_path):
+    for i, document in enumerate(make_documents(40)):
+        (tmp_path / f"{i:02d}.txt").write_text(document["body"])
+    paths = {name: tmp_path / f"r.{name}" for name in ("html", "csv", "json")}
+    options = ["-k", 2, "-o", paths["html"], "--csv", paths["csv"], "--json", paths["json"]]
+    first = run("topics", tmp_path, *options)
+    table = paths["csv"].read_bytes()
+    second = run("topics", tmp_path, *options)
+    assert first.exit_code == second.exit_code == 0, second.stderr
+    assert paths["csv"].read_bytes() == table
+    assert "3 written by momentree" in second.stderr

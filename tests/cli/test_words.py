@@ -72,6 +72,7 @@ def test_a_bug_is_not_hidden(run, lasting_table, monkeypatch):
         ("topics", "max_df", 1.0, "--max-df 1.0"),
         ("topics", "log_scaling", None, "--log-scaling none"),
         ("topics", "refine", None, "--no-refine"),
+        ("topics", "refine", ["em"], "--refine ['em']"),
         ("topics", "lowercase", False, "--keep-case"),
         ("clusters", "drop_constant", False, "--keep-constant"),
         ("clusters", "code_columns", "DX*", "--code-column 'DX*'"),

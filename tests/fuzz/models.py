@@ -166,7 +166,7 @@ def check_proportions(model: Any, X: Any) -> None:
     P = model.predict_proba(X)
     if not (np.isfinite(P).all() and (P >= 0).all() and np.allclose(P.sum(axis=1), 1, atol=1e-6)):
         raise Fault("probabilities that do not sum to 1", type(model).__name__, repr(P[:3]))
-    if not np.isin(model.predict(X), np.arange(P.shape[1])).all():
+    if not np.isin(model.predict(X), np.arange(-1, P.shape[1])).all():
         raise Fault("labels out of range", type(model).__name__)
     if hasattr(model, "score_samples"):
         values = model.score_samples(X)

@@ -388,10 +388,12 @@ def test_fewer_components_come_back_with_the_reason():
     assert model.diagnostics_["reason"].code == "no_group_splits"
 
 
-def test_empty_documents_take_the_largest_topic(corpus):
+def test_empty_documents_are_in_no_topic(corpus):
     X = sp.vstack([corpus.X[:300], sp.csr_array((3, 60))], format="csr")
     model = SingleTopicModel(4).fit(X)
-    np.testing.assert_array_equal(model.labels_[-3:], 0)
+    np.testing.assert_array_equal(model.labels_[-3:], -1)
+    np.testing.assert_array_equal(model.predict(X[-3:]), -1)
+    np.testing.assert_array_equal(model.weights_, SingleTopicModel(4).fit(X[:300]).weights_)
     expected = np.tile(model.posterior_.weights, (3, 1))
     np.testing.assert_allclose(model.predict_proba(X[-3:]), expected)
     assert np.isnan(model.perplexity(X[-3:]))
@@ -457,3 +459,11 @@ def test_moments_that_show_nothing_leave_one_component():
         model = PoissonMixture(3, refine=None).fit(X)
     assert np.isfinite(model.score_samples(X)).all()
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("refine", ["em", None])
+@pytest.mark.parametrize("model", [SingleTopicModel, PoissonMixture])
+def test_components_of_equal_weight_are_in_the_order_of_their_features(model, refine):
+    X = np.kron(np.eye(4, dtype=int), np.ones((5, 5), dtype=int))
+    fitted = model(4, refine=refine).fit(X[::-1])
+    assert fitted.labels_[::-1].tolist() == np.repeat(np.arange(4), 5).tolist()

@@ -349,3 +349,28 @@ def test_units_in_which_the_floor_of_variances_hides_groups_are_noted(covariance
         model.fit(X)
     assert model.notes_[0].values["columns"] == [1]
     assert not model.set_params(reg_covar=1e-16).fit(X).notes_
+
+
+@pytest.mark.parametrize("covariance_type", ["diag", "spherical"])
+def test_many_components_in_many_dimensions_reach_ten_starts_of_scikit_learn(covariance_type):
+    # 0.02 nats per sample allow for other optima of about the same likelihood; starts by groupings
+    # alone are 0.1 to 0.4 below.
+    behind = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        weights = rng.dirichlet(np.full(10, 5.0))
+        means = rng.standard_normal((10, 50)) * 0.25
+        low, shape = (0.7, (10, 50)) if covariance_type == "diag" else (0.3, (10, 1))
+        spread = np.exp(rng.uniform(-low, low, shape))
+        labels = rng.choice(10, 1500, p=weights)
+        X = means[labels] + spread[labels] * rng.standard_normal((1500, 50))
+        scores = []
+        for start in range(10):
+            theirs = mixture.GaussianMixture(
+                10, covariance_type=covariance_type, random_state=start
+            ).fit(X)
+            if np.bincount(theirs.predict(X), minlength=10).min() > 2:  # not of single samples
+                scores.append(theirs.score(X))
+        ours = GaussianMixture(10, covariance_type=covariance_type).fit(X)
+        behind.append(max(scores) - ours.score(X))
+    assert np.mean(behind) < 0.02

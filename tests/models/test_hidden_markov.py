@@ -275,3 +275,21 @@ def test_bad_parameters():
             GaussianHMM(2, **options).fit(np.array(x)[:, None])
     with raises(InvalidDataError, "huge_value", row=1, column=0):
         GaussianHMM(1).fit([[0.0], [1e200]])
+
+
+@pytest.mark.parametrize(
+    ("k", "d", "n", "length", "seed"), [(4, 15, 300, 6, 0), (5, 40, 200, 8, 1)]
+)
+def test_short_sequences_reach_ten_random_starts(k, d, n, length, seed):
+    data = make_hmm(n, length, k, n_symbols=d, random_state=seed)
+    lengths = data.lengths.astype(np.intp)
+    learner = BaumWelch(sequence_blocks(lengths, np.zeros(n), k), data.X[:, 0], 1e-3)
+    likelihoods = []
+    for start in range(10):
+        rng = np.random.default_rng(start)
+        emissions = CategoricalEmissions(rng.dirichlet(np.ones(d), k))
+        p = HMMParameters(rng.dirichlet(np.ones(k)), rng.dirichlet(np.ones(k), k), emissions)
+        likelihoods.append(learner.run(p, tol=1e-9).log_likelihood)
+    model = CategoricalHMM(k, n_features=d).fit(data.X, data.lengths)
+    # Without windows of three, 7 and 14 nats are missing; 1 is the error of stopping early.
+    assert model.log_likelihood_ > max(likelihoods) - 1.0

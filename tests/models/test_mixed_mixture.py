@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from scipy.stats import bernoulli, norm, poisson
 from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score
@@ -257,3 +258,19 @@ def test_two_columns_of_one_name_are_refused(sample):
     X = sample[0][["age", "visits"]].to_numpy()
     with raises(InvalidDataError, "column_name_twice", column="a"):
         mt.MixedMixture(2).fit(X, feature_names=["a", "a"])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_scales_that_no_matrix_can_hold_are_refused():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(60, 6)) * 10.0 ** rng.uniform(-120, 98, 6)
+    with raises(InvalidDataError, "no_convergence"):
+        mt.MixedMixture(3).fit(X)
+
+
+def test_sparse_numbers_of_half_precision():
+    rng = np.random.default_rng(0)
+    X = sp.csr_array(rng.normal(size=(60, 4)) + 1.0)
+    X.data = X.data.astype(np.float16)
+    dense = mt.MixedMixture(1).fit(X.astype(np.float32).toarray())
+    np.testing.assert_allclose(mt.MixedMixture(1).fit(X).means_, dense.means_)

@@ -184,3 +184,10 @@ def test_difficult_columns_of_one_array():
     X[:, 2] = np.nan
     with raises(InvalidDataError, "never_observed", column="2"):
         mt.MultiviewMixture(2).fit(X)
+
+
+@pytest.mark.parametrize("kinds", [True, 10**9, None])
+def test_kinds_that_are_no_list_are_refused(kinds):
+    X = np.random.default_rng(0).normal(size=(60, 6))
+    with raises(InvalidParameterError, "not_a_kind_of_view"):
+        mt.MultiviewMixture(2, kinds=kinds).fit(X)

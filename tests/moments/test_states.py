@@ -452,3 +452,45 @@ def test_parameters_of_gaussians():
     expected = spherical_gaussian_parameters(pooled, sidiwo(pooled, K))
     np.testing.assert_allclose(found.centers, expected.centers, rtol=0, atol=1e-9)
     np.testing.assert_allclose(found.variances, expected.variances, rtol=1e-9)
+
+
+@pytest.mark.parametrize("model", ["single-topic", "lda", "poisson", "bernoulli"])
+def test_sums_that_contradict_the_totals_are_refused(model):
+    X = data_of(model)
+    first = MomentState(20, model=model).update(X)
+    last = first.next_round(K).update(X)
+    factors = {"first": 1e200, "slices": -1.0}
+    factors |= {} if model == "poisson" else {"pairs": 1e6, "products": 1e6, "slices": 1e6}
+    for state in (first, last):
+        State.from_bytes(state.to_bytes())
+        State.from_bytes(state.release(5).to_bytes())
+        for name in factors.keys() & state._sums.keys():
+            damaged = State.from_bytes(state.to_bytes())
+            damaged._sums[name] = damaged._sums[name] * factors[name]
+            with raises(ReadError, "damaged_state"):
+                State.from_bytes(damaged.to_bytes())
+    negated = State.from_bytes(last.to_bytes())
+    negated._sums["slices"] *= -1
+    with raises(ReadError, "damaged_state"):
+        State.from_bytes(negated.to_bytes())
+
+
+def test_expected_sums_beyond_the_totals_are_refused():
+    X = data_of("bernoulli")
+    last = MomentState(20, model="bernoulli").update(X).next_round(K).update(X)
+    state = next_round(last).update(X)
+    State.from_bytes(state.to_bytes())
+    for name in ("expected", "sizes"):
+        damaged = State.from_bytes(state.to_bytes())
+        damaged._sums[name] = damaged._sums[name] * 2
+        with raises(ReadError, "damaged_state"):
+            State.from_bytes(damaged.to_bytes())
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_sums_without_a_decomposition_are_refused():
+    last = MomentState(20).update(data_of("single-topic")).next_round(K)
+    last.update(data_of("single-topic"))
+    last._sums["slices"] = last._sums["slices"] * 1e200
+    with raises(InvalidDataError, "no_convergence"):
+        fitted_from(last)

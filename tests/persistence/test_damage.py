@@ -92,7 +92,7 @@ DAMAGE = {
     "names of other columns": (FLAT, state(feature_names_in_={"strings": ["x"]})),
     "no arrays": (TOPICS, lambda m, a: a.clear()),
     "labels beyond the leaves": (TOPICS, of_model("labels_", full(9))),
-    "labels below zero": (TOPICS, of_model("labels_", full(-1))),
+    "labels below zero": (TOPICS, of_model("labels_", full(-2))),
     "labels as fractions": (TOPICS, of_model("labels_", lambda x: x + 0.5)),
     "labels in two dimensions": (FLAT, of_model("labels_", lambda x: x[:, None])),
     "names of other groups": (FLAT, state(_names=["x"])),

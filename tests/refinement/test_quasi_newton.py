@@ -38,13 +38,13 @@ def test_the_slope_is_that_of_the_posterior(start, smoothing, monkeypatch):
     seen = []
 
     def spy(value, x, **options):
-        seen.append(check_grad(lambda y: value(y)[0], lambda y: value(y)[1], x))
+        seen.append(check_grad(lambda y: value(y)[0], lambda y: value(y)[1], x, epsilon=1e-4))
         raise StopIteration
 
     monkeypatch.setattr(module, "minimize", spy)
     with pytest.raises(StopIteration):
         quasi_newton(learner(smoothing), start, max_iter=10_000, tol=0.0)
-    assert seen[0] < 0.01  # differences of a sum of thousands
+    assert seen[0] < 0.01  # differences of a sum of thousands, which is rounded
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 1e-3])

@@ -231,7 +231,7 @@ def test_reasons_of_leaves(X):
         return found
 
     assert reason(X[:9]) == Message("too_few_to_split", needed=10, n_sides=2)
-    one_word = np.eye(20, 5, dtype=int)
+    one_word = np.tile(np.eye(5, dtype=int), (4, 1))
     assert reason(one_word).code == "no_triples"
     assert reason(3 * one_word, log_scaling="log1p").code == "no_triples"
     assert reason(np.tile([3, 1, 0, 2], (30, 1)))  # of the whitening
@@ -295,3 +295,13 @@ def test_halves_of_a_large_topic_do_not_come_before_a_rare_one():
 def test_documents_of_one_repeated_word_split():
     X = np.repeat(np.eye(4, dtype=int) * 5, 10, axis=0)
     assert TopicTree().fit(X).n_leaves_ == 4
+
+
+@pytest.mark.parametrize("max_iter", [1, 2, 5])
+def test_all_steps_of_em_count_when_leaves_are_dropped(max_iter):
+    X = make_single_topic(600, 100, 12, length=8, random_state=0).X
+    tree = TopicTree(12, max_iter=max_iter, search="none", min_samples_leaf=30).fit(X)
+    assert tree.n_leaves_ < 12
+    assert tree.n_iter_ <= max_iter
+    sizes = tree.predict_proba(X).sum(axis=0)
+    assert sizes.shape == (tree.n_leaves_,)

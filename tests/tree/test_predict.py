@@ -130,11 +130,12 @@ def test_paths_lead_from_the_root_to_the_leaf_of_apply(tree, sample):
         np.testing.assert_array_equal(np.flatnonzero(inside[:, node.node_id]), node.samples)
 
 
-def test_documents_without_words_go_to_the_likeliest_leaf(tree):
+def test_documents_without_words_are_in_no_leaf(tree):
     empty = sp.csr_array((3, 60), dtype=int)
     P = tree.predict_proba(empty)
-    label = 0 if tree.refine is None else P[0].argmax()
-    np.testing.assert_array_equal(tree.predict(empty), [label] * 3)
+    np.testing.assert_array_equal(tree.predict(empty), [-1] * 3)
+    np.testing.assert_array_equal(tree.apply(empty), [-1] * 3)
+    assert tree.decision_path(empty).nnz == 0
     np.testing.assert_allclose(P.sum(axis=1), 1.0)
     if tree.refine == "em":
         np.testing.assert_allclose(P, np.tile(tree._assigner.parameters.weights, (3, 1)))

@@ -373,6 +373,7 @@ def test_empty_and_long_texts_among_others(tree):
     long = " ".join(NAMES) * 20_000
     model = TopicTree(2).fit([*TEXTS, "", long])
     assert adjusted_rand_score(TRUTH, model.labels_[:60]) == 1
-    assert model.labels_[60] == 0  # the largest leaf
+    assert model.labels_[60] == -1
+    assert model.tree_.n_samples == 61
     assert "documents_without_words" in [note.code for note in model.notes_]
     assert np.isfinite(model.predict_proba([long, ""])).all()

@@ -49,9 +49,9 @@ def check_shape(
 
 
 def are_labels(labels: NDArray[Any], n_groups: int) -> bool:
-    """Return whether an array contains only whole numbers from 0 to `n_groups` - 1."""
+    """Return whether an array contains only whole numbers from -1 (no group) to `n_groups` - 1."""
     parts = in_parts(labels)
-    return labels.dtype.kind == "i" and all(((p >= 0) & (p < n_groups)).all() for p in parts)
+    return labels.dtype.kind == "i" and all(((p >= -1) & (p < n_groups)).all() for p in parts)
 
 
 def _in_parentheses(shape: tuple[int | str, ...]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
 from momentree.exceptions import InvalidDataError
@@ -133,7 +134,7 @@ class IncompleteAssigner:
         - one of the codes occurs in at least five of its records, and
         - it has records with each of the codes that occurs in any group.
         """
-        best = proba.argmax(axis=1)
+        best = largest(proba)
         known = ones @ (self.counts >= _ENOUGH).T.astype(np.float64) > 0
         named = (proba > _HALF) & known & ~self.lacks(ones)
         return np.where(named[np.arange(len(best)), best], best, UNDECIDED)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
 from momentree.assignment._base import BlockAssigner
@@ -39,7 +40,7 @@ class LikeliestGroup(JointKernel):
 
     def __call__(self, B: Block) -> Ints:
         """Return the groups of the samples of a block."""
-        return np.asarray(self.group[self.joint(B).argmax(axis=1)])
+        return np.asarray(self.group[largest(self.joint(B))])
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,9 +7,13 @@ from typing import TypeAlias
 
 import numpy as np
 
+from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
 from momentree.objects import MixtureParameters
+
+ROUNDING = 1e-13
+"""A score below this, relative to the coefficients, is zero."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +43,19 @@ class LinearRule:
         return cls(theta[:, 0] - theta[:, 1], float(first - second))
 
     @property
+    def zero(self) -> float:
+        """Scores up to this size are rounding error."""
+        finite = self.coef[np.isfinite(self.coef)]
+        return ROUNDING * (float(np.abs(finite).max(initial=0.0)) + abs(self.intercept))
+
+    @property
     def columns(self) -> Floats:
         """The coefficients as a matrix of shape (n_statistics, 1)."""
         return self.coef[:, None]
 
     def sides(self, products: Floats) -> Ints:
         """Return the side of each sample, given its products with `columns`."""
-        return np.asarray(products[:, 0] + self.intercept < 0, dtype=np.intp)
+        return np.asarray(products[:, 0] + self.intercept < -self.zero, dtype=np.intp)
 
     def proba(self, products: Floats) -> Floats:
         """Return the posterior of each side, (n, 2): 1 / (1 + exp(-margin)) for the first."""
@@ -87,7 +97,7 @@ class ScoreRule:
 
     def sides(self, products: Floats) -> Ints:
         """Return the side of each sample, given its products with `columns`."""
-        return np.asarray(((products + self.constant) ** 2).argmax(axis=1))
+        return np.asarray(largest((products + self.constant) ** 2))
 
     def proba(self, products: Floats) -> Floats:
         """Return squared scores divided by their sum, (n, s); equal values if all are zero.

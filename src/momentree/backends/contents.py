@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from momentree._types import Floats
+from momentree._types import Floats, Ints
 from momentree._validation import check_feature_names, check_sample_weight
 from momentree._validation.arrays import MAX_COUNT, MIN_COUNT
 from momentree.backends.base import RowArray, Rows
@@ -115,6 +115,26 @@ def row_weights(rows: Rows, sample_weight: ArrayLike | None) -> RowArray:
     if sample_weight is None:
         return rows.ones()
     return rows.placed(check_sample_weight(sample_weight, rows.shape[0]))
+
+
+def filled_weights(rows: Rows, weight: RowArray) -> RowArray:
+    """Return sample weights that are 0 for rows without values."""
+    return rows.each(weight_if_filled, weight, rows.row_sums)
+
+
+def filled_labels(rows: Rows, labels: RowArray) -> RowArray:
+    """Return labels that are -1 for rows without values, which are in no group."""
+    return rows.each(label_if_filled, labels, rows.row_sums)
+
+
+def weight_if_filled(weight: Floats, row_sums: Floats) -> Floats:
+    """Return the weights of rows, 0 for those without values."""
+    return np.where(row_sums > 0, weight, 0.0)
+
+
+def label_if_filled(labels: Ints, row_sums: Floats) -> Ints:
+    """Return the labels of rows, -1 for those without values."""
+    return np.where(row_sums > 0, labels, -1)
 
 
 def checked_rows(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree.backends.block import Block
 from momentree.backends.room import group_totals
@@ -80,7 +81,7 @@ class LargestColumn:
 
     def __call__(self, B: Block, values: Floats) -> Ints:  # noqa: ARG002
         """Return the columns for the rows of the block."""
-        return np.asarray(values.argmax(axis=1))
+        return np.asarray(largest(values))
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ FORMAT = "momentree-question"
 
 _ROOMS = {
     "backends.base": "OfArrays OfDerived",
-    "backends.contents": "ValueCounts",
+    "backends.contents": "ValueCounts weight_if_filled",
     "backends.products": "Dot Given GroupSizes GroupSums LargestColumn Ones Product Renumbered "
     "Stored Total TransposedProduct",
     "preprocessing.burstiness": "LongDocuments Outsized RepeatSums",

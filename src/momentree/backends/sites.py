@@ -62,6 +62,13 @@ class Site:
     ------
     InvalidDataError
         If X has missing or infinite values, or fewer rows than `min_count`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from momentree import Site
+    >>> Site(np.eye(5, 3), min_count=2).suppressed_  # each column is in one row
+    {'columns': 3, 'rows': 0}
     """
 
     def __init__(

@@ -13,6 +13,7 @@ from momentree.cli.assign import EXAMPLES as ASSIGN_EXAMPLES
 from momentree.cli.assign import assign
 from momentree.cli.clusters import EXAMPLES as CLUSTERS_EXAMPLES
 from momentree.cli.clusters import clusters
+from momentree.cli.demo import EXAMPLES as DEMO_EXAMPLES
 from momentree.cli.demo import demo
 from momentree.cli.guard import INTERRUPTED, Command, Commands, prepare_process
 from momentree.cli.merge import EXAMPLES as MERGE_EXAMPLES
@@ -40,8 +41,8 @@ app = typer.Typer(
 )
 
 
-_COMMANDS: dict[Callable[..., None], str | None] = {
-    demo: None,
+_COMMANDS: dict[Callable[..., None], str] = {
+    demo: DEMO_EXAMPLES,
     topics: TOPICS_EXAMPLES,
     clusters: CLUSTERS_EXAMPLES,
     sequences: SEQUENCES_EXAMPLES,

@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from momentree import metrics, models, report
 from momentree.cli._edits import Edit, apply_edits
-from momentree.cli._fewer import note_number, why_no_more
+from momentree.cli._fewer import note_number
 from momentree.cli._incomplete import RecordAssigner
 from momentree.cli._names import GivenNames
 from momentree.cli._run import Result, Run, made_with
@@ -27,6 +27,7 @@ from momentree.readers import Measurements, Records
 from momentree.report.disclosure import Disclosure
 from momentree.report.records import why_no_classes
 from momentree.tree import ClusterTree
+from momentree.tree.node import why_no_more
 
 GROUP_NAMES = "group_names"
 ASSIGNMENT = "assignment"
@@ -151,7 +152,10 @@ def _grow_tree(
     _run: Run, X: Any, n_groups: int | None, parameters: Mapping[str, Any], codes: Any
 ) -> tuple[Any, list[Message]]:
     tree = ClusterTree(n_groups, data="binary", **parameters)
-    return tree.fit(X, feature_names=codes), []
+    with warnings.catch_warnings():
+        # A note already reports if there are fewer groups.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return tree.fit(X, feature_names=codes), []
 
 
 def _fit_flat(

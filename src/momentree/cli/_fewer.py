@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from momentree.cli._run import Run
 from momentree.messages import Message
+from momentree.tree.node import why_no_more
 
 _CODES = {
     "groups": ("fewer_groups", "fewer_groups_because"),
@@ -23,11 +24,3 @@ def note_number(
     reason = why_no_more(fitted)
     code = _CODES[what][reason is not None]
     run.note(Message(code, found=found, requested=requested, reason=reason))
-
-
-def why_no_more(fitted: Any) -> Message | None:
-    """Return why a tree stopped growing: the reason of the largest leaf that has one."""
-    leaves = sorted(getattr(fitted, "leaves_", ()), key=lambda leaf: -leaf.weight)
-    # The tree may have reached the number of leaves before EM emptied one of them.
-    reasons = (leaf.reason for leaf in leaves if leaf.reason)
-    return next((r for r in reasons if r.code != "max_leaf_nodes_reached"), None)

@@ -22,7 +22,7 @@ from momentree.cli._clusters import (
     predictive_power,
 )
 from momentree.cli._edits import Edit, apply_edits
-from momentree.cli._fewer import note_number, why_no_more
+from momentree.cli._fewer import note_number
 from momentree.cli._measured_models import as_data, find_model, predicted
 from momentree.cli._names import GivenNames
 from momentree.cli._run import Result, Run, made_with
@@ -31,6 +31,7 @@ from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 from momentree.readers import Measurements, SampledMeasurements
 from momentree.report.disclosure import Disclosure
+from momentree.tree.node import why_no_more
 
 
 def find_measured_groups(

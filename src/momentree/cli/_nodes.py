@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import cycle
+from itertools import accumulate, cycle, takewhile
 from typing import Any, Literal
 
 from rich.cells import cell_len
@@ -156,7 +156,7 @@ def cut(text: str, width: int) -> str:
     text = _BREAK.sub(" ", text).replace("…", "...")
     if cell_len(text) <= width:
         return text
-    while text and cell_len(text) > max(0, width - 3):
-        text = text[:-1]
+    ends = accumulate(map(cell_len, text))
+    text = text[: len(list(takewhile((width - 3).__ge__, ends)))]
     head = text.rsplit(" ", 1)[0] if " " in text else text
     return head.rstrip(" ,.·") + "..."

@@ -83,7 +83,9 @@ def grow_tree(
     tree: Any
     X: Any = corpus.X
     chosen = parameters.get("max_leaf_nodes", 8) == "auto" and embeddings is None
-    with run.stage(CHOOSING if chosen else "growing the tree"):
+    with run.stage(CHOOSING if chosen else "growing the tree"), warnings.catch_warnings():
+        # A note already reports if there are fewer leaves.
+        warnings.simplefilter("ignore", ConvergenceWarning)
         if embeddings is None:
             tree, took = fit_once(corpus, lambda: TopicTree(**parameters).fit(corpus))
         else:
@@ -120,7 +122,7 @@ def grow_tree(
         table=lambda: (
             table_in_blocks(corpus, "leaf", tree)
             if isinstance(corpus, Elsewhere)
-            else _table(corpus, "leaf", tree, tree.predict(X), tree.predict_proba(X))
+            else _table(corpus, "leaf", tree, tree.labels_, tree.predict_proba(X))
         ),
         format="tree",
         content=lambda: {**content, "tree": tree.to_dict()},
@@ -168,7 +170,7 @@ def fit_flat(
         table=lambda: (
             table_in_blocks(corpus, "topic", fitted)
             if isinstance(corpus, Elsewhere)
-            else _table(corpus, "topic", fitted, proportions.argmax(axis=1), proportions)
+            else _table(corpus, "topic", fitted, fitted.labels_, proportions)
         ),
         format="topics",
         content=lambda: _flat_content(fitted, summary, _choice(run, choice)) | named.content(),
@@ -262,12 +264,16 @@ def _table(corpus: Corpus, kind: str, model: Any, places: Any, proba: Any) -> Cs
     columns: dict[str, Any] = {"id": documents.ids}
     if documents.labels is not None:
         columns["label"] = documents.labels
+    assigned = places >= 0
     if passages is not None:
         columns["passages"] = passages.counts.tolist()
         proba = passages.join(proba, np.asarray(corpus.X.sum(axis=1)).ravel())
+        assigned = np.bincount(passages.document_of, assigned) > 0
         places = proba.argmax(axis=1)
     every = kind == "topic" or passages is not None
-    return assignments(kind, topic_names(model), places, proba, every=every, **columns)
+    return assignments(
+        kind, topic_names(model), places, proba, every=every, assigned=assigned, **columns
+    )
 
 
 def _flat_content(
@@ -302,11 +308,11 @@ def _flat_content(
 
 
 def _sizes(summary: Mapping[str, Any]) -> dict[str, int]:
-    """Return the number of documents, and of their passages if a document was cut."""
-    n = summary["n_documents"]
+    """Return the numbers of documents, of passages if a document was cut, and of those left out."""
+    n, left_out = summary["n_documents"], {"n_in_no_topic": summary["n_in_no_topic"]}
     if "passages_of" not in summary:
-        return {"n_documents": n}
-    return {"n_documents": summary["passages_of"], "n_passages": n}
+        return {"n_documents": n, **left_out}
+    return {"n_documents": summary["passages_of"], "n_passages": n, **left_out}
 
 
 def _rounded(value: float) -> float:

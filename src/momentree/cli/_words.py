@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 from momentree.messages import PYTHON, Audience
@@ -49,7 +49,8 @@ def audience_of(command: Any) -> Audience:
     flags = {flag for option in command.params for flag in (*option.opts, *option.secondary_opts)}
 
     def as_option(name: str, text: str | None, value: Any) -> str:
-        switch = _SWITCHES[name].get(value) if name in _SWITCHES else None
+        # A damaged model may have a list for a parameter.
+        switch = _SWITCHES.get(name, {}).get(value if isinstance(value, Hashable) else "")
         if switch in flags:
             return str(switch)
         spellings = (*_OPTIONS.get(name, ()), "--" + name.replace("_", "-"))

@@ -217,13 +217,14 @@ def clusters(
         ),
     ] = None,
     min_codes: Annotated[
-        int,
+        int | None,
         code_option(
             metavar="N",
             parser=options.whole_number,
             help="Fit only records with at least N codes; assign the others afterwards.",
+            show_default="1; 0 for columns of yes and no",
         ),
-    ] = 1,
+    ] = None,
     keep_constant: Annotated[
         bool, code_option("--keep-constant", help="Keep codes that every record has.")
     ] = False,

@@ -12,6 +12,17 @@ from momentree.cli._options import Quiet, Verbose
 from momentree.cli._run import Run
 from momentree.cli.screen import show
 
+EXAMPLES = """
+[bold]Examples[/bold]
+
+Topics of text that is installed with momentree:\n
+  momentree demo
+
+Groups of made-up hospital visits, whose table, visits.csv, you can then group yourself:\n
+  momentree demo --records --output visits.html\n
+  momentree clusters visits.csv --rollup icd10 --outcome died
+"""
+
 DEMO_LEAVES = 12
 DEMO_GROUPS = 8
 

@@ -66,7 +66,7 @@ def draw(
         lines = [*describe_quality(summary), *remarks]
     else:
         parts.append(_draw_topics(summary, console))
-        lines = [*_agreement(summary), *remarks]
+        lines = [*_counted(summary), *_agreement(summary), *remarks]
     if lines:
         parts += ["", *(Text(line) for line in lines)]
     return _laid_out(Group(*parts), console)
@@ -87,6 +87,11 @@ def _laid_out(renderable: RenderableType, console: Console) -> Text:
 def _heading(summary: Mapping[str, Any], kind: str, took: float) -> Text:
     of = {"records": "n_records", "measurements": "n_records", "sequences": "n_sequences"}
     n, leaves = summary[of.get(kind, "n_documents")], summary["n_leaves"]
+    if left_out := summary.get("n_left_out"):
+        if isinstance(left_out, str):
+            n = Message("records_fitted_but_few", n_records=n, least=summary["min_cell"])
+        else:
+            n = Message("records_fitted", n_records=n, n_all=n + left_out)
     if "passages_of" in summary:
         n = Message("passages_of_documents", n_entries=n, n_rows=summary["passages_of"])
     codes = {
@@ -120,7 +125,7 @@ def _draw_topics(summary: Mapping[str, Any], console: Console) -> RenderableType
     rows = "passages" if "passages_of" in summary else "docs"
     before = [
         Column(rows, [f"{node['n_samples']:,}" for node in nodes]),
-        Column("share", [f"{100 * node['share']:.1f}%" for node in nodes]),
+        Column("share", [tight_percent(node["share"]) for node in nodes]),
     ]
     after = []
     if summary["labels"] and console.width >= _LABELS_FROM:
@@ -145,12 +150,23 @@ def _labels(node: Node, labels: Sequence[str], width: int) -> str:
     return line
 
 
+def _counted(summary: Mapping[str, Any]) -> list[str]:
+    """Return what numbers and shares do not count, and how copies count."""
+    lines = [summary["copies"]] if summary["copies"] else []
+    if left_out := summary["n_in_no_topic"]:
+        code = "all_passages" if "passages_of" in summary else "all_documents"
+        every = Message(code, n_all=summary["n_documents"])
+        lines.insert(0, str(Message("in_no_topic", n_rows=left_out, every=every)))
+    return lines
+
+
 def _agreement(summary: Mapping[str, Any]) -> list[str]:
     agreement = summary["agreement"]
     if agreement is None:
-        return []
+        return [summary["no_agreement"]] if summary["no_agreement"] else []
     code = "agreement_of_topics" if summary["kind"] == "flat" else "agreement_of_leaves"
-    return [str(Message(code, **agreement))]
+    values = {name: value for name, value in agreement.items() if name != "purity"}
+    return [str(Message(code, **values))]
 
 
 def _draw_groups(summary: Mapping[str, Any], console: Console) -> list[RenderableType]:

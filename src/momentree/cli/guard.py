@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import warnings
 from collections.abc import Iterator
@@ -21,6 +22,8 @@ INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 ORDER = "momentree.order"
 """Key in the context of a command for the names of its options, in the order given."""
 
+_LONG = re.compile(r"\S{500,}")
+"""What was given without a blank is repeated only in part."""
 _OUT_OF_MEMORY = {"topics": "out_of_memory_words", "clusters": "out_of_memory_codes"}
 
 
@@ -109,7 +112,8 @@ def _parsing() -> Iterator[None]:
 
 
 def _fail(message: object) -> NoReturn:
-    say(f"momentree: error: {one_line(message)}")
+    line = _LONG.sub(lambda word: f"{word[0][:200]}...{word[0][-50:]}", one_line(message))
+    say(f"momentree: error: {line}")
     raise typer.Exit(GENERAL_ERROR) from None
 
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -158,13 +159,15 @@ def of_all(summary: dict[str, Any], corpus: Corpus, model: Any) -> None:
         return
     if summary["title"] == default_title(summary["n_documents"]):
         summary["title"] = default_title(n)
-    sizes = counted(model.labels_)
+    sizes = counted(model.labels_, summary["n_leaves"])
     for entry in summary["nodes"]:
         if entry["leaf"] is not None:
-            entry["n_samples"] = int(sizes[entry["leaf"]]) if entry["leaf"] < len(sizes) else 0
+            entry["n_samples"] = int(sizes[entry["leaf"]])
         elif entry["parent"] is None:
-            entry["n_samples"] = n
-    summary["n_documents"] = n
+            entry["n_samples"] = int(sizes.sum())
+        if summary["kind"] == "flat":
+            entry["share"] = entry["n_samples"] / int(sizes.sum())
+    summary["n_documents"], summary["n_in_no_topic"] = n, n - int(sizes.sum())
     summary["documents"] |= {"total": n, "sampled": True}
 
 
@@ -174,7 +177,7 @@ def table_in_blocks(corpus: Elsewhere, kind: str, model: Any) -> CsvTable:
     documents = corpus if cut is None else cut
     names = topic_names(model)
 
-    def rows(start: int, places: Any, proba: Any, counts: Any) -> CsvTable:
+    def rows(start: int, proba: Any, n_words: Any, counts: Any) -> CsvTable:
         here = slice(start, start + len(proba))
         columns: dict[str, Any] = {"id": documents.ids[here]}
         if documents.labels is not None:
@@ -182,17 +185,18 @@ def table_in_blocks(corpus: Elsewhere, kind: str, model: Any) -> CsvTable:
         if counts is not None:
             columns["passages"] = counts.tolist()
         every = kind == "topic" or cut is not None
-        return assignments(kind, names, places, proba, every=every, **columns)
+        places = proba.argmax(axis=1)
+        return assignments(kind, names, places, proba, every=every, assigned=n_words > 0, **columns)
 
     def parts() -> Iterator[CsvTable]:
         start = 0
         if isinstance(corpus, DistributedCorpus):
-            found = corpus.X.results(_without_rows(model).predict_proba)
+            found = corpus.X.results(partial(_proba_and_words, _without_rows(model)))
         else:
-            found = map(model.predict_proba, corpus.counts.blocks())
-        for proba in found:
-            yield rows(start, proba.argmax(axis=1), proba, None)
-            start += len(proba)
+            found = map(partial(_proba_and_words, model), corpus.counts.blocks())
+        for part in found:
+            yield rows(start, part[:, :-1], part[:, -1], None)
+            start += len(part)
 
     def joined() -> Iterator[CsvTable]:
         """Join the passages of each document; the last one of a block may go on in the next."""
@@ -212,12 +216,18 @@ def table_in_blocks(corpus: Elsewhere, kind: str, model: Any) -> CsvTable:
             if n:
                 part = readers.Passages(of[:done] - first, documents.ids[first : first + n])
                 proba = part.join(held[0][:done], held[1][:done])
-                yield rows(first, proba.argmax(axis=1), proba, part.counts)
+                n_words = np.bincount(part.document_of, held[1][:done])
+                yield rows(first, proba, n_words, part.counts)
             held, begin, first = [values[done:] for values in held], end, first + n
 
     made = parts() if cut is None else joined()
     head = next(made)
     return CsvTable(head.header, head.rows, chain.from_iterable(part.rows for part in made))
+
+
+def _proba_and_words(model: Any, X: Any) -> Any:
+    """Return the probabilities of the leaves or topics, and the number of words in each row."""
+    return np.column_stack([model.predict_proba(X), np.asarray(X.sum(axis=1)).ravel()])
 
 
 def _without_rows(model: Any) -> Any:

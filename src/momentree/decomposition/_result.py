@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from momentree._ties import largest_first
 from momentree._types import Floats
 from momentree._validation import check_integer
 from momentree.exceptions import InvalidParameterError
@@ -149,9 +150,8 @@ def with_diagnostics(
 
 
 def by_weight(centers: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Sort components by descending weight; ties are sorted by descending peak."""
-    peaks = np.abs(centers).max(axis=0, initial=0.0)
-    order = np.lexsort((-peaks, -weights))
+    """Sort components by descending weight; ties are sorted by content."""
+    order = largest_first(weights, centers)
     return centers[:, order], weights[order]
 
 

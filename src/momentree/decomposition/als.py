@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from momentree._ties import fixed_vectors
 from momentree._types import Floats
 from momentree._validation import check_choice, check_integer, check_number, generator
 from momentree.decomposition._result import TINY, from_directions, whitened_tensor, whitening_for
@@ -135,7 +136,8 @@ def _singular_vectors(T: Floats, k: int) -> Floats:
     decomposition with distinct eigenvalues, they are its components.
     """
     unfolded = T.reshape(T.shape[0], -1)
-    return np.asarray(np.linalg.eigh(unfolded @ unfolded.T)[1][:, ::-1][:, :k])
+    values, U = np.linalg.eigh(unfolded @ unfolded.T)
+    return fixed_vectors(values[::-1], U[:, ::-1])[:, :k]
 
 
 def _pencil(T: Floats, U: Floats, rng: np.random.RandomState) -> Floats:

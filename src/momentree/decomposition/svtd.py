@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from momentree._ties import largest
 from momentree._types import Floats
 from momentree._validation import check_integer
 from momentree.decomposition._result import TINY, from_centers, whitening_for
@@ -85,7 +86,7 @@ def svtd(
     k = white.rank
     H = moments.whitened_slices(white.W) if k else np.zeros((d, 0, 0))
     alpha = _smallest_differences(H if feature is None else H[[feature]])
-    r = int(alpha.argmax()) if feature is None else int(feature)
+    r = int(largest(alpha)) if feature is None else int(feature)
     alpha_r = float(alpha.max())
     values, R = np.linalg.eigh(H[r])
     M = np.einsum("rab,ai,bi->ri", H, R, R, optimize=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from momentree._ties import largest
 from momentree._types import Floats
 from momentree._validation import check_integer, generator
 from momentree.decomposition._result import (
@@ -97,7 +98,7 @@ def tensor_power_method(
     V, eigenvalues, n_iter = np.zeros((k, k)), np.zeros(k), 0
     for i in range(k):
         starts, first = _iterate(deflated, rng.standard_normal((k, n_restarts)), max_iter)
-        best = int(_values(deflated, starts).argmax())
+        best = int(largest(_values(deflated, starts)))
         v, second = _iterate(deflated, starts[:, [best]], max_iter)
         V[:, i], eigenvalues[i] = v[:, 0], _values(deflated, v)[0]
         deflated = deflated - eigenvalues[i] * np.einsum("a,b,c->abc", *[V[:, i]] * 3)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from momentree._ties import fixed_vectors
 from momentree._types import Floats
+
+ROUNDING = 1e-14
+"""Eigenvalues below this, relative to the squared norm of the slices, are rounding error."""
 
 
 def two_component_rotation(H: Floats) -> tuple[Floats, float]:
@@ -19,7 +23,8 @@ def two_component_rotation(H: Floats) -> tuple[Floats, float]:
     the Gram matrix of the columns (h, -f / 2).
     """
     basis = np.stack([H[:, 0, 1], -0.5 * (H[:, 0, 0] - H[:, 1, 1])], axis=1)
-    vectors = np.linalg.eigh(basis.T @ basis)[1]
+    values, vectors = np.linalg.eigh(basis.T @ basis)
+    vectors = fixed_vectors(np.maximum(values, ROUNDING * np.square(H).sum()), vectors)
     cos2, sin2 = vectors[:, 0]
     t = 0.5 * np.arctan2(sin2, cos2)
     rotation = np.array([[np.cos(t), -np.sin(t)], [np.sin(t), np.cos(t)]])

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaln, logsumexp
 
+from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowArray, RowBlocks, Rows
 from momentree.objects import MixtureParameters
@@ -47,7 +48,7 @@ class LikeliestComponent(JointKernel):
 
     def __call__(self, B: Block) -> Ints:
         """Return the components of the samples of a block."""
-        return np.asarray(self.joint(B).argmax(axis=1))
+        return np.asarray(largest(self.joint(B)))
 
 
 def log_joint(rows: Rows, parameters: MixtureParameters) -> RowArray:

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from momentree._ties import ranks
 from momentree._types import Floats, Ints
 from momentree._validation import as_floats, check_number, check_shape, check_table
 from momentree.exceptions import InvalidDataError
@@ -87,10 +88,10 @@ def word_probabilities(components: Floats) -> Floats:
 def relevance_order(center: Floats, base: Floats, lam: float) -> Ints:
     """Return the columns of the words by descending relevance, for P[w | mu] and P[w] > 0.
 
-    Ties (to 9 decimals) are broken by descending P[w | mu], then by descending lift.
+    Ties (to 9 decimals) are broken by descending P[w | mu].
     """
     value = np.log(center) - (1.0 - lam) * np.log(base)
-    return np.lexsort((base, -center, -np.round(value, DECIMALS)))
+    return np.lexsort((ranks(center), -np.round(value, DECIMALS)))
 
 
 def umass_coherence(top_words: ArrayLike, X: Any) -> Floats:

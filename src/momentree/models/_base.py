@@ -33,7 +33,7 @@ from momentree.backends import (
     in_given_order,
     single_threaded_blas,
 )
-from momentree.backends.contents import checked_rows, row_weights
+from momentree.backends.contents import checked_rows, filled_labels, filled_weights, row_weights
 from momentree.backends.products import Dot
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.messages import Message
@@ -136,13 +136,15 @@ class FlatModel(
         samples, counts, weight = self._check_samples(X, sample_weight, feature_names)
         if not np.array_equal(words, self.vocabulary_):
             self.__dict__.pop("posterior_", None)  # no warm start with other words
+        rows = as_rows(counts)  # one object, which keeps what is known of the rows
+        if self._leaves_out_empty:
+            weight = filled_weights(rows, weight)
         self._choose(counts, weight)
         with (
             console_logging(package_log, bool(self.verbose)),
             single_threaded_blas(),
             counted_passes() as read,
         ):
-            rows = as_rows(counts)  # one object, which keeps what is known of the rows
             result, at = self._fit(rows if samples is counts else samples, weight)
         if (found := len(result.weights)) < self._wanted:
             reason = result.diagnostics.get("reason") or Message("moments_show_no_more")
@@ -150,7 +152,7 @@ class FlatModel(
                 "fewer_components", found=found, requested=self._wanted, reason=reason
             )
             warn_caller(warning)
-        self._set_result(result, at, gives_rows=rows.gives_rows)
+        self._set_result(result, at, rows)
         if rows.gives_rows:
             self._choose_words(rows, np.asarray(weight))
         else:
@@ -163,13 +165,15 @@ class FlatModel(
             self.notes_ = notes
         return self
 
-    def _set_result(self, result: FitResult, at: Ints | None, *, gives_rows: bool = True) -> None:
-        """Set the attributes of a fit whose samples are in the order `at`."""
+    def _set_result(self, result: FitResult, at: Ints | None, rows: Rows) -> None:
+        """Set the attributes of a fit to rows whose labels are in the order `at`."""
         self.posterior_, self.weights_ = result.parameters, result.weights
         self.components_ = result.centers.T.copy()
         self.labels_ = np.empty(0, dtype=np.intp)
-        if gives_rows:
-            self.labels_ = np.asarray(in_given_order(result.labels, at))
+        if rows.gives_rows:
+            labels = in_given_order(result.labels, at)
+            labels = filled_labels(rows, labels) if self._leaves_out_empty else labels
+            self.labels_ = np.asarray(labels)
         self.n_iter_, self.converged_ = result.n_iter, result.converged
         self.diagnostics_ = result.diagnostics
         self._sums = result.sums
@@ -214,7 +218,7 @@ class FlatModel(
         if isinstance(self.n_components, str):
             chosen = getattr(self, "choice_", None)
             return 1 if chosen is None else int(chosen.n_components)
-        return self.n_components
+        return int(self.n_components)
 
     def _choose(self, counts: Any, weight: Floats) -> None:
         """Choose the number of components if it is "auto"."""

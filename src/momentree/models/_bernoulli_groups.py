@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._elsewhere import by_partition
+from momentree._ties import largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import check_ones, check_values
 from momentree.assignment.editing import EditableGroups, Groups, RefitData, merged_numbers
@@ -250,7 +251,7 @@ class BernoulliGroups(  # type: ignore[misc] # its own to_html
         *,
         converged: bool,
     ) -> Self:
-        order = np.argsort(-weights, kind="stable")
+        order = largest_first(weights, centers)
         groups = groups.reordered(order)
         out = self._with_labels(groups.labels, refit.at)
         out._incomplete = counted(refit.data, groups.labels, len(order))

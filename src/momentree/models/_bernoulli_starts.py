@@ -25,6 +25,8 @@ ROUNDS = 3
 """Rounds of bias correction; more did not improve the agreement with known mixtures."""
 VALUES = 1_000
 """Stored values times k^-2 from which decomposing moments takes a few EM steps at most."""
+KEPT = 0.02
+"""Fraction of their differences from the average that components keep in a further start."""
 POSSIBLE = 0.05
 """Fraction of the average sample mixed into every initial component, against extreme estimates."""
 
@@ -102,6 +104,16 @@ def start_from_splits(
     return Initialization.of(
         found, {"rank": k, "reason": reason, "warnings": [], "start": "splits"}
     )
+
+
+def near_average(parameters: BernoulliParameters) -> BernoulliParameters:
+    """Return components that differ from the average by a small fraction of their differences.
+
+    EM moves away from the average along the largest differences first, and divides on. It ends at
+    other optima than from components that differ as much as those found.
+    """
+    mean = (parameters.centers @ parameters.weights)[:, None]
+    return type(parameters)(parameters.weights, mean + KEPT * (parameters.centers - mean))
 
 
 def start_from_tree(data: BinaryData, n_components: int, *, flat: bool, refine: bool) -> Start:

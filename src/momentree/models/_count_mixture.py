@@ -11,6 +11,7 @@ import numpy as np
 
 from momentree._choices import AutoLogScaling, LogScaling, Refine, Weighting
 from momentree._elsewhere import by_partition
+from momentree._ties import largest, largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_number
 from momentree.assignment.posteriors import MixtureAssigner
@@ -26,6 +27,7 @@ from momentree.backends import (
 from momentree.backends.products import Dot, Product
 from momentree.inference import log_joint, log_posterior
 from momentree.inference.posteriors import LikeliestComponent, responsibilities
+from momentree.messages import Message
 from momentree.models._base import FlatModel, log
 from momentree.models._fit_result import FitResult, Initialization, from_leaves
 from momentree.moments import RawMoments
@@ -127,6 +129,19 @@ class CountMixture(FitsTexts, FlatModel):
 
     def _fit(self, samples: Any, weight: RowArray) -> tuple[FitResult, Ints | None]:
         data, at, start = self._start(as_rows(samples), weight)
+        while True:
+            result = self._refined(data, start)
+            k = len(result.weights)
+            empty = data.rows.group_sizes(result.labels, k, data.weight) <= 0
+            if not (self.refine and empty.any()):
+                return result, at
+            parameters = result.parameters
+            for j in np.flatnonzero(empty)[::-1]:
+                parameters = parameters.without(int(j))
+            reason = start.diagnostics.get("reason") or Message("others_without_samples")
+            start = Initialization.of(parameters, {**start.diagnostics, "reason": reason})
+
+    def _refined(self, data: CountData, start: Initialization[MixtureParameters]) -> FitResult:
         fitted, centers, diagnostics = start.parameters, start.centers, start.diagnostics
         n_iter, converged, found = 1, True, None
         if self.refine:
@@ -150,10 +165,10 @@ class CountMixture(FitsTexts, FlatModel):
             counts, sizes = soft_sums(data.counts, R, data.weight)
             counted = self._family.m_step(counts, sizes, self.smoothing)
             weights, centers = counted.weights, counted.centers
-        order = np.argsort(-weights, kind="stable")
+        order = largest_first(weights, centers)
         fitted = fitted.reordered(order)
         sums = None if found is None else self._sums_of(data, *found, counts).reordered(order)
-        result = FitResult(
+        return FitResult(
             fitted,
             weights[order],
             centers[:, order],
@@ -163,7 +178,6 @@ class CountMixture(FitsTexts, FlatModel):
             converged,
             sums,
         )
-        return result, at
 
     @staticmethod
     def _sums_of(data: CountData, statistics: Floats, sizes: Floats, counts: Floats) -> MixtureSums:
@@ -204,7 +218,7 @@ class CountMixture(FitsTexts, FlatModel):
         if self.log_scaling_:
             counted = self._family.m_step(sums.counts, sums.sizes, self.smoothing)
             weights, centers = counted.weights, counted.centers
-        labels = R.argmax(axis=1)
+        labels = largest(R)
         result = FitResult(
             fitted,
             weights,
@@ -433,4 +447,4 @@ def _largest_score(rows: RowBlocks, found: Decomposition, weight: Floats) -> Flo
     D = np.asarray(np.linalg.pinv(found.centers * np.sqrt(found.weights)).T, dtype=np.float64)
     scores = rows.map(Product(D))
     scores *= np.where(weight @ scores**3 < 0, -1.0, 1.0)
-    return np.asarray(np.eye(D.shape[1])[scores.argmax(axis=1)])
+    return np.asarray(np.eye(D.shape[1])[largest(scores)])

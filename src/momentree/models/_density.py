@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from momentree._elsewhere import by_partition, here
 from momentree._fit import FitPredict, all_or_nothing, warn_caller
 from momentree._logging import console_logging
+from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree._validation import (
     check_flag,
@@ -199,7 +200,7 @@ class DensityModel(
         samples, n = self._checked(X, feature_names, reset=True)
         weight = check_sample_weight(sample_weight, n)
         usable = int(np.count_nonzero(weight > 0))
-        wanted = self.n_components
+        wanted = "auto" if self.n_components == "auto" else int(self.n_components)
         if usable < (1 if isinstance(wanted, str) else wanted):
             raise InvalidDataError("too_few_weighted_samples", n_rows=usable, n_components=wanted)
         with (
@@ -232,7 +233,7 @@ class DensityModel(
         self.notes_ += brought
         return self
 
-    def _lowest_bic(self, samples: Any, weight: Floats, largest: int) -> DensityFit:
+    def _lowest_bic(self, samples: Any, weight: Floats, most: int) -> DensityFit:
         """Fit 1, 2, ... components until BIC stops falling; return the fit of lowest BIC."""
 
         def fit(k: int) -> tuple[DensityFit, float, ArrayLike]:
@@ -244,7 +245,7 @@ class DensityModel(
             n_found = len(found.attributes["weights_"])
             return found, bic, np.bincount(found.labels, weight, minlength=n_found)
 
-        best, bics = guarded_search(fit, largest, FEW_SAMPLES)
+        best, bics = guarded_search(fit, most, FEW_SAMPLES)
         return replace(best, diagnostics={**best.diagnostics, "bic": bics})
 
     def _check_parameters(self) -> None:
@@ -309,7 +310,7 @@ class DensityModel(
         ndarray of int of shape (n_samples,)
             Component numbers; equal to ``labels_`` for the data of ``fit``.
         """
-        return np.asarray(self._joint(X).argmax(axis=1), dtype=np.intp)
+        return np.asarray(largest(self._joint(X)), dtype=np.intp)
 
     @by_partition
     def score_samples(self, X: Any) -> Floats:

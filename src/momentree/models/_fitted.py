@@ -11,8 +11,11 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._elsewhere import by_partition
+from momentree._ties import largest, ranks
 from momentree._types import Floats, Ints
 from momentree._validation import check_features, check_integer
+from momentree.backends import as_rows
+from momentree.backends.contents import filled_labels
 from momentree.inference import log_multinomial
 from momentree.metrics import relevance
 from momentree.metrics.words import word_probabilities
@@ -28,6 +31,9 @@ class FittedModel(NamedGroups, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
     # Whether `score_samples` includes the multinomial coefficient.
     _counts_orders: ClassVar[bool] = False
+
+    # Whether samples without values are in no component.
+    _leaves_out_empty: ClassVar[bool] = False
 
     weights_: Floats
     components_: Floats
@@ -186,12 +192,17 @@ class FittedModel(NamedGroups, ClassNamePrefixFeaturesOutMixin, TransformerMixin
         Returns
         -------
         ndarray of int of shape (n_samples,)
-            Component numbers; equal to ``labels_`` for the data of ``fit``.
+            Component numbers; equal to ``labels_`` for the data of ``fit``. Topic models, other
+            than :class:`PoissonMixture`, give documents without words the number -1.
         """
-        return self._likeliest(X)
+        X = self._counts(X)
+        labels = self._likeliest(X)
+        if self._leaves_out_empty:
+            labels = np.asarray(filled_labels(as_rows(self._new_counts(X)), labels))
+        return labels
 
     def _likeliest(self, X: Any) -> Ints:
-        return np.asarray(self.predict_proba(X).argmax(axis=1), dtype=np.intp)
+        return np.asarray(largest(self.predict_proba(X)), dtype=np.intp)
 
     def _choose_words(self, counts: Any, weight: Floats) -> None:
         """Choose the words that are shown for each component, from counts of words."""
@@ -236,7 +247,7 @@ class FittedModel(NamedGroups, ClassNamePrefixFeaturesOutMixin, TransformerMixin
                 for leaf in leaves
             ]
         values = relevance(P, self.weights_ @ P, lam)
-        order = np.argsort(-values, axis=1, kind="stable")[:, :n_words]
+        order = np.argsort(ranks(values), axis=1, kind="stable")[:, :n_words]
         return [
             [str(self.vocabulary_[w]) for w in row if p[w] > 0]
             for row, p in zip(order, P, strict=True)

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from momentree._ties import largest_first
 from momentree._types import Floats
 from momentree.messages import Message
 from momentree.models._gaussian_data import GaussianData
 from momentree.models._gaussian_density import GaussianComponents
-from momentree.models._gaussian_starts import Start, starts_of
+from momentree.models._gaussian_starts import SEARCH_SMOOTHING, Start, starts_of
 from momentree.models._groupings import n_distinct
 from momentree.objects import (
     Decomposition,
@@ -23,6 +24,7 @@ from momentree.objects import (
     Moments,
     SharedGaussianParameters,
 )
+from momentree.refinement import Growing
 from momentree.refinement.em import Refined
 from momentree.refinement.incomplete_gaussian import em_with_gaps
 from momentree.refinement.several_starts import em_from_several
@@ -31,6 +33,9 @@ log = logging.getLogger("momentree.models")
 
 EMPTY = 1e-3
 """Components of fewer samples than this are dropped."""
+EXCHANGE_TIME = 12.0
+"""Time of exchanges of components after EM, in EM steps: most that raise the likelihood are found
+among the first."""
 PRIOR_OF_FILLED = 1.0
 """Smoothing while gaps are filled with expectations."""
 
@@ -107,7 +112,7 @@ def fitted(
             data, n_components, last, start, refine, smoothing, max_iter, tol, decompose
         )
     components = _in_units(refined.parameters, data)
-    order = np.argsort(-np.round(components.weights, 12), kind="stable")
+    order = largest_first(components.weights, components.means.T)
     sizes = components.weights[order] * float(data.weight.sum())
     order = order[sizes > EMPTY * float(data.weight[data.weight > 0].min())]
     covariances = components.covariances
@@ -148,14 +153,27 @@ def _most_likely(
         name, parameters = next(iter(starts.items()))
         return name, reason, Refined(parameters, 0.0, 1, converged=True)
     log.info("refining %d components from %d starts", n_components, len(starts))
-    name, refined = em_from_several(
-        rows,
-        starts,
-        sample_weight=data.weight,
-        smoothing=smoothing,
-        max_iter=max_iter,
-        tol=tol,
-    )
+
+    def run(starts: dict[str, MixtureParameters]) -> tuple[str, Refined[MixtureParameters]]:
+        return em_from_several(
+            rows,
+            starts,
+            sample_weight=data.weight,
+            smoothing=smoothing,
+            max_iter=max_iter,
+            tol=tol,
+        )
+
+    name, refined = run(starts)
+    if start in ("auto", "groups") and last is None and data.covariance_type != "full":
+        found, k = refined.parameters, refined.parameters.n_components
+        prior = max(smoothing, SEARCH_SMOOTHING)
+        growing = Growing(rows, family, data.weight, np.ones(rows.shape[1]), k, prior)
+        changed = growing.exchanged(found, EXCHANGE_TIME)
+        if changed is not found:
+            again = run({name: changed})[1]
+            if again.log_likelihood > refined.log_likelihood:
+                name, refined = f"{name}, exchanges", again
     return name, reason, refined
 
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
+from momentree._ties import fixed_vectors, largest
 from momentree._types import Floats, Ints
 
 MOST_LINKED, SAMPLED = 2000, 1000
@@ -103,7 +104,7 @@ def column_groups(Z: Floats, weight: Floats, n_groups: int) -> Ints:
     for new in range(1, n_groups):
         share = np.stack([gain for gain, _ in cuts]) / np.maximum(within, 1e-300)
         share[:, within <= 1e-12] = 0.0
-        group, column = np.unravel_index(int(share.argmax()), share.shape)
+        group, column = np.unravel_index(int(largest(share.ravel())), share.shape)
         gain, at = cuts[group]
         if not share[group, column] > 1e-9:
             break
@@ -135,7 +136,7 @@ def _best_cuts(Z: Floats, v: Floats) -> tuple[Floats, Floats]:
     gain = np.where(proper, between / np.where(proper, scale, 1.0), 0.0)
     if not len(gain):
         return np.zeros(Z.shape[1]), np.zeros(Z.shape[1])
-    at = gain.argmax(axis=0)
+    at = largest(gain.T)
     columns = np.arange(Z.shape[1])
     return gain[at, columns], values[at, columns]
 
@@ -165,12 +166,12 @@ def farthest_first(Z: Any, weight: Floats, n_groups: int) -> Floats:
     squares, usable = _squares(Z), weight > 0
     mean = np.asarray(Z.T @ weight).ravel() / weight.sum()
     distance = np.where(usable, squares - 2.0 * np.asarray(Z @ mean).ravel(), -np.inf)
-    centers = [_dense(Z[[int(distance.argmax())]])[0]]
+    centers = [_dense(Z[[int(largest(distance))]])[0]]
     distance = np.full(len(weight), np.inf)
     while True:
         to_last = squares - 2.0 * np.asarray(Z @ centers[-1]).ravel() + centers[-1] @ centers[-1]
         distance = np.where(usable, np.minimum(distance, to_last), -np.inf)
-        far = int(distance.argmax())
+        far = int(largest(distance))
         if len(centers) == n_groups or not distance[far] > 1e-12 * (1.0 + squares[far]):
             return np.stack(centers)
         centers.append(_dense(Z[[far]])[0])
@@ -218,7 +219,7 @@ def nearest(Z: Any, centers: Floats) -> Ints:
         Numbers of centers; of equally near ones the first.
     """
     products = np.asarray(Z @ centers.T)
-    return np.asarray(((centers**2).sum(axis=1) - 2.0 * products).argmin(axis=1), dtype=np.intp)
+    return np.asarray(largest(2.0 * products - (centers**2).sum(axis=1)), dtype=np.intp)
 
 
 def group_means(Z: Any, weight: Floats, labels: Ints, empty: Floats | None = None) -> Floats:
@@ -287,6 +288,7 @@ def sphered(Z: Floats, weight: Floats) -> Floats:
     centered = Z - v @ Z
     values, vectors = np.linalg.eigh(centered.T @ (v[:, None] * centered))
     kept = values > 1e-9 * max(float(values[-1]), 1e-300)
+    vectors = fixed_vectors(values, vectors)
     return np.asarray(centered @ (vectors[:, kept] / np.sqrt(values[kept])))
 
 

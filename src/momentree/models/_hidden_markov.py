@@ -16,6 +16,7 @@ from momentree._choices import Refine
 from momentree._elsewhere import here
 from momentree._fit import all_or_nothing, warn_caller
 from momentree._logging import console_logging
+from momentree._ties import largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import (
     check_choice,
@@ -87,7 +88,7 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
         """Emissions of the fitted model."""
 
     @abstractmethod
-    def _set_emissions(self, emissions: Any) -> None:
+    def _set_emissions(self, emissions: Any, X: Any) -> None:
         """Set the attributes of the emissions."""
 
     @property
@@ -155,17 +156,16 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
             n = n[by_content]
             rows = np.repeat(starts - np.cumsum(n) + n, n) + np.arange(len(X))
             X = X[rows]
-            blocks = self._blocks(X, n)
+            blocks = self._blocks(X, n, int(self.n_components))
             learner = BaumWelch(blocks, X, self.smoothing)
             found, name = self._refined(X, n, learner)
             sizes = np.zeros(self.n_components)
             for block in blocks:
                 sizes += forward_backward(block, X[block.at], found.parameters).gamma.sum(axis=1)
-            # Equal sizes only for equal states, whose order does not matter.
-            order = np.argsort(-sizes, kind="stable")
+            order = largest_first(sizes, _content(found.parameters))
             parameters = found.parameters.reordered(order)
             self.startprob_, self.transmat_ = parameters.startprob, parameters.transmat
-            self._set_emissions(parameters.emissions)
+            self._set_emissions(parameters.emissions, X)
             self.weights_ = sizes[order] / sizes.sum()
             self.labels_ = np.empty(len(X), dtype=np.intp)
             self.labels_[rows] = self._decoded(blocks, X)[0]
@@ -203,13 +203,13 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
         verbose = self.verbose
         check_flag("verbose", bool(verbose) if isinstance(verbose, int) else verbose)
 
-    def _blocks(self, X: Any, lengths: Ints) -> list[SequenceBlock]:
-        return sequence_blocks(lengths, self._keys(X, lengths), self.n_components)
+    def _blocks(self, X: Any, lengths: Ints, k: int) -> list[SequenceBlock]:
+        return sequence_blocks(lengths, self._keys(X, lengths), k)
 
     def _checked(self, X: Any, lengths: ArrayLike | None) -> tuple[Any, list[SequenceBlock]]:
         check_is_fitted(self, "startprob_")
         X = self._check_observations(X, reset=False)
-        return X, self._blocks(X, check_sequence_lengths(lengths, len(X)))
+        return X, self._blocks(X, check_sequence_lengths(lengths, len(X)), len(self.startprob_))
 
     @property
     def _parameters(self) -> HMMParameters:
@@ -303,7 +303,7 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
         order = np.lexsort((self._keys(X, n), -n))
         found = [
             forward_backward(block, X[block.at], self._parameters).log_likelihood
-            for block in self._blocks(X, n)
+            for block in self._blocks(X, n, len(self.startprob_))
         ]
         out = np.empty(len(n))
         out[order] = np.concatenate(found)
@@ -431,6 +431,12 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
                 raise InvalidDataError("below_zero", name=name)
             check_sums(name, values.sum(axis=-1))
         return k
+
+
+def _content(p: HMMParameters) -> Floats:
+    """Return numbers that describe each state, in columns."""
+    own = [p.emissions.reordered(np.array([j])).coordinates for j in range(p.n_states)]
+    return np.vstack([np.transpose(own), np.diag(p.transmat), p.startprob])
 
 
 def _unidentified(X: Any, lengths: Ints) -> Message | None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from momentree._ties import largest_first
 from momentree._types import Floats, Ints
 from momentree.exceptions import ConvergenceWarning, MomentreeError
 from momentree.models.single_topic_model import SingleTopicModel
@@ -26,6 +27,8 @@ MIXED = 0.3
 clipped at zero may be far off."""
 WINDOW = 8
 """Observations of a window: enough symbols for a profile, few enough to be of one state."""
+SHORT_WINDOW = 3
+"""Observations of a short window, for states that change sooner and for short sequences."""
 RIVALS = ((20, 2), (80, 1))
 """Steps of Baum-Welch from each start, and how many of the most likely ones continue."""
 
@@ -41,18 +44,18 @@ def from_moments(
     return hmm_parameters(found, moments) if found.n_components == k else None
 
 
-def from_windows(X: Ints, lengths: Ints, k: int, d: int) -> HMMParameters | None:
+def from_windows(X: Ints, lengths: Ints, k: int, d: int, window: int) -> HMMParameters | None:
     """Group windows of consecutive symbols by their counts: states that last.
 
     Does not require as many symbols as states.
     """
     starts = np.cumsum(lengths) - lengths
     place = np.arange(len(X)) - np.repeat(starts, lengths)
-    begins = place % WINDOW == 0
-    window = np.cumsum(begins) - 1
-    counts = sp.coo_array((np.ones(len(X)), (window, X)), shape=(int(begins.sum()), d)).tocsr()
+    begins = place % window == 0
+    at = np.cumsum(begins) - 1
+    counts = sp.coo_array((np.ones(len(X)), (at, X)), shape=(int(begins.sum()), d)).tocsr()
     groups = _groups(counts, k)
-    return None if groups is None else of_posteriors(groups[window], X, lengths, d)
+    return None if groups is None else of_posteriors(groups[at], X, lengths, d)
 
 
 def from_contexts(X: Ints, lengths: Ints, k: int, d: int) -> HMMParameters | None:
@@ -119,8 +122,8 @@ def most_likely(
         }
         for name, one in found.items():
             log.info("%s: log-likelihood %.7g, step %d", name, one.log_likelihood, one.n_iter)
-        best = sorted(found, key=lambda name: -found[name].log_likelihood)  # stable
-        found = {name: found[name] for name in best[:survivors]}
+        order = largest_first([one.log_likelihood for one in found.values()])
+        found = {name: found[name] for name in np.array([*found])[order[:survivors]].tolist()}
     name, one = next(iter(found.items()))
     return one, name
 

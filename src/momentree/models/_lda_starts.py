@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from momentree._choices import Weighting
 from momentree._pages import in_parts
+from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree.backends import RowArray, RowBlocks, Rows, taken
 from momentree.backends.products import Dot
@@ -131,7 +132,7 @@ def most_likely(data: LDAData, starts: Sequence[Start]) -> tuple[Start, dict[str
         values = completion_log_likelihood(hidden, start.parameters, proportions)
         perplexity = float(np.exp(-float(weight @ values) / words))
         table.append((start.diagnostics["start"], start.parameters.alpha0, perplexity))
-    best = int(np.argmin([perplexity for *_, perplexity in table]))
+    best = int(largest([-perplexity for *_, perplexity in table]))
     return starts[best], {"completion": table}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from momentree._ties import fixed_vectors, largest
 from momentree._types import Floats
 from momentree.backends import RowBlocks
 from momentree.decomposition import discriminators
@@ -50,7 +51,8 @@ def groups_by_products(Z: Floats, weight: Floats, n_groups: int) -> Floats:
     """
     S = (Z.T * weight) @ Z / weight.sum()
     values, U = np.linalg.eigh(S)
-    values, U = values[::-1][:PRODUCTS_OF], U[:, ::-1][:, :PRODUCTS_OF]
+    U = fixed_vectors(values[::-1], U[:, ::-1])[:, :PRODUCTS_OF]
+    values = values[::-1][:PRODUCTS_OF]
     kept = values > RANK_TOLERANCE**2 * max(float(values[0]), 0.0)
     if not kept.any():
         return np.ones((len(Z), 1))
@@ -73,7 +75,7 @@ def _groups(Z: Floats, weight: Floats, n_groups: int, *, products: bool) -> Floa
     D *= np.sign(v @ (part @ D[:, :-1].T + D[:, -1]) ** 3)[:, None]
     labels = np.concatenate(
         [
-            (_lifted(Z[a : a + AT_ONCE], products=products) @ D[:, :-1].T + D[:, -1]).argmax(axis=1)
+            largest(_lifted(Z[a : a + AT_ONCE], products=products) @ D[:, :-1].T + D[:, -1])
             for a in range(0, n, AT_ONCE)
         ]
     )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._types import Floats, Ints
-from momentree.backends import as_rows
+from momentree.backends import Rows, as_rows
+from momentree.backends.contents import filled_weights
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.models._fit_result import FitResult
 from momentree.objects import MixtureSums
@@ -45,7 +46,9 @@ class OnlineModel(FitsBatches):
 
         def _choose_words(self, counts: Any, weight: Floats) -> None: ...
 
-        def _set_result(self, result: FitResult, at: Ints | None) -> None: ...
+        _leaves_out_empty: ClassVar[bool]
+
+        def _set_result(self, result: FitResult, at: Ints | None, rows: Rows) -> None: ...
 
     def _check_online(self) -> None:
         if self.refine not in ("em", "variational"):
@@ -56,12 +59,15 @@ class OnlineModel(FitsBatches):
     def _update(
         self, X: Any, missing: Any | None, weight: Floats, before: MixtureSums
     ) -> BatchUpdate:
+        rows = as_rows(X)
+        if self._leaves_out_empty:
+            weight = np.asarray(filled_weights(rows, weight))
         result, at, update = self._updated(X, missing, weight, before)
-        self._set_result(result, at)
+        self._set_result(result, at, rows)
         assert result.sums is not None  # noqa: S101 - for the type checker
         self.mean_count_ = result.sums.total / result.sums.weight
         words = vars(self).get("_words")
-        self._choose_words(as_rows(X), weight)
+        self._choose_words(rows, weight)
         if words is not None:  # of the last batch, which may not contain all components
             chosen = [unpack(row) for row in self._words]
             old = [unpack(row) for row in words]
@@ -166,7 +172,7 @@ class OnlineModel(FitsBatches):
         place = np.argsort(order)
         out.posterior_ = self.posterior_.reordered(order)
         out.weights_, out.components_ = self.weights_[order], self.components_[order]
-        out.labels_ = place[self.labels_]
+        out.labels_ = np.append(place, -1)[self.labels_]  # -1 stays -1
         if "_words" in vars(self):
             out._words = self._words[order]
         if "_names" in vars(self):

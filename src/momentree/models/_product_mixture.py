@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from momentree._choices import Refine
+from momentree._ties import largest, largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_number, check_shape
 from momentree.backends import RowBlocks
@@ -109,8 +110,9 @@ class ProductMixture(DensityModel):
         check_number("reg_covar", self.reg_covar, above=0)
         check_number("smoothing", self.smoothing, above=0)
 
-    def _family(self, gaps: Ints) -> ProductColumns:
-        return family_of(self._coder, gaps, self.reg_covar)
+    def _family(self, gaps: Ints, reg_covar: float = 0.0) -> ProductColumns:
+        """Return the columns; only a fit needs the floor of variances."""
+        return family_of(self._coder, gaps, reg_covar)
 
     def _fit(self, samples: Unencoded, weight: Floats, n_components: int) -> DensityFit:
         if samples.encoded is None:
@@ -118,7 +120,7 @@ class ProductMixture(DensityModel):
         return self._fitted(samples.encoded, weight, n_components)
 
     def _fitted(self, samples: Encoded, weight: Floats, n_components: int) -> DensityFit:
-        columns = self._family(_gaps_of(samples.missing))
+        columns = self._family(_gaps_of(samples.missing), self.reg_covar)
         data, at = ProductData.prepared(columns, samples.X, samples.missing, weight)
         parameters, diagnostics = self._started(data, n_components)
         n_iter, converged = 1, True
@@ -132,10 +134,10 @@ class ProductMixture(DensityModel):
             diagnostics = {**diagnostics, "start": parameters[best][1]}
         else:
             found = parameters[0][0]
-        found = found.reordered(np.argsort(-found.weights, kind="stable"))
+        found = found.reordered(largest_first(found.weights, found.centers))
         joint = log_joint(data.rows, found)
         labels = np.empty(len(at), dtype=np.intp)
-        labels[at] = joint.argmax(axis=1)
+        labels[at] = largest(joint)
         total = float(weight[at] @ log_posterior(joint)[1] + weight @ samples.log_base)
         k = found.n_components
         shift, scale = self._coder.units

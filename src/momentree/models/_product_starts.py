@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
+from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks, in_canonical_order
 from momentree.moments import ProductMoments
@@ -211,5 +212,5 @@ def most_likely(
     if starts[0].n_components > 1:
         again = [shrunk(one.parameters, data.whole, kept) for kept in KEPT for one in runs]
         runs += [run(start) for start in again]
-    best = int(np.argmax([one.log_likelihood for one in runs]))
+    best = int(largest([one.log_likelihood for one in runs]))
     return runs[best], best % len(starts)

@@ -30,7 +30,9 @@ def as_table(
         raise InvalidDataError("empty_table", n_rows=len(X), n_columns=X.shape[1])
     found: Any = checked_table(estimator, X, reset=reset)
     if sp.issparse(found):
-        found = np.asarray(found.todense())  # type: ignore[attr-defined]
+        matrix: Any = found
+        # SciPy makes no dense matrix of half precision.
+        found = (matrix.astype(np.float32) if matrix.dtype == np.float16 else matrix).toarray()
     table = found.copy(deep=False) if framed else pd.DataFrame(found)
     table.columns = pd.Index(table_names(estimator, X, feature_names, reset=reset), dtype=object)
     return table

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from momentree._choices import Refine
+from momentree._ties import largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import (
     check_choice,
@@ -28,6 +29,7 @@ from momentree.models._base import log
 from momentree.models._bernoulli_data import BinaryData
 from momentree.models._bernoulli_groups import BernoulliGroups, counted
 from momentree.models._bernoulli_starts import (
+    near_average,
     start_from_splits,
     start_from_tree,
     start_from_views,
@@ -38,6 +40,7 @@ from momentree.models._fit_result import FitResult, Initialization
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters, MixtureSums
 from momentree.refinement import Refined, em, renewing_em
 from momentree.refinement.em import Convergence
+from momentree.refinement.growing import MANY
 from momentree.tree.online import BatchUpdate
 
 Start = Literal[
@@ -256,7 +259,7 @@ class BernoulliMixture(BernoulliGroups):
             fitted, centers = refined.parameters, refined.parameters.centers
             n_iter, converged = refined.n_iter, refined.converged
             diagnostics["log_likelihood"] = refined.log_likelihood
-        order = np.argsort(-fitted.weights, kind="stable")
+        order = largest_first(fitted.weights, centers)
         sums = None
         if refined is not None:
             sums = self._sums_of(data, refined.sums, refined.sizes).reordered(order)
@@ -341,26 +344,37 @@ class BernoulliMixture(BernoulliGroups):
         starts = self._starts(data)
         if not self.refine:
             return starts[-1], None
-        runs = []
-        for start in starts:
-            log.info("refining %d components", start.parameters.n_components)
-            refined = em(
+
+        def run(parameters: BernoulliParameters) -> Refined[BernoulliParameters]:
+            log.info("refining %d components", parameters.n_components)
+            return em(
                 data.rows,
-                start.parameters,
+                parameters,
                 sample_weight=data.weight,
                 smoothing=self.smoothing,
                 max_iter=self.max_iter,
                 tol=TOLERANCES[self.convergence] if self.tol is None else self.tol,
                 convergence=self.convergence,
             )
-            runs.append((start, refined))
+
+        def log_posterior(one: Refined[BernoulliParameters]) -> float:
+            prior = one.parameters.log_prior(one.sums, one.sizes, self.smoothing)
+            return one.log_likelihood + prior
+
+        runs = [(start, run(start.parameters)) for start in starts]
         # Raw moments assume least, so corrected ones must gain the BIC penalty of one parameter
         # per component.
         margin = 0.5 * self._wanted * np.log(max(float(data.rows.total(data.weight)), 2.0))
         best, *others = runs
-        for run in others:
-            if run[1].log_likelihood > best[1].log_likelihood + margin:
-                best = run
+        for one in others:
+            if one[1].log_likelihood > best[1].log_likelihood + margin:
+                best = one
+        start, refined = best
+        last = self._last_fit(data.ones.shape[1])
+        if start.diagnostics["start"] == "splits" and last is None and self._wanted < MANY:
+            again = run(near_average(refined.parameters))
+            if log_posterior(again) > log_posterior(refined):
+                return start, again
         return best
 
     def _starts(self, data: BinaryData) -> list[Initialization[BernoulliParameters]]:

@@ -13,11 +13,18 @@ from momentree._validation import check_choice, check_integer, check_shape, chec
 from momentree.exceptions import InvalidDataError
 from momentree.models._decomposers import Decomposer, decomposer
 from momentree.models._hidden_markov import HiddenMarkovModel
-from momentree.models._hmm_starts import from_contexts, from_moments, from_windows, softened
+from momentree.models._hmm_starts import (
+    SHORT_WINDOW,
+    WINDOW,
+    from_contexts,
+    from_moments,
+    from_windows,
+    softened,
+)
 from momentree.objects.hidden_markov import CategoricalEmissions, HMMParameters
 from momentree.objects.mixtures import check_sums
 
-HMMStart = Literal["auto", "moments", "windows", "contexts"]
+HMMStart = Literal["auto", "moments", "windows", "short_windows", "contexts"]
 
 
 class CategoricalHMM(HiddenMarkovModel):
@@ -39,14 +46,15 @@ class CategoricalHMM(HiddenMarkovModel):
     refine : {"em", None}, default="em"
         "em" refines the start by Baum-Welch, and by L-BFGS where the observations are at least 40
         times as many as the symbols. None returns the moment estimates.
-    start : {"auto", "moments", "windows", "contexts"}, default="auto"
+    start : {"auto", "moments", "windows", "short_windows", "contexts"}, default="auto"
         How Baum-Welch starts. "moments" decomposes the moments of triples of consecutive symbols;
         see :class:`momentree.moments.HMMMoments`. It requires sequences of three observations
         and at least k symbols with linearly independent distributions in the states.
         "windows" groups windows of 8 observations by their counts of symbols, which suits states
-        that last, and does not have these requirements. "contexts" groups symbols by the symbols
-        before and after them. "auto" runs Baum-Welch from all three, and continues with the most
-        likely one; without Baum-Welch, it is the first of them that applies.
+        that last, and does not have these requirements; "short_windows" groups windows of 3, which
+        suits short sequences. "contexts" groups symbols by the symbols before and after them.
+        "auto" runs Baum-Welch from all four, and continues with the most likely one; without
+        Baum-Welch, it is the first of them that applies.
     smoothing : float >= 0, default=0.001
         Number of average observations and transitions added to each state, so that no probability
         is 0.
@@ -146,8 +154,6 @@ class CategoricalHMM(HiddenMarkovModel):
         if reset:
             symbols = check_symbols(X, self.n_features)
             self.n_features_in_ = 1
-            self._seen = symbols
-            self._d = int(symbols.max()) + 1 if self.n_features is None else int(self.n_features)
             return symbols
         return check_symbols(X, self.emissionprob_.shape[1])
 
@@ -158,10 +164,13 @@ class CategoricalHMM(HiddenMarkovModel):
         return np.add.reduceat(values * np.sqrt(1.0 + place), starts)
 
     def _starts(self, X: Ints, lengths: Ints) -> Iterator[tuple[str, HMMParameters]]:
-        k, d, method = self.n_components, self._d, decomposer(self.decomposition)
+        k, d = int(self.n_components), int(X.max()) + 1
+        d = d if self.n_features is None else int(self.n_features)
+        method = decomposer(self.decomposition)
         methods: dict[str, Callable[[], HMMParameters | None]] = {
             "moments": lambda: from_moments(X, lengths, k, d, method, self.random_state),
-            "windows": lambda: from_windows(X, lengths, k, d),
+            "windows": lambda: from_windows(X, lengths, k, d, WINDOW),
+            "short_windows": lambda: from_windows(X, lengths, k, d, SHORT_WINDOW),
             "contexts": lambda: from_contexts(X, lengths, k, d),
         }
         any_found = False
@@ -180,14 +189,14 @@ class CategoricalHMM(HiddenMarkovModel):
     def _emissions(self) -> CategoricalEmissions:
         return CategoricalEmissions(self.emissionprob_)
 
-    def _set_emissions(self, emissions: CategoricalEmissions) -> None:
+    def _set_emissions(self, emissions: CategoricalEmissions, X: Ints) -> None:
         # A symbol that was never seen says nothing: it is equally likely in all states.
-        seen = np.bincount(self._seen, minlength=self._d) > 0
-        rare = 1.0 / (len(self._seen) + self._d)
+        d = emissions.probabilities.shape[1]
+        seen = np.bincount(X, minlength=d) > 0
+        rare = 1.0 / (len(X) + d)
         rest = 1.0 - rare * np.count_nonzero(~seen)
         self.emissionprob_ = np.where(seen, emissions.probabilities * rest, rare)
-        self.vocabulary_ = np.arange(self._d).astype(str).astype(object)
-        del self._d, self._seen
+        self.vocabulary_ = np.arange(d).astype(str).astype(object)
 
     @property
     def _n_parameters(self) -> int:

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from momentree._fit import warn_caller
+from momentree._fit import converging, warn_caller
+from momentree._ties import largest_first
 from momentree._types import Floats
 from momentree._validation import check_number
 from momentree.assignment.incomplete import IncompleteAssigner
@@ -37,6 +38,7 @@ POSSIBLE_CODES = 0.05
 """The same for binary rows, whose raw moments are biased."""
 
 
+@converging()
 def next_round(
     state: State,
     n_components: int | None = None,
@@ -120,6 +122,7 @@ def next_round(
     )
 
 
+@converging()
 def fitted_from(
     state: State,
     *,
@@ -201,7 +204,7 @@ def fitted_from(
     else:
         raise InvalidDataError("round_without_model")
     state._check_rows()
-    order = np.argsort(-weights, kind="stable")
+    order = largest_first(weights, centers)
     model.posterior_ = fitted.reordered(order)
     model.weights_, model.components_ = weights[order], centers[:, order].T.copy()
     model.labels_ = np.empty(0, dtype=np.intp)

@@ -126,6 +126,8 @@ class GaussianHMM(HiddenMarkovModel):
 
     means_: Floats
     covars_: Floats
+    _covariance_type: CovarianceType  # of the fit
+    _reg_covar: float  # of the fit
 
     def __init__(
         self,
@@ -187,7 +189,7 @@ class GaussianHMM(HiddenMarkovModel):
         return np.add.reduceat(values * np.sqrt(1.0 + place), starts)
 
     def _starts(self, X: Floats, lengths: Ints) -> Iterator[tuple[str, HMMParameters]]:
-        k, d = self.n_components, X.shape[1]
+        k, d = int(self.n_components), X.shape[1]
         method = decomposer(self.decomposition)
         near = np.clip(X, -NEAR, NEAR)
         methods: dict[str, Callable[[], Floats | None]] = {
@@ -214,11 +216,12 @@ class GaussianHMM(HiddenMarkovModel):
     def _emissions(self) -> GaussianEmissions:
         means = (self.means_ - self._offset) / self._scale
         roots = np.asarray(np.linalg.cholesky(self.covars_ / self._scale**2), dtype=np.float64)
-        return GaussianEmissions(means, roots, self.covariance_type, float(self.reg_covar))
+        return GaussianEmissions(means, roots, self._covariance_type, self._reg_covar)
 
-    def _set_emissions(self, emissions: GaussianEmissions) -> None:
+    def _set_emissions(self, emissions: GaussianEmissions, X: Floats) -> None:  # noqa: ARG002
         self.means_ = emissions.means * self._scale + self._offset
         self.covars_ = emissions.covariances * self._scale**2
+        self._covariance_type, self._reg_covar = emissions.kind, emissions.floor
         names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_).astype(str))
         self.vocabulary_ = np.asarray(names, dtype=object)
 
@@ -234,7 +237,7 @@ class GaussianHMM(HiddenMarkovModel):
     @property
     def _n_parameters(self) -> int:
         k, d = self.means_.shape
-        of_covariances = covariance_parameters(self.covariance_type, k, d)
+        of_covariances = covariance_parameters(self._covariance_type, k, d)
         return int(k - 1 + k * (k - 1) + k * d + of_covariances)
 
     def _draw(self, states: Ints, rng: np.random.RandomState) -> Floats:
@@ -248,4 +251,6 @@ class GaussianHMM(HiddenMarkovModel):
         check_shape("covars_", self.covars_, (k, d, d))
         check_shape("_offset", self._offset, (d,))
         check_number("_scale", self._scale, above=0)
+        check_choice("_covariance_type", self._covariance_type, get_args(CovarianceType))
+        check_number("_reg_covar", self._reg_covar, above=0)
         return k

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momentree._choices import CovarianceType, Refine
+from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree._validation import (
     check_choice,
@@ -67,7 +68,9 @@ class GaussianMixture(DensityModel):
         tree by D-SIDIWO. "search": divisions, merges and exchanges of components while these raise
         the likelihood, which takes longer and often finds more. "auto": groups; up to 8 components
         groups by squares and products and, with 500 samples per component, moments; for "tied" a
-        brief search.
+        brief search. After EM from "groups" or "auto", pairs of components are merged and others
+        divided while this raises the likelihood, for a short time; not with "full" covariances,
+        whose many statistics make it slow.
     reg_covar : float >= 0, default=1e-6
         Added to all variances, in squared units of X, as in scikit-learn. It keeps the likelihood
         finite.
@@ -104,7 +107,7 @@ class GaussianMixture(DensityModel):
     n_parameters_ : int
         Number of free parameters.
     n_iter_ : int
-        Number of EM steps from the chosen start.
+        Number of EM steps from the chosen start, or after exchanges.
     n_passes_ : float
         Passes over the data: how often a row was read, on average.
     converged_ : bool
@@ -115,7 +118,8 @@ class GaussianMixture(DensityModel):
         What was left out of the fit, and components that describe too few samples. ``fit`` warns of
         them too.
     diagnostics_ : dict
-        "start": name of the chosen start; "bic", with ``n_components="auto"``: the BIC of 1, 2, ...
+        "start": name of the chosen start, with ", exchanges" if exchanges raised the likelihood;
+        "bic", with ``n_components="auto"``: the BIC of 1, 2, ...
         components.
     n_features_in_ : int
         Number of columns.
@@ -159,6 +163,7 @@ class GaussianMixture(DensityModel):
 
     covariances_: Floats
     means_: Floats
+    _covariance_type: CovarianceType  # of the fit
 
     def __init__(
         self,
@@ -240,7 +245,7 @@ class GaussianMixture(DensityModel):
         log.info("most likely start: %s", result.start)
         components = result.components
         joint = components.log_joint(X, missing)
-        labels = np.asarray(joint.argmax(axis=1), dtype=np.intp)
+        labels = np.asarray(largest(joint), dtype=np.intp)
         likelihoods = log_posterior(joint)[1]
         weighted = weight > 0  # an extreme row counts too, but not one of weight zero
         notes = [*data.notes, *self._doubts(components, labels, weight)]
@@ -253,6 +258,7 @@ class GaussianMixture(DensityModel):
                 "weights_": components.weights,
                 "means_": components.means,
                 "covariances_": components.covariances,
+                "_covariance_type": self.covariance_type,
             },
             labels,
             float(weight[weighted] @ likelihoods[weighted]),
@@ -290,15 +296,14 @@ class GaussianMixture(DensityModel):
         means: Any = vars(self).get("means_")
         if not (self.warm_start and self.refine) or np.shape(means) != (n_components, d):
             return None
-        last = self._components
-        return last if _shape(last) == np.shape(self.covariances_) else None
+        return self._components if self._covariance_type == self.covariance_type else None
 
     # --- results ----------------------------------------------------------------------------------
 
     @property
     def _components(self) -> GaussianComponents:
         return GaussianComponents(
-            self.weights_, self.means_, self.covariances_, self.covariance_type
+            self.weights_, self.means_, self.covariances_, self._covariance_type
         )
 
     @property
@@ -309,7 +314,7 @@ class GaussianMixture(DensityModel):
     @property
     def precisions_(self) -> Floats:
         """Inverses of ``covariances_``, of the same shape."""
-        if self.covariance_type in ("spherical", "diag"):
+        if self._covariance_type in ("spherical", "diag"):
             return np.asarray(1.0 / self.covariances_)
         return np.asarray(np.linalg.inv(self.covariances_))
 
@@ -337,6 +342,7 @@ class GaussianMixture(DensityModel):
 
     def _check_restored(self) -> int:
         k, d = len(self.weights_), self.n_features_in_
+        check_choice("_covariance_type", self._covariance_type, get_args(CovarianceType))
         check_shape("means_", self.means_, (k, d))
         check_shape("covariances_", self.covariances_, _shape(self._components))
         try:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 import momentree.decomposition as decompositions
 from momentree._elsewhere import by_partition, here
 from momentree._fit import all_or_nothing, warn_caller
+from momentree._ties import SAME_ENTRY, largest, largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import (
     as_floats,
@@ -383,9 +384,8 @@ def _canonical(A: Floats, spread: Floats, kurtosis: Floats) -> tuple[Ints, Float
     """Return the order of the sources, and their signs in this order."""
     standardized = A / np.where(spread > 0, spread, 1.0)[:, None]
     # Sources that are equal but for rounding are ordered by the features they appear in.
-    at = np.abs(standardized).round(6).argmax(axis=0)
-    size = np.abs(kurtosis)
-    order = np.lexsort((at, -(size / max(float(size.max()), 1e-300)).round(6)))
+    at = largest(np.abs(standardized).T, SAME_ENTRY)
+    order = largest_first(np.abs(kurtosis), -at)
     peaks = standardized[at, np.arange(len(at))][order]
     return order, np.where(peaks < 0, -1.0, 1.0)
 

@@ -10,6 +10,7 @@ import numpy as np
 from momentree._choices import TopicModel, Weighting
 from momentree._elsewhere import by_partition
 from momentree._pages import in_parts
+from momentree._ties import largest, largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_number, generator
 from momentree.backends import (
@@ -119,7 +120,7 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
         Parameters used for inference: ``alpha_`` and ``components_``, with zeros from the moments
         smoothed.
     labels_ : ndarray of int of shape (n_samples,)
-        Topic with the largest proportion in each document.
+        Topic with the largest proportion in each document; -1 for documents without words.
     n_iter_ : int
         Number of EM steps; 1 without EM.
     n_passes_ : float
@@ -178,6 +179,7 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
     """
 
     _counts_orders = True
+    _leaves_out_empty = True
     _auto_model: ClassVar[TopicModel | None] = "lda"
 
     tol: float
@@ -264,7 +266,7 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
             diagnostics = {**diagnostics, "bound": refined.bound}
             if self.refine != "gibbs":
                 sums = self._sums_of(data, refined)
-        order = np.argsort(-fitted.alpha, kind="stable")
+        order = largest_first(fitted.alpha, topics)
         fitted, topics = fitted.reordered(order), topics[:, order]
         log.info("inferring topic proportions")
         labels = rows.map(LargestColumn(), self._proportions(rows, fitted))
@@ -310,7 +312,7 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
             fitted,
             fitted.weights,
             fitted.centers,
-            H.argmax(axis=1),
+            largest(H),
             self.diagnostics_,
             refined.n_iter,
             refined.converged,
@@ -358,6 +360,7 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
         return variational_em(data.rows, start, tol=self.tol, **options)
 
     def _proportions(self, rows: Rows, parameters: LDAParameters) -> RowArray:
+        check_choice("inference", self.inference, get_args(Inference))
         if self.inference == "gibbs":
             rows = collected(rows)
             return gibbs_proportions(rows, parameters, random_state=self.random_state)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from momentree._choices import Refine
 from momentree._elsewhere import here
 from momentree._fit import all_or_nothing, warn_caller
+from momentree._ties import largest, largest_first
 from momentree._types import Floats
 from momentree._validation import (
     as_floats,
@@ -221,7 +222,7 @@ class MixtureOfRegressions(
         at = np.lexsort((weight, target, *X.T[::-1]))
         with single_threaded_blas():
             self._fit(X[at], target[at], weight[at])
-        self.labels_ = np.asarray(self.predict_proba(table, target).argmax(axis=1), np.intp)
+        self.labels_ = np.asarray(largest(self.predict_proba(table, target)), np.intp)
         for note in extremes:
             column = note.values["column"]
             name = "y" if column == X.shape[1] else column
@@ -408,7 +409,7 @@ class MixtureOfRegressions(
         )
         result = self._best(data, F)
         p = result.parameters
-        order = np.lexsort((*-p.coefs[::-1].round(9), -p.weights.round(12)))
+        order = largest_first(p.weights, p.coefs)
         slopes = p.coefs[int(self.fit_intercept) :, order].T / unit * size[0]
         self.weights_, self.coef_ = p.weights[order], slopes
         self.noise_variances_ = p.variances[order] * size[0] ** 2
@@ -432,7 +433,7 @@ class MixtureOfRegressions(
             name: em_regressions(data, begin, max_iter=self.max_iter, tol=self.tol)
             for name, begin in starts.items()
         }
-        best = max(found, key=lambda name: found[name].log_likelihood)
+        best = list(found)[largest([each.log_likelihood for each in found.values()])]
         self.diagnostics_ = {
             "start": best,
             "log_likelihoods": {name: each.log_likelihood for name, each in found.items()},

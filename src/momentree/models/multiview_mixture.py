@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
@@ -248,7 +248,7 @@ class MultiviewMixture(ProductMixture):
         """Return the kind of each view."""
         names = [str(name) for name in self.view_names_]
         kinds = self.kinds
-        if isinstance(kinds, str):
+        if isinstance(kinds, str) or not isinstance(kinds, Iterable):
             found = [kinds] * len(names)
         elif isinstance(kinds, Mapping):
             given = {str(name): kind for name, kind in kinds.items()}

@@ -84,7 +84,7 @@ class SingleTopicModel(SamplesOfDocuments, CountMixture):
     ----------
     weights_ : ndarray of shape (n_components,)
         omega, descending, sum 1. If the data support fewer than `n_components` topics, ``fit``
-        warns and returns fewer. EM may reduce a weight to zero.
+        warns and returns fewer: it also drops topics that no document is left in after EM.
     components_ : ndarray of shape (n_components, n_features)
         Topics in rows: P[word | topic], sum 1.
     posterior_ : TopicParameters
@@ -94,7 +94,7 @@ class SingleTopicModel(SamplesOfDocuments, CountMixture):
         How "auto" chose the number of topics: the number, its interval, the reason and the curve.
         None if the number was given. Not saved in files.
     labels_ : ndarray of int of shape (n_samples,)
-        Most probable topic of each document.
+        Most probable topic of each document; -1 for documents without words, which are in none.
     n_iter_ : int
         Number of EM steps; 1 without EM.
     n_passes_ : float
@@ -158,6 +158,7 @@ class SingleTopicModel(SamplesOfDocuments, CountMixture):
 
     _family: ClassVar[type[MixtureParameters]] = TopicParameters
     _counts_orders = True
+    _leaves_out_empty = True
     _auto_model: ClassVar[TopicModel | None] = "single-topic"
 
     def __init__(

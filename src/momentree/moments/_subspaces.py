@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from momentree._ties import fixed_vectors
 from momentree._types import Floats
 from momentree.exceptions import InvalidDataError
 
@@ -38,10 +39,4 @@ def largest_eigenvectors(M2: Floats, k: int) -> Floats:
     k = min(k, len(values), int(np.count_nonzero(values > 1e-12 * max(values[-1], 0.0))))
     if k < 1:
         raise InvalidDataError("no_component_in_state")
-    return np.asarray(U[:, ::-1][:, :k])
-
-
-def signed(U: Floats) -> Floats:
-    """Make the largest entry of each column positive."""
-    signs = np.sign(U[np.abs(U).argmax(axis=0), np.arange(U.shape[1])])
-    return np.ascontiguousarray(U * np.where(signs == 0, 1.0, signs))
+    return fixed_vectors(values[::-1], U[:, ::-1])[:, :k]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator, svds
 
+from momentree._ties import fixed_vectors
 from momentree._types import Floats
 from momentree._validation import as_floats, check_distribution, check_missing, check_shape
 from momentree.backends import RowBlocks
@@ -62,6 +63,8 @@ def leading_pair(a: View, b: View, v: Floats, k: int) -> tuple[Floats, Floats, F
         U, S, V = _dense(a, b, v)
     else:
         U, S, V = _lanczos(a, b, v, k)
+    fixed = fixed_vectors(S, U)
+    U, V = fixed, V @ (U.T @ fixed)
     keep = S[:k] > RANK_TOLERANCE * max(float(S.max(initial=0.0)), 0.0)
     r = int(keep.sum())
     return U[:, :r], S[:r], V[:, :r]

@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from momentree._choices import LogScaling, StateModel
-from momentree._fit import warn_caller
+from momentree._fit import converging, warn_caller
+from momentree._ties import signed
 from momentree._types import Bools, Floats
 from momentree._validation import (
     as_floats,
@@ -31,7 +32,7 @@ from momentree.exceptions import (
     InvalidDataError,
     InvalidParameterError,
 )
-from momentree.moments._subspaces import RitzPairs, largest_eigenvectors, signed
+from momentree.moments._subspaces import RitzPairs, largest_eigenvectors
 from momentree.moments.factorial import FactorialMoments
 from momentree.moments.lda import check_alpha0
 from momentree.moments.pairs import WeightedGram, diagonal_places, packed, unpacked
@@ -53,6 +54,8 @@ DIRECTIONS = 48
 """Products of M2 in the first round of more columns."""
 MOST_SLICES = 21
 """From this many components, the last round has the whitened tensor instead of the slices."""
+_MANY_ROWS = 30
+"""From this many rows, chance does not turn M3 against M2."""
 ACCURATE = 1e-3
 """Residual of the eigenpairs of M2, relative to the largest eigenvalue, at which a subspace is
 used; the error of estimated moments is larger."""
@@ -279,6 +282,36 @@ class MomentState(State):
         bits = np.unpackbits(np.frombuffer(digests, dtype=np.uint8)).reshape(-1, DIRECTIONS)
         return 2.0 * bits.astype(np.float64) - 1.0
 
+    def _restore(self, sums: dict[str, Floats], *, released: bool) -> None:
+        super()._restore(sums, released=released)
+        slack = 10.0 if self.settings["log_scaling"] else 1.0 + 1e-6  # scaled counts below u
+        for name, limit in self._limits().items():
+            # Entries of directions are at most 1, so a contraction is no larger than the sum.
+            sizes = np.abs(sums.get(name, np.zeros(1)))
+            found = sizes.max() if name == "tensor" else sizes.sum(axis=0).max()
+            if not found <= slack * limit + 1e-6:
+                raise InvalidDataError("sums_beyond_totals", name=name)
+        if self.model != "gaussian" and "slices" in sums and self.n_rows >= _MANY_ROWS:
+            # Sums over columns of M3 weigh the rows of M2 by their lengths, which changes no sign.
+            pairs = self._fixed["subspace"].T @ sums["products"]
+            triples = unpacked(sums["slices"].sum(axis=0))
+            size = np.linalg.norm(pairs) * np.linalg.norm(triples)
+            if np.linalg.eigvalsh(pairs)[0] > 0 and np.vdot(pairs, triples) < -0.5 * size:
+                raise InvalidDataError("sums_beyond_totals", name="slices")
+
+    def _limits(self) -> dict[str, float]:
+        """Return the largest sum over columns of each array, given the totals."""
+        _, first, pairs, triples, mass = (float(total) for total in self._sums["totals"])
+        names = ("first", "pairs", "products", "slices", "tensor")
+        if self.model == "bernoulli":
+            d = len(self.columns)
+            values = [mass, *2 * [d * mass], *2 * [d * d * mass]]
+        elif self.model == "poisson":
+            values = [mass]
+        else:
+            values = [first, *2 * [pairs], *2 * [triples]]
+        return {} if self.model == "gaussian" else dict(zip(names, values, strict=False))
+
     def _suppress(self, rare: Bools, min_count: int) -> int:
         """Suppress pairs of columns that few rows have."""
         if not self.whole:
@@ -407,6 +440,7 @@ class MomentState(State):
 
     # --- rounds -----------------------------------------------------------------------------------
 
+    @converging()
     def next_round(self, n_components: int, *, tol: float = ACCURATE) -> MomentState:
         """Return the empty state of the next round, whose subspace this round determines.
 

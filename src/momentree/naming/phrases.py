@@ -197,7 +197,7 @@ def _chosen(texts: Sequence[str], labels: Ints, n_leaves: int) -> list[int]:
     start = 0
     for part in in_parts(labels, always=True):
         drawn = np.fromiter(checksums, np.uint32, len(part))
-        for leaf in np.unique(part).tolist():
+        for leaf in np.unique(part[part >= 0]).tolist():
             here = np.flatnonzero(part == leaf)
             sums = np.concatenate([least[leaf][0], drawn[here]])
             at = np.concatenate([least[leaf][1], here + start])

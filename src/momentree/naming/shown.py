@@ -10,7 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from momentree._pages import in_parts, picked
+from momentree._pages import each_part, in_parts, picked
+from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree.backends import Block, Rows, RowSampler, as_rows, single_threaded_blas, taken
 from momentree.metrics.words import DECIMALS, npmi
@@ -64,7 +65,7 @@ def choose_shown_words(
     X : {array-like, sparse array, Rows} of shape (n_samples, n_features)
         Counts >= 0; Rows store no zeros.
     labels : ndarray of int of shape (n_samples,)
-        Leaf or topic of each document.
+        Leaf or topic of each document; -1 for documents in none, which are not counted.
     groups : sequence of sequence of int
         The leaves of each group.
     vocabulary : sequence of str of shape (n_features,)
@@ -97,6 +98,9 @@ def choose_shown_words(
     [['boat', 'sea'], ['hill', 'sea']]
     """
     rows = X if isinstance(X, Rows) else as_rows(_without_zeros(X))
+    if min(int(part.min()) for part in in_parts(labels)) < 0:
+        weight = each_part(lambda v, leaf: np.where(leaf < 0, 0.0, v), weight, labels)
+        labels = each_part(lambda leaf: np.maximum(leaf, 0), labels)
     n_drawn = max(int(part.max()) for part in in_parts(labels)) + 1
     n_leaves = max(n_drawn, *(leaf + 1 for leaves in groups for leaf in leaves))
     rows, labels, weight = _drawn(rows, labels, weight, max(_LEAST, _COUNTED // n_drawn))
@@ -241,8 +245,8 @@ def _coherent(score: Floats, together: Floats, overlap: NDArray[np.bool_]) -> In
     sums = np.zeros(len(score))
     for _ in range(n):
         mean = sums / max(len(chosen), 1)
-        value = np.round(score * (1.0 + mean), DECIMALS + 6)
-        best = int(np.where(left, value - 10.0 * repeated, -np.inf).argmax())
+        value = score * (1.0 + mean) - 10.0 * repeated
+        best = int(largest(np.where(left, value, -np.inf)))
         chosen.append(best)
         left[best] = False
         repeated |= overlap[best]

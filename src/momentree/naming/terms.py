@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._ties import ranks
 from momentree._types import Floats, Ints
-from momentree.metrics.words import DECIMALS
 
 NAME_TERMS = 3
 """Maximum number of words, phrases or codes in a name."""
@@ -62,16 +62,18 @@ def rank_terms(
     present = np.flatnonzero((center > 0) & (base > 0) & (above > 0))
     p = center[present]
     value = np.log(p) - (1.0 - lam) / 2 * (np.log(base[present]) + np.log(above[present]))
-    value = np.round(value, DECIMALS)
+    rank_of = ranks(value)
     tier = _tiers(p, base[present], above[present])
     if len(present) > limit:  # strings are slow to sort
-        rank = np.lexsort((-value, tier))
+        rank = np.lexsort((rank_of, tier))
         last = rank[limit - 1]
-        kept = np.flatnonzero((tier < tier[last]) | ((tier == tier[last]) & (value >= value[last])))
+        kept = np.flatnonzero(
+            (tier < tier[last]) | ((tier == tier[last]) & (rank_of <= rank_of[last]))
+        )
     else:
         kept = np.arange(len(present))
     by_name = np.array([str(names[j]) for j in present[kept]], dtype=str)
-    rank = kept[np.lexsort((by_name, -value[kept], tier[kept]))][:limit]
+    rank = kept[np.lexsort((by_name, rank_of[kept], tier[kept]))][:limit]
     n_leading = int(np.count_nonzero(tier[rank] < 2))
     return present[rank], n_leading or len(rank)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._ties import largest_first
 from momentree._types import Floats, Ints
 from momentree.naming.forms import join_forms
 from momentree.naming.phrases import Phrases
@@ -70,7 +71,7 @@ def choose_words(
     joined = np.zeros((n_groups, len(centers)))
     np.add.at(joined, group, centers[:, columns].T)
     # The most frequent form; equally frequent ones in alphabetical order.
-    frequent = np.lexsort((np.arange(len(columns)), -np.round(centers[0, columns], 15)))
+    frequent = largest_first(centers[0, columns])
     names = np.empty(n_groups, dtype=object)
     for j in frequent[::-1]:
         names[group[j]] = words[columns[j]]

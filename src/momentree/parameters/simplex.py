@@ -7,6 +7,9 @@ import numpy as np
 from momentree._types import Bools, Floats
 from momentree.objects import Decomposition, TopicParameters
 
+ROUNDING = 1e-13
+"""Entries below this, relative to the largest of the column, are zero."""
+
 
 def project_to_simplex(V: Floats) -> Floats:
     """Return the Euclidean projection of each column onto the probability simplex.
@@ -34,6 +37,7 @@ def project_to_simplex(V: Floats) -> Floats:
     excess = (np.cumsum(descending, axis=1) - 1.0) / np.arange(1, d + 1)
     last = d - 1 - np.argmax((descending > excess)[:, ::-1], axis=1)
     P = np.maximum(rows - excess[np.arange(k), last, None], 0.0)
+    P[ROUNDING * np.abs(rows).max(axis=1, keepdims=True, initial=0.0) > P] = 0.0
     return np.ascontiguousarray((P / P.sum(axis=1, keepdims=True)).T)
 
 

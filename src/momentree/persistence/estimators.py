@@ -183,6 +183,19 @@ def load(path: str | PathLike[str]) -> SavedEstimator:
         If the file is missing, damaged, or of another format version.
     InvalidParameterError
         If `path` is not a path.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from momentree import PoissonMixture, load
+    >>> from momentree.datasets import make_poisson_mixture
+    >>> X = make_poisson_mixture(200, 10, 2, random_state=0).X
+    >>> model = PoissonMixture(2).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/groups.mt")
+    ...     again = load(f"{folder}/groups.mt")
+    >>> bool((again.predict(X) == model.labels_).all())
+    True
     """
     return _loaded(path, SavedEstimator)
 

@@ -168,6 +168,7 @@ def note_copies(
         "copies_weighted" if weighted else "copies_counted",
         n_rows=n_copies,
         n_all=n,
+        n_groups=n_groups,
         every=all_rows(n, passages),
         near=Message("of_these_near", n_rows=n_near) if n_near else "",
         parameter="unique",

@@ -8,6 +8,7 @@ from typing import Generic, Literal, TypeVar
 import numpy as np
 
 from momentree._pace import iterations
+from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowArray, RowBlocks, Rows
 from momentree.backends.products import TransposedProduct
@@ -175,7 +176,7 @@ def expected_statistics(
     if not parameters.signed:
         theta = np.maximum(theta, LOG_ZERO)
     d, k = theta.shape
-    base = int(parameters.weights.argmax()) if parameters.signed else k - 1
+    base = int(largest(parameters.weights)) if parameters.signed else k - 1
     order = np.array([*np.delete(np.arange(k), base), base])
     contrasts = np.ascontiguousarray(theta[:, order[:-1]] - theta[:, base, None])
     kernel = Expectation(contrasts, parameters.offsets[order])

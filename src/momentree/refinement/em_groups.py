@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from scipy.special import expit
 
+from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowArray, Rows, group_totals, parted, with_room
 from momentree.objects import MixtureParameters
@@ -94,7 +95,7 @@ class _Running(Generic[P]):
         if not parameters.signed:  # the mean of a word that never occurs may be zero
             theta = np.maximum(theta, LOG_ZERO)
         # Of signed statistics the base is the larger component: see `expected_statistics`.
-        self._base = base = int(parameters.weights.argmax()) if parameters.signed else 1
+        self._base = base = int(largest(parameters.weights)) if parameters.signed else 1
         self.contrast = theta[:, 1 - base] - theta[:, base]
         self.ahead = float(offsets[1 - base] - offsets[base])
         self._of_base = float(self._sums @ theta[:, base] + self._weight * offsets[base])

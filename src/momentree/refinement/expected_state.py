@@ -137,6 +137,12 @@ class ExpectedState(State):
             "occurrences": occurrences,
         }
 
+    def _restore(self, sums: dict[str, Floats], *, released: bool) -> None:
+        super()._restore(sums, released=released)
+        for name, limit in (("sizes", "weight"), ("expected", "words")):
+            if not sums[name].sum() <= (1.0 + 1e-6) * sums[limit][0] + 1e-6:
+                raise InvalidDataError("sums_beyond_totals", name=name)
+
     def _checked(self, X: Any) -> Any:
         if self.settings["model"] != "bernoulli":
             return check_counts(X)

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from momentree._ties import exceeds, largest_first
 from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks
 from momentree.objects import MixtureParameters
@@ -120,7 +121,7 @@ class Growing(Generic[P]):
         best = self._exchanged(refined)
         for start in others:
             found = self._exchanged(self._converged(self._expected(start))[0])
-            if found.log_likelihood > best.log_likelihood:
+            if exceeds(found.log_likelihood, best.log_likelihood):
                 best = found
         for times in range(2, 2 + FURTHER * (k < MANY and not brief)):
             if self.spent + FURTHER_TIME + n_steps > self._budget:
@@ -129,9 +130,27 @@ class Growing(Generic[P]):
             if len(grown.sizes) <= k:
                 break
             found = self._exchanged(self._converged(self._merged(grown, k))[0])
-            if found.log_likelihood > best.log_likelihood:
+            if exceeds(found.log_likelihood, best.log_likelihood):
                 best = found
         return best.parameters
+
+    def exchanged(self, parameters: P, time: float) -> P:
+        """Return a mixture after exchanges that raise its likelihood; itself if there are none.
+
+        Parameters
+        ----------
+        parameters : MixtureParameters
+            A mixture, after EM.
+        time : float
+            No exchange is tried after this time, in EM steps.
+
+        Returns
+        -------
+        MixtureParameters
+            As many components.
+        """
+        self._budget = time
+        return self._exchanged(self._expected(parameters)).parameters
 
     def _grown(self, found: Found[P], n_components: int) -> Found[P]:
         """Divide the components that gain most, and run a few EM steps, until there are k."""
@@ -139,7 +158,7 @@ class Growing(Generic[P]):
         while (n := len(found.sizes)) < n_components:
             two = self._halves(found, two)
             most = min(n_components - n, math.ceil(GROWTH * n))
-            chosen = np.argsort(-two.gain, kind="stable")[:most]
+            chosen = largest_first(two.gain)[:most]
             chosen = chosen[np.isfinite(two.gain[chosen])]
             if not len(chosen):
                 break
@@ -238,7 +257,7 @@ class Growing(Generic[P]):
         found, before = self._expected(parameters), -np.inf
         rise = np.inf
         for step in range(MOST_STEPS):
-            if found.log_likelihood > to_exceed:
+            if exceeds(found.log_likelihood, to_exceed):
                 return found
             last_rise, rise = rise, found.log_likelihood - before
             if step > 3:
@@ -288,12 +307,12 @@ class Growing(Generic[P]):
         k = len(found.sizes)
         loss = self._merging(found).loss
         loss[np.tril_indices(k)] = np.inf
-        pairs = np.argsort(loss, axis=None, kind="stable")[: min(4 * k, k * (k - 1) // 2)]
+        pairs = largest_first(-loss.ravel())[: min(4 * k, k * (k - 1) // 2)]
         i, j = np.unravel_index(pairs, loss.shape)
         net = loss[i, j][:, None] - two.gain
         at = np.arange(len(i))
         net[at, i] = net[at, j] = np.inf
-        order = np.argsort(net, axis=None, kind="stable")[: np.count_nonzero(np.isfinite(net))]
+        order = largest_first(-net.ravel())[: np.count_nonzero(np.isfinite(net))]
         pair, c = np.unravel_index(order, net.shape)
         return Exchanges(np.stack([i[pair], j[pair], c], axis=1), net[pair, c])
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowBlocks, parted
 from momentree.objects import MixtureParameters
@@ -172,7 +173,7 @@ def _first_direction(means: Floats, squares: Floats, variance: Floats | None) ->
         variance = means * np.maximum(1.0 - means, 0.0)
     variance = squares * variance
     direction = np.ones_like(means)
-    direction[variance.argmax(axis=0), np.arange(means.shape[1])] = GOLDEN
+    direction[largest(variance.T), np.arange(means.shape[1])] = GOLDEN
     return np.asarray(squares * direction)
 
 

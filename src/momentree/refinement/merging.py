@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree.objects import MixtureParameters
 
@@ -59,7 +60,7 @@ class Merging:
     def merge(self, n_merges: int) -> tuple[Floats, Floats]:
         """Merge the pair of least loss `n_merges` times; return the sums and sizes left."""
         for _ in range(n_merges):
-            i, j = np.unravel_index(self.loss.argmin(), self.loss.shape)
+            i, j = np.unravel_index(largest(-self.loss.ravel()), self.loss.shape)
             self._unite(int(min(i, j)), int(max(i, j)))
         return self._sums[:, ~self._merged], self._sizes[~self._merged]
 

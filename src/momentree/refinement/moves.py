@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import xlogy
 
+from momentree._ties import exceeds, largest, largest_first
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowBlocks
 from momentree.objects import TopicParameters
@@ -104,7 +105,7 @@ def move_samples(
     near, part = np.arange(len(labels), dtype=np.intp), rows
     for _ in range(max_iter):
         target, gain = _gains(part, labels[near], v[near], S + smoothing, N)
-        order = np.argsort(-gain, kind="stable")
+        order = largest_first(gain)
         order = order[: np.count_nonzero(gain > ROUNDING * abs(last))]
         able, to = near[order], target[order]
         new = -np.inf
@@ -116,7 +117,7 @@ def move_samples(
                 able, to = able[~stay], to[~stay]
                 continue
             new = float(classification_log_likelihood(sums, sizes, smoothing).sum())
-            if new > last:
+            if exceeds(new, last):
                 break
             half = len(able) // 2
             able, to = able[:half], to[:half]
@@ -168,7 +169,7 @@ def _gains(rows: RowBlocks, labels: Ints, v: Floats, C: Floats, N: Floats) -> tu
         scores = B.dot(theta) + offsets
         scores[np.arange(len(own)), own] = -np.inf
         found = np.empty((len(own), 2))
-        found[:, 0] = scores.argmax(axis=1)
+        found[:, 0] = largest(scores)
         for rows in _parts(indptr):
             at = slice(indptr[rows.start], indptr[rows.stop])
             lengths = np.diff(indptr[rows.start : rows.stop + 1])

@@ -17,6 +17,11 @@ SMALLEST = 1e-15
 """A smaller root of a probability stays as it is: its derivative would overflow."""
 
 
+POINT, SLOPE, VALUE = 9, 6, 1e-11
+"""Decimals of coordinates and slopes, relative rounding of values. Line searches decide by the last
+bits, which differ between processors, and soon lead elsewhere; these digits have no influence."""
+
+
 class _OutOfSteps(Exception):  # noqa: N818 - not an error
     pass
 
@@ -57,7 +62,8 @@ def quasi_newton(
         return [part.reshape(s) for part, s in zip(np.split(x, ends), shapes, strict=True)]
 
     best, best_objective, best_likelihood, n = start, -np.inf, -np.inf, 0
-    counts = learner.counts(start)[0]
+    counts, _, objective = learner.counts(start)
+    unit = 2.0 ** np.rint(np.log2(VALUE * max(abs(objective), 1.0)))
     scale = [np.sqrt(np.maximum(N.sum(axis=1, keepdims=True), 1.0)) for N in counts]
 
     def value(x: Floats) -> tuple[float, Floats]:
@@ -65,7 +71,7 @@ def quasi_newton(
         if n == max_iter:
             raise _OutOfSteps
         n += 1
-        roots = [part / c for part, c in zip(parts(x), scale, strict=True)]
+        roots = [part / c for part, c in zip(parts(x.round(POINT)), scale, strict=True)]
         sizes = [np.square(y).sum(axis=1, keepdims=True) for y in roots]
         pi, A, O = (np.square(y) / s for y, s in zip(roots, sizes, strict=True))  # noqa: E741
         parameters = HMMParameters(pi[0], A, CategoricalEmissions(O))
@@ -76,7 +82,7 @@ def quasi_newton(
             slopes.append((2.0 / c * (up - y * N.sum(axis=1, keepdims=True) / s)).ravel())
         if objective > best_objective:
             best, best_objective, best_likelihood = parameters, objective, log_likelihood
-        return -objective, -np.concatenate(slopes)
+        return -np.rint(objective / unit) * unit, -np.concatenate(slopes).round(SLOPE)
 
     given = [start.startprob[None], start.transmat, start.emissions.probabilities]
     x = np.concatenate([(np.sqrt(p) * c).ravel() for p, c in zip(given, scale, strict=True)])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
+from momentree._ties import largest, signed
 from momentree._types import Floats
 from momentree.objects.regressions import RegressionParameters
 
@@ -65,12 +66,15 @@ class RegressionData:
         R = R * self.weight[:, None]
         sizes = R.sum(axis=0)
         X, y = self.design, self.y
-        coefs = np.empty((X.shape[1], R.shape[1]))
+        coefs = np.zeros((X.shape[1], R.shape[1]))
         for j, r in enumerate(R.T):
             G = (X * r[:, None]).T @ X
             # A ridge at rounding error, so that collinear columns share their slope.
-            G[np.diag_indices_from(G)] += 1e-10 * max(float(np.trace(G)), 1e-300)
-            coefs[:, j] = np.linalg.solve(G, X.T @ (r * y))
+            ridge = 1e-10 * max(float(np.trace(G)), 1e-300)
+            G[np.diag_indices_from(G)] += ridge
+            for _ in range(2):  # the second solution refines the first, with few samples by digits
+                rest = X.T @ (r * (y - X @ coefs[:, j])) - ridge * coefs[:, j]
+                coefs[:, j] += np.linalg.solve(G, rest)
         squares = (R * (y[:, None] - X @ coefs) ** 2).sum(axis=0)
         if self.shared:
             variances = np.full(len(sizes), squares.sum() / sizes.sum())
@@ -122,7 +126,7 @@ def grown_regressions(data: RegressionData, n_components: int) -> RegressionPara
             for j in range(len(p.weights))
             for step in _directions(data, p, R[:, j], j)
         ]
-        found = max(candidates, key=lambda c: c.log_likelihood)
+        found = candidates[largest([one.log_likelihood for one in candidates])]
     return found.parameters
 
 
@@ -156,6 +160,5 @@ def _directions(data: RegressionData, p: RegressionParameters, r: Floats, j: int
         amount = float(v @ (np.abs(residual) * np.abs(along))) / max(float(v @ along**2), 1e-300)
         step = root @ u * amount
         # The larger of two equal halves must not depend on the sign of an eigenvector.
-        at = int(np.abs(step).argmax())
-        steps.append(step * (-1.0 if step[at] < 0 else 1.0))
+        steps.append(signed(step[:, None])[:, 0])
     return steps

@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from momentree._pace import iterations
+from momentree._ties import largest, largest_first
 from momentree._types import Floats
 from momentree.backends import Block, RowBlocks
 from momentree.objects import MixtureParameters
@@ -90,7 +91,7 @@ def em_from_several(
         _continued(rows, start, sample_weight, smoothing, n_iter, max_iter, tol)
         for start in runs.parameters()
     ]
-    best = max(range(len(finals)), key=lambda i: (finals[i].log_likelihood, -i))
+    best = int(largest([final.log_likelihood for final in finals]))
     return names[best], finals[best]
 
 
@@ -137,7 +138,7 @@ class _Runs(Generic[P]):
         """Return the runs in the order of their limits, without duplicates."""
         limits = [_limit(*values) for values in self.last.T.tolist()]
         kept = list[int]()
-        for i in sorted(range(len(limits)), key=lambda i: -limits[i]):
+        for i in largest_first(limits).tolist():
             if not any(self._same(i, j) for j in kept):
                 kept.append(i)
         return kept

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._ties import largest_first, ranks
 from momentree._types import Floats, Ints
 from momentree.refinement.moves import classification_log_likelihood
 
@@ -72,14 +73,15 @@ def exchanges(
     merges = _merges(sums, sizes, own, smoothing)
     small = sizes < min_size
     merges = [(-np.inf if small[i] or small[j] else loss, i, j) for loss, i, j in merges]
-    merges.sort(key=lambda merge: merge[0])
+    merges = [merges[at] for at in largest_first([-loss for loss, _, _ in merges])]
     gains = {
         s: float(classification_log_likelihood(two.sums, two.sizes, smoothing).sum() - own[s])
         for s, two in halves.items()
     }
     found: list[Exchange] = []
     used: set[int] = set()
-    for s in sorted(gains, key=lambda s: (-gains[s], s)):
+    by_gain = largest_first(list(gains.values()))
+    for s in np.array([*gains], dtype=np.intp)[by_gain].tolist():
         if s in used:
             continue
         free = (merge for merge in merges if not {s, *used} & set(merge[1:]))
@@ -112,11 +114,11 @@ def _merges(
     roots = np.sqrt(C / total)
     near = (1.0 - roots.T @ roots) * (total[:, None] * total / (total[:, None] + total))
     np.fill_diagonal(near, np.inf)
-    partners = np.argsort(near, axis=1, kind="stable")[:, : min(NEAREST, k - 1)]
+    partners = np.argsort(ranks(-near), axis=1, kind="stable")[:, : min(NEAREST, k - 1)]
     pairs = sorted({(min(i, j), max(i, j)) for i in range(k) for j in partners[i].tolist()})
     found = []
     for i, j in pairs:
         S, N = sums[:, i] + sums[:, j], sizes[i] + sizes[j]
         merged = classification_log_likelihood(S, N, smoothing)
         found.append((float(own[i] + own[j] - merged), i, j))
-    return sorted(found)
+    return found

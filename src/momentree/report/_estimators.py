@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
+from momentree._pages import counted
 from momentree._types import Floats, Ints
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
@@ -94,16 +95,16 @@ def check_of_topics(estimator: Any) -> None:
         raise InvalidDataError("not_of_topics", type=type(estimator).__name__, remedy=found[0])
 
 
-def fitted(estimator: FittedTree | FittedFlat, proportions: Floats | None = None) -> Fitted:
+def fitted(estimator: FittedTree | FittedFlat) -> Fitted:
     """Return a fitted estimator as a tree.
 
-    The topics of a flat model have the means of `proportions` as weights, or ``weights_`` without
-    `proportions`, and are sorted by them.
+    The topics of a flat model are sorted by their share of the documents in a topic, or by
+    ``weights_`` if the documents are elsewhere.
     """
     languages = tuple(getattr(estimator, "languages_", ("en",)))
     if hasattr(estimator, "components_"):
         model = cast("FittedFlat", estimator)
-        root = _one_level(model, proportions)
+        root = _one_level(model)
         return Fitted("flat", root, np.asarray(model.labels_), model.vocabulary_, languages)
     check_fitted(estimator, "tree_")
     tree: FittedTree = estimator
@@ -116,12 +117,14 @@ def topic_names(model: FittedTree | FittedFlat) -> list[str]:
     return [names[j] for j in range(len(names))]
 
 
-def _one_level(model: FittedFlat, proportions: Floats | None) -> TreeNode:
+def _one_level(model: FittedFlat) -> TreeNode:
     # Relevance compares with the word distribution of the model, as in `top_words`.
     P = word_probabilities(model.components_)
-    shares = model.weights_ if proportions is None else proportions.mean(axis=0)
+    labels = np.asarray(model.labels_)
+    sizes = counted(labels, len(P))
+    shares = sizes / sizes.sum() if sizes.any() else model.weights_
     words = getattr(model, "_shown_words", None)
-    root = one_level(P, model.weights_, np.asarray(model.labels_), shares, words)
+    root = one_level(P, model.weights_, labels, shares, words)
     names = getattr(model, "names_", None)
     if names is None:
         name_by_words(root, model.vocabulary_)

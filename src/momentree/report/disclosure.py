@@ -40,6 +40,16 @@ class Published:
     counts: Int64s
     totals: Int64s
 
+    def hide_classes(self) -> Published:
+        """Hide all classes of a group with suppressed counts, except missing values, the last.
+
+        The quartiles of the group would narrow them down.
+        """
+        counts = self.counts.copy()
+        counts[(counts < 0).any(axis=1), :-1] = HIDDEN
+        totals = np.where((counts == HIDDEN).any(axis=0), HIDDEN, self.totals)
+        return Published(counts, totals)
+
 
 @dataclass(frozen=True)
 class Disclosure:
@@ -67,85 +77,108 @@ class Disclosure:
     def suppress(self, counts: Int64s) -> Published:
         """Suppress small counts of k groups with c properties, and totals that narrow them down.
 
-        A total is kept if none of its counts is suppressed, or if the sum H of its h suppressed
-        counts satisfies h + m - 2 <= H <= 1 + (h - 1) (m - 1) for m = min_cell, because each count
-        can then still have any value from 1 to m - 1.
+        A total is kept if none of its counts is suppressed, or if each of them can have any value
+        from 1 to m - 1 for m = min_cell: if the sum e of what h of them exceed 1 by satisfies
+        m - 2 <= e <= (h - 1) (m - 2). For m >= 3, each can also have any value if the total is
+        hidden, except in a column of only two small counts, whose total is never shown.
         """
-        m, small = self.min_cell, self.is_small(counts)
-        h, total = small.sum(axis=0), counts.sum(axis=0)
-        hidden = np.where(small, counts, 0).sum(axis=0)
-        free = (h == 0) | ((hidden >= h + m - 2) & (hidden <= 1 + (h - 1) * (m - 1)))
-        totals = np.where(self.is_small(total), SMALL, np.where(free, total, HIDDEN))
-        return Published(np.where(small, SMALL, counts), totals)
+        table = np.where(self.is_small(counts), SMALL, counts)
+        small = self.is_small(counts.sum(axis=0))
+        return Published(table, np.where(small, SMALL, self._totals(counts, table)))
 
     def suppress_classes(self, counts: Int64s) -> Published:
-        """Suppress small counts of c classes that partition each of k groups of known size.
+        """Suppress small counts of c classes that partition each of k groups.
 
-        In a row with small counts, the smallest other count is hidden too, so that no small count
-        is a difference of known numbers. If, given their sum, all counts in a row could be small,
-        the whole row is hidden. Totals that include a hidden count are hidden too.
+        Groups whose size is hidden are hidden as a whole, and so are totals that include a hidden
+        count, or a small one from a group with several, so that each group discloses nothing of any
+        other. `_suppress_rows` chooses the hidden counts of a group.
         """
-        published = self.suppress(counts)
-        table = published.counts.copy()
-        for row, values in zip(table, counts, strict=True):
-            if not (row == SMALL).any():
-                continue
-            if values.sum() <= len(values) * (self.min_cell - 1):
-                row[:] = HIDDEN
-            else:
-                _hide_smallest(row, values, self.min_cell)
-        hidden = (table == HIDDEN).any(axis=0) & (published.totals > 0)
-        return Published(table, np.where(hidden, HIDDEN, published.totals))
+        table = self._suppress_rows(counts)
+        table[np.ix_(self.hides_size(counts.sum(axis=1)), counts.any(axis=0))] = HIDDEN
+        small, total = table == SMALL, counts.sum(axis=0)
+        tied = ((table == HIDDEN) | (small & (small.sum(axis=1, keepdims=True) > 1))).any(axis=0)
+        few = self.is_small(total) & (small.sum(axis=0) <= self.min_cell - 2)
+        totals = np.where(few, SMALL, self._totals(counts, table))
+        return Published(table, np.where(tied, HIDDEN, totals))
 
-    def suppress_binary(self, counts: Int64s) -> Published:
-        """Suppress counts of k groups in columns "no", "yes" and unknown; return the last two.
+    def hides_size(self, sizes: Int64s) -> NDArray[np.bool_]:
+        """Return which sizes of groups are suppressed.
 
-        "No" is never shown. "Yes" is hidden if "no" is small ("18 of 20" discloses the other two),
-        if a small unknown count could be derived from it, and, to give no hint which of the two is
-        small, if few values are known. The unknown count is hidden if few values are known. Totals
-        that include a hidden count are hidden too.
+        The groups are gone through backwards, because small ones tend to be the last.
         """
-        m, small = self.min_cell, self.is_small(counts)
-        published = self.suppress(counts[:, 1:])
-        table = published.counts.copy()
-        no, yes, unknown = counts.T
-        known = no + yes
-        either = small[:, :2].any(axis=1) & (known >= m) & (known <= 2 * (m - 1))
-        derived = small[:, 2] & (no + unknown < m + 2)
-        table[either | ((yes >= m) & (small[:, 0] | derived)), 0] = HIDDEN
-        table[self.is_small(known) & (unknown >= m), 1] = HIDDEN
-        table[small.any(axis=1) & (unknown > 0) & (counts.sum(axis=1) <= 3 * (m - 1))] = HIDDEN
-        # If few records have "no", all in groups without "yes", the total discloses their
-        # number.
-        if 0 < no.sum() < m and not (table[:, 0] == HIDDEN).any() and (yes >= m).any():
-            _hide_smallest(table[:, 0], yes, m)
-        hidden = (table == HIDDEN).any(axis=0)
-        return Published(table, np.where(hidden, HIDDEN, published.totals))
+        return np.asarray(self._suppress_rows(sizes[None, ::-1])[0, ::-1] < 0)
 
     def suppress_sizes(self, sizes: Int64s) -> tuple[Int64s, Floats]:
-        """Suppress small sizes of k groups with known sum and, if there are any, the next smallest.
+        """Suppress small sizes of k groups with known sum, and as many others as they need.
 
         Returns sizes, `SMALL` or `HIDDEN`, and estimates from published sizes, with the same sum.
         """
-        small = self.is_small(sizes)
-        if not small.any():
-            return sizes, sizes.astype(np.float64)
-        if not (sizes >= self.min_cell).any():
+        shown = self._suppress_rows(sizes[None, ::-1])[0, ::-1]
+        small, hidden = shown == SMALL, shown == HIDDEN
+        alike = hidden.any() and not small.any()
+        if alike or (small.any() and not (sizes >= self.min_cell).any()):
             raise InvalidDataError("all_groups_small", min_cell=self.min_cell)
-        shown = np.where(small, SMALL, sizes)
-        other = _hide_smallest(shown, sizes, self.min_cell)
-        estimates = np.where(small, self.min_cell / 2.0, sizes)
-        estimates[other] += sizes.sum() - estimates.sum()
+        # What is left of the sum is divided equally.
+        left = hidden if hidden.any() else small
+        estimates = np.where(left, 0.0, np.where(small, self.min_cell / 2.0, sizes))
+        estimates[left] = (sizes.sum() - estimates.sum()) / max(int(left.sum()), 1)
         return shown, estimates
 
-    def round_counts(self, counts: Int64s, sizes: Int64s) -> Int64s:
+    def round_counts(self, counts: Int64s, sizes: Int64s, estimates: Floats) -> Int64s:
         """Round counts (k, c) of groups of hidden size to multiples of `min_cell`.
 
-        The largest exact count could be close to the size.
+        An exact count, or one above the smallest size that the group may have, could disclose the
+        size.
         """
-        m = self.min_cell
-        rounded = m * ((counts + m // 2) // m)
+        m, hidden = self.min_cell, np.flatnonzero(sizes == HIDDEN)
+        most = np.full(len(sizes), m)
+        for first in hidden[:1]:
+            left = round(estimates[sizes < 0].sum()) - (sizes == SMALL).sum() - (m - 2)
+            most[first] = left - (len(hidden) - 1) * m
+        rounded = np.minimum(m * ((counts + m // 2) // m), m * (most // m)[:, None])
         return np.where((sizes == HIDDEN)[:, None] & (counts >= m), rounded, counts)
+
+    def _suppress_rows(self, counts: Int64s) -> Int64s:
+        """Suppress small counts in rows of known sums, and as many others as they need.
+
+        Let e be the sum of what the s small counts of a row exceed 1 by, and m = min_cell. If
+        m - 2 < e <= (s - 1) (m - 2), each can have any value, and nothing else is hidden.
+        Otherwise, the other nonzero counts are hidden from left to right until e and what they
+        exceed m by sum to more than m - 2. If they never do, or no count exceeds m, all counts of
+        the row are hidden alike, except columns of zeros.
+
+        A reader who knows this rule cannot exclude any value from 1 to m - 1 of a count marked as
+        small: if all others are 1, and the hidden counts are m, but the last one larger, they have
+        the same sum and would be hidden in the same way. If all are hidden alike, they can be
+        exchanged. This requires m >= 3, because "<2" means 1.
+        """
+        m, small = self.min_cell, self.is_small(counts)
+        shown = np.where(small, SMALL, counts)
+        for row, values, few in zip(shown, counts, small, strict=True):
+            excess = int((values[few] - 1).sum())
+            if not few.any() or m - 2 < excess <= (few.sum() - 1) * (m - 2):
+                continue
+            for at in np.flatnonzero(~few & (values > 0)):
+                row[at] = HIDDEN
+                excess += int(values[at]) - m
+                if excess > m - 2 and values.max() > m:
+                    break
+            else:
+                row[counts.any(axis=0)] = HIDDEN
+        return shown
+
+    def _totals(self, counts: Int64s, shown: Int64s) -> Int64s:
+        """Return the totals of columns, or `HIDDEN` if they narrow small counts down."""
+        m, small, total = self.min_cell, shown == SMALL, counts.sum(axis=0)
+        h, excess = small.sum(axis=0), np.where(small, counts - 1, 0).sum(axis=0)
+        free = (excess >= m - 2) & (excess <= (h - 1) * (m - 2))
+        free &= (h > 2) | (excess + h < total)
+        return np.where((h == 0) | free, total, HIDDEN)
+
+    def known(self, sizes: Floats, missing: Sequence[int] | Int64s) -> Floats:
+        """Estimate the known values of groups from their sizes and published missing values."""
+        lacking = np.asarray(missing)
+        return np.maximum(sizes - np.where(lacking < 0, self.min_cell / 2.0, lacking), 0.0)
 
     def estimate(self, published: Published) -> Floats:
         """Estimate the suppressed counts from the published ones alone.
@@ -277,14 +310,6 @@ class Disclosure:
         if not self.hides:
             return 4
         return int(np.clip(np.floor(np.log10(n / self.min_cell)), 1, 4))
-
-
-def _hide_smallest(shown: Int64s, values: NDArray[Any], min_cell: int) -> int:
-    """Hide the smallest count that is not small, in place; return its position."""
-    large = np.flatnonzero((values >= min_cell) & (shown >= 0))
-    at = int(large[np.argmin(values[large])])
-    shown[at] = HIDDEN
-    return at
 
 
 def _numbers(name: str, value: Any) -> Iterator[tuple[str, int]]:

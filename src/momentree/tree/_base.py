@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 import momentree.tree.exports as export
 from momentree._choices import Growth
 from momentree._elsewhere import by_partition, in_reach
-from momentree._fit import FitPredict, all_or_nothing
+from momentree._fit import FitPredict, all_or_nothing, warn_caller
 from momentree._logging import console_logging
 from momentree._types import Floats, Ints
 from momentree._validation import (
@@ -31,15 +31,15 @@ from momentree._validation import (
 from momentree.assignment.nested import Assigner
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowArray, Rows, counted_passes, single_threaded_blas
-from momentree.backends.contents import checked_rows, row_weights
-from momentree.exceptions import InvalidDataError
+from momentree.backends.contents import checked_rows, filled_labels, row_weights
+from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.messages import Message
 from momentree.objects import MixtureParameters, MixtureSums
 from momentree.persistence import SavedEstimator
 from momentree.tree.cuts import Merges
 from momentree.tree.growth import Grown, log
 from momentree.tree.names import NamedGroups
-from momentree.tree.node import StoredTree, TreeNode
+from momentree.tree.node import StoredTree, TreeNode, why_no_more
 from momentree.tree.notebook import repr_html
 from momentree.tree.online_tree import OnlineTree
 from momentree.tree.page import TopicsPage
@@ -70,6 +70,8 @@ class TreeEstimator(
 
     # Allowed values of the parameters that only this estimator has.
     _choices: ClassVar[dict[str, tuple[str | None, ...]]]
+    # Whether samples without values are in no leaf.
+    _leaves_out_empty: ClassVar[bool] = False
 
     max_leaf_nodes: int | Literal["auto"] | None
     max_depth: int | None
@@ -125,6 +127,12 @@ class TreeEstimator(
             If no sample of positive weight has a nonzero value.
         InvalidParameterError
             If a parameter is invalid.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If there are fewer leaves than `max_leaf_nodes`, or than were chosen; the message says
+            why.
         """
         self._check_parameters()
         X, notes = in_reach(X, type(self).__name__, self._for_sums_alone)
@@ -146,10 +154,23 @@ class TreeEstimator(
             tree = self._fit_tree(X, missing, weight)
         self.n_passes_ = read.n_rows / X.shape[0]
         self._set_tree(tree)
+        self._warn_of_fewer_leaves()
         self.__dict__.pop("notes_", None)
         if notes:
             self.notes_ = notes
         return self
+
+    def _warn_of_fewer_leaves(self) -> None:
+        choice = getattr(self, "choice_", None)
+        requested = self.max_leaf_nodes if choice is None else choice.n_components
+        if not isinstance(requested, int) or self.growth == "depth":
+            return
+        if self.max_depth is not None:
+            requested = min(requested, 2**self.max_depth)
+        if self.n_leaves_ < requested and not getattr(self, "n_components", None):
+            reason = why_no_more(self) or Message("leaves_too_small")
+            facts = {"found": self.n_leaves_, "requested": requested}
+            warn_caller(ConvergenceWarning("fewer_leaves_found", reason=reason, **facts))
 
     def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any] | None:  # noqa: ARG002
         """Return parameters with which sums over rows suffice, or None if they never do."""
@@ -242,8 +263,10 @@ class TreeEstimator(
         """
         check_is_fitted(self, "tree_")
         check_integer("n_leaves", n_leaves, at_least=1, at_most=self.n_leaves_)
-        root = self._copied_root()
-        to, merges = self._merges.cut(root, int(n_leaves))
+        return self._cut(self._copied_root(), int(n_leaves))
+
+    def _cut(self, root: TreeNode, n_leaves: int) -> Self:
+        to, merges = self._merges.cut(root, n_leaves)
         out = self._with_merged(to)
         out._merges = merges
         out._set_tree(root)
@@ -255,13 +278,21 @@ class TreeEstimator(
     def _with_merged(self, to: Ints) -> Self:
         """Return a copy that assigns samples of leaf i to leaf `to[i]`."""
         out = copy.copy(self)  # shared attributes are never changed in place
-        out.labels_ = to[self.labels_]
+        out.labels_ = np.append(to, -1)[self.labels_]  # -1 stays -1
         if (sums := vars(self).get("_leaf_sums")) is not None:
             out._leaf_sums = sums.regrouped(to, int(to.max()) + 1)
             if not isinstance(self._assigner, MixtureAssigner):
                 out._sums = out._leaf_sums
         out._assigner = self._assigner.renumbered(to)
         return out
+
+    def _count_rows(self) -> None:
+        """Let weights of nodes be fractions of their samples, whatever the sample weights."""
+        root = self._copied_root()
+        for node in reversed(list(root.nodes())):
+            node.weight = node.n_samples / root.n_samples
+            node.children.sort(key=lambda child: -child.weight)
+        self.__dict__.update(self._cut(root, self.n_leaves_).__dict__)
 
     def _name_new(self, root: TreeNode) -> None:
         """Name the nodes without a name."""
@@ -309,17 +340,19 @@ class TreeEstimator(
         Parameters
         ----------
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples with the columns of ``fit``; or texts, after a fit to texts. Samples without
-            words or codes go to the largest leaf.
+            Samples with the columns of ``fit``; or texts, after a fit to texts.
 
         Returns
         -------
         ndarray of int of shape (n_samples,)
-            Leaf numbers, from left to right; equal to ``labels_`` for the samples of ``fit``.
+            Leaf numbers, from left to right; equal to ``labels_`` for the samples of ``fit``. In a
+            tree of topics, documents without words have the number -1; in other trees, samples
+            without codes go to the largest leaf.
         """
         check_is_fitted(self, "tree_")
         assigner, rows = self._ready(X)
-        return np.asarray(assigner.labels(rows))
+        labels = assigner.labels(rows)
+        return np.asarray(filled_labels(rows, labels) if self._leaves_out_empty else labels)
 
     @by_partition
     def predict_proba(self, X: Any) -> Floats:
@@ -395,10 +428,10 @@ class TreeEstimator(
         Returns
         -------
         ndarray of int of shape (n_samples,)
-            Node numbers in pre-order.
+            Node numbers in pre-order; -1 for documents without words.
         """
         leaves = self.predict(X)
-        ids = np.array([leaf.node_id for leaf in self.leaves_], dtype=np.intp)
+        ids = np.array([*(leaf.node_id for leaf in self.leaves_), -1], dtype=np.intp)
         return np.asarray(ids[leaves])
 
     def decision_path(self, X: Any) -> Any:
@@ -412,7 +445,7 @@ class TreeEstimator(
         Returns
         -------
         csr_array of bool of shape (n_samples, n_nodes)
-            Column j is the node with ``node_id`` j.
+            Column j is the node with ``node_id`` j. Documents without words are on no path.
         """
         leaves = self.predict(X)
         return export.decision_path(self.tree_, leaves)

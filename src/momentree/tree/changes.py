@@ -11,6 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
 
+from momentree._ties import largest_first
 from momentree._types import Floats, Ints
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
@@ -377,7 +378,7 @@ def _words(
     """Return the columns that rose most and fell most."""
     change = b - a
     least = LEAST_CHANGE if distributions else LEAST_SHIFT
-    order = np.argsort(-np.abs(change), kind="stable")
+    order = largest_first(np.abs(change))
     rose = [str(words[w]) for w in order if change[w] > least]
     fell = [str(words[w]) for w in order if change[w] < -least]
     return tuple(rose[:N_WORDS]), tuple(fell[:N_WORDS])

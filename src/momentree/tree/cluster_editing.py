@@ -78,7 +78,7 @@ class EditableClusters(EditableGroups[ClusterData], TreeEstimator):
         merged = refit.groups.renumbered(to)
         # The merged leaf may be larger than those before it.
         sizes = group_totals(merged.labels, refit.weight, len(root.leaves()))
-        merged = merged.reordered(sort_children(root, sizes))
+        merged = merged.reordered(sort_children(root, sizes, np.empty((0, len(sizes)))))
         return self._edited(refit, root, merged, converged=self.converged_)
 
     def _edited(

@@ -163,7 +163,7 @@ class ClusterTree(GrownClusters, IncompleteRecords, EditableClusters):
     feature_names_in_ : ndarray of str of shape (n_features,)
         Column names, if X was a data frame.
     n_iter_ : int
-        Steps of EM over all leaves; 1 without EM.
+        Steps of EM over all leaves, `max_iter` at most, also if EM drops leaves; 1 without EM.
     n_passes_ : float
         Passes over the data: how often a row was read, on average.
     converged_ : bool

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from momentree._ties import largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
 from momentree.exceptions import InvalidDataError
@@ -64,7 +65,7 @@ class Merges:
         pairs, losses, hidden = [], [], []
         while steps:
             able = [step for step in steps if step.a in inside and step.b in inside]
-            step = min(able, key=lambda step: step.loss)
+            step = able[largest_first([-step.loss for step in able])[0]]
             steps.remove(step)
             pairs.append(sorted((number[step.a], number[step.b])))
             losses.append(step.loss)
@@ -95,7 +96,7 @@ class Merges:
         the new number of each leaf, and the merges that remain. Merges that do not fit the tree
         raise InvalidDataError.
         """
-        groups = list(root.leaves())
+        groups = sorted(root.leaves(), key=lambda leaf: leaf.leaf_id or 0)
         k = len(groups)
         if len(self.pairs) != k - 1:
             raise InvalidDataError("merges_not_of_tree")
@@ -173,7 +174,8 @@ def _joined(node: TreeNode, one: TreeNode, other: TreeNode, center: Floats) -> T
     first, second = sorted(node.children.index(child) for child in (one, other))
     node.children[first] = leaf
     del node.children[second]
-    node.children.sort(key=lambda child: -child.weight)
+    children = node.children
+    node.children = [children[i] for i in largest_first([child.weight for child in children])]
     return leaf
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from momentree._ties import largest
 from momentree._types import Floats
 from momentree.assignment.rules import LinearRule, ScoreRule
 from momentree.backends import RowArray, RowBlocks
@@ -224,4 +225,4 @@ class DSidiwoSplitter:
                 or not small_side(ordered.sizes[0], self.min_samples_leaf)
             ):
                 return ordered
-            rule = rule.reordered(np.delete(np.arange(rule.n_sides), sides.sizes[0].argmin()))
+            rule = rule.reordered(np.delete(np.arange(rule.n_sides), largest(-sides.sizes[0])))

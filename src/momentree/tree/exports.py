@@ -117,6 +117,7 @@ def decision_path(root: TreeNode, labels: Ints) -> Any:
             path.append(node.node_id)
             node = node.parent  # type: ignore[assignment]
         paths.append(path[::-1])
+    paths.append([])  # of samples in no leaf, -1
     lengths = np.array([len(path) for path in paths])
     starts = np.concatenate(([0], np.cumsum(lengths[labels])))
     indices = np.concatenate([np.asarray(paths[i], dtype=np.intp) for i in labels])

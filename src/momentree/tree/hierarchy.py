@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from momentree._ties import largest, largest_first
 from momentree._types import Floats, Ints
 from momentree.objects import MixtureParameters
 from momentree.tree.growth import Branch
@@ -12,6 +13,8 @@ Merge = tuple[int, int, float]
 """Two groups and the log-likelihood lost by merging them, in nats. Groups are numbered as in SciPy:
 leaves from 0 to k - 1; merge t makes group k + t."""
 
+ROUNDING = 1e-13
+"""Rounding error of a loss, relative to the largest log-likelihood of a leaf."""
 _BLOCK = 1 << 16
 """Numbers in a block of sums: 512 kB, so that it remains in the cache of a processor."""
 
@@ -43,7 +46,9 @@ def hierarchy(sums: Floats, sizes: Floats, family: type[MixtureParameters]) -> t
     """
     groups = [(float(size), Branch(), [i]) for i, size in enumerate(sizes)]
     for a, b, loss in least_loss_merges(sums, sizes, family):
-        pair = sorted((groups[a], groups[b]), key=lambda group: -group[0])
+        both = groups[a], groups[b]
+        content = np.stack([sums[:, leaves].sum(axis=1) for *_, leaves in both], axis=1)
+        pair = [both[i] for i in largest_first([size for size, *_ in both], content)]
         branch = Branch(gain=loss, children=[child for _, child, _ in pair])
         leaves = [leaf for _, _, below in pair for leaf in below]
         groups.append((groups[a][0] + groups[b][0], branch, leaves))
@@ -74,8 +79,9 @@ def least_loss_merges(sums: Floats, sizes: Floats, family: type[MixtureParameter
 
     for i in range(k):
         update(i, np.arange(i + 1, k))
+    least = ROUNDING * float(np.abs(own).max())
     while len(merges) < k - 1:
-        i, j = divmod(int(losses.argmin()), k)
+        i, j = divmod(int(largest(-losses.ravel(), least=least)), k)
         a, b = sorted((int(number[i]), int(number[j])))
         merges.append((a, b, max(0.0, float(losses[i, j]))))
         S[:, i] += S[:, j]

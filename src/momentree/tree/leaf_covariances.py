@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from momentree._choices import CovarianceType
+from momentree._ties import largest_first
 from momentree._types import Floats
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowBlocks
@@ -76,7 +77,7 @@ def with_covariances(
     others = [refined(one, SHORT_ITER) for one in types if one != "spherical"]
     if "spherical" in types:
         others.append(best)
-    others.sort(key=lambda candidate: candidate[2])
+    others = [others[i] for i in largest_first([-bic for *_, bic in others])]
     return [(found, replace(grown, parameters=result.parameters)) for found, result, _ in others]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree._ties import SAME, ranks
 from momentree._types import Floats, Ints
 from momentree.metrics.words import relevance_order
 from momentree.naming import (
@@ -126,9 +127,9 @@ def name_by_difference(root: TreeNode, vocabulary: Names, spread: Floats) -> Non
         z = (node.center - root.center) / spread
         above = root if node.parent is None else node.parent
         score = np.abs(z) + np.sign(z) * (node.center - above.center) / spread
-        notable = np.abs(z) >= NOTABLE
-        top = np.lexsort((-score, ~notable))
-        top = top[z[top] != 0][:_CANDIDATES]
+        notable = np.abs(z) >= (1.0 - SAME) * NOTABLE
+        top = np.lexsort((ranks(score), ~notable))
+        top = top[np.abs(z[top]) > SAME * np.abs(z).max(initial=0.0)][:_CANDIDATES]
         ranked.append([f"{'high' if z[j] > 0 else 'low'} {vocabulary[j]}" for j in top])
         n_leading.append(max(1, int(notable[top].sum())))
     chosen = choose_distinct(ranked, n_leading)

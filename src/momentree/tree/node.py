@@ -47,7 +47,9 @@ class TreeNode:
     center : ndarray of shape (n_features,)
         Mean profile of the node; for topic trees its word distribution, which sums to 1.
     weight : float
-        Fraction of the total sample weight in the node, in [0, 1]; 1 for the root.
+        Share of the node, in [0, 1]; 1 for the root: the fraction of the total sample weight or,
+        after a fit to texts without sample weights, of the documents in a leaf. Copies of a text,
+        which weigh less in such a fit, count in full.
     gain : float
         Increase in log-likelihood (nats) from splitting this node; 0.0 for a leaf.
     depth : int
@@ -183,6 +185,14 @@ class StoredTree:
         for i, (leaf, samples) in enumerate(zip(leaves, by_leaf(labels, len(leaves)), strict=True)):
             leaf.leaf_id, leaf._samples = i, samples
         return nodes[0]
+
+
+def why_no_more(fitted: Any) -> Message | None:
+    """Return why a tree stopped growing: the reason of the largest leaf that has one."""
+    leaves = sorted(getattr(fitted, "leaves_", ()), key=lambda leaf: -leaf.weight)
+    # The tree may have reached the number of leaves before EM emptied one of them.
+    reasons = (leaf.reason for leaf in leaves if leaf.reason)
+    return next((r for r in reasons if r.code != "max_leaf_nodes_reached"), None)
 
 
 def pack(lists: Sequence[Ints]) -> Ints:

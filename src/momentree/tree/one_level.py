@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from momentree._ties import largest_first
 from momentree._types import Floats, Ints
 from momentree.tree.node import TreeNode, by_leaf
 
@@ -55,6 +56,6 @@ def one_level(
             parent=root,
             _samples=samples[j],
         )
-        for at, j in enumerate(np.argsort(-np.round(shares, 9), kind="stable"), start=1)
+        for at, j in enumerate(largest_first(shares), start=1)
     ]
     return root

@@ -16,6 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from momentree._elsewhere import here
 from momentree._fit import all_or_nothing, warn_caller
 from momentree._logging import console_logging
+from momentree._pages import counted
 from momentree._types import Floats, Ints
 from momentree._validation import (
     check_features,
@@ -292,7 +293,7 @@ class FitsBatches(NamedGroups):
             self._relabel(before)
         self.labels_ = self.labels_[-n_last:]
         k = self._n_features_out
-        of_batch = np.bincount(self.labels_, minlength=k) / n_last
+        of_batch = counted(self.labels_, k) / n_last
         after = Groups.of(self)
         if before is None:
             self.changes_ = changes_of_batch(None, after, np.arange(k), of_batch, n_batch)

@@ -6,6 +6,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from momentree._ties import largest, largest_first
 from momentree._types import Floats, Ints
 from momentree.assignment.nested import Assigner
 from momentree.assignment.posteriors import MixtureAssigner
@@ -14,8 +15,8 @@ from momentree.assignment.tree_rules import RuleAssigner
 from momentree.backends import RowArray, Rows
 from momentree.backends.products import Renumbered
 from momentree.objects import MixtureParameters, TopicParameters
-from momentree.refinement import em
-from momentree.refinement.em import m_step_of_groups
+from momentree.refinement import Refined, em
+from momentree.refinement.em import column_sums, expected_statistics, m_step_of_groups
 from momentree.tree.chains import join_chains
 from momentree.tree.growth import Branch, Grown, log
 
@@ -49,7 +50,8 @@ def refine_leaves(
 
     If the weight of a leaf falls below `min_samples_leaf`, the leaf is dropped, an only child
     replaces its parent, and EM continues. Chains of splits are joined at the end if `chains` gives
-    the statistics and the family of the splits.
+    the statistics and the family of the splits. All steps together are `max_iter` at most; after
+    them, a further leaf may be dropped, but parameters no longer change.
     """
     root, labels = grown.root, grown.labels
     leaves, n_iter = root.leaves(), 0
@@ -58,20 +60,25 @@ def refine_leaves(
     if parameters is None:
         parameters = m_step_of_groups(family, rows, labels, len(leaves), weight, smoothing)
     while True:
-        result = em(
-            rows,
-            parameters,
-            sample_weight=weight,
-            smoothing=smoothing,
-            max_iter=max_iter,
-            tol=tol,
-        )
+        if n_iter < max_iter:
+            result = em(
+                rows,
+                parameters,
+                sample_weight=weight,
+                smoothing=smoothing,
+                max_iter=max_iter - n_iter,
+                tol=tol,
+            )
+        else:
+            words = column_sums(rows, weight)
+            sums, of_leaves, likelihood = expected_statistics(rows, parameters, weight, words)
+            result = Refined(parameters, likelihood, 0, converged=False, sums=sums, sizes=of_leaves)
         n_iter += result.n_iter
         parameters = result.parameters
         labels = MixtureAssigner.of(parameters).labels(rows)
         sizes = rows.group_sizes(labels, len(leaves), weight)
         counts = rows.group_sizes(labels, len(leaves), rows.ones())
-        small = int(sizes.argmin())
+        small = int(largest(-sizes))
         if len(leaves) == 1 or (sizes[small] >= min_samples_leaf and counts.min() > 0):
             break
         drop(root, leaves[small])
@@ -80,7 +87,7 @@ def refine_leaves(
     if chains is not None:
         of_splits, split_family = chains
         join_chains(root, of_splits.group_sums(labels, len(leaves), weight), sizes, split_family)
-    order = sort_children(root, sizes)
+    order = sort_children(root, sizes, result.sums)
     assigner = MixtureAssigner.of(parameters.reordered(order))
     return RefinedLeaves(
         assigner,
@@ -104,15 +111,18 @@ def drop(root: Branch, leaf: Branch) -> None:
         parent.children, parent.rule, parent.reason = sibling.children, sibling.rule, sibling.reason
 
 
-def sort_children(root: Branch, sizes: Floats) -> Ints:
-    """Sort children by size, largest first, and return the old position of each leaf."""
+def sort_children(root: Branch, sizes: Floats, sums: Floats) -> Ints:
+    """Sort children by size, largest first, and return the old position of each leaf.
+
+    Equal sizes are in the order of the sums of the statistics over each leaf, shape (p, k).
+    """
     before = {leaf: i for i, leaf in enumerate(root.leaves())}
 
-    def size(branch: Branch) -> float:
-        return sum(float(sizes[before[leaf]]) for leaf in branch.leaves())
-
     for branch in root.branches():
-        by_size = sorted(branch.children, key=size, reverse=True)
+        below = [[before[leaf] for leaf in child.leaves()] for child in branch.children]
+        content = [sums[:, leaves].sum(axis=1) for leaves in below]
+        order = largest_first([sizes[leaves].sum() for leaves in below], np.transpose(content))
+        by_size = [branch.children[i] for i in order]
         if by_size != branch.children:
             branch.children, branch.rule = by_size, None
     return np.array([before[leaf] for leaf in root.leaves()], dtype=np.intp)

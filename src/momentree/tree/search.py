@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks
 from momentree.inference import log_joint, log_posterior
@@ -87,7 +88,9 @@ class TopicSearch:
             log.info("searching from %s", name)
             answer = self._refined(name, labels, n_components)
             answers.append(self._moved(self._exchanged(answer) or answer))
-        best = max(answers, key=lambda answer: (-len(answer.small), answer.objective))
+        fewest = min(len(answer.small) for answer in answers)
+        answers = [answer for answer in answers if len(answer.small) == fewest]
+        best: Answer = answers[largest([answer.objective for answer in answers])]
         for _ in range(CYCLES if n_components <= MANY else 0):
             better = self._exchanged(best)
             if better is None:
@@ -148,7 +151,7 @@ class TopicSearch:
             tol=self.tol,
         ).parameters
         joint = log_joint(rows, found)
-        labels = np.asarray(joint.argmax(axis=1))
+        labels = np.asarray(largest(joint))
         sizes = rows.group_sizes(labels, k, weight)
         # The prior favors empty components, so those that are too small get the average.
         large = sizes >= self.min_size

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from momentree._ties import SAME, largest_first
 from momentree._types import Floats, Ints
 from momentree.assignment.rules import LinearRule, Rule
 from momentree.backends import Block, RowArray, RowBlocks, Rows, group_totals, parted, with_room
@@ -200,7 +201,7 @@ def sides_of(rules: Sequence[Rule | None], groups: Groups, *, ordered: bool = Tr
     sides = _sides(rules, groups)
     if not ordered or not any(rules):
         return sides
-    orders = np.argsort(-sides.clear, axis=1, kind="stable")
+    orders = np.stack([largest_first(*one) for one in zip(sides.clear, sides.sums, strict=True)])
     changed = (orders[:, 1:] < orders[:, :-1]).any(axis=1)
     changed &= np.array([rule is not None for rule in rules])
     if not changed.any():
@@ -243,6 +244,7 @@ class SidesByRule:
 
     coef: Floats  # (g, p, 1) of linear rules, (g, p, s) of others
     constant: Floats  # (g, 1) or (g, s)
+    zero: Floats  # (g,)
     linear: bool
 
     @classmethod
@@ -252,11 +254,12 @@ class SidesByRule:
         linear = all(isinstance(rule, LinearRule) for rule in known)
         width = 1 if linear else known[0].n_sides
         coef, constant = np.zeros((len(rules), p, width)), np.zeros((len(rules), width))
+        zero = np.array([rule.zero if isinstance(rule, LinearRule) else 0.0 for rule in rules])
         for j, rule in enumerate(rules):
             if rule is not None:
                 coef[j] = rule.coef.reshape(p, width)
                 constant[j] = rule.intercept if isinstance(rule, LinearRule) else rule.constant
-        return cls(coef, constant, linear)
+        return cls(coef, constant, zero, linear)
 
     @property
     def n_sides(self) -> int:
@@ -270,10 +273,11 @@ class SidesByRule:
         scores = B.own_dot(self.coef, own) + self.constant[own]
         if self.linear:
             margin = scores[:, 0]
-            return np.where(margin > 0, 0, np.where(margin < 0, 1, 2)).astype(kind)
+            zero = self.zero[own]
+            return np.where(margin > zero, 0, np.where(margin < -zero, 1, 2)).astype(kind)
         scores = scores**2
-        tied = (scores == scores.max(axis=1, keepdims=True)).sum(axis=1) > 1
-        return (scores.argmax(axis=1) + self.n_sides * tied).astype(kind)
+        near = scores >= (1.0 - SAME) * scores.max(axis=1, keepdims=True)
+        return (near.argmax(axis=1) + self.n_sides * (near.sum(axis=1) > 1)).astype(kind)
 
 
 @dataclass(frozen=True)

@@ -157,12 +157,21 @@ class FitsTexts(KeepsWords):
             If a flat model finds fewer than `n_components` components; the message says why.
         """
         self._check_parameters()
-        corpus, vectorizer = corpus_of(X, self.vectorizer, weighted=sample_weight is not None)
+        weighted = sample_weight is not None
+        corpus, vectorizer = corpus_of(X, self.vectorizer, weighted=weighted)
         if corpus is not None:
             X, sample_weight, feature_names = of_fit(corpus, sample_weight, feature_names)
         super().fit(  # type: ignore[misc]
             X, y, sample_weight=sample_weight, feature_names=feature_names
         )
+        if (
+            sample_weight is not None
+            and not weighted
+            and hasattr(self, "tree_")
+            and len(self.labels_)
+        ):
+            # Copies weigh less in the fit, but count in full in shares.
+            self._count_rows()  # type: ignore[attr-defined]
         self._keep_words(corpus, vectorizer)
         return self
 

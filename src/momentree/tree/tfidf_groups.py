@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 from scipy.sparse.linalg import LinearOperator
 
+from momentree._ties import largest, pivots
 from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks
 from momentree.moments import RawMoments
@@ -60,9 +60,8 @@ def tfidf_groups(X: Any, sample_weight: Floats, n_groups: int) -> Ints | None:
     scores = rows.map(lambda B: B.dot(W))
     # A weight of two acts like two copies, so it must not make a row more likely to be a pivot.
     present = scores * (v > 0)[:, None]
-    _, _, pivots = scipy.linalg.qr(present.T, mode="economic", pivoting=True)
-    left, _, right = np.linalg.svd(scores[pivots[:k]].T)
-    groups = np.abs(scores @ (left @ right)).argmax(axis=1)
+    left, _, right = np.linalg.svd(scores[pivots(present, k)].T)
+    groups = largest(np.abs(scores @ (left @ right)))
     found = np.bincount(groups, weights=v, minlength=k)
     return groups.astype(np.intp) if (found > 0).all() else None
 

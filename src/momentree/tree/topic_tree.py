@@ -19,7 +19,7 @@ from momentree._choices import (
 )
 from momentree._elsewhere import by_partition
 from momentree._types import Floats, Ints
-from momentree._validation import check_features
+from momentree._validation import check_features, check_number
 from momentree.assignment.nested import Assigner, check_assigner
 from momentree.backends import (
     RowArray,
@@ -29,6 +29,7 @@ from momentree.backends import (
     collected,
     in_given_order,
 )
+from momentree.backends.contents import filled_labels, filled_weights
 from momentree.backends.products import Dot
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.inference import log_joint, log_multinomial, log_posterior
@@ -137,8 +138,8 @@ class TopicTree(FitsTexts, GrownTopics):
     n_leaves_ : int
         Number of leaves.
     labels_ : ndarray of int of shape (n_samples,)
-        Leaf of each document. The larger child comes first, so the numbering does not depend on
-        the order of rows.
+        Leaf of each document; -1 for documents without words, which are in no leaf. The larger
+        child comes first, so the numbering does not depend on the order of rows.
     vocabulary_ : ndarray of str of shape (n_features,)
         Column names; "0", "1", ... if there are none.
     vectorizer_ : TextVectorizer
@@ -153,7 +154,7 @@ class TopicTree(FitsTexts, GrownTopics):
         How the number of leaves was chosen: the number, its interval, the reason and the curve; see
         :func:`momentree.choose_n_components`. None if it was given. Not saved in files.
     n_iter_ : int
-        Steps of EM over all leaves; 1 without EM.
+        Steps of EM over all leaves, `max_iter` at most, also if EM drops leaves; 1 without EM.
     n_passes_ : float
         Passes over the data: how often a row was read, on average.
     converged_ : bool
@@ -198,6 +199,7 @@ class TopicTree(FitsTexts, GrownTopics):
     [[0], [1], [2], [3]]
     """
 
+    _leaves_out_empty: ClassVar[bool] = True
     _choices: ClassVar[dict[str, tuple[str | None, ...]]] = {
         "refine": (*get_args(Refine), None),
         "search": get_args(Search),
@@ -263,9 +265,10 @@ class TopicTree(FitsTexts, GrownTopics):
         return instead
 
     def _fit_tree(self, X: Any, missing: Any | None, weight: RowArray) -> TreeNode:  # noqa: ARG002
-        self._choose(X, weight)
         counts = as_rows(X)
-        data, grown = self._start(counts, weight)
+        filled = filled_weights(counts, weight)
+        self._choose(X, filled)
+        data, grown = self._start(counts, filled)
         refined = self._assigned(
             grown,
             data.rows,
@@ -275,7 +278,9 @@ class TopicTree(FitsTexts, GrownTopics):
         )
         self._assigner, labels, self.n_iter_, self.converged_, *_ = refined
         in_order = in_given_order(labels, data.at)
-        self.labels_ = np.asarray(in_order) if counts.gives_rows else np.empty(0, dtype=np.intp)
+        self.labels_ = np.empty(0, dtype=np.intp)
+        if counts.gives_rows:
+            self.labels_ = np.asarray(filled_labels(counts, in_order))
         known = None if self.refine else grown.sums_and_sizes
         k = len(grown.root.leaves())
         self._leaf_sums = self._sums_of_leaves(counts, weight, in_order, data, labels, k, known)
@@ -312,7 +317,7 @@ class TopicTree(FitsTexts, GrownTopics):
         """Return the nodes without names, given the sums of the leaves."""
         scaled = leaves.statistics
         sums = leaves.counts if len(leaves.counts) else scaled
-        self._n_words = leaves.total
+        self._n_words, self._smoothing = leaves.total, float(self.smoothing)
 
         def center(below: list[int]) -> Floats:
             return _distribution(sums[:, below].sum(axis=1))
@@ -325,11 +330,13 @@ class TopicTree(FitsTexts, GrownTopics):
 
     def _batch(self, X: Any, missing: Any | None, weight: Floats) -> TreeBatch:  # noqa: ARG002
         counts = as_rows(X)
-        data = self._scaled(counts, weight, self.log_scaling_, self.min_samples_leaf)
+        filled = filled_weights(counts, weight)
+        data = self._scaled(counts, filled, self.log_scaling_, self.min_samples_leaf)
 
         def sums_of(labels: Ints, k: int) -> MixtureSums:
-            self.labels_ = np.asarray(in_given_order(labels, data.at))
-            return self._sums_of_leaves(counts, weight, self.labels_, data, labels, k)
+            in_order = in_given_order(labels, data.at)
+            self.labels_ = np.asarray(filled_labels(counts, in_order))
+            return self._sums_of_leaves(counts, weight, in_order, data, labels, k)
 
         return TreeBatch(
             collected(data.rows),
@@ -374,6 +381,7 @@ class TopicTree(FitsTexts, GrownTopics):
         self._check_profiles()
         if type(self._n_words) is not float or not 0 < self._n_words < np.inf:
             raise InvalidDataError("bad_entry", name="_n_words", value=self._n_words)
+        check_number("_smoothing", self._smoothing, above=0)
         check_assigner(self._assigner, TopicParameters, self.n_features_in_, k)
         check_scaling(self.log_scaling_)
         return k
@@ -404,7 +412,7 @@ class TopicTree(FitsTexts, GrownTopics):
         X, _ = check_features(self, self._counts(X), None, reset=False)
         weights = np.array([leaf.weight for leaf in self.leaves_])
         words = np.column_stack([leaf.center for leaf in self.leaves_])
-        topics = TopicParameters.m_step(words * weights * self._n_words, weights, self.smoothing)
+        topics = TopicParameters.m_step(words * weights * self._n_words, weights, self._smoothing)
         return log_posterior(log_joint(RowBlocks(X), topics))[1] + log_multinomial(X)
 
     def __sklearn_tags__(self) -> Any:

@@ -28,6 +28,7 @@ def test_repairs_are_reported(tmp_path):
         ("repeated_entries", 2),
         ("titles_used",),
         ("records_without_codes", 1),
+        ("too_few_codes", 1),
     ]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 import pandas as pd
 import pytest
 
@@ -34,6 +36,16 @@ def test_a_title_above_the_names_is_refused_or_skipped(tmp_path, above):
     if n > 1:
         with raises(ReadError, "title_above_header", above=n):
             written(tmp_path, above + TABLE, skip_rows=2 if n == 3 and ",," in above else 1)
+
+
+@pytest.mark.parametrize("n", [3, 29, 60, 200])
+@pytest.mark.parametrize("blank", ["\n", "  \n", "\r\n"])
+def test_blank_lines_above_the_names_are_no_rows(tmp_path, n, blank):
+    assert as_sets(written(tmp_path, n * blank + TABLE)) == SETS
+    with raises(ReadError, "title_above_header", above=n + 1):
+        written(tmp_path, n * blank + "Discharges of 2024\n" + TABLE)
+    with raises(ReadError, "empty_file"):
+        written(tmp_path, n * blank)
 
 
 def test_codes_may_be_names_of_columns(tmp_path):
@@ -100,3 +112,17 @@ def test_rows_that_cannot_be_skipped(tmp_path):
     pd.DataFrame({"id": ["a"], "code": ["A1"]}).to_parquet(tmp_path / "a.parquet")
     with raises(InvalidParameterError, "no_rows_to_skip"):
         read_records(tmp_path / "a.parquet", skip_rows=1)
+
+
+@pytest.mark.parametrize("content", ["", "\n\n"])
+def test_a_table_that_is_emptied_while_it_is_read(tmp_path, monkeypatch, content):
+    path = tmp_path / "t.csv"
+    path.write_text(TABLE)
+    original = pd.read_csv
+
+    def emptied(*args, **kwargs):
+        return original(io.StringIO(content), *args[1:], **kwargs)
+
+    monkeypatch.setattr(pd, "read_csv", emptied)
+    with raises(ReadError, "unreadable_table"):
+        read_records(path)

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from momentree.datasets import read_documents, read_records
+from momentree.datasets import read_documents, read_records, stream_documents
 from momentree.exceptions import ReadError
 from tests.raising import raises
 
@@ -43,3 +43,18 @@ def test_parquet_with_damaged_strings(tmp_path, read):
     damaged = pa.array([b"A1", b"B\xff", b"C3"]).view(pa.string())
     with raises(ReadError, "unreadable_parquet"):
         read(parquet(tmp_path / "a.parquet", {"id": ["a", "b", "c"], "text": damaged}))
+
+
+def test_repeated_values_that_exhaust_the_disk(tmp_path):
+    texts = ["sea " * 250] * 80_000  # 80 MB, in parts of 20 MB
+    path = parquet(tmp_path / "text.parquet", {"text": pa.array(texts)})
+    with raises(ReadError, TOO_LARGE):
+        for _ in stream_documents(path):
+            pass
+
+
+def test_two_columns_without_a_name(tmp_path):
+    table = pa.Table.from_arrays([pa.array(["A1", "B1"] * 20)] * 3, names=["id", "", ""])
+    pq.write_table(table, tmp_path / "t.parquet")
+    with raises(ReadError, "duplicate_columns"):
+        read_records(tmp_path / "t.parquet")

@@ -226,3 +226,37 @@ def test_corpus_of_unequal_lengths():
         Corpus(X, words[:2], ["1", "2"])
     with raises(InvalidDataError, "wrong_length", name="texts", n_entries=1, needed=2):
         Corpus(X, words, ["1", "2"], texts=["a"])
+
+
+ONE = '{"text": "momentree"}'
+LINES = "id,body\n" + "".join(f"{i},text {i}\n" for i in range(9))
+
+
+@pytest.mark.parametrize(
+    "documents", [{"a.txt": "one", "x.html": "<p>momentree", "y.json": ONE}, {"a.csv": LINES}]
+)
+def test_what_momentree_wrote_is_no_document(fill, documents):
+    folder = fill(documents)
+    before = read_documents(folder)
+    head = '<!DOCTYPE html>\n<html><head>\n<meta name="generator" content="momentree 0.1">'
+    after = read_documents(
+        fill(
+            {
+                "r.html": f"{head}<title>Topics</title></head><body>texts</body></html>",
+                "t.csv": "id,leaf,name,probability\na.txt,0,sea,1\n",
+                "u.csv": "id,label,passages,topic,name,probability,topic_0\na.txt,,2,0,sea,1,1\n",
+                "t.json": '{\n "format": "momentree.tree",\n "tree": {}\n}\n',
+            }
+        )
+    )
+    assert after.texts == before.texts
+    left_out = ["4 written by momentree"]
+    [note] = [note for note in after.notes if note.code == "files_left_out"]
+    assert note.values["left_out"] == left_out
+
+
+def test_lock_files_of_word_processors_are_skipped(fill):
+    folder = fill({"a.txt": "one", "~$report 1.docx": b"\x05Anna\0\0", "~lock.txt": "two"})
+    documents = read_documents(folder)
+    assert documents.ids == ["a.txt", "~lock.txt"]
+    assert not documents.notes

@@ -1,5 +1,6 @@
 """The report of flat models: summary and page."""
 
+import copy
 import json
 import re
 
@@ -61,12 +62,11 @@ def test_the_summary_mirrors_the_model(model, flat_case, summary):
     assert len(summary["nodes"]) == (k + 1 if k > 1 else 1)
     P = model.components_ / model.components_.sum(axis=1, keepdims=True)
     words = np.array(summary["words"]["word"])
-    means = model.transform(flat_case.X).mean(axis=0)
     assert [node["share"] for node in leaves] == sorted((n["share"] for n in leaves), reverse=True)
     assert sorted(node["leaf"] for node in leaves) == list(range(k))
     for node in leaves:
         j = node["leaf"]
-        assert node["share"] == pytest.approx(means[j], abs=1e-12)
+        assert node["share"] == node["n_samples"] / summary["n_documents"]
         assert node["n_samples"] == np.sum(model.labels_ == j)
         columns = [np.flatnonzero(model.vocabulary_ == w)[0] for w in words[node["words"]["index"]]]
         np.testing.assert_allclose(node["words"]["p"], P[j, columns], rtol=1e-8)
@@ -101,14 +101,14 @@ def test_the_summary_is_json_and_the_same_every_time(model, flat_case, summary):
     assert json.loads(first) == summary
 
 
-def test_topics_are_ordered_by_their_mean_proportion(topics, flat_case):
-    proportions = np.random.default_rng(0).dirichlet([1.0, 4.0, 0.5, 2.0], size=120)
+def test_topics_are_ordered_by_their_share_of_documents(topics, flat_case):
+    topics = copy.copy(topics)
+    topics.labels_ = np.repeat([0, 1, 2, 3], [20, 50, 10, 40])
+    proportions = np.eye(4)[topics.labels_]
     summary = summarize(topics, topic_proportions=proportions, **flat_case.arguments)
     nodes = [node for node in summary["nodes"] if node["leaf"] is not None]
     assert [node["leaf"] for node in nodes] == [1, 3, 0, 2]
-    assert [node["share"] for node in nodes] == pytest.approx(
-        proportions.mean(axis=0)[[1, 3, 0, 2]]
-    )
+    assert [node["share"] for node in nodes] == [50 / 120, 40 / 120, 20 / 120, 10 / 120]
     names = topic_names(topics)
     for node in nodes:
         assert node["name"] == names[node["leaf"]]
@@ -124,14 +124,13 @@ def test_topics_are_ordered_by_their_mean_proportion(topics, flat_case):
         assert float(percent) == pytest.approx(100 * node["share"], abs=0.051)
 
 
-def test_weights_replace_unknown_proportions(flat_case):
+def test_shares_are_those_of_documents_by_their_main_topic(flat_case):
     model = MODELS["lda"]().fit(flat_case.X)
-    nodes = summarize(model)["nodes"][1:]
-    assert [node["share"] for node in nodes] == pytest.approx(model.weights_)
-    # The page says whether shares are expectations or means over documents.
-    for data, share in (((), "expected"), ((flat_case.X,), "mean")):
-        tags = read(render_html(summarize(model, *data))).tags
-        assert [a["data-share"] for _, a in tags if "data-share" in a] == [share]
+    shares = np.sort(np.bincount(model.labels_) / len(model.labels_))[::-1]
+    # Documents are counted in the same way without the data.
+    for data in ((), (flat_case.X,)):
+        nodes = summarize(model, *data)["nodes"][1:]
+        assert [node["share"] for node in nodes] == pytest.approx(shares)
 
 
 def test_the_page_reads_without_scripts(model, summary):

@@ -74,6 +74,7 @@ def test_labels_are_counted_per_node(case):
     pairs = Counter(zip(found, truth, strict=True))
     largest = sum(max(n for (leaf, _), n in pairs.items() if leaf == j) for j in set(found))
     assert summary["agreement"] == {
+        "n_labeled": len(known),
         "nmi": pytest.approx(normalized_mutual_info_score(truth, found), abs=1e-4),
         "ari": pytest.approx(adjusted_rand_score(truth, found), abs=1e-4),
         "purity": pytest.approx(largest / len(known), abs=1e-4),
@@ -109,6 +110,20 @@ def test_typical_documents_belong_to_their_node(case):
     assert item == {**item, "row": 7, "id": "doc-00007", "leaf": 0}
     assert summary["labels"][item["label"]] == "planet"
     assert case.texts[7].startswith(item["text"][:40])
+
+
+def test_few_labels_have_no_agreement(case):
+    """As in a table whose first rows alone have a label: random ones would seem to agree."""
+    labels = [None if i % 10 else label for i, label in enumerate(case.labels)]
+    summary = summarize(case.estimator, case.X, labels=labels)
+    assert summary["agreement"] is None
+    assert "12 documents" in summary["no_agreement"]
+    assert summary["no_agreement"] in summary["notes"]
+    # One label each is a name, not a group.
+    ids = [str(i) for i in range(len(case.labels))]
+    assert summarize(case.estimator, case.X, labels=ids)["agreement"] is None
+    half = [label if i % 2 else None for i, label in enumerate(case.labels)]
+    assert summarize(case.estimator, case.X, labels=half)["agreement"]["n_labeled"] == 60
 
 
 def test_equal_labels_have_no_agreement(case):

@@ -211,12 +211,18 @@ WORDS: dict[str, str] = {
     # --- headings --------------------------------------------------------------------------------
     "tree_found": "{n:~document}, {n_features:~word}, {n_leaves:~leaf/leaves}",
     "flat_found": "{n:~document}, {n_features:~word}, {n_leaves:~topic}",
+    "records_fitted": "{n_records:,} of {n_all:~record} fitted",
+    "records_fitted_but_few": "{n_records:~record} fitted, fewer than {least:,} left out",
     "groups_of_features_found": "{n:~record}, {n_features:~feature}, {n_leaves:~group}",
     "groups_found": "{n:~record}, {n_features:~code}, {n_leaves:~group}",
     # --- topics ----------------------------------------------------------------------------------
     "n_topics_chosen": "Number of topics chosen by cross-validation: {reason}",
-    "agreement_of_leaves": "Agreement of leaves and labels: NMI {nmi:.3f}, ARI {ari:.3f}",
-    "agreement_of_topics": "Agreement of topics and labels: NMI {nmi:.3f}, ARI {ari:.3f}",
+    "agreement_of_leaves": (
+        "Agreement of leaves and labels: NMI {nmi:.3f}, ARI {ari:.3f} ({n_labeled:,} with a label)"
+    ),
+    "agreement_of_topics": (
+        "Agreement of topics and labels: NMI {nmi:.3f}, ARI {ari:.3f} ({n_labeled:,} with a label)"
+    ),
     "not_split": "Not split: {reason}",
     "one_group_requested": "one group was requested",
     # --- groups ----------------------------------------------------------------------------------

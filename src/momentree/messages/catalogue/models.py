@@ -4,6 +4,7 @@ WORDS: dict[str, str] = {
     # --- fit -------------------------------------------------------------------------------------
     "fewer_components": "{found} of {requested:~component} found: {reason}",
     "moments_show_no_more": "the moments support no more",
+    "others_without_samples": "EM left no samples in the others",
     "only_equal_samples": "the {samples} of each component are all equal",
     "no_group_splits": "no group of {samples} can be split further: {reason}",
     # Scikit-learn's checks of estimators look for "1 sample".

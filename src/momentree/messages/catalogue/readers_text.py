@@ -77,7 +77,7 @@ WORDS: dict[str, str] = {
     "files_empty": "{n_rows:,} of {n_all:~document} in {source} {n_rows:?is/are} empty",
     "documents_without_words": (
         "{n_rows:,} of {every} {n_rows:?contains/contain} none of the words kept and "
-        "{n_rows:?is/are} treated as empty"
+        "{n_rows:?is/are} in no topic"
     ),
     "stripped": "stripped {kinds:list}; {parameter:=keep} keeps them",
     "stripped_as_model": "stripped {kinds:list}, as for the model",
@@ -98,6 +98,10 @@ WORDS: dict[str, str] = {
     "common_words_dropped": (
         "{n_words:~frequent word} {n_words:?is/are} dropped by {parameter:=max_df}: {words:list}"
         "{more}; {parameter:=keep_all} keeps {n_words:?it/them}"
+    ),
+    "long_words_dropped": (
+        "{n_words:~word} of more than {longest} characters {n_words:?is/are} not counted: such "
+        "words are usually encoded data"
     ),
     "and_more_words": " and {n_words:,} more",
     "all_documents": "{n_all:~document}",
@@ -205,7 +209,7 @@ WORDS: dict[str, str] = {
         "none of {n_words:~word} in {n_documents:~document} is kept: {n_rare:,} occur in fewer "
         "documents than {parameters.min_df:{min_df}} allows, {n_common:,} in more than "
         "{parameters.max_df:{max_df}} allows, and {n_other:,} are stop words, do not match the "
-        "pattern of a word, or occur in no document; {remedy}"
+        "pattern of a word, are too long for one, or occur in no document; {remedy}"
     ),
     "lower_min_df": "lower {parameters.min_df} to {min_df}",
     "raise_max_df": "raise {parameters.max_df} to {max_df}",

@@ -10,9 +10,9 @@ WORDS: dict[str, str] = {
         "sequences of the fit, or read others with their coder"
     ),
     "all_groups_small": (
-        "every group has fewer than {parameters.min_cell:{min_cell}} records, so nothing can be "
-        "shown; request fewer groups, or lower {parameters.min_cell} if small counts are not "
-        "confidential"
+        "every group has fewer than {parameters.min_cell:{min_cell}} records, or its number would "
+        "disclose that of such a group, so nothing can be shown; request fewer groups, or lower "
+        "{parameters.min_cell} if small counts are not confidential"
     ),
     "ambiguous_dates": (
         "{name} contains dates such as {value!r}, whose day and month are ambiguous; write them as "
@@ -101,6 +101,22 @@ WORDS: dict[str, str] = {
         "{parameters.stop_words}"
     ),
     # --- flat models of topics -------------------------------------------------------------------
+    "too_few_labels": (
+        "The agreement of topics and labels is not shown: only {n_rows:~document} "
+        "{n_rows:?has/have} a label, of {n_labels:~label} in {n_topics:~topic}, and it takes at "
+        "least {needed:,}, and two labels that occur twice"
+    ),
+    "topics_without_documents": (
+        "{n_topics:~topic} {n_topics:?is/are} the main topic of no document; ask for fewer topics"
+    ),
+    "in_no_topic": (
+        "{n_rows:,} of {every} {n_rows:?contains/contain} none of the words and {n_rows:?is/are} "
+        "in no topic and no share"
+    ),
+    "copies_in_shares": (
+        "Copies weigh less in the fit: {every} weigh as {n_groups:,}; they count in full in "
+        "numbers and shares"
+    ),
     "about_lda": "A topic model (latent Dirichlet allocation): each document is a mix of "
     "{n_topics:~topic}.",
     "about_single_topic": "A topic model (single topic): each document is about one of "

@@ -30,6 +30,10 @@ WORDS: dict[str, str] = {
     "n_columns_not_of_state": "X has {found:~column}, but the state has {needed}",
     "no_columns_in_state": "a state requires at least one column",
     "sums_overflow": "the sums {name!r} overflow: scale the values of X down",
+    "sums_beyond_totals": (
+        "the sums {name!r} contradict the totals over the same rows; expected sums as momentree "
+        "moments writes them"
+    ),
     "too_few_rows_to_release": (
         "fewer than {min_count} rows: their sums could disclose single rows; add rows, or lower "
         "{parameters.min_count}"

@@ -23,6 +23,8 @@ WORDS: dict[str, str] = {
         "after EM, one part would have a total weight below {parameters.min_samples_leaf:{least:g}}"
     ),
     "fewer_clusters": "{found} of {requested:~cluster} found: {reason}",
+    "fewer_leaves_found": "{found:~leaf/leaves} of {requested} found: {reason}",
+    "leaves_too_small": "EM left fewer samples than {parameters.min_samples_leaf} in the others",
     "others_too_small": (
         "the moments support no more clusters of {parameters.min_samples_leaf} or more"
     ),

@@ -4,6 +4,10 @@ WORDS: dict[str, str] = {
     # --- parameters ------------------------------------------------------------------------------
     "not_a_choice": "{parameter:=value}; expected {choices:quoted or}",
     "not_a_flag": "{parameter:=value}; expected True or False",
+    "no_convergence": (
+        "the numbers are too large, too small or too far apart for computations with matrices "
+        "({error}); bring the columns to comparable units"
+    ),
     "not_a_number": "{parameter:=value}; expected {expected}",
     "not_a_random_state": "{parameter:=value}; expected an integer, a RandomState or None",
     # The expected kind of number and its range.

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from momentree._fit import warn_caller
+from momentree._ties import exceeds
 from momentree._validation import check_integer
 from momentree.exceptions import ConvergenceWarning
 
@@ -38,7 +39,7 @@ def guarded_search(
     for k in range(2, largest + 1):
         found, bic, sizes = fit(k)
         bics.append(bic)
-        if bic < lowest and np.min(sizes) >= min_samples:
+        if exceeds(lowest, bic) and np.min(sizes) >= min_samples:
             best, lowest, best_k = found, bic, k
         elif k >= best_k + _PATIENCE:
             break

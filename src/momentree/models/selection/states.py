@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from momentree._ties import exceeds
 from momentree._types import Ints
 from momentree._validation import check_integer
 from momentree.exceptions import InvalidParameterError
@@ -108,7 +109,7 @@ def compare_states(
         likelihood = float(model.score(symbols, sizes))
         found = _fit("states", k, model._n_parameters, likelihood, len(symbols))
         fits.append(found)
-        if found.bic < lowest:
+        if exceeds(lowest, found.bic):
             best, lowest, waited = model, found.bic, 0
         else:
             waited += 1

@@ -122,6 +122,12 @@ def count_codes(X: sp.csr_array[Any]) -> Ints:
     return np.bincount(row[X.data == 1], minlength=X.shape[0])
 
 
+def count_missing(X: sp.csr_array[Any]) -> Ints:
+    """Count the missing values of each record."""
+    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    return np.bincount(row[np.isnan(X.data)], minlength=X.shape[0])
+
+
 def columns_of_coder(table: Table, coder: RecordCoder) -> list[str]:
     """Return the columns and patterns of the coder found in the table; raise an error if none.
 

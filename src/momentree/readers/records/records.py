@@ -29,6 +29,7 @@ from momentree.readers.records._matrix import (
     Rows,
     columns_of_coder,
     count_codes,
+    count_missing,
     encode,
     join_rows,
     matrix_of,
@@ -59,7 +60,7 @@ def read_records(
     names: Mapped | None = None,
     min_records: int | None = None,
     cumulative_frequency: float | None = None,
-    min_codes: int = 1,
+    min_codes: int | None = None,
     drop_constant: bool = True,
     empty: Empty = "missing",
     encoding: str = AUTO,
@@ -119,8 +120,10 @@ def read_records(
         Drop codes found in fewer records. None is 5, or 2 with fewer than 1000 records.
     cumulative_frequency : float or None, above 0, at most 1, default=None
         Keep the most frequent codes that make up this share of all entries; None keeps all.
-    min_codes : int, >= 0, default=1
-        Records with fewer of the codes kept are excluded from fitting (`enough` is False).
+    min_codes : int, >= 0, default=None
+        Records with fewer of the codes kept are excluded from fitting (`enough` is False). None is
+        1 or, in a wide table, 0: "no" in every column is an answer, but a record without any known
+        value is excluded.
     drop_constant : bool, default=True
         Drop codes that occur in all records with any code, since they do not distinguish records.
     empty : {"missing", "zero"}, default="missing"
@@ -196,7 +199,7 @@ def read_records(
     """
     check_integer("min_records", min_records, at_least=1, optional=True)
     check_number("cumulative_frequency", cumulative_frequency, above=0, at_most=1, optional=True)
-    check_integer("min_codes", min_codes, at_least=0)
+    check_integer("min_codes", min_codes, at_least=0, optional=True)
     check_integer("skip_rows", skip_rows, at_least=0)
     check_flag("header", header, optional=True)
     check_choice("empty", empty, EMPTY)
@@ -282,7 +285,8 @@ def read_records(
         X, n_repeated, unknown = encode(rows, entries, coder, wide=wide)
         notes += [*_repeats(n_repeated, coder, union_by), *unknown]
     n_codes = count_codes(X)
-    notes += _few_codes(rows, entries, n_codes, min_codes)
+    enough = has_enough(X, n_codes, min_codes, wide=wide)
+    notes += _few_codes(rows, entries, n_codes, enough, min_codes)
     outcomes, outcome_names, more = _outcomes(table, layout.outcomes, rows)
     notes += more
     return Records(
@@ -290,7 +294,7 @@ def read_records(
         np.array(coder.codes, dtype=object),
         dict(coder.names),
         rows.ids,
-        n_codes >= min_codes,
+        enough,
         coder,
         outcomes,
         outcome_names,
@@ -416,24 +420,41 @@ def _repeats(n_repeated: int, coder: RecordCoder, union_by: str | None) -> list[
     return [Message("repeated_entries", n_entries=n_repeated, when=rolled_up)]
 
 
+def has_enough(
+    X: Any, n_codes: NDArray[Any], min_codes: int | None, *, wide: bool
+) -> NDArray[np.bool_]:
+    """Return whether each record is fitted: it has `min_codes` codes.
+
+    None requires one code or, in a wide table, where all "no" is an answer, one known value.
+    """
+    if min_codes is None and wide:
+        return np.asarray(count_missing(X) < X.shape[1])
+    return np.asarray(n_codes >= (1 if min_codes is None else min_codes))
+
+
 def _few_codes(
-    rows: Rows, entries: Entries, n_codes: NDArray[Any], min_codes: int
+    rows: Rows,
+    entries: Entries,
+    n_codes: NDArray[Any],
+    enough: NDArray[np.bool_],
+    min_codes: int | None,
 ) -> list[Message]:
     none = n_codes == 0
     record = rows.record[entries.row]
     dropped = none[record[record >= 0]].any()
-    n_few = int((n_codes < min_codes).sum())
+    n_few = int((~enough).sum())
     return note_few_codes(len(n_codes), int(none.sum()), n_few, min_codes, dropped=bool(dropped))
 
 
 def note_few_codes(
-    n: int, n_none: int, n_few: int, min_codes: int, *, dropped: bool
+    n: int, n_none: int, n_few: int, min_codes: int | None, *, dropped: bool
 ) -> list[Message]:
     """Return notes on records without codes, all `dropped` perhaps, and with few of them."""
     notes = []
     if n_none:
         code = "all_codes_dropped" if dropped else "records_without_codes"
         notes.append(Message(code, n_records=n_none, n_all=n))
-    if n_few > n_none:  # otherwise the first note reports them
-        notes.append(Message("too_few_codes", n_records=n_few, n_all=n, min_codes=min_codes))
+    if n_few:
+        needed = 1 if min_codes is None else min_codes
+        notes.append(Message("too_few_codes", n_records=n_few, n_all=n, min_codes=needed))
     return notes

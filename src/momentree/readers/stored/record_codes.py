@@ -27,6 +27,7 @@ from momentree.readers.records._names import names_of
 from momentree.readers.records.coder import RecordCoder
 from momentree.readers.records.records import (
     choose_columns,
+    has_enough,
     note_few_codes,
     possible_outcomes,
     with_rollup,
@@ -54,7 +55,7 @@ class CodeStage:
     union_by: str | None
     empty: Empty
 
-    def write(self, *, min_codes: int, rollup: Any, names: Any, **limits: Any) -> None:
+    def write(self, *, min_codes: int | None, rollup: Any, names: Any, **limits: Any) -> None:
         """Interpret the cells, choose the codes, and write those of each record."""
         source, work = self.cells.source, self.cells.work
         place, noted = work.path / CELLS, work.read(CELLS)
@@ -116,7 +117,7 @@ class CodeStage:
                 n_codes = count_codes(X)
                 n_none += int((n_codes == 0).sum())
                 dropped |= bool((count_codes(found)[n_codes == 0] > 0).any())
-                enough.append(n_codes >= min_codes)
+                enough.append(has_enough(X, n_codes, min_codes, wide=layout.form == "wide"))
                 writer.append(X, ids)
             writer.finish(coder.codes)
             fitted = np.concatenate(enough)

@@ -45,7 +45,7 @@ def store_records(
     names: Mapped | None = None,
     min_records: int | None = None,
     cumulative_frequency: float | None = None,
-    min_codes: int = 1,
+    min_codes: int | None = None,
     drop_constant: bool = True,
     encoding: str = AUTO,
     separator: str | None = None,

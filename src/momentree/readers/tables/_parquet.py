@@ -29,6 +29,8 @@ def open_parquet(path: Path, *, between: str) -> Source:
     with _opened(path) as file:
         schema = file.schema_arrow
         names = check_names(path, schema.names)
+        if len(set(schema.names)) < len(names):  # Arrow finds columns by their names
+            raise ReadError("duplicate_columns", path=str(path), columns=[""])
         stored = dict(zip(names, schema.names, strict=True))
         kinds = {
             name: str(kind)
@@ -45,10 +47,12 @@ def open_parquet(path: Path, *, between: str) -> Source:
     def parts(wanted: Sequence[str]) -> Iterator[Table]:
         with _opened(path) as file:
             columns = {name: stored[name] for name in wanted}
-            n = 0
+            n = n_bytes = 0
             for batch in _batches(file, _rows_of_batch(file), list(columns.values())):
                 batch.validate(full=True)
-                check_memory(path, sum(map(_unfolded, batch.columns)))
+                # Of all batches: stored one by one, they would fill the disk.
+                n_bytes += sum(map(_unfolded, batch.columns))
+                check_memory(path, n_bytes)
                 cells = {name: _strings(batch.column(columns[name]), between) for name in columns}
                 yield Table(path, cells, batch.num_rows, partial(_origin, n), kinds=kinds)
                 n += batch.num_rows

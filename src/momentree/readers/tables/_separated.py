@@ -61,11 +61,11 @@ def open_separated(
     asked = _check_separator(separator)
     with _open(path, encoding, skip_rows) as file:
         sample = file.read(_SAMPLE_CHARACTERS)
-    if not _rows(sample, _NO_SEPARATOR):
+    found = find_separator(sample, cut=len(sample) == _SAMPLE_CHARACTERS)
+    if not _rows(sample, asked or found):
         if skip_rows:
             raise ReadError("no_rows_below", path=str(path), n_skipped=skip_rows)
         raise ReadError("empty_file", path=str(path))
-    found = find_separator(sample, cut=len(sample) == _SAMPLE_CHARACTERS)
     if asked is not None:
         _check_fit(path, sample, asked, found)
     if check_titles:
@@ -98,6 +98,8 @@ class _Separated:
 
     def head(self) -> Table:
         first = list(islice(self.rows(), SAMPLE_ROWS + 1))
+        if not first:  # the file has changed since it was opened
+            raise ReadError("empty_file", path=str(self.path))
         origin, last = first[-1]
         if last[-1].endswith(_END):
             raise ReadError("unclosed_quote", path=str(self.path), origin=origin)
@@ -167,7 +169,7 @@ class _Separated:
                 if rows[width - 1].isna().any():
                     rows = rows.fillna("")
                 yield len(rows), [rows[j].tolist() for j in kept]
-        except pd.errors.ParserError as error:
+        except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
             raise self._fault(error) from error
 
     def _frames(self, size: int = PART_ROWS) -> Iterator[pd.DataFrame]:
@@ -184,7 +186,7 @@ class _Separated:
                 engine="c",
             )
 
-    def _fault(self, error: pd.errors.ParserError) -> ReadError:
+    def _fault(self, error: Exception) -> ReadError:
         """Return the error for the first row that pandas cannot read."""
         expected = 0
         for origin, row in self.rows():
@@ -272,7 +274,9 @@ def _check_fit(path: Path, sample: str, asked: str, found: str) -> None:
 
 def _check_titles(path: Path, sample: str, asked: str | None, found: str, skip: int) -> None:
     """Reject a first line that is a title or other text above the names of columns."""
-    lines = sample.splitlines(keepends=True)[: 2 * HEADER_ROWS]
+    blank = _rows(sample, asked or found)[0][0] - 1
+    skip += blank
+    lines = list(islice(io.StringIO(sample, newline=""), blank, blank + 2 * HEADER_ROWS))
     rows = _rows("".join(lines), asked or found)[:HEADER_ROWS]
     if len(rows[0][1]) > 1:
         check_header(path, [row for _, row in rows], [skip + line - 1 for line, _ in rows])

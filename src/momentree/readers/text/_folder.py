@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import closing
@@ -22,6 +23,12 @@ from momentree.readers.text.objects import Documents, DocumentStream
 
 _EXPLAINED = 3
 """Files that cannot be read whose reason is given."""
+_OUTPUT = re.compile(
+    rb'(?s:.*<meta name="generator" content="momentree )'
+    rb'|\{\s*"format": "momentree\.'
+    rb"|[^\r\n]*\b(leaf|topic|group),name,probability\b"
+)
+"""How reports, JSON files and tables of groups that momentree writes begin."""
 _COUNTS = ("rows_without_text", "rows_without_label", "json_entries")
 """Notes on single tables that say nothing on a folder."""
 
@@ -48,8 +55,9 @@ def stream_folder(
     Documents are files of text, with one of the suffixes ``FILES``, JSON, and files without a
     suffix or with a number as suffix, as in newsgroups and mail folders, unless they are binary.
     Tables are read only if there are more of them than of documents: otherwise they usually
-    describe the documents. Hidden files and folders are skipped; notes count files left out, such
-    as images, and name those that cannot be read. Links to folders are not followed.
+    describe the documents. Hidden files and folders, and lock files of word processors, are
+    skipped; notes count files left out, such as images and what momentree wrote, and name those
+    that cannot be read. Links to folders are not followed.
     """
     name = path.resolve().name or str(path)
     notes: list[Message] = []
@@ -156,7 +164,9 @@ def _kind(file: Path) -> str:
         return "special"
     end = suffix(file)
     if end in TABLES or end in (*FILES, *JSON_LINES):
-        check_readable(file)
+        with check_readable(file).open("rb") as content:
+            if _OUTPUT.match(content.read(8192)):
+                return "written by momentree"
         return "table" if end in TABLES else "text"
     if end and not end[1:].isdigit():
         return end
@@ -280,5 +290,6 @@ def _list_files(folder: Path, found: _Found) -> list[str]:
     for place, folders, files in os.walk(folder, onerror=refuse):
         folders[:] = [name for name in folders if not name.startswith(".")]
         below = Path(place).relative_to(folder)
-        names.extend((below / file).as_posix() for file in files if not file.startswith("."))
+        shown = (file for file in files if not file.startswith((".", "~$")))
+        names.extend((below / file).as_posix() for file in shown)
     return sorted(names)

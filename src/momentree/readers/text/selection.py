@@ -20,6 +20,8 @@ from momentree.readers.copies import all_rows
 
 MAX_DF = 0.5
 MAX_FEATURES = 20_000
+LONGEST_WORD = 255
+"""Characters of the longest word that is counted: what is longer is encoded data, not language."""
 _MAX_COMMON = 8
 
 
@@ -83,8 +85,8 @@ def select_columns(
     """Return the columns to keep, in ascending order, for texts and counts alike; and notes.
 
     `candidates` marks the words that may be kept. `weights` are those of the documents; None gives
-    each weight 1. Ties between equal counts are broken in alphabetical order. A note lists the
-    words that `max_df` drops.
+    each weight 1. Ties between equal counts are broken in alphabetical order. Notes list the words
+    that `max_df` drops, and count those longer than `LONGEST_WORD`.
     """
     d = X.shape[1]
     n, df = _document_frequencies(X, weights)
@@ -109,6 +111,8 @@ def select_words(
     lowest = lowest_df(min_df, n)
     highest = _as_count(max_df, n)
     allowed = df > 0 if candidates is None else candidates & (df > 0)
+    long = allowed & np.fromiter((len(word) > LONGEST_WORD for word in words), np.bool_, d)
+    allowed &= ~long
     common = allowed & (df > highest)
     rare = allowed & ~common & (df < lowest)
     columns = np.flatnonzero(allowed & ~rare & ~common)
@@ -129,7 +133,10 @@ def select_words(
         # Ties are broken by the alphabet, so that the order of the documents has no effect.
         order = np.lexsort((words[columns].astype(str), -totals))
         columns = np.sort(columns[order[:max_features]])
-    return columns, _note_common(words, df, common, n, max_df)
+    notes = _note_common(words, df, common, n, max_df)
+    if n_long := int((long & (df >= lowest) & (df <= highest)).sum()):
+        notes.append(Message("long_words_dropped", n_words=n_long, longest=LONGEST_WORD))
+    return columns, notes
 
 
 def _document_frequencies(X: sp.csr_array[Any], weights: Floats | None) -> tuple[float, Floats]:

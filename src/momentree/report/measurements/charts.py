@@ -139,12 +139,20 @@ def pairs(
             for group in range(k):
                 hidden = {group} & (features[chosen[i]].hidden | features[chosen[j]].hidden)
                 inside = labels == group
+                entries = [features[chosen[at]].entry for at in (j, i)]
+                unsure = min(entry["missing"][group] for entry in entries) < 0
+                published = [entry["numbers"]["groups"][group] for entry in entries]
                 groups.append(
                     {
                         "ellipse": None
                         if hidden
                         else _ellipse(
-                            values[j][inside], values[i][inside], axes[j], axes[i], disclosure
+                            values[j][inside],
+                            values[i][inside],
+                            axes[j],
+                            axes[i],
+                            disclosure,
+                            published if unsure else None,
                         ),
                         "points": _points(
                             values[j], values[i], rows[labels[rows] == group], axes[j], axes[i]
@@ -181,7 +189,9 @@ def _ellipse(
     x_axis: tuple[float, float],
     y_axis: tuple[float, float],
     disclosure: Disclosure,
+    published: Sequence[Any] | None,
 ) -> dict[str, Any] | None:
+    """Return the ellipse of a group; from `published` means if a number of values is suppressed."""
     known = np.isfinite(x) & np.isfinite(y)
     if int(known.sum()) < max(disclosure.min_cell, 3):
         return None
@@ -192,7 +202,14 @@ def _ellipse(
         ]
     )
     center = at.mean(axis=1)
-    values, vectors = np.linalg.eigh(np.cov(at))
+    covariance = np.cov(at)
+    if published is not None:
+        (a, b), (s, t) = ([entry[key] for entry in published] for key in ("mean", "sd"))
+        center = np.array([_place(a, x_axis), _SIDE - _place(b, y_axis)])
+        s, t = _SIDE * s / (x_axis[1] - x_axis[0]), _SIDE * t / (y_axis[1] - y_axis[0])
+        r = np.nan_to_num(np.round(_correlation(*at), disclosure.decimals(len(x))))
+        covariance = np.array([[s * s, r * s * t], [r * s * t, t * t]])
+    values, vectors = np.linalg.eigh(covariance)
     radii = np.sqrt(np.maximum(values[::-1], 1e-4))
     angle = float(np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1])))
     return {

@@ -56,7 +56,8 @@ def _of_means(
     feature: Feature, leaves: Sequence[int], rest: Sequence[int]
 ) -> dict[str, Any] | None:
     hidden, inside = feature.hidden, set(leaves)
-    if feature.moments is None or (hidden & inside and not hidden <= inside):
+    unsure = min(feature.entry["missing"]) < 0
+    if feature.moments is None or (hidden & inside and (unsure or not hidden <= inside)):
         return None
     n1, mean, sd = feature.moments.joined(list(leaves))
     n2, other, other_sd = feature.moments.joined(list(rest))
@@ -81,7 +82,7 @@ def _of_means(
         "here_high": round(mean + half, digits),
         "rest": round(other, digits),
         "all": round(whole["mean"], digits) if whole else None,
-        "estimated": False,
+        "estimated": unsure,
     }
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from momentree._types import Floats, Int64s, Ints
 from momentree.report.disclosure import Disclosure
 from momentree.report.records.outcomes import count_outcomes
-from momentree.report.records.statistics import number_statistics
+from momentree.report.records.statistics import Moments, number_statistics
 from momentree.report.text import clean_text
 
 if TYPE_CHECKING:
@@ -22,35 +22,6 @@ Z = 1.959963984540054
 _TAIL, _NO_TAIL = 0.05, 0.2
 """Whiskers end at this quantile, or at one with `min_cell` records beyond it, up to a limit."""
 _DIGITS = 6
-
-
-@dataclass(frozen=True)
-class Moments:
-    """Number, mean and sum of squared deviations of the known values in each of k groups."""
-
-    n: Floats
-    mean: Floats
-    squares: Floats
-
-    @classmethod
-    def of(cls, values: Floats, labels: Ints, k: int) -> Moments:
-        """Count the known values in each group."""
-        known = np.isfinite(values)
-        at, found = labels[known], values[known]
-        n = np.bincount(at, minlength=k).astype(np.float64)
-        mean = np.bincount(at, found, minlength=k) / np.maximum(n, 1.0)
-        squares = np.bincount(at, (found - mean[at]) ** 2, minlength=k)
-        return cls(n, mean, np.asarray(squares, dtype=np.float64))
-
-    def joined(self, groups: Sequence[int]) -> tuple[float, float, float]:
-        """Return number, mean and standard deviation of some groups together."""
-        n, mean = self.n[groups], self.mean[groups]
-        total = float(n.sum())
-        if not total:
-            return 0.0, float("nan"), float("nan")
-        center = float(n @ mean) / total
-        squares = float(self.squares[groups].sum() + n @ (mean - center) ** 2)
-        return total, center, float(np.sqrt(squares / max(total - 1.0, 1.0)))
 
 
 @dataclass(frozen=True)
@@ -85,7 +56,7 @@ def describe_features(
     for name, values in table.columns.items():
         inside, kind = values[table.enough], table.kinds[name]
         if kind in ("number", "count"):
-            feature = _numeric(inside, labels, n_groups, disclosure)
+            feature = _numeric(inside, labels, n_groups, sizes, disclosure)
         else:
             # The words of a category are texts, even if they are written as numbers.
             given = inside if kind == "yes_no" else inside.astype(object)
@@ -95,7 +66,7 @@ def describe_features(
             )
             if not counted:
                 continue
-            feature = _counted(counted[0], inside, labels, sizes, disclosure)
+            feature = _counted(counted[0], sizes, disclosure)
         feature.entry.update(
             name=clean_text(name), kind=kind, unit=clean_text(table.units.get(name, ""))
         )
@@ -105,18 +76,23 @@ def describe_features(
     return found
 
 
-def _numeric(values: Floats, labels: Ints, k: int, disclosure: Disclosure) -> Feature:
+def _numeric(
+    values: Floats, labels: Ints, k: int, sizes: Floats, disclosure: Disclosure
+) -> Feature:
     moments = Moments.of(values, labels, k)
     counts = np.column_stack([moments.n, np.bincount(labels, minlength=k) - moments.n])
     missing = disclosure.suppress_classes(np.rint(counts).astype(np.int64)).counts[:, 1]
-    numbers = number_statistics(values, labels, k, disclosure)
-    known = _rounded(moments.n, disclosure)
+    numbers = number_statistics(values, labels, k, disclosure, missing)
+    if (missing < 0).any():
+        moments = Moments.published(numbers["groups"], disclosure.known(sizes, missing))
+    known = _rounded(disclosure.known(sizes, missing), disclosure)
     for group, entry in enumerate(numbers["groups"]):
         if entry is not None:
             inside = values[(labels == group) & np.isfinite(values)]
-            _extend(entry, inside, float(known[group]), disclosure)
+            _extend(entry, inside, float(known[group]), disclosure, exact=missing[group] >= 0)
     if numbers["all"] is not None:
-        _extend(numbers["all"], values[np.isfinite(values)], float(known.sum()), disclosure)
+        whole, exact = values[np.isfinite(values)], bool((missing >= 0).all())
+        _extend(numbers["all"], whole, float(known.sum()), disclosure, exact=exact)
     shown = [g for g in range(k) if numbers["groups"][g] is not None]
     entry = {
         "binary": False,
@@ -129,23 +105,23 @@ def _numeric(values: Floats, labels: Ints, k: int, disclosure: Disclosure) -> Fe
     return Feature(entry, moments, known)
 
 
-def _extend(entry: dict[str, Any], values: Floats, known: float, disclosure: Disclosure) -> None:
+def _extend(
+    entry: dict[str, Any], values: Floats, known: float, disclosure: Disclosure, *, exact: bool
+) -> None:
     half = Z * entry["sd"] / np.sqrt(max(known, 1.0))
     digits = entry["digits"] + 2
     entry["interval"] = [round(entry["mean"] - half, digits), round(entry["mean"] + half, digits)]
     tail = max(_TAIL, disclosure.min_cell / max(len(values), 1))
     entry["tails"] = None
     if tail <= _NO_TAIL:
-        low, high = np.quantile(values, [tail, 1.0 - tail]).tolist()
+        method: Literal["inverted_cdf", "linear"] = "linear" if exact else "inverted_cdf"
+        low, high = np.quantile(values, [tail, 1.0 - tail], method=method).tolist()
         entry["tails"] = [round(low, entry["digits"]), round(high, entry["digits"])]
 
 
-def _counted(
-    entry: dict[str, Any], values: Any, labels: Ints, sizes: Floats, disclosure: Disclosure
-) -> Feature:
-    lacking = np.isnan(values) if values.dtype.kind == "f" else values == ""
+def _counted(entry: dict[str, Any], sizes: Floats, disclosure: Disclosure) -> Feature:
     k = len(sizes)
-    known = np.bincount(labels[~np.asarray(lacking, dtype=np.bool_)], minlength=k)
+    known = disclosure.known(sizes, entry["missing"])
     rates = np.array(
         [
             [disclosure.class_rate(entry, at, [group], sizes)[0] for group in range(k)]
@@ -154,7 +130,7 @@ def _counted(
     )
     if entry["binary"]:
         rates = np.vstack([1.0 - rates, rates])
-    feature = Feature(entry, None, _rounded(known.astype(np.float64), disclosure))
+    feature = Feature(entry, None, _rounded(known, disclosure))
     entry["separation"] = _rate_between(np.nan_to_num(rates), feature.known)
     return feature
 

@@ -58,6 +58,7 @@ def _means(numbers: Mapping[str, Any]) -> list[dict[str, Any]]:
     whole = numbers["all"]
     cells = [_cell(HIDDEN_MARK if whole is None else _number(whole["mean"], whole["digits"]))]
     if whole is not None:
+        cells[0]["text"] = ("≈ " if whole["estimated"] else "") + cells[0]["text"]
         cells[0]["small"] = f"SD {_number(whole['sd'], whole['digits'])}"
     for entry, hidden in zip(numbers["groups"], numbers["hidden"], strict=True):
         if entry is None:

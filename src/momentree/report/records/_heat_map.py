@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from momentree._types import Ints
+from momentree._types import Int64s, Ints
 from momentree.report.disclosure import Disclosure
 from momentree.report.text import clean_text
 
@@ -21,7 +21,12 @@ _AT_ONCE = 1 << 14
 
 
 def bands(
-    X: sp.csr_array[Any], labels: Ints, order: Ints, columns: Ints, disclosure: Disclosure
+    X: sp.csr_array[Any],
+    labels: Ints,
+    order: Ints,
+    columns: Ints,
+    sizes: Int64s,
+    disclosure: Disclosure,
 ) -> list[dict[str, Any]]:
     """Divide each group into bands of similar records, and compute the density of each code.
 
@@ -36,7 +41,7 @@ def bands(
         rows = np.flatnonzero(labels == leaf)
         most = max(1, round(120 * len(rows) / max(X.shape[0], 1)))
         parts = min(most, len(rows) // (_LEVELS * disclosure.min_cell))
-        if parts < 2:
+        if parts < 2 or sizes[leaf] < 0:
             found.append({"leaf": leaf, "parts": 1, "levels": None})
             continue
         block = there.rows(rows)
@@ -101,4 +106,5 @@ class _Bits:
 def _lexicographic(block: NDArray[np.bool_]) -> Ints:
     """Return an order that puts records with the most frequent code first, and so on."""
     codes = np.argsort(-block.sum(axis=0), kind="stable")
-    return np.lexsort(tuple(~block[:, j] for j in codes[::-1]))
+    every = np.zeros(len(block), dtype=np.bool_)  # a key, also where there are no codes
+    return np.lexsort((every, *(~block[:, j] for j in codes[::-1])))

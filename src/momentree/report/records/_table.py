@@ -35,9 +35,10 @@ class PublishedTable:
         whole = np.rint(profiles.n_records).astype(np.int64)
         sizes, size_estimates = disclosure.suppress_sizes(whole)
         # Round, because a code that all records of a hidden group have would disclose its size.
-        ones = disclosure.round_counts(np.rint(profiles.counts).astype(np.int64), sizes)
+        ones = np.rint(profiles.counts).astype(np.int64)
         unknown = whole[:, None] - np.rint(profiles.observed).astype(np.int64)
-        unknown = disclosure.round_counts(unknown, sizes)
+        share = size_estimates / (2.0 if unknown.any() else 1.0)
+        ones, unknown = (disclosure.round_counts(n, sizes, share) for n in (ones, unknown))
         counts = disclosure.suppress(ones)
         missing = disclosure.suppress(unknown) if unknown.any() else None
         lacking = 0.0 if missing is None else disclosure.estimate(missing)

@@ -17,7 +17,7 @@ from momentree.metrics.outcomes import (
     outcome_classes,
     outcome_numbers,
 )
-from momentree.report.disclosure import SMALL, Disclosure
+from momentree.report.disclosure import SMALL, Disclosure, Published
 from momentree.report.numbers import percent
 from momentree.report.records.statistics import number_statistics
 from momentree.report.text import clean_text
@@ -55,14 +55,16 @@ def count_outcomes(
         table = np.zeros((n_groups, len(names) + 1), dtype=np.int64)
         np.add.at(table, (labels, classes), 1)  # missing values (-1) are in the last column
         yes = ""
+        published = disclosure.suppress_classes(table)
+        numbers = outcome_numbers(_series(values), len(labels))
+        if numbers is not None:
+            published = published.hide_classes()
         if binary:
-            published = disclosure.suppress_binary(table)
+            published = Published(published.counts[:, 1:], published.totals[1:])
             names = names[1:]
             # "died" needs no "yes", but "sex" needs "male".
             word = words.get(name, ("", ""))[1]
             yes = "" if word.lower() in _YES else word
-        else:
-            published = disclosure.suppress_classes(table)
         found.append(
             {
                 "name": clean_text(f"{name}: {yes}" if yes else name),
@@ -77,9 +79,11 @@ def count_outcomes(
                     }
                     for j, class_name in enumerate(names)
                 ],
-                "numbers": number_statistics(numbers, labels, n_groups, disclosure)
-                if (numbers := outcome_numbers(_series(values), len(labels))) is not None
-                else None,
+                "numbers": None
+                if numbers is None
+                else number_statistics(
+                    numbers, labels, n_groups, disclosure, published.counts[:, -1]
+                ),
             }
         )
     return found

@@ -233,7 +233,7 @@ def summarize_records(
         ),
         "heat": {
             "codes": common[:heat_codes].tolist(),
-            "bands": bands(X, labels, order, columns, disclosure),
+            "bands": bands(X, labels, order, columns, table.sizes, disclosure),
             "records": single_records(X, labels, order, columns, ids) if include_records else None,
         },
         "scoring": summarize_scoring(published),

@@ -11,7 +11,7 @@ import numpy as np
 from momentree._types import Floats
 from momentree.exceptions import InvalidDataError
 from momentree.report.disclosure import SMALL, Disclosure
-from momentree.report.numbers import NO_VALUE, fixed
+from momentree.report.numbers import NO_VALUE, fixed, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -168,10 +168,13 @@ class _Table:
         for at, one in enumerate(outcome["classes"]):
             cells = []
             for group in every:
-                known = self._known(outcome, group)
-                cells.append(
-                    HIDDEN_MARK if known is None else self._count(one["counts"][group], known)
-                )
+                known, count = self._known(outcome, group), one["counts"][group]
+                if known is None and count >= 0 and self._sizes[group] >= 0:
+                    # Only the number of missing values is suppressed.
+                    rate, _ = self._disclosure.class_rate(outcome, at, [group], self._estimates)
+                    cells.append(f"{count:,} (≈ {fixed(100 * rate, 1)})")
+                else:
+                    cells.append(self._count(count, known or 0))
             found = [
                 self._disclosure.class_rate(outcome, at, [group], self._estimates)
                 for group in every
@@ -240,12 +243,12 @@ class _Table:
 
 
 def _share(count: int, of: int) -> str:
-    return f"{count:,} ({fixed(100 * count / of, 1)})" if of > 0 else NO_VALUE
+    return f"{count:,} ({percent(count / of).removesuffix('%')})" if of > 0 else NO_VALUE
 
 
 def _mean(entry: Mapping[str, Any]) -> str:
-    digits = entry["digits"]
-    return f"{entry['mean']:,.{digits}f} ± {entry['sd']:,.{digits}f}"
+    digits, mark = entry["digits"], "≈ " if entry["estimated"] else ""
+    return f"{mark}{entry['mean']:,.{digits}f} ± {entry['sd']:,.{digits}f}"
 
 
 def _median(entry: Mapping[str, Any]) -> str:

@@ -19,8 +19,7 @@ function drawTopic(node) {
 
 function drawNumbers(node) {
   return el("dl", { class: "numbers" },
-    flat && node.children.length === 0 ? fact("Share", percent(node.share)) : null,
-    fact("Documents", integer(node.n_samples), flat ? (node.children.length ? "" : "with this main topic") : percent(node.share)),
+    fact("Documents", integer(node.n_samples), percent(node.share)),
     node.separation ? fact("How well the split separates", node.separation.words, `${percent(node.separation.same_side)} the same side`, "Two halves of the words place this share of the documents on the same side of the split", true) : null,
     !flat && node.children.length ? fact("Gain of the split", amount(node.gain), "nats", "Increase in log-likelihood from the split", "only") : null,
     node.children.length ? fact(flat ? "Topics" : "Topics below", integer(leavesOf(node).length)) : null,
@@ -105,6 +104,6 @@ function drawLabels(node) {
 }
 
 function drawTopicSplits(node) {
-  const size = (child) => `${integer(child.n_samples)} · ${percent(flat ? child.share : child.n_samples / Math.max(node.n_samples, 1))}`;
+  const size = (child) => `${integer(child.n_samples)} · ${percent(child.share / (node.share || 1))}`;
   return drawSplits(node, "Topics", size, (child) => child.top.slice(0, 10).map((word) => data.words.word[word]).join(", "));
 }

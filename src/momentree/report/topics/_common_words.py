@@ -25,7 +25,8 @@ def notes_on_common_words(X: Any, labels: Ints, vocabulary: NDArray[Any]) -> lis
     of its presence, including what is expected by chance, (k - 1) / 2n nats for k topics and n
     documents.
     """
-    X = sp.csc_array(X)
+    at = np.flatnonzero(labels >= 0)
+    X, labels = sp.csc_array(sp.csr_array(X)[at]), labels[at]
     n, k = X.shape[0], int(labels.max()) + 1
     df = np.diff(X.indptr) / n
     columns = np.flatnonzero((df >= _LEAST_DF) & (df < 1.0))

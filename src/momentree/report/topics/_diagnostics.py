@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from momentree._pages import counted
 from momentree.messages import Message
 from momentree.report._estimators import FittedFlat
 from momentree.report.text import clean_text, for_readers
@@ -49,10 +50,14 @@ def diagnostics(model: FittedFlat) -> dict[str, Any]:
     if alpha is not None:
         words.append(Message("total_concentration", alpha0=float(alpha.sum())))
     if reason := found.get("reason"):
-        asked = params.get("n_components")
+        choice = getattr(model, "choice_", None)
+        asked = params.get("n_components") if choice is None else choice.n_components
         warnings.insert(
             0, Message("fewer_topics", found=len(model.weights_), requested=asked, reason=reason)
         )
+    sizes = counted(np.asarray(model.labels_), len(model.weights_))
+    if sizes.any() and not sizes.all():
+        warnings.append(Message("topics_without_documents", n_topics=int((sizes == 0).sum())))
     values = {key: value for key, value in sorted(found.items()) if key != "warnings"}
     return {
         "words": list(map(for_readers, words)),

@@ -11,10 +11,14 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
 from momentree._types import Ints
+from momentree.messages import Message
 from momentree.report.text import MAX_NAME, snippet
 from momentree.tree.node import TreeNode
 
 _MAX_LABELS = 40
+_EACH = 5
+"""Labeled documents for each leaf and each label, at least: the mutual information of k leaves and
+c labels is (k - 1)(c - 1) / 2n nats too large."""
 
 
 def index_labels(labels: Sequence[str] | None) -> tuple[list[str] | None, Ints | None]:
@@ -52,21 +56,33 @@ def count_labels(root: TreeNode, leaf_of: Ints, label_of: Ints | None) -> list[d
     return counted
 
 
-def agreement(leaf_of: Ints, label_of: Ints | None) -> dict[str, float] | None:
+def agreement(
+    leaf_of: Ints, label_of: Ints | None, n_leaves: int
+) -> tuple[dict[str, float] | None, Message | None]:
     """Return ``nmi`` (normalized mutual information), ``ari`` (adjusted Rand index) and ``purity``.
 
     All compare the leaves with the known labels, rounded to 4 decimals; purity is the share of
-    documents that have the most common label of their leaf. None without labels, or if all known
-    ones are equal.
+    documents that have the most common label of their leaf; ``n_labeled`` is the number of
+    documents with a label. None without labels, or if all known ones are equal; and, with the
+    reason, if there are fewer than 5 labeled documents for each leaf or each label, or only one
+    label occurs twice: even random labels then seem to agree with the leaves.
     """
     if label_of is None:
-        return None
+        return None, None
     known = label_of >= 0
-    if len(np.unique(label_of[known])) < 2:
-        return None
+    n, sizes = int(known.sum()), np.bincount(label_of[known])
+    n_labels = int(np.count_nonzero(sizes))
+    if n_labels < 2:
+        return None, None
+    needed = _EACH * max(n_labels, n_leaves)
+    if n < needed or np.count_nonzero(sizes > 1) < 2:
+        facts = {"n_rows": n, "n_labels": n_labels, "n_topics": n_leaves}
+        return None, Message("too_few_labels", needed=needed, **facts)
     table = contingency_matrix(leaf_of[known], label_of[known], sparse=True)
-    return {
+    found = {
+        "n_labeled": n,
         "nmi": round(float(normalized_mutual_info_score(label_of[known], leaf_of[known])), 4),
         "ari": round(float(adjusted_rand_score(label_of[known], leaf_of[known])), 4),
-        "purity": round(float(table.max(axis=1).sum() / known.sum()), 4),
+        "purity": round(float(table.max(axis=1).sum() / n), 4),
     }
+    return found, None

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 
 from momentree._sparse import as_csr
+from momentree._ties import largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_table
 from momentree.exceptions import InvalidDataError
@@ -109,13 +112,16 @@ def summarize(
     Returns
     -------
     dict
-        Ready for JSON. ``kind`` ("tree" or "flat"), ``title``, ``n_documents``, ``n_features``,
-        ``n_leaves``, ``n_words``, ``default_lambda`` (None: words are in the order of ``top``);
+        Ready for JSON. ``kind`` ("tree" or "flat"), ``title``, ``n_documents``, ``n_in_no_topic``
+        (those without words, which are in no topic and no share), ``copies`` (a sentence on how
+        copies act in the fit and in shares, or None), ``n_features``, ``n_leaves``, ``n_words``,
+        ``default_lambda`` (None: words are in the order of ``top``);
         ``words``: ``word`` and ``p`` (p(w) in the corpus) of every word used;
         ``nodes`` in pre-order: ``id``, ``parent``, ``children``, ``depth``, ``leaf``,
-        ``name`` ("All documents" for a root that was split), ``n_samples``, ``share`` (of the
-        sample weight; for a topic of a flat model its mean proportion, or its weight in the model
-        if neither ``X`` nor ``topic_proportions`` is given), ``gain`` (nats), ``reason`` (text),
+        ``name`` ("All documents" for a root that was split), ``n_samples`` (for a topic of a flat
+        model, documents with this main topic), ``share`` (``n_samples`` as a fraction of the
+        documents in a topic; of their weights after a fit of a tree with ``sample_weight``),
+        ``gain`` (nats), ``reason`` (text),
         ``words`` (``index`` into the words and ``p`` = p(w|node), complete for every lambda in
         [0, 1], by descending ``p``), ``top`` (indices of the words shown, best first), ``also``
         (those that are not in the name), ``coherence`` (of the first ten of ``top``: ``umass``,
@@ -126,7 +132,8 @@ def summarize(
         ``other_labels`` (number of documents whose labels are not listed), ``cell`` (position in
         the icicle);
         ``labels``: the distinct labels by descending count, or None; ``agreement``:
-        ``nmi``, ``ari`` and ``purity`` of leaves and labels, or None;
+        ``nmi``, ``ari`` and ``purity`` of leaves and labels with ``n_labeled``, the number of
+        documents with a label, or None; ``no_agreement``: why there are too few labels, or None;
         ``documents``: ``total``, ``shown``, ``sampled`` (whether only a sample is shown),
         ``searched`` (characters of each that can be searched, None for all), ``ranked`` (whether
         the documents of a leaf are in the order of their scores, after its typical ones),
@@ -171,8 +178,7 @@ def summarize(
     documents = check_documents(documents)
     check_of_topics(estimator)
     model = fitted(estimator)
-    leaf_of = model.labels
-    n, d = len(leaf_of), len(model.vocabulary)
+    n, d = len(model.labels), len(model.vocabulary)
     for name, values in (("ids", ids), ("texts", texts), ("labels", labels)):
         if values is not None and len(values) != n:
             raise InvalidDataError(
@@ -180,11 +186,22 @@ def summarize(
             )
     counts = None if X is None else _as_counts(X, n, d, "tree" if model.kind == "tree" else "model")
     proportions = topic_proportions
-    if model.kind == "flat" and (proportions is not None or X is not None):
-        if proportions is None:
-            proportions = np.asarray(cast("FittedFlat", estimator).transform(X))
-        model = fitted(estimator, proportions)
-    root = model.root
+    if model.kind == "flat" and proportions is None and X is not None:
+        proportions = np.asarray(cast("FittedFlat", estimator).transform(X))
+    if order is not None:
+        sort_documents(order, n)  # check it
+        order = pd.Series(list(order), dtype=object, name=getattr(order, "name", None))
+    at = np.flatnonzero(model.labels >= 0)
+    if len(at) < n:  # documents without words are in no topic, and not in the page
+        model = replace(model, labels=model.labels[at])
+        counts = None if counts is None else counts[at]
+        proportions = None if proportions is None else proportions[at]
+        ids = [str(i) if ids is None else ids[i] for i in at.tolist()]
+        texts, labels = (
+            None if a is None else [a[i] for i in at.tolist()] for a in (texts, labels)
+        )
+        order = None if order is None else order.iloc[at]
+    root, leaf_of = model.root, model.labels
 
     words, nodes = _summarize_nodes(model, n_words)
     label_names, label_of = index_labels(labels)
@@ -199,18 +216,25 @@ def summarize(
     areas = None
     if proportions is not None or order is not None:
         hard = np.eye(n_leaves)[leaf_of] if proportions is None else proportions
-        areas = proportions_in_columns(hard, sort_documents(order, n), ids, label_of)
+        areas = proportions_in_columns(hard, sort_documents(order, len(at)), ids, label_of)
+        areas["rows"] = areas["rows"] and at[areas["rows"]].tolist()
     sources = Sources(counts, ids, texts, label_of, proportions)
     # Words and nodes are in the data and in the markup.
     taken = _MARKUP + 2 * len(json.dumps([words, nodes, areas], separators=(",", ":")))
     index = index_documents(model, sources, n_documents, documents, taken)
     for entry, positions in zip(nodes, index.pop("typical"), strict=True):
         entry["documents"] = positions
+    for item in index["items"]:
+        item["row"] = int(at[item["row"]])
     given = getattr(estimator, "notes_", ()) if notes is None else notes
+    agreed, too_few = agreement(leaf_of, label_of, n_leaves)
+    said = [*given, *notes_on_function_words(estimator), *([] if too_few is None else [too_few])]
     summary = {
         "kind": model.kind,
         "title": clean_text(title or default_title(n)),
         "n_documents": n,
+        "n_in_no_topic": n - len(at),
+        "copies": _copies(given),
         "n_features": d,
         "n_leaves": n_leaves,
         "n_words": n_words,
@@ -218,12 +242,13 @@ def summarize(
         "words": words,
         "nodes": nodes,
         "labels": label_names,
-        "agreement": agreement(leaf_of, label_of),
+        "agreement": agreed,
+        "no_agreement": None if too_few is None else for_readers(too_few),
         "documents": index,
         "areas": areas,
         "choice": describe_choice(getattr(estimator, "choice_", None)),
         "given_names": dict(getattr(estimator, "given_names_", {})),
-        "notes": [for_readers(note) for note in (*given, *notes_on_function_words(estimator))],
+        "notes": [for_readers(note) for note in said],
         "made": provenance(estimator, made_with),
     }
     if model.kind == "flat":
@@ -241,6 +266,16 @@ def default_title(n_documents: int) -> str:
     return f"Topics of {n_documents:,} {'document' if n_documents == 1 else 'documents'}"
 
 
+def _copies(notes: Sequence[Message]) -> str | None:
+    """Return a sentence on how copies act in the fit and in shares, if they weigh less."""
+    for note in notes:
+        facts = note.values  # noqa: PD011  no data frame
+        if note.code == "copies_weighted" and "n_groups" in facts:
+            every, n_groups = facts["every"], facts["n_groups"]
+            return for_readers(Message("copies_in_shares", every=every, n_groups=n_groups))
+    return None
+
+
 def _summarize_nodes(model: Fitted, n_words: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     root, vocabulary, languages = model.root, model.vocabulary, model.languages
     base = root.center
@@ -252,7 +287,7 @@ def _summarize_nodes(model: Fitted, n_words: int) -> tuple[dict[str, Any], list[
         top = shown_words(node, base, n_words)
         columns = words_for_every_lambda(node.center, base, n_words)
         columns = np.union1d(columns, top)
-        columns = columns[np.lexsort((columns, -node.center[columns]))]
+        columns = columns[largest_first(node.center[columns])]
         index = [position.setdefault(int(c), len(position)) for c in columns]
         nodes.append(
             {

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks, taken
 from momentree.backends.block import Block
@@ -127,11 +128,11 @@ class SingleTopicFits:
             return np.zeros(0), np.zeros(0)
         fitted, _, _ = found
         splitter = TopicSplitter(min_samples_leaf=1, smoothing=self._smoothing)
-        labels = log_joint(self._rows, fitted).argmax(axis=1)
+        labels = largest(log_joint(self._rows, fitted))
         sizes = np.bincount(labels, minlength=n_components)
         groups = Groups(self._rows, self._weight, self._count_per_token, labels, n_components)
         splits = splitter(groups).found
-        here = log_joint(log_scale(self._fold.test, "log1p").rows, fitted).argmax(axis=1)
+        here = largest(log_joint(log_scale(self._fold.test, "log1p").rows, fitted))
         weights = np.bincount(here, weights=self._fold.test_weight, minlength=n_components)
         return weights.astype(np.float64), np.array(
             [
@@ -240,6 +241,6 @@ def partitions(root: Branch) -> list[Ints]:
         able = [branch for branch in leaves if branch.children]
         if not able:
             return found
-        first = max(able, key=lambda branch: branch.gain)
+        first = able[largest([branch.gain for branch in able])]
         at = leaves.index(first)
         leaves[at : at + 1] = first.children

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from momentree._choices import TopicModel
 from momentree._elsewhere import here
 from momentree._logging import console_logging
+from momentree._ties import largest
 from momentree._types import Ints
 from momentree._validation import (
     check_choice,
@@ -121,9 +122,9 @@ def choose_n_components(
     model : {"single-topic", "lda"}, default="single-topic"
         :class:`SingleTopicModel` or :class:`LatentDirichletAllocation`.
     candidates : sequence of int >= 1, default=None
-        Numbers of components to try. None means 1 to 32, or for "lda" 1 to 6, 8, 11, 16, 23 and 32,
-        but at most half the number of different samples. Only with None can the answer lie between
-        candidates, if the spectrum gives such a number.
+        Numbers of components to try. None means 1 to 64 (every second number above 32), or for
+        "lda" 1 to 6, 8, 11, 16, 23 and 32, but at most half the number of different samples. Only
+        with None can the answer lie between candidates, if the spectrum gives such a number.
     criteria : sequence of str, default=None
         Criteria to use. None means all four.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -272,7 +273,7 @@ def _few(parts: list[Fold]) -> list[Fold]:
 def _is_one(curves: Curves) -> bool:
     """Return whether completion is best with the first number tried."""
     values = curves.completion
-    return not np.isfinite(values).any() or int(np.nanargmax(values)) == 0
+    return not np.isfinite(values).any() or int(largest(values)) == 0
 
 
 def _copies(rows: RowBlocks) -> Ints:

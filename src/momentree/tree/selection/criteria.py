@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree.tree.selection.curves import Curves, Inner
 from momentree.tree.selection.spectrum import Spectrum
@@ -113,7 +114,7 @@ def _completion(curves: Curves, inner: Inner, whole: Ints, *, text: bool) -> Est
         return Estimate(
             min(own.n_components, fewest), min(own.low, fewest), own.high + round(inner.divisible)
         )
-    best = int(np.argmax(gain))
+    best = int(largest(gain))
     between = np.interp(whole, k[known][: best + 1], gain[: best + 1])
     most, enough = (int(whole[between >= part * gain[best]][0]) for part in (MOST, ENOUGH))
     return Estimate(most, enough, int(k[known][best]))
@@ -142,7 +143,7 @@ def _coherent(k: Ints, scores: Floats, errors: Floats) -> Estimate | None:
     scores = np.where((k > 1) | (k[-1] == 1), scores, np.nan)
     if not np.isfinite(scores).any():
         return None
-    error = errors[int(np.nanargmax(scores))]
+    error = errors[int(largest(scores))]
     return _best(k, scores, np.full(len(k), error))
 
 

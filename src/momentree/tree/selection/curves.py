@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks
 from momentree.metrics import npmi_coherence, umass_coherence
@@ -113,7 +114,7 @@ def _is_past(curves: Curves) -> bool:
     k, values, errors = curves.candidates, curves.completion, curves.completion_error
     if not np.isfinite(values).any():
         return False
-    best = int(np.nanargmax(values))
+    best = int(largest(values))
     later = np.isfinite(values) & (k > 1.25 * k[best])
     worse = (
         values[best] - values[later]
@@ -126,7 +127,7 @@ def _inner(curves: Curves, makers: Sequence[Fits]) -> Inner:
     """Return how far the topics of the fit with the best completion could be divided."""
     if not np.isfinite(curves.completion).any():
         return Inner()
-    best = int(curves.candidates[np.nanargmax(curves.completion)])
+    best = int(curves.candidates[largest(curves.completion)])
     parts = [m.inner_dependence(best) for m in makers if isinstance(m, SingleTopicFits)]
     weights = np.concatenate([weight for weight, _ in parts]) if parts else np.zeros(0)
     if not weights.sum() > 0:
@@ -164,7 +165,7 @@ def _set_completion(curves: Curves, values: list[Floats | None], folds: list[Fol
             curves.completion[i] = weight @ (value / words) / total
     if not np.isfinite(curves.completion).any():
         return
-    best = values[int(np.nanargmax(curves.completion))]
+    best = values[int(largest(curves.completion))]
     for i, value in enumerate(values):
         if value is not None and best is not None:
             behind = (best - value) / words

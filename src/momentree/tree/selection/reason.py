@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree.messages import Message
 from momentree.tree.selection.criteria import MOST, Estimate
@@ -57,7 +58,7 @@ def _completion(
 
 def _completion_decides(answer: Estimate, own: Estimate, curves: Curves) -> Iterator[Message]:
     k, gain = curves.candidates, _gain(curves)
-    best = int(k[np.nanargmax(gain)])
+    best = int(k[largest(gain)])
     yield Message("completion_best", n=best)
     if own.n_components < best:
         near = _at(curves, own.n_components) / max(float(np.nanmax(gain)), TINY)
@@ -123,7 +124,7 @@ def _coherence(
 ) -> Iterator[Message]:
     _, low, high = found["coherence"]
     several = np.where(curves.candidates > 1, curves.npmi, -np.inf)
-    best = int(curves.candidates[np.nanargmax(several)])
+    best = int(curves.candidates[largest(several)])
     if low == high == answer.n_components and len(found) > 1:
         yield Message("coherence_agrees")
     elif low < high and low <= answer.n_components <= high:
