@@ -1,5 +1,13 @@
 """Wording of messages about models."""
 
+_AT_FLOOR = (
+    "{found:~component} {found:?has/have} almost no variance in {columns:list}: "
+    "{found:?it describes/they describe} few rows, or many with the same value, and may mean "
+    "nothing;"
+)
+_KINDS = "give these columns the kind 'category' or 'count' in {parameters.kinds}"
+_RAISE_REG_COVAR = "raise {parameters.reg_covar:=reg_covar}"
+
 WORDS: dict[str, str] = {
     # --- fit -------------------------------------------------------------------------------------
     "fewer_components": "{found} of {requested:~component} found: {reason}",
@@ -200,11 +208,9 @@ WORDS: dict[str, str] = {
         "as missing: {levels:quoted list}"
     ),
     "variances_at_floor": (
-        "{found:~component} {found:?has/have} almost no variance in {columns:list}: "
-        "{found:?it describes/they describe} few rows, or many with the same value, and may mean "
-        "nothing; lower {parameters.n_components}, give these columns the kind 'category' or "
-        "'count' in {parameters.kinds}, or raise {parameters.reg_covar:=reg_covar}"
+        f"{_AT_FLOOR} lower {{parameters.n_components}}, {_KINDS}, or {_RAISE_REG_COVAR}"
     ),
+    "variances_at_floor_of_auto": f"{_AT_FLOOR} {_KINDS}, or {_RAISE_REG_COVAR}",
     "not_views": (
         "{parameter:=value}; expected a mapping of names of views to their columns, a list of "
         "lists of columns, or None"
