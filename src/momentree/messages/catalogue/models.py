@@ -57,6 +57,11 @@ WORDS: dict[str, str] = {
         "has a high likelihood, but may be no group; use {parameters.smoothing:1}, fewer "
         "components or {parameters.covariance_type:'tied'}"
     ),
+    "components_of_one_sample": (
+        "{n_few:~component} {n_few:?has/have} one sample or none (number {components:and}; "
+        "{n_few:?size/sizes} {sizes:and}) and {n_few:?describes/describe} no group: "
+        "use fewer components, or check the data for outliers"
+    ),
     "too_few_views": (
         "X has {found:~feature}, but {parameters.start:=start} divides the features into three "
         "views; use {parameters.start:'auto'}"
