@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from momentree.datasets import read_documents
+
 from .conftest import words, write_csv
 
 
@@ -203,3 +205,46 @@ def test_long_values_are_repeated_in_part(refuses, tmp_path, option):
     path = tmp_path / "t.csv"
     path.write_text("x,y\n" + "".join(f"{i},{i * i}\n" for i in range(60)))
     assert len(refuses("clusters", path, option, "x" * 3000)) < 800
+
+
+def csv_of(path, names, rows):
+    lines = [",".join(names), *(",".join(map(str, row)) for row in rows)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_the_wrong_command_names_the_right_one(run, refuses, tmp_path):
+    pages = ["home", "cart", "help"]
+    clicks = csv_of(
+        tmp_path / "clicks.csv",
+        ["user", "time", "page"],
+        [(f"u{i % 30}", i * 7 % 1000, pages[i % 3]) for i in range(300)],
+    )
+    assert refuses("clusters", clicks).code == "steps_of_sequences"
+    assert "momentree sequences" in run("clusters", clicks).stderr
+    flowers = csv_of(
+        tmp_path / "flowers.csv",
+        ["length", "width", "class"],
+        [(i % 9 + 0.5, i % 7 + 0.5, ["setosa", "virginica"][i % 2]) for i in range(100)],
+    )
+    assert refuses("topics", flowers).code == "not_documents"
+    assert "momentree clusters" in run("topics", flowers).stderr
+    given = run("topics", flowers, "--text-column", "class", "--min-df", 1, "--max-df", "1.0")
+    assert "momentree clusters" not in given.stderr
+    wide = csv_of(
+        tmp_path / "wide.csv", ["id", "DX1", "DX2"], [(i, "I10", "E11") for i in range(9)]
+    )
+    assert "momentree clusters" in run("sequences", wide).stderr
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [f"{word} team" for word in ("good", "bad", "my", "our", "no", "fair")] * 3,
+        [f"answer {chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(200)],
+        ["a long answer with many words in it", "another long answer of some words"] * 50,
+    ],
+)
+def test_short_and_repeated_texts_are_texts(tmp_path, texts):
+    table = csv_of(tmp_path / "t.csv", ["nr", "answer"], enumerate(texts))
+    assert read_documents(table).texts == texts

@@ -14,6 +14,7 @@ from momentree.cli._options import given
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.messages import Message
 from momentree.readers import Measurements, Records
+from momentree.readers.sequences.sequences import holds_steps
 
 _FOR_CODES = (
     "code_column",
@@ -47,6 +48,9 @@ def contains_measurements(
     elif of_codes:
         measured = False
     else:
+        opening = {name: reading[name] for name in _FOR_BOTH if name != "id_column"}
+        if not of_measurements and holds_steps(source, **opening):
+            raise InvalidParameterError("steps_of_sequences", path=str(source))
         measured = bool(of_measurements) or readers.holds_measurements(
             source,
             outcome_columns=[*reading["outcome_columns"], *reading["covariate_columns"]],

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from momentree.datasets import read_documents, stream_documents
-from momentree.exceptions import ReadError
+from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.messages import Message
 from tests.raising import raises
 
@@ -161,3 +161,6 @@ def test_several_columns_are_joined_in_their_order(tmp_path, suffix):
     with raises(ReadError, "no_such_column", column="worst"):
         read_documents(path, text_column=[columns[0], "worst"])
     assert read_documents(path, text_column=[]).texts == read_documents(path).texts
+    (tmp_path / "letter.txt").write_text("a letter")
+    with raises(InvalidParameterError, "not_for_text_files", value="bad, good"):
+        read_documents(tmp_path / "letter.txt", text_column=["bad", "good"])

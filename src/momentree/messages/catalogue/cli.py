@@ -258,6 +258,10 @@ WORDS: dict[str, str] = {
         "{parameter} applies only to tables of measurements, but {path} contains codes; if it "
         "contains measurements, add {parameters.form:measurements}"
     ),
+    "steps_of_sequences": (
+        "{path} has a step of a sequence in each row, such as a click: use momentree sequences "
+        "{path}; to group its rows as records all the same, pass {parameters.form:measurements}"
+    ),
     "neither_codes_nor_measurements": (
         "{reason}; if its columns contain measurements instead, pass {parameters.form:measurements}"
     ),

@@ -14,7 +14,8 @@ WORDS: dict[str, str] = {
     "no_sequence_ids": (
         "{path}: each row has one code, and it is not clear which rows form a sequence; its "
         "columns are {columns:quoted list}. Name the column with the id of the sequence, such as "
-        "that of the patient or user, with {parameter}"
+        "that of the patient or user, with {parameter}; if each row is a record of its own, use "
+        "momentree clusters"
     ),
     "several_time_columns": (
         "{path}: several columns may contain the times: {columns:quoted list}; name one with "
@@ -22,7 +23,7 @@ WORDS: dict[str, str] = {
     ),
     "several_sequence_codes": (
         "{path}: several columns may contain the codes: {columns:quoted list}; name one with "
-        "{parameter}"
+        "{parameter}, or use momentree clusters if each row is a record of its own"
     ),
     "no_sequence_codes": (
         "{path}: no column is left that could contain codes; its columns are {columns:quoted "

@@ -40,6 +40,15 @@ WORDS: dict[str, str] = {
         "{path}: column {column!r} contains {kind}, not text; name a column of strings with "
         "{parameter}"
     ),
+    "not_documents": (
+        "{path}: no column contains texts; column {column!r} has only {n_values:~different value} "
+        "in {n_rows:~row}. To group rows by their codes or measurements, use momentree clusters "
+        "{path}; to read them as texts all the same, pass {parameter:=column}"
+    ),
+    "may_be_no_texts": (
+        "column {column!r} of {source} has only {n_values:~different value} in {n_rows:~row}; if "
+        "they are codes or categories, use momentree clusters to group the rows"
+    ),
     # --- notes -----------------------------------------------------------------------------------
     "guessed_text_column": (
         "read the text of {source} from column {column!r}, which has the most words; "

@@ -13,6 +13,25 @@ from momentree.readers.tables.table import SAMPLE_ROWS, Table, excerpt, excerpts
 
 NO_TIMES = "none"
 """In place of a column of times: the order of the rows."""
+_MOST_COLUMNS = 4
+"""Columns of a table that is taken for one of steps without being asked."""
+
+
+def are_steps(table: Table) -> bool:
+    """Return whether a table, by its names and first rows, has a step of a sequence in each row.
+
+    It has little more than repeated ids of somebody, times and repeated events.
+    """
+
+    def some(*roles: Role, repeated: bool = True) -> bool:
+        names = [name for name in table.names if any(fits(role, name) for role in roles)]
+        return any(
+            not repeated or 2 * len(set(table.columns[name])) <= table.n_rows for name in names
+        )
+
+    coded = any(fits("code", name, table.columns[name]) for name in table.names)
+    few = len(table.names) <= _MOST_COLUMNS and not coded
+    return few and some("sequence", "patient") and some("time", repeated=False) and some("event")
 
 
 @dataclass

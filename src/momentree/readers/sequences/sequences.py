@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from momentree.readers.records._mapping import SUFFIXES, Mapped, read_mapping
 from momentree.readers.records._names import names_of
 from momentree.readers.records.coder import RecordCoder
 from momentree.readers.records.codes import SYSTEMS
-from momentree.readers.sequences._columns import NO_TIMES, find_columns
+from momentree.readers.sequences._columns import NO_TIMES, are_steps, find_columns
 from momentree.readers.sequences._steps import Steps, read_steps
 from momentree.readers.sequences.coder import SequenceCoder
 from momentree.readers.sequences.objects import Sequences
@@ -198,6 +199,15 @@ def read_sequences(
         table.path.name,
         tuple(notes),
     )
+
+
+def holds_steps(path: str | PathLike[str], **opening: Any) -> bool:
+    """Return whether a table has a step of a sequence in each row, such as a click of a user.
+
+    `opening` are options of :func:`read_sequences` that say how to open the file.
+    """
+    found = open_table(check_exists(path), suffixes=SUFFIXES, check_titles=True, **opening)
+    return are_steps(found.head)
 
 
 def _new_coder(

@@ -16,6 +16,8 @@ _MOST = 0.3
 """Share of the characters of a column of text that are in words."""
 _MUCH_MORE = 10
 """How many times longer another column must be to win against a common name for text."""
+_FEWEST, _OFTEN, _WORDS_OF_CATEGORY, _CATEGORIES = 50, 0.05, 3, 10
+"""Cells from which a column of a few values, so rare among them, and so short, is categories."""
 _COMPARABLE = 0.25
 """Length of another column of text, relative to the one chosen, from which it is named."""
 
@@ -79,6 +81,19 @@ def choose_text_column(head: Table, taken: Collection[str | None]) -> tuple[str,
     if chosen != first and len(head.names) > 1:
         return chosen, [_note("guessed_text_column", chosen, source, _listed(head, [chosen]))]
     return chosen, []
+
+
+def check_texts(head: Table, column: str) -> list[Message]:
+    """Refuse a column that was chosen, but contains categories; note one that may contain them."""
+    cells = [cell.strip() for cell in head.columns[column] if cell.strip()]
+    values = set(cells)
+    facts = {"column": column, "n_values": len(values), "n_rows": len(cells)}
+    short = all(len(value.split()) <= _WORDS_OF_CATEGORY for value in values)
+    if len(cells) < _FEWEST or not short or len(values) > _OFTEN * len(cells):
+        return []
+    if len(head.names) > 1 and len(values) <= _CATEGORIES:
+        raise ReadError("not_documents", path=str(head.path), **facts, parameter="text_column")
+    return [Message("may_be_no_texts", source=head.path.name, **facts)]
 
 
 def _note(code: str, column: str, source: str, others: list[str]) -> Message:

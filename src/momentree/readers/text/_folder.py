@@ -184,7 +184,9 @@ def _rows(
 ) -> Iterator[Documents]:
     """Yield the rows of a table; a table of one row is named like its file."""
     check_exists(path / name)
-    rows = stream_table(path / name, options.applicable(path / name), in_parts=in_parts)
+    rows = stream_table(
+        path / name, options.applicable(path / name), in_parts=in_parts, alone=False
+    )
     parts = (part for part in rows if len(part))
     first = next(parts, None)
     if first is not None:

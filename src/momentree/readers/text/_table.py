@@ -12,7 +12,7 @@ from momentree.messages import Message
 from momentree.readers.tables.files import suffix
 from momentree.readers.tables.reader import EXCEL, JSON_LINES, PARQUET, SEPARATED, open_table
 from momentree.readers.tables.table import Table, excerpts
-from momentree.readers.text._columns import as_list, choose_text_column, joined
+from momentree.readers.text._columns import as_list, check_texts, choose_text_column, joined
 from momentree.readers.text.objects import Documents, DocumentStream
 
 TABLES = (*SEPARATED, *PARQUET, *EXCEL)
@@ -31,7 +31,7 @@ class Options:
         values = {**self.columns, **self.opening}
         without = {"encoding"} if values.get("skip_rows") else {"encoding", "skip_rows"}
         return {
-            name: value
+            name: value if name in self.opening else ", ".join(as_list(value))
             for name, value in values.items()
             if value is not None and name not in without
         }
@@ -46,8 +46,12 @@ class Options:
         return Options(self.columns, kept)
 
 
-def stream_table(path: Path, options: Options, *, in_parts: bool = True) -> DocumentStream:
+def stream_table(
+    path: Path, options: Options, *, in_parts: bool = True, alone: bool = True
+) -> DocumentStream:
     """Read each row of a table as a document, in parts or all together.
+
+    One that is `alone`, not in a folder, must not look like a table of categories.
 
     The file is opened, and its columns are chosen, before the first part is requested.
     """
@@ -69,7 +73,7 @@ def stream_table(path: Path, options: Options, *, in_parts: bool = True) -> Docu
     if not text_columns:
         column, remarks = choose_text_column(head, {label_column, id_column})
         text_columns = [column]
-        notes += remarks
+        notes += [*remarks, *(check_texts(head, column) if alone else ())]
     elif len(text_columns) > 1:
         columns = excerpts(text_columns)
         notes.append(Message("joined_text_columns", columns=columns, source=head.path.name))
