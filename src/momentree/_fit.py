@@ -11,9 +11,9 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
-from momentree._types import Ints
+from momentree._types import Floats, Ints
 from momentree._validation.parameters import generator
-from momentree.exceptions import InvalidDataError
+from momentree.exceptions import ConvergenceWarning, InvalidDataError
 
 E = TypeVar("E")
 P = ParamSpec("P")
@@ -62,6 +62,21 @@ def warn_caller(warning: Warning) -> None:
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
         level, frame = level + 1, frame.f_back
     warnings.warn(warning, stacklevel=level)
+
+
+def warn_of_single_samples(labels: Ints, weight: Floats, k: int) -> None:
+    """Warn if some of k > 1 components have one sample of positive weight, or none."""
+    sizes = np.bincount(labels[weight > 0], minlength=k)
+    few = np.flatnonzero(sizes <= 1)
+    if k > 1 and len(few):
+        warn_caller(
+            ConvergenceWarning(
+                "components_of_one_sample",
+                n_few=len(few),
+                components=few.tolist(),
+                sizes=sizes[few].tolist(),
+            )
+        )
 
 
 class FitPredict:

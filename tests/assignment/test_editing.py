@@ -58,6 +58,7 @@ def test_other_data_than_those_of_fit(fitted, method, what):
         getattr(type(fitted)(), method)(X, what)
 
 
+@pytest.mark.filterwarnings("ignore::momentree.exceptions.ConvergenceWarning")
 def test_a_group_that_cannot_be_split():
     tree = ClusterTree(3, min_samples_leaf=60).fit(X)
     group = int(np.bincount(tree.labels_).argmin())

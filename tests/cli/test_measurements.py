@@ -140,6 +140,22 @@ def test_the_number_of_groups_is_chosen(folder):
     assert "Number of groups chosen by the lowest BIC" in result.stdout
 
 
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--groups", "auto"], "one_group_supported"),
+        (["--flat", "--groups", "auto"], "one_group_supported"),
+        (["--groups", "1"], "one_group_requested"),
+    ],
+)
+def test_one_group_is_explained_by_what_was_asked(tmp_path, options, reason):
+    rng = np.random.default_rng(0)
+    rows = [{name: f"{rng.normal():.3f}" for name in ("age", "hb")} for _ in range(N)]
+    result = invoke("clusters", written(tmp_path / "one.csv", rows), *options)
+    assert result.exit_code == 0, result.output
+    assert words("not_split", reason=words(reason)) in result.stdout
+
+
 def test_groups_of_trees_are_edited_and_named(folder):
     result = invoke(
         "clusters", folder / "numbers.csv", "-k", 3, "--outcome", "died", "--merge", "0,1",

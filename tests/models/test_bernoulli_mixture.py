@@ -194,6 +194,7 @@ def test_without_em_they_are_those_of_the_posterior(mixed, start):
     np.testing.assert_allclose(model.predict_proba(X), softmax(joint, axis=1), atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::momentree.exceptions.ConvergenceWarning")
 def test_the_bic_counts_means_and_weights(clear):
     model = BernoulliMixture(3).fit(clear.X)
     total = model.score_samples(clear.X).sum()
@@ -218,6 +219,7 @@ def test_assignment_without_em_survives_frequencies_of_zero_and_one():
     np.testing.assert_array_equal(model.labels_, np.repeat([0, 1], [30, 20]))
 
 
+@pytest.mark.filterwarnings("ignore::momentree.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("options", [{}, {"refine": None}, {"start": "tree"}])
 def test_labels_are_predictions_of_the_data_of_fit(mixed, options):
     X = mixed.X[:2000]

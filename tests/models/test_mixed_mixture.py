@@ -193,9 +193,23 @@ def test_spikes_are_reported():
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc"))
     table.loc[:49, "a"] = 0.0
-    with warns(MomentreeWarning, "variances_at_floor"):
+    with warns(MomentreeWarning, "variances_at_floor") as found:
         model = mt.MixedMixture(2).fit(table)
     assert model.notes_[0].values["columns"] == ["a"]
+    assert "lower n_components" in str(found[0].message)
+
+
+@pytest.mark.parametrize(
+    "estimator", [mt.MixedMixture("auto"), mt.MultiviewMixture("auto", views=[["a"], ["b"], ["c"]])]
+)
+def test_an_automatic_number_is_not_to_be_lowered(estimator):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc"))
+    table.loc[:49, "a"] = 0.0
+    with warns(MomentreeWarning, "variances_at_floor_of_auto"):
+        model = estimator.fit(table)
+    assert model.notes_[0].values["columns"] == ["a"]
+    assert "n_components" not in str(model.notes_[0])
 
 
 def test_what_is_left_out_and_what_is_new_is_reported(sample):

@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from momentree import metrics, models, report
 from momentree.cli._edits import Edit, apply_edits
-from momentree.cli._fewer import note_number
+from momentree.cli._fewer import note_number, why_one
 from momentree.cli._incomplete import RecordAssigner
 from momentree.cli._names import GivenNames
 from momentree.cli._run import Result, Run, made_with
@@ -27,7 +27,6 @@ from momentree.readers import Measurements, Records
 from momentree.report.disclosure import Disclosure
 from momentree.report.records import why_no_classes
 from momentree.tree import ClusterTree
-from momentree.tree.node import why_no_more
 
 GROUP_NAMES = "group_names"
 ASSIGNMENT = "assignment"
@@ -112,7 +111,7 @@ def find_groups(
     lines = [run.words(remark) for remark in remarks]
     undivided = []
     if summary["n_leaves"] == 1 and not flat:
-        reason = why_no_more(edited) or Message("one_group_requested")
+        reason = why_one(edited, n_groups)
         undivided.append(run.words(Message("not_split", reason=reason)))
     return Result(
         summary,

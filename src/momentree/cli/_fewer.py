@@ -24,3 +24,9 @@ def note_number(
     reason = why_no_more(fitted)
     code = _CODES[what][reason is not None]
     run.note(Message(code, found=found, requested=requested, reason=reason))
+
+
+def why_one(fitted: Any, requested: int | None) -> Message:
+    """Return why a result is a single group."""
+    code = "one_group_requested" if requested == 1 else "one_group_supported"
+    return why_no_more(fitted) or Message(code)

@@ -17,8 +17,14 @@ from momentree.messages import Message
 from momentree.readers import Measurements
 from momentree.tree import ClusterTree
 
-_REPORTED = ("fewer_components", "fewer_clusters", "fewer_leaves_found", "not_converged")
-"""Problems that notes of the command report in their own words."""
+_REPORTED = (
+    "components_of_one_sample",
+    "fewer_clusters",
+    "fewer_components",
+    "fewer_leaves_found",
+    "not_converged",
+)
+"""Problems that notes and tables of the command report in their own words."""
 _FLOOR = 1e-6
 """Smallest variance in a group, as a share of the smallest variance of a column."""
 _MOST_ROWS = 5_000

@@ -22,7 +22,7 @@ from momentree.cli._clusters import (
     predictive_power,
 )
 from momentree.cli._edits import Edit, apply_edits
-from momentree.cli._fewer import note_number
+from momentree.cli._fewer import note_number, why_one
 from momentree.cli._measured_models import as_data, find_model, predicted
 from momentree.cli._names import GivenNames
 from momentree.cli._run import Result, Run, made_with
@@ -31,7 +31,6 @@ from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 from momentree.readers import Measurements, SampledMeasurements
 from momentree.report.disclosure import Disclosure
-from momentree.tree.node import why_no_more
 
 
 def find_measured_groups(
@@ -104,7 +103,7 @@ def find_measured_groups(
     lines = [run.words(remark) for remark in remarks]
     undivided = []
     if summary["n_leaves"] == 1:
-        reason = why_no_more(edited) or Message("one_group_requested")
+        reason = why_one(edited, n_groups)
         if is_tree or n_groups is None:
             undivided.append(run.words(Message("not_split", reason=reason)))
     return Result(

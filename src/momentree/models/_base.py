@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 
 from momentree._choices import TopicModel
 from momentree._elsewhere import in_reach
-from momentree._fit import FitPredict, all_or_nothing, warn_caller
+from momentree._fit import FitPredict, all_or_nothing, warn_caller, warn_of_single_samples
 from momentree._logging import console_logging
 from momentree._types import Floats, Ints
 from momentree._validation import (
@@ -66,6 +66,9 @@ class FlatModel(
 
     _auto_model: ClassVar[TopicModel | None] = None
     """The model for which ``n_components="auto"`` chooses the number; None if it cannot."""
+
+    _warns_of_single_samples: ClassVar[bool] = False
+    """Whether `fit` warns of components of one sample or none."""
 
     n_components: int | Literal["auto"]
     decomposition: Decomposer
@@ -126,7 +129,8 @@ class FlatModel(
         Warns
         -----
         ConvergenceWarning
-            If fewer than `n_components` components were found; the message says why.
+            If fewer than `n_components` components were found; the message says why. If components
+            of a :class:`BernoulliMixture` have one sample or none.
         """
         self._check_parameters()
         self._forget_names()
@@ -154,6 +158,8 @@ class FlatModel(
             warn_caller(warning)
         self._set_result(result, at, rows)
         if rows.gives_rows:
+            if self._warns_of_single_samples:
+                warn_of_single_samples(self.labels_, np.asarray(weight), found)
             self._choose_words(rows, np.asarray(weight))
         else:
             self.__dict__.pop("_words", None)

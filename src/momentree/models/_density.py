@@ -19,7 +19,7 @@ from sklearn.base import (
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._elsewhere import by_partition, here
-from momentree._fit import FitPredict, all_or_nothing, warn_caller
+from momentree._fit import FitPredict, all_or_nothing, warn_caller, warn_of_single_samples
 from momentree._logging import console_logging
 from momentree._ties import largest
 from momentree._types import Floats, Ints
@@ -192,7 +192,8 @@ class DensityModel(
         Warns
         -----
         ConvergenceWarning
-            If fewer than `n_components` components were found; the message says why.
+            If fewer than `n_components` components were found; the message says why. If components
+            have one sample or none.
         """
         self._check_parameters()
         self._forget_names()
@@ -228,6 +229,9 @@ class DensityModel(
                     "fewer_components", found=n_found, requested=wanted, reason=reason
                 )
             )
+        # A note may already name components of few samples.
+        if not any("components" in note.values for note in self.notes_):
+            warn_of_single_samples(found.labels, weight, n_found)
         for note in self.notes_:
             warn_caller(MomentreeWarning(note.code, **note.values))
         self.notes_ += brought

@@ -205,7 +205,9 @@ class ProductMixture(DensityModel):
         labels = self._coder.labels
         names = [labels[i][0] for i in np.flatnonzero(low.any(axis=1))]
         n = int(low.any(axis=0).sum())
-        return [Message("variances_at_floor", columns=names, found=n, reg_covar=self.reg_covar)]
+        auto = self.n_components == "auto"
+        code = "variances_at_floor_of_auto" if auto else "variances_at_floor"
+        return [Message(code, columns=names, found=n, reg_covar=self.reg_covar)]
 
     # --- results ----------------------------------------------------------------------------------
 

@@ -168,6 +168,8 @@ class BernoulliMixture(BernoulliGroups):
     True
     """
 
+    _warns_of_single_samples = True
+
     def __init__(
         self,
         n_components: int = 8,

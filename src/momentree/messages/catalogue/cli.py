@@ -225,6 +225,7 @@ WORDS: dict[str, str] = {
     ),
     "not_split": "Not split: {reason}",
     "one_group_requested": "one group was requested",
+    "one_group_supported": "the records support only one group",
     # --- groups ----------------------------------------------------------------------------------
     "no_record_with_enough_codes": (
         "none of {n_records:~record} has enough codes; lower {parameters.min_codes} or "

@@ -1,5 +1,13 @@
 """Wording of messages about models."""
 
+_AT_FLOOR = (
+    "{found:~component} {found:?has/have} almost no variance in {columns:list}: "
+    "{found:?it describes/they describe} few rows, or many with the same value, and may mean "
+    "nothing;"
+)
+_KINDS = "give these columns the kind 'category' or 'count' in {parameters.kinds}"
+_RAISE_REG_COVAR = "raise {parameters.reg_covar:=reg_covar}"
+
 WORDS: dict[str, str] = {
     # --- fit -------------------------------------------------------------------------------------
     "fewer_components": "{found} of {requested:~component} found: {reason}",
@@ -48,6 +56,11 @@ WORDS: dict[str, str] = {
         "{components:and}), too few for covariances of {n_features:~feature}: a narrow component "
         "has a high likelihood, but may be no group; use {parameters.smoothing:1}, fewer "
         "components or {parameters.covariance_type:'tied'}"
+    ),
+    "components_of_one_sample": (
+        "{n_few:~component} {n_few:?has/have} one sample or none (number {components:and}; "
+        "{n_few:?size/sizes} {sizes:and}) and {n_few:?describes/describe} no group: "
+        "use fewer components, or check the data for outliers"
     ),
     "too_few_views": (
         "X has {found:~feature}, but {parameters.start:=start} divides the features into three "
@@ -200,11 +213,9 @@ WORDS: dict[str, str] = {
         "as missing: {levels:quoted list}"
     ),
     "variances_at_floor": (
-        "{found:~component} {found:?has/have} almost no variance in {columns:list}: "
-        "{found:?it describes/they describe} few rows, or many with the same value, and may mean "
-        "nothing; lower {parameters.n_components}, give these columns the kind 'category' or "
-        "'count' in {parameters.kinds}, or raise {parameters.reg_covar:=reg_covar}"
+        f"{_AT_FLOOR} lower {{parameters.n_components}}, {_KINDS}, or {_RAISE_REG_COVAR}"
     ),
+    "variances_at_floor_of_auto": f"{_AT_FLOOR} {_KINDS}, or {_RAISE_REG_COVAR}",
     "not_views": (
         "{parameter:=value}; expected a mapping of names of views to their columns, a list of "
         "lists of columns, or None"

@@ -144,6 +144,12 @@ WORDS: dict[str, str] = {
 
 _INDISTINCT = "it contains no distinct groups"
 _SMALL_PART = "one of two groups would be too small"
+_AT_FLOOR = (
+    "{found:~group} {found:?has/have} almost no variance in {columns:list}: "
+    "{found:?it describes/they describe} few {samples}, or many with the same value, and may mean "
+    "nothing;"
+)
+_KINDS = "give these columns the kind 'category' or 'count' with {parameters.kinds}"
 
 PLAIN: dict[str, str] = {
     "components_of_few_samples": (
@@ -160,12 +166,8 @@ PLAIN: dict[str, str] = {
     "small_part_after_em": _SMALL_PART,
     "small_side": _SMALL_PART,
     "too_few_to_split": "it is too small to split",
-    "variances_at_floor": (
-        "{found:~group} {found:?has/have} almost no variance in {columns:list}: "
-        "{found:?it describes/they describe} few {samples}, or many with the same value, and may "
-        "mean nothing; use fewer groups, give these columns the kind 'category' or 'count' with "
-        "{parameters.kinds}, or leave them out"
-    ),
+    "variances_at_floor": f"{_AT_FLOOR} use fewer groups, {_KINDS}, or leave them out",
+    "variances_at_floor_of_auto": f"{_AT_FLOOR} {_KINDS}, or leave them out",
 }
 """Plain wording by code, without terms of the algorithm, for readers of a page or terminal.
 
