@@ -54,7 +54,8 @@ def from_windows(X: Ints, lengths: Ints, k: int, d: int, window: int) -> HMMPara
     begins = place % window == 0
     at = np.cumsum(begins) - 1
     counts = sp.coo_array((np.ones(len(X)), (at, X)), shape=(int(begins.sum()), d)).tocsr()
-    groups = _groups(counts, k)
+    # A whole pseudo-count per symbol would outweigh windows of few symbols, and empty some groups.
+    groups = _groups(counts, k, 0.1)
     return None if groups is None else of_posteriors(groups[at], X, lengths, d)
 
 
@@ -72,9 +73,9 @@ def from_contexts(X: Ints, lengths: Ints, k: int, d: int) -> HMMParameters | Non
     return None if groups is None else of_posteriors(groups[X], X, lengths, d)
 
 
-def _groups(counts: Any, k: int) -> Floats | None:
+def _groups(counts: Any, k: int, smoothing: float = 1.0) -> Floats | None:
     """Return the probability of each of k groups for each row; None if there are fewer."""
-    model = SingleTopicModel(k, search="none", log_scaling=None)
+    model = SingleTopicModel(k, search="none", log_scaling=None, smoothing=smoothing)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
