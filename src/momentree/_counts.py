@@ -7,13 +7,13 @@ import numpy as np
 from momentree._types import Floats, Ints
 
 COUNT_MEAN = 10.0
-"""Whole numbers with larger means may be anything, such as ages."""
+"""Whole numbers with a larger mean may not be counts: ages, for example."""
 LEAST_DISPERSION = 0.8
 """Counts of rare events that seldom repeat vary a little less than Poisson variables."""
 CERTAIN = 3.0
 """So many expected values are almost certainly (exp(-3) = 5%) not all missing."""
 ENOUGH = 100.0
-"""Fewer samples without a zero do not show whether there is a lower limit above it."""
+"""With fewer samples, the absence of zeros does not prove a lower limit above zero."""
 
 
 def are_counts(values: Floats, times: Floats | Ints) -> bool:

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @contextmanager
 def converging() -> Iterator[None]:
-    """Turn the error of a matrix without a decomposition into one of momentree; also decorates."""
+    """Raise an error of momentree where a decomposition fails; usable as a decorator too."""
     try:
         yield
     except np.linalg.LinAlgError as error:

@@ -1,4 +1,4 @@
-"""Decide by computed numbers: those that differ by rounding only are equal, and content decides."""
+"""Break ties between computed numbers by content: numbers that differ by rounding are equal."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def check_fitted(estimator: Any, attribute: str) -> None:
 
 
 def check_of_topics(estimator: Any) -> None:
-    """Raise ``InvalidDataError`` for a fitted estimator of other things than topics or codes."""
+    """Raise ``InvalidDataError`` if a fitted estimator has neither topics nor groups of codes."""
     found = [remedy for name, remedy in _OTHERS.items() if hasattr(estimator, name)]
     if getattr(estimator, "data_", "") == "real":  # a ClusterTree
         found = [_OF_MEASUREMENTS]

@@ -115,7 +115,7 @@ def as_category(column: Column) -> Column:
 
 
 def is_count(column: Column) -> bool:
-    """Return whether numbers are counts; as normal numbers, groups would form around 0, 1 and 2."""
+    """Return whether numbers are counts, which as numbers would form groups at 0, 1 and 2."""
     values, times = np.unique(column.numbers[~np.isnan(column.numbers)], return_counts=True)
     return column.kind == "number" and are_counts(values, times.astype(np.float64))
 

@@ -84,7 +84,7 @@ def choose_text_column(head: Table, taken: Collection[str | None]) -> tuple[str,
 
 
 def check_texts(head: Table, column: str) -> list[Message]:
-    """Refuse a column that was chosen, but contains categories; note one that may contain them."""
+    """Refuse a guessed text column that contains categories; note one that may contain them."""
     cells = [cell.strip() for cell in head.columns[column] if cell.strip()]
     values = set(cells)
     facts = {"column": column, "n_values": len(values), "n_rows": len(cells)}
