@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from momentree._ties import largest_first
+from momentree._ties import exceeds, largest_first
 from momentree._types import Floats
 from momentree.messages import Message
 from momentree.models._gaussian_data import GaussianData
@@ -172,7 +172,7 @@ def _most_likely(
         changed = growing.exchanged(found, EXCHANGE_TIME)
         if changed is not found:
             again = run({name: changed})[1]
-            if again.log_likelihood > refined.log_likelihood:
+            if exceeds(again.log_likelihood, refined.log_likelihood):
                 name, refined = f"{name}, exchanges", again
     return name, reason, refined
 
