@@ -7,26 +7,28 @@ of them. A suppressed number is disclosed if it is the same in all possible data
 from __future__ import annotations
 
 import json
-from itertools import combinations, product
+from itertools import combinations, combinations_with_replacement, product
 from math import comb
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.optimize import Bounds, LinearConstraint, milp
 from sklearn.base import BaseEstimator
 
-from momentree.datasets import MeasurementCoder, Measurements
-from momentree.report import summarize_measurements
+from momentree.datasets import MeasurementCoder, Measurements, RecordCoder, Records
+from momentree.report import summarize_measurements, summarize_records
 from momentree.report.disclosure import HIDDEN, SMALL
 
 MOST_ROWS = 3_000
 """Rows that are enumerated; of more, those that differ little."""
 
 
-def disclosed(table, view, *, secret=None):
+def disclosed(table, view, *, secret=None, others=None):
     """Return the suppressed counts of a table (k, c) that follow from ``view(table)``.
 
     ``view`` returns what is published of a table: marks or counts (k, c), and anything else. Known
     are also the sums of rows. `secret` are columns that are never shown, but can be hidden.
+    ``others(table, free, row, at)`` yields tables to try.
     """
     published = view(table)
     marks = np.asarray(published[0])
@@ -39,7 +41,7 @@ def disclosed(table, view, *, secret=None):
 
     found = []
     for row, at in zip(*np.nonzero(marks < 0), strict=True):
-        if not any(fits(other) for other in _others(table, free, row, at)):
+        if not any(fits(other) for other in (others or _others)(table, free, row, at)):
             found.append((int(row), int(at)))
     return found
 
@@ -64,14 +66,51 @@ def _others(table, free, row, at):
                 yield other
 
 
+def twins(table, view, *, secret=()):
+    """Return tables with the same view, of which one differs in each suppressed count."""
+    marks = np.asarray(view(table)[0])
+    free = marks < 0
+    left, found = {*zip(*np.nonzero(free), strict=True)}, []
+    free[:, list(secret)] = True
+    while left:
+        twin = table.copy()
+        for row in sorted({row for row, _ in left}):
+            at = min(at for first, at in left if first == row)
+            twin = next(
+                (
+                    other
+                    for other in _others(twin, free, row, at)
+                    if other[row, at] != table[row, at]
+                    and all(map(np.array_equal, view(other), view(table)))
+                ),
+                twin,
+            )
+        changed = {*zip(*np.nonzero(twin != table), strict=True)}
+        assert left & changed, (table, left)
+        left -= changed
+        found.append(twin)
+    return found
+
+
+def of_same_sums(table, free, row, at):
+    """Yield tables with the same sums of rows and of columns in which a cell differs by one."""
+    for second, column, step in product(*map(range, table.shape), (-1, 1)):
+        if second != row and column != at and free[np.ix_([row, second], [at, column])].all():
+            other = table.copy()
+            other[[row, second], [at, column]] += step
+            other[[row, second], [column, at]] -= step
+            if (other >= 0).all():
+                yield other
+
+
 def _rows(row, hidden):
     """Yield rows with the same sum that differ where it is hidden, all of them if not too many."""
     left = int(row[hidden].sum())
     if len(hidden) and comb(left + len(hidden) - 1, len(hidden) - 1) <= MOST_ROWS:
         found = []
-        for bars in combinations(range(left + len(hidden) - 1), len(hidden) - 1):
+        for values in rows_of(left, len(hidden)):
             other = row.copy()
-            other[hidden] = np.diff([-1, *bars, left + len(hidden) - 1]) - 1
+            other[hidden] = values
             found.append(other)
         yield from sorted(found, key=lambda other: np.abs(other - row).sum())
         return
@@ -90,6 +129,19 @@ def _rows(row, hidden):
                 yield other
 
 
+def rows_of(n, c):
+    """Yield all rows of c counts with a sum."""
+    for bars in combinations(range(n + c - 1), c - 1):
+        yield np.diff([-1, *bars, n + c - 1]) - 1
+
+
+def descending(most, k):
+    """Yield all rows of k counts up to `most` that do not increase."""
+    for row in combinations_with_replacement(range(most, -1, -1), k):
+        if sum(row) <= most:
+            yield row
+
+
 def smallest_other(counts, m):
     """Hide the smallest other count beside a small one: a rule that discloses some of them."""
     small = (counts > 0) & (counts < m)
@@ -102,10 +154,15 @@ def smallest_other(counts, m):
 
 
 class Grouped(BaseEstimator):
-    """A flat model with given groups."""
+    """A flat model with given groups, of codes or of measurements."""
 
-    def __init__(self, labels=None):
+    def __init__(self, labels=None, vocabulary=()):
         self.labels = labels
+        self.vocabulary = vocabulary
+
+    @property
+    def vocabulary_(self):
+        return self.vocabulary
 
     @property
     def labels_(self):
@@ -134,6 +191,15 @@ def page_of(labels, columns, kinds, outcomes, min_cell=5):
     model = Grouped(list(map(int, labels)))
     proba = model.predict_proba(None)
     summary = summarize_measurements(model, table, proba=proba, min_cell=min_cell)
+    return {**summary, "made": None}
+
+
+def page_of_codes(labels, X, codes, min_cell=5):
+    """Return the whole summary of a page of records with codes."""
+    ids, enough = [str(i) for i in range(len(X))], np.ones(len(X), dtype=bool)
+    matrix, coder = sp.csr_array(X.astype(np.float64)), RecordCoder(codes)
+    records = Records(matrix, np.array(codes), {}, ids, enough, coder)
+    summary = summarize_records(Grouped(labels, codes), records, min_cell=min_cell)
     return {**summary, "made": None}
 
 

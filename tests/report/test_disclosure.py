@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from momentree import readers
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
-from momentree.report.disclosure import COUNTS, HIDDEN, SMALL, TOTAL, Disclosure
+from momentree.report.disclosure import COUNTS, HIDDEN, MISSING, SMALL, TOTAL, Disclosure
 
 M = 3
 RULES = Disclosure(M)
@@ -153,13 +153,16 @@ def test_a_total_is_hidden_that_discloses_few_without_an_outcome():
 
 def test_an_accuracy_is_exact_if_nothing_is_suppressed():
     def permits(counts, missing, values):
-        outcome = {"missing": missing, "classes": [{"counts": counts, "total": sum(counts)}]}
+        classes = [{"counts": counts, "total": sum(counts)}]
+        outcome = {"missing": missing, "classes": classes, "binary": True}
         return Disclosure(5).permits_accuracy([outcome], values)
 
     assert permits([9, 6], [0, 0], ["a"] * 9 + ["b"] * 6 + [""])
     assert not permits([9, SMALL], [0, 0], ["a"] * 9 + ["b"] * 6)
     assert not permits([9, 6], [0, SMALL], ["a"] * 9 + ["b"] * 6)
-    assert not permits([9, 6], [0, 0], ["a"] * 11 + ["b"] * 4)  # joined to other classes
+    assert not permits([9, 6], [0, 0], ["a"] * 11 + ["b"] * 4)
+    assert not permits([9, 6], [0, 0], ["a"] * 5 + ["b"] * 5 + ["c"] * 5)  # two were merged
+    assert Disclosure(1).permits_accuracy([], ["a", "b"])
 
 
 def codes(notes):
@@ -211,7 +214,7 @@ def test_what_a_rounded_note_says():
     seen = Message("shared_patients", n_records=96921, n_patients=68188, column="nr", parameter="x")
     one = Message("records_without_codes", n_records=1, n_all=96921)
     cell = {"column": "hb", "value": "Eve", "origin": Message("at_row", row=7)}
-    text = Message("cells_not_numbers", n_entries=1, **cell)
+    text = Message("cells_not_numbers", n_missing=1, **cell)
     found = list(map(str, Disclosure(5).notes([seen, one, text], [96920])))
     assert "about 97,000 records belong to about 68,000 patients" in found[0]
     assert "x='nr'" in found[0]
@@ -242,6 +245,24 @@ def test_a_note_is_rounded_if_another_count_differs_little_from_its_own():
     assert codes(Disclosure(5).notes([empty, entries], [900])) == ["a", "d"]
 
 
+def test_numbers_of_missing_values_are_left_out():
+    """They are sums over groups, in which they may be suppressed."""
+    rules, found = Disclosure(5), set()
+    for n in range(1, 15):
+        (note, _) = rules.notes([Message("lacks", outcome="age", n_missing=n, n_all=900)], [900])
+        found.add(tuple(map(str, note.values.values())))
+    assert found == {("age", "some", "900")}
+    gaps = Message("gaps", n_missing=8, n_columns=2, column="age", n_missing_first=123)
+    assert {**rules.notes([gaps], [900])[0].values} == {
+        "n_missing": "some",
+        "n_columns": 2,
+        "column": "age",
+        "n_missing_first": "*",
+    }
+    assert rules.notes([Message("lacks", n_missing=0)], [900]) == [Message("lacks", n_missing=0)]
+    assert Disclosure(1).notes([gaps], [900]) == [gaps]
+
+
 # Values that count no records, but columns, codes and sheets.
 HARMLESS = {"n_codes", "n_columns", "n_kept", "n_sheets"}
 
@@ -254,4 +275,4 @@ def test_every_number_in_the_notes_of_a_reader_is_a_count_or_harmless():
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Message":
                 found |= {keyword.arg for keyword in node.keywords}
     numbers = {name for name in found if name.startswith("n_")}
-    assert numbers - HARMLESS - {*COUNTS, TOTAL} == set()
+    assert numbers - HARMLESS - {*COUNTS, *MISSING, TOTAL} == set()

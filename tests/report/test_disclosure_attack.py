@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
 import pytest
 
 from momentree.exceptions import InvalidDataError
+from momentree.messages import Message
+from momentree.metrics.outcomes import OTHER
 from momentree.report.disclosure import HIDDEN, SMALL, Disclosure
 from momentree.report.records.statistics import number_statistics
 
 from .disclosure_attack import (
     column_of,
+    descending,
     disclosed,
     numbers_of_values,
+    of_same_sums,
     others_without,
     page_of,
+    page_of_codes,
     plain,
+    rows_of,
     smallest_other,
 )
 
@@ -31,6 +37,11 @@ def classes(min_cell):
         return published.counts, published.totals
 
     return view
+
+
+def joined(table, min_cell):
+    names = [*"ABCDEFG"[: table.shape[1] - 1]]
+    return Disclosure(min_cell).join_rare(table, names, OTHER)
 
 
 @pytest.mark.parametrize(
@@ -55,9 +66,36 @@ def test_no_count_of_classes_is_disclosed(seed):
         min_cell = int(rng.integers(3, 7))
         table = rng.poisson(rng.gamma(0.5, 20.0, (k, c)))
         table = table[table.sum(axis=1) >= min_cell]
-        view = classes(min_cell)
-        tested += int((view(table)[0] < 0).sum()) if len(table) else 0
-        assert not len(table) or disclosed(table, view) == [], (min_cell, table)
+        if not len(table):
+            continue
+        table, _ = joined(table, min_cell)
+
+        def view(table, min_cell=min_cell):  # all classes that are shown may be named
+            return *classes(min_cell)(table), len(joined(table, min_cell)[1])
+
+        tested += int((view(table)[0] < 0).sum())
+        assert disclosed(table, view) == [], (min_cell, table)
+    assert tested > 100
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_count_of_quarters_of_numbers_is_disclosed(seed):
+    """If no number occurs twice, a reader knows how many records are in each quarter."""
+
+    def view(table):
+        published = Disclosure(5).suppress_classes(table).hide_classes()
+        return published.counts, published.totals
+
+    rng, tested = np.random.default_rng(seed), 0
+    for _ in range(30):
+        k, n = rng.integers(2, 5), 4 * rng.integers(10, 30)
+        quarters = rng.permuted(np.repeat(np.arange(4), n // 4))
+        groups = np.minimum(rng.integers(0, k, n), rng.integers(0, k, n))
+        table = np.zeros((k, 5), dtype=int)
+        np.add.at(table, (groups, quarters), 1)
+        if (table.sum(axis=1) >= 5).all():
+            tested += int((view(table)[0] < 0).sum())
+            assert disclosed(table, view, others=of_same_sums) == [], table
     assert tested > 100
 
 
@@ -93,6 +131,33 @@ def test_a_count_marked_as_small_can_have_any_small_value(min_cell, c, most):
                 assert len(set(values)) > 1, (view, rows)
 
 
+@pytest.mark.parametrize(
+    ("min_cell", "most", "others"),
+    [
+        (5, 14, [[0, 20, 0]]),  # 6 of two classes, one of them only there: 5 and 1
+        (5, 14, [[0, 0, 20]]),
+        (5, 14, [[20, 20, 0]]),
+        (3, 8, [[0, 0, 0, 0, 30, 0, 0], [0, 0, 0, 0, 0, 4, 0]]),
+        (3, 9, [[0, 0, 0, 0, 0, 30]]),
+    ],
+)
+def test_no_name_of_a_class_discloses_a_count(min_cell, most, others):
+    """A reader knows which classes are named, but not which were merged."""
+    worlds, tested = defaultdict(list), 0
+    for n in range(min_cell, most + 1):
+        for row in rows_of(n, len(others[0])):
+            table, names = joined(np.array([row, *others]), min_cell)
+            if names:
+                marks, totals = classes(min_cell)(table)
+                view = (n, *names), tuple(marks.ravel()), tuple(totals[:-1])
+                worlds[view].append(table[0])
+    for (names, marks, _), rows in worlds.items():
+        for mark, values in zip(marks, np.transpose(rows), strict=False):
+            tested += mark < 0
+            assert mark >= 0 or len(set(values)) > 1, (names, marks, rows)
+    assert tested > 15
+
+
 @pytest.mark.parametrize("min_cell", [3, 4, 5])
 def test_no_count_of_codes_is_disclosed(min_cell):
     worlds, rules = defaultdict(list), Disclosure(min_cell)
@@ -106,20 +171,58 @@ def test_no_count_of_codes_is_disclosed(min_cell):
             assert mark >= 0 or len(set(values)) > 1, (view, columns)
 
 
-@pytest.mark.parametrize("min_cell", [3, 5])
-def test_no_size_of_a_group_is_disclosed(min_cell):
+@pytest.mark.parametrize(
+    ("min_cell", "k", "most", "descend"),
+    [(3, 3, 24, False), (5, 3, 24, False), (3, 3, 24, True), (3, 5, 12, True), (5, 4, 22, True)],
+)
+def test_no_size_of_a_group_is_disclosed(min_cell, k, most, descend):
+    """Groups may be numbered by size, the largest first."""
     worlds = defaultdict(list)
-    for sizes in product(range(25), repeat=3):
+    for sizes in product(range(most + 1), repeat=k) if not descend else descending(most, k):
         try:
             shown, _ = Disclosure(min_cell).suppress_sizes(np.array(sizes))
         except InvalidDataError:
             continue
         worlds[sum(sizes), *shown].append(sizes)
     for (total, *marks), groups in worlds.items():
-        if total > 24:
+        if total > most:
             continue  # not all groups with this sum were tried
         for mark, values in zip(marks, zip(*groups, strict=True), strict=True):
             assert mark >= 0 or len(set(values)) > 1, (total, marks, groups)
+
+
+@pytest.mark.parametrize("other", [0, 9])
+def test_no_count_of_codes_with_missing_values_is_disclosed(other):
+    """Records with a code, and those of which it is not known, are at most the whole group."""
+    worlds = defaultdict(list)
+    for size in (5, 6, 9):
+        labels = np.repeat([0, 1], [size, 60])
+        for row in rows_of(size, 3):
+            X = np.column_stack([labels == 0, labels == 1, np.zeros(len(labels))])
+            X[:, 2] = column_of(np.array([row, [60 - 30 - other, 30, other]]), [0, 1, np.nan])
+            groups = page_of_codes(labels.tolist(), X, ["A", "B", "C"])["groups"]
+            lacking = (groups["missing"] or {"counts": [[0, 0, 0]]})["counts"]
+            worlds[size, groups["counts"][0][2], lacking[0][2]].append(row[1:])
+    for (_, *marks), cells in worlds.items():
+        for mark, values in zip(marks, zip(*cells, strict=True), strict=True):
+            assert mark >= 0 or len(set(values)) > 1, (marks, cells)
+
+
+@pytest.mark.parametrize(("min_cell", "k"), [(3, 2), (3, 5), (5, 2), (5, 4)])
+def test_no_number_of_missing_values_follows_from_a_note(min_cell, k):
+    worlds, rules = defaultdict(list), Disclosure(min_cell)
+    for row in descending(k * (min_cell + 1), k):
+        if row[0] <= min_cell + 1:
+            table = np.column_stack([np.full(k, 60), row])
+            note = Message("outcome_missing", outcome="age", n_missing=sum(row), n_all=1_000)
+            published = rules.suppress_classes(table)
+            said = tuple(map(str, rules.notes([note], [60 * k])))
+            marks, total = published.counts[:, 1], int(published.totals[1])
+            worlds[said, total, *marks].extend(set(permutations(row)))
+    for (_, _, *marks), rows in worlds.items():
+        kept = [row for row in rows if ((np.array(marks) < 0) | (np.array(marks) == row)).all()]
+        for mark, values in zip(marks, zip(*kept, strict=True), strict=True):
+            assert mark >= 0 or len(set(values)) > 1, (marks, kept)
 
 
 def test_counts_of_a_group_do_not_disclose_its_hidden_size():
@@ -133,6 +236,20 @@ def test_counts_of_a_group_do_not_disclose_its_hidden_size():
             for n in range(1, 5)
         ]
         assert set(others) == {everyone[0, 0]}
+
+
+@pytest.mark.parametrize("n", [12, 40, 200])
+@pytest.mark.parametrize("common", [0, 1])
+def test_numbers_of_codes_do_not_disclose_a_count(n, common):
+    """Records differ in their number of codes by one rare code alone, in one group."""
+    labels, pages = np.repeat([0, 1], [n, 60]), set()
+    for few in range(1, 5):
+        X = np.column_stack([labels == 0, labels == 1, np.zeros(n + 60)])
+        X[:few, 2] = 1
+        X[n : n + 30, 2] = common
+        X[n : n + 8, 2] = 1
+        pages.add(plain(page_of_codes(labels.tolist(), X, ["A", "B", "C"])))
+    assert len(pages) == 1
 
 
 def whole_numbers(n_missing):
@@ -207,8 +324,19 @@ def test_no_missing_number_follows_from_the_page():
         assert any(plain(page(other)) == shown for other in others), group
 
 
-def test_no_category_follows_from_the_page():
-    labels = np.repeat(np.arange(4), NEAR_TIES.sum(axis=1))
+def tables_of_sex(seed):
+    """Return a table of F, M, X and missing in each group, of which each may be named."""
+    rng = np.random.default_rng(seed)
+    while True:
+        table = rng.poisson(rng.gamma(0.7, 18.0, (rng.integers(2, 5), 4)))
+        named = len(joined(table, 5)[1]) == 3
+        if named and (table.sum(axis=1) >= 5).all() and (classes(5)(table)[0] < 0).sum() > 4:
+            return table
+
+
+@pytest.mark.parametrize("table", [NEAR_TIES, *map(tables_of_sex, (0, 1, 3))], ids=range(4))
+def test_no_category_follows_from_the_page(table):
+    labels = np.repeat(np.arange(len(table)), table.sum(axis=1))
     rng = np.random.default_rng(2)
     age = rng.normal(np.array([40, 59, 69, 51])[labels], 12.0).round()
 
@@ -221,5 +349,5 @@ def test_no_category_follows_from_the_page():
         marks = [*(entry["counts"] for entry in one["classes"]), one["missing"]]
         return np.array(marks).T, plain(summary)
 
-    assert (view(NEAR_TIES)[0] < 0).sum() >= 7
-    assert disclosed(NEAR_TIES, view) == []
+    assert (view(table)[0] < 0).sum() > 4
+    assert disclosed(table, view) == []

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from numbers import Integral
 from typing import Any
 
 from momentree.messages import Message
 
-_HARMLESS = ("column", "columns", "parameter", "source", "path", "system", "other")
+MISSING = ("n_missing", "n_missing_first")
+"""Values of messages that count missing values."""
+_HARMLESS = ("column", "columns", "outcome", "parameter", "source", "path", "system", "other")
 """Values of messages that do not come from single records."""
 
 
@@ -25,7 +28,8 @@ def rounded(note: Message, names: Collection[str], known: set[int], min_cell: in
 
     Two counts must not narrow down a small difference between them, so a count near a `known` one
     is replaced by it before it is rounded; otherwise it becomes known. A note on few records does
-    not quote them.
+    not quote them. Numbers of missing values become "some" or "*": even bounds of a sum could give
+    its parts away, as those of four groups with "<5" and a sum below 5.
     """
 
     def number(n: int) -> _Text:
@@ -43,7 +47,7 @@ def rounded(note: Message, names: Collection[str], known: set[int], min_cell: in
         if isinstance(value, Mapping | list | tuple):
             inner = value.values() if isinstance(value, Mapping) else value
             return any(is_few(name, one) for one in inner)
-        return name in names and isinstance(value, int) and 0 < value < min_cell
+        return name in names and isinstance(value, Integral) and 0 < int(value) < min_cell
 
     few = is_few("", note)
 
@@ -55,7 +59,10 @@ def rounded(note: Message, names: Collection[str], known: set[int], min_cell: in
             return value
         if isinstance(value, list | tuple):
             return [value_of(name, one) for one in value]
-        if isinstance(value, int):
+        if isinstance(value, Integral):
+            value = int(value)
+            if value and name in MISSING:
+                return _Text("some" if name == MISSING[0] else "*")
             near = any(0 < abs(k - value) < min_cell for k in known if k >= 10 * min_cell)
             return number(value) if name in names or near else value
         if isinstance(value, float):

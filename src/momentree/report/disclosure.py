@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._types import Floats, Int64s, Ints
+from momentree._types import Floats, Int64s
 from momentree._validation import check_integer
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
-from momentree.report._about import rounded
+from momentree.report._about import MISSING, rounded
 
 SMALL = -1
 """Replaces a count from 1 to `min_cell` - 1 (primary suppression)."""
@@ -43,10 +43,16 @@ class Published:
     def hide_classes(self) -> Published:
         """Hide all classes of a group with suppressed counts, except missing values, the last.
 
-        The quartiles of the group would narrow them down.
+        The quartiles of the group would narrow them down. If this is one group, its counts would
+        follow from those of the others, as a quarter of all numbers is in each class: the smallest
+        other group is hidden too.
         """
         counts = self.counts.copy()
-        counts[(counts < 0).any(axis=1), :-1] = HIDDEN
+        hidden = np.asarray((counts < 0).any(axis=1))
+        known = np.where(hidden, 0, counts[:, :-1].sum(axis=1))
+        if hidden.sum() == 1 and known.any():
+            hidden[np.argmin(np.where(known > 0, known, known.max() + 1))] = True
+        counts[hidden, :-1] = HIDDEN
         totals = np.where((counts == HIDDEN).any(axis=0), HIDDEN, self.totals)
         return Published(counts, totals)
 
@@ -106,14 +112,14 @@ class Disclosure:
 
         The groups are gone through backwards, because small ones tend to be the last.
         """
-        return np.asarray(self._suppress_rows(sizes[None, ::-1])[0, ::-1] < 0)
+        return np.asarray(self._suppress_rows(sizes[None, ::-1], ordered=True)[0, ::-1] < 0)
 
     def suppress_sizes(self, sizes: Int64s) -> tuple[Int64s, Floats]:
         """Suppress small sizes of k groups with known sum, and as many others as they need.
 
         Returns sizes, `SMALL` or `HIDDEN`, and estimates from published sizes, with the same sum.
         """
-        shown = self._suppress_rows(sizes[None, ::-1])[0, ::-1]
+        shown = self._suppress_rows(sizes[None, ::-1], ordered=True)[0, ::-1]
         small, hidden = shown == SMALL, shown == HIDDEN
         alike = hidden.any() and not small.any()
         if alike or (small.any() and not (sizes >= self.min_cell).any()):
@@ -138,7 +144,7 @@ class Disclosure:
         rounded = np.minimum(m * ((counts + m // 2) // m), m * (most // m)[:, None])
         return np.where((sizes == HIDDEN)[:, None] & (counts >= m), rounded, counts)
 
-    def _suppress_rows(self, counts: Int64s) -> Int64s:
+    def _suppress_rows(self, counts: Int64s, *, ordered: bool = False) -> Int64s:
         """Suppress small counts in rows of known sums, and as many others as they need.
 
         Let e be the sum of what the s small counts of a row exceed 1 by, and m = min_cell. If
@@ -151,17 +157,27 @@ class Disclosure:
         small: if all others are 1, and the hidden counts are m, but the last one larger, they have
         the same sum and would be hidden in the same way. If all are hidden alike, they can be
         exchanged. This requires m >= 3, because "<2" means 1.
+
+        If the counts may be `ordered`, and ascend, a reader who knows this can still not derive a
+        count: all could be larger by one, and the last one hidden smaller, or smaller by one, and
+        the last one larger. It has room for that if the next count is at least m + e.
         """
         m, small = self.min_cell, self.is_small(counts)
         shown = np.where(small, SMALL, counts)
         for row, values, few in zip(shown, counts, small, strict=True):
-            excess = int((values[few] - 1).sum())
-            if not few.any() or m - 2 < excess <= (few.sum() - 1) * (m - 2):
+            s, excess = int(few.sum()), int((values[few] - 1).sum())
+            most = min((s - 1) * (m - 2), s * (m - 3)) if ordered else (s - 1) * (m - 2)
+            if not s or max(m - 2, s * ordered) < excess <= most:
                 continue
-            for at in np.flatnonzero(~few & (values > 0)):
+            others = np.flatnonzero(~few & (values > 0))
+            for h, at in enumerate(others, start=1):
                 row[at] = HIDDEN
                 excess += int(values[at]) - m
-                if excess > m - 2 and values.max() > m:
+                free = excess > max(m - 2, (s + h) * ordered) and values.max() > m
+                if ordered and h < len(others):
+                    following = values[others[h]] - m
+                    free &= following >= excess or (h == 1 and following < excess - s * (m - 2))
+                if free:
                     break
             else:
                 row[counts.any(axis=0)] = HIDDEN
@@ -216,28 +232,39 @@ class Disclosure:
             shown = np.where(self.is_small(whole), SMALL, whole)
         return [self.symbol if n == SMALL else "*" if n == HIDDEN else None for n in shown]
 
-    def join_rare(self, classes: Ints, names: list[str], other: str) -> tuple[Ints, list[str]]:
+    def join_rare(self, table: Int64s, names: list[str], other: str) -> tuple[Int64s, list[str]]:
         """Merge classes into `other` that are so rare that their names could identify a record.
 
-        If they are still rare together, they become missing (-1). Returns the class of each record,
-        and the names of the remaining classes.
+        `table` (k, c + 1) contains the records of each class in each group, missing values last. If
+        the rare classes are still rare together, they become missing. Returns the table and the
+        names of the remaining classes.
+
+        A class that is named is known to have at least `min_cell` records. In a group whose counts
+        are all hidden, this could give them away: only the records of other groups count.
         """
-        totals = np.bincount(classes[classes >= 0], minlength=len(names))
-        if not (totals < self.min_cell).any():
-            return classes, names
-        joined = (totals < self.min_cell) | (np.array(names) == other)
-        place = np.append(np.cumsum(~joined) - 1, -1)  # the last entry is for -1, missing
-        kept = [name for name, gone in zip(names, joined, strict=True) if not gone]
-        few = totals[joined].sum() < self.min_cell
-        place[:-1][joined] = -1 if few else len(kept)
-        return place[classes].astype(np.intp), kept if few else [*kept, other]
+        while True:
+            hidden = (self._suppress_rows(table) == HIDDEN) | ~table.any(axis=0)
+            open_ = ~(hidden.all(axis=1) | self.hides_size(table.sum(axis=1)))
+            totals = table[open_, :-1].sum(axis=0)
+            joined = totals < self.min_cell
+            if not joined.any():
+                return table, names
+            joined |= np.array(names) == other
+            known, few = table[:, :-1], totals[joined].sum() < self.min_cell
+            merged = known[:, joined].sum(axis=1, keepdims=True)
+            names = [name for name, gone in zip(names, joined, strict=True) if not gone]
+            last = [table[:, -1:] + merged] if few else [merged, table[:, -1:]]
+            table = np.hstack([known[:, ~joined], *last])
+            names = names if few else [*names, other]
 
     def notes(self, notes: Sequence[Message], shown: Iterable[int]) -> list[Message]:
         """Round the counts in notes that disclose a small number of records, and say so in a note.
 
         A note is rounded if one of its counts is small, or could be subtracted from another one to
         give a small difference: another count of the same note, one of `shown` (the counts shown
-        elsewhere), or a count of records or patients in a note that is not rounded.
+        elsewhere), or a count of records or patients in a note that is not rounded. Numbers of
+        missing values are always left out: they are sums of numbers that may be suppressed in
+        groups, two of which would follow if both are 4 and their sum were known to be 8.
         """
         known, kept, n_rounded = set(shown), list[Message](), 0
         for note in notes:
@@ -250,8 +277,10 @@ class Disclosure:
             differences += [n - m for n in persons for m in known]
             # Any number may be the total, whatever its name is.
             differences += [n - m for _, n in numbers for m in known if m >= 10 * self.min_cell]
-            if self.is_small(np.abs([*counts, *differences])).any():
-                note = rounded(note, (*COUNTS, TOTAL), set(known), self.min_cell)
+            small = self.is_small(np.abs([*counts, *differences])).any()
+            if small or (self.hides and any(n for name, n in numbers if name in MISSING)):
+                names = (*COUNTS, TOTAL) if small else MISSING
+                note = rounded(note, names, set(known), self.min_cell)
                 n_rounded += 1
             else:
                 known |= persons
@@ -290,11 +319,11 @@ class Disclosure:
         rate = min(float(ones[groups].sum()) / known, 1.0) if known > 0 else float("nan")
         return rate, estimated
 
-    def permits_accuracy(self, counted: Iterable[Mapping[str, Any]], values: Sequence[Any]) -> bool:
+    def permits_accuracy(self, counted: Sequence[Mapping[str, Any]], values: Sequence[Any]) -> bool:
         """Whether the exact accuracy of predicting an outcome, a ratio of its counts, may be shown.
 
-        This is the case if no count from `count_outcomes` is suppressed and no class is small, not
-        even one that was merged with others.
+        This is the case if no count from `count_outcomes` is suppressed, and no class is small or
+        was merged with others.
         """
         suppressed = any(
             n < 0
@@ -303,7 +332,9 @@ class Disclosure:
             for n in (*one["counts"], one["total"])
         )
         sizes = Counter(value for value in values if value == value and value != "").values()
-        return not suppressed and min(sizes, default=0) >= self.min_cell
+        named = sum(len(outcome["classes"]) + outcome["binary"] for outcome in counted)
+        merged = self.hides and len(sizes) > named
+        return not suppressed and not merged and min(sizes, default=0) >= self.min_cell
 
     def decimals(self, n: float) -> int:
         """Return decimals (0 to 4) so that one step of a share of n covers `min_cell` records."""

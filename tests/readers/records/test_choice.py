@@ -182,7 +182,7 @@ def test_outcomes(tmp_path):
     assert records.outcomes["ward"].tolist() == ["X", "Y", ""]
     assert records.outcome_names == {"died": ("no", "Yes")}
     assert Message("binary_outcome", outcome="died", zero="no", one="Yes") in records.notes
-    assert Message("outcome_missing", outcome="stay", n_records=1, n_all=3) in records.notes
+    assert Message("outcome_missing", outcome="stay", n_missing=1, n_all=3) in records.notes
 
 
 def test_outcomes_of_joined_rows(tmp_path):

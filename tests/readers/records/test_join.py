@@ -49,7 +49,7 @@ def test_keys_without_a_row_and_rows_without_records(joined):
     other = "visit,died\n1,no\n9,yes\n3,yes\n"
     records = joined(other, outcome_columns="died")
     np.testing.assert_array_equal(records.outcomes["died"], [0, np.nan, 1])
-    lacking = {"n_records": 1, "n_all": 3, "column": "visit", "source": "other.csv"}
+    lacking = {"n_missing": 1, "n_all": 3, "column": "visit", "source": "other.csv"}
     assert notes_of(records)["keys_without_row"] == lacking
 
 

@@ -64,12 +64,12 @@ WORDS: dict[str, str] = {
         "{n_records:,} of {n_all:~record} {n_records:?has/have} no known value: not in any group"
     ),
     "missing_measurements": (
-        "{n_entries:~value} {n_entries:?is/are} missing, in {n_columns:~column}; most in "
-        "{column!r}: {n_entries_first:,}"
+        "{n_missing:~value} {n_missing:?is/are} missing, in {n_columns:~column}; most in "
+        "{column!r}: {n_missing_first:,}"
     ),
     "cells_not_numbers": (
-        "treated {n_entries:~cell} of column {column!r} as missing, because "
-        "{n_entries:?it is not a number/they are not numbers}: the first, {value!r}, is in {origin}"
+        "treated {n_missing:~cell} of column {column!r} as missing, because "
+        "{n_missing:?it is not a number/they are not numbers}: the first, {value!r}, is in {origin}"
     ),
     "unknown_categories": (
         "treated {n_entries:~value} as missing, because the model does not know "

@@ -113,7 +113,7 @@ WORDS: dict[str, str] = {
         "all empty cells as no)"
     ),
     "missing_cells": (
-        "{n_entries:~cell} {n_entries:?is/are} empty or NA: missing values, not zeros"
+        "{n_missing:~cell} {n_missing:?is/are} empty or NA: missing values, not zeros"
     ),
     "no_zeros": (
         "{path}: {n_columns:,} of {n_code_columns:~column} of codes, such as {column!r}, contain "
@@ -215,7 +215,7 @@ WORDS: dict[str, str] = {
         "column {outcome!r} differs between the rows of {n_records:~record}; the {rule} value is "
         "used"
     ),
-    "outcome_missing": "column {outcome!r} is missing in {n_records:,} of {n_all:~record}",
+    "outcome_missing": "column {outcome!r} is missing in {n_missing:,} of {n_all:~record}",
     # Tables to join
     "joined": "joined {source} by {column!r}",
     "keys_rewritten": (
@@ -223,7 +223,7 @@ WORDS: dict[str, str] = {
         "and case are ignored"
     ),
     "keys_without_row": (
-        "{n_records:,} of {n_all:~value} of {column!r} {n_records:?has/have} no row in {source}, "
+        "{n_missing:,} of {n_all:~value} of {column!r} {n_missing:?has/have} no row in {source}, "
         "so the outcomes from there are missing"
     ),
     "joined_without_outcome": (

@@ -58,7 +58,7 @@ WORDS: dict[str, str] = {
     "not_proportions": "topic proportions must be nonnegative and sum to 1 in each row",
     "not_topic_proportions": "topic proportions have shape {shape}; expected (n_samples, k)",
     "notes_rounded": (
-        "{n_notes:~note} {n_notes:?has/have} rounded numbers here, to protect counts below "
+        "{n_notes:~note} {n_notes:?has/have} no exact numbers here, to protect counts below "
         "{min_cell}"
     ),
     "outcome_not_shown": "outcome {outcome!r} is not shown: {reason}",

@@ -203,7 +203,7 @@ def _not_numbers(table: Table, column: Column, n_other: int) -> Message:
     row = int(np.flatnonzero(column.read.other)[0])
     return Message(
         "cells_not_numbers",
-        n_entries=n_other,
+        n_missing=n_other,
         column=excerpt(column.name),
         origin=table.origin(row),
         value=excerpt(table.columns[column.name][row]),

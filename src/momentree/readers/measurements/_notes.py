@@ -128,9 +128,9 @@ def _on_missing(columns: Sequence[Column]) -> list[Message]:
     return [
         Message(
             "missing_measurements",
-            n_entries=n,
+            n_missing=n,
             n_columns=with_gaps,
             column=excerpt(most),
-            n_entries_first=gaps[most],
+            n_missing_first=gaps[most],
         )
     ]

@@ -90,7 +90,7 @@ def read_binary_cells(
             )
         )
     if n_missing := sum(map(len, missing)):
-        notes.append(Message("missing_cells", n_entries=n_missing))
+        notes.append(Message("missing_cells", n_missing=n_missing))
     row, code = _stacked(ones)
     missing_row, missing_code = _stacked(missing)
     return Entries(row, code, kept, missing_row, missing_code, notes)

@@ -148,7 +148,7 @@ def _join(
         notes.append(
             Message(
                 "keys_without_row",
-                n_records=n_lacking,
+                n_missing=n_lacking,
                 n_all=len(wanted),
                 column=excerpt(left),
                 source=other.path.name,

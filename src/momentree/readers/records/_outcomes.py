@@ -49,7 +49,7 @@ def read_outcome(
         notes.append(Message("outcome_differs", outcome=outcome, n_records=n_differ, rule=rule))
     if n_missing := n_records - len(np.unique(records)):
         notes.append(
-            Message("outcome_missing", outcome=outcome, n_records=n_missing, n_all=n_records)
+            Message("outcome_missing", outcome=outcome, n_missing=n_missing, n_all=n_records)
         )
     return values, pair, notes
 

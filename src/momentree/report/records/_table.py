@@ -39,6 +39,10 @@ class PublishedTable:
         unknown = whole[:, None] - np.rint(profiles.observed).astype(np.int64)
         share = size_estimates / (2.0 if unknown.any() else 1.0)
         ones, unknown = (disclosure.round_counts(n, sizes, share) for n in (ones, unknown))
+        # Both are at most the whole group: of each, leave room for any small number of the other.
+        most = np.where(sizes < 0, whole.sum(), whole - disclosure.min_cell)[:, None]
+        ones = np.where(disclosure.is_small(unknown), np.minimum(ones, most), ones)
+        unknown = np.where(unknown < whole[:, None], np.minimum(unknown, most), unknown)
         counts = disclosure.suppress(ones)
         missing = disclosure.suppress(unknown) if unknown.any() else None
         lacking = 0.0 if missing is None else disclosure.estimate(missing)

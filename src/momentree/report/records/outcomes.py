@@ -48,12 +48,12 @@ def count_outcomes(
     found = []
     for name, values in outcomes.items():
         classes, names, binary = _classes(values)
-        if not binary:
-            classes, names = disclosure.join_rare(classes, names, OTHER)
-            if not names:
-                continue
         table = np.zeros((n_groups, len(names) + 1), dtype=np.int64)
         np.add.at(table, (labels, classes), 1)  # missing values (-1) are in the last column
+        if not binary:
+            table, names = disclosure.join_rare(table, names, OTHER)
+            if not names:
+                continue
         yes = ""
         published = disclosure.suppress_classes(table)
         numbers = outcome_numbers(_series(values), len(labels))

@@ -113,22 +113,31 @@ def number_statistics(
 
 
 def code_statistics(
-    n_codes: Int64s, labels: Ints, sizes: Int64s, means: Floats, overall: float
+    n_codes: Int64s,
+    labels: Ints,
+    sizes: Int64s,
+    means: Floats,
+    overall: float,
+    disclosure: Disclosure,
 ) -> dict[str, Any]:
     """Return the same statistics of the number of codes per record, in groups of published sizes.
 
     The `means` and the `overall` mean are those of published counts: the exact mean would disclose
-    the sum of the suppressed counts of codes.
+    the sum of the suppressed counts of codes. A group in which few records differ from the most
+    common number is hidden, and so are the values of all, from which its own would follow.
     """
+    values = n_codes.astype(np.float64)
+    few = np.array([_is_small(values[labels == group], disclosure) for group in range(len(sizes))])
     entries: list[dict[str, Any] | None] = []
     for group, size in enumerate(sizes):
-        found = _entry(n_codes[labels == group].astype(np.float64), 1, more=0) if size > 0 else None
+        shown = size > 0 and not few[group]
+        found = _entry(values[labels == group], 1, more=0) if shown else None
         entries.append(found and {**found, "mean": round(float(means[group]), 3)})
-    whole = _entry(n_codes.astype(np.float64), 1, more=0)
+    whole = None if few.any() else _entry(values, 1, more=0)
     return {
         "groups": entries,
         "all": whole and {**whole, "mean": round(overall, 3)},
-        "hidden": (sizes < 0).tolist(),
+        "hidden": ((sizes < 0) | few).tolist(),
     }
 
 
