@@ -5,6 +5,9 @@ three with documents that mix topics. For each model, the first table contains t
 for which a criterion finds the true number exactly; the second contains, by true number, the mean
 answer and how often its interval contains the truth. Labeled corpora follow; their classes are
 only a rough guide to the number of topics.
+
+Records follow, of known numbers of groups in which items are independent or not: how many groups
+has the lowest BIC, and what do the residuals of pairs of items say?
 """
 
 from __future__ import annotations
@@ -19,8 +22,10 @@ import numpy as np
 import scipy.sparse as sp
 from _common import CORPORA, Labeled, environment, load_all, mean_se, table
 
+from momentree import BernoulliMixture, ClusterTree
 from momentree.datasets import make_lda, make_single_topic
-from momentree.models import ComponentChoice, choose_n_components
+from momentree.metrics import bivariate_residuals
+from momentree.models import ComponentChoice, choose_n_components, lowest_bic
 
 CRITERIA = ("completion", "spectrum", "bic", "coherence")
 COMBINED = "together"
@@ -163,15 +168,78 @@ def corpus_row(corpus: Labeled, model: Literal["single-topic", "lda"]) -> list[s
     return [corpus.name, str(corpus.X.shape[0]), str(corpus.n_classes), *cells, f"{seconds:.0f}"]
 
 
+N_ITEMS = 20
+PAIR = (2, 7)
+RECORDS = (
+    "3 groups, independent items",
+    "3 groups, one item is a copy of another in 40% of records",
+    "3 groups, and a factor of all items within them",
+    "no groups, a factor of all items",
+)
+
+
+def draw_records(name: str, n: int, seed: int) -> tuple[Any, int]:
+    """Return records with 20 items, and their number of groups.
+
+    An item is 1 if a normal variable with the mean of its group is positive. A factor is another
+    normal variable, of the same variance, that all items of a record share.
+    """
+    rng = np.random.default_rng(seed)
+    k = 1 if name.startswith("no") else 3
+    means = 0.8 * np.sign((np.arange(N_ITEMS) % 3 == np.arange(k)[:, None]) - 0.5) * (k > 1)
+    z = means[rng.integers(k, size=n)] + rng.standard_normal((n, N_ITEMS))
+    if "factor" in name:
+        z += rng.standard_normal((n, 1))
+    X = (z > 0) * 1.0
+    if "copy" in name:
+        again = rng.random(n) < 0.4
+        X[again, PAIR[1]] = X[again, PAIR[0]]
+    return X, k
+
+
+def record_rows(sizes: Sequence[int], n_seeds: int) -> list[list[str]]:
+    """Return the numbers of groups and the largest residuals, one row per setting and size."""
+    out = []
+    for name in RECORDS:
+        for n in sizes:
+            found = [_record_answers(*draw_records(name, n, seed)) for seed in range(n_seeds)]
+            cells = [mean_se([float(one[key]) for one in found]) for key in found[0]]
+            out.append([name, f"{n:,}", *cells])
+    return out
+
+
+def _record_answers(X: Any, k: int) -> dict[str, float]:
+    chosen, _ = lowest_bic(BernoulliMixture(), X)
+    tree = ClusterTree("auto", data="binary").fit(X)
+    without, _ = lowest_bic(BernoulliMixture(), np.delete(X, PAIR[1], axis=1))
+    at_bic = bivariate_residuals(X, chosen.predict_proba(X))
+    at_truth = bivariate_residuals(X, BernoulliMixture(k).fit(X).predict_proba(X))
+    place = np.unravel_index(np.nanargmax(at_truth), at_truth.shape)
+    return {
+        "BIC": len(chosen.weights_),
+        "tree": len(np.unique(tree.labels_)),
+        "largest, BIC": np.nanmax(at_bic),
+        "largest, true number": np.nanmax(at_truth),
+        "second, true number": np.sort(at_truth[np.triu_indices(N_ITEMS, 1)])[-2],
+        "pair found": place == PAIR,
+        "BIC without one item": len(without.weights_),
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--corpora", nargs="*", default=list(CORPORA))
-    parser.add_argument("--models", nargs="*", default=["single-topic", "lda"])
+    parser.add_argument("--models", nargs="*", default=["single-topic", "lda", "records"])
     options = parser.parse_args()
     print(environment())
-    corpora = load_all(options.corpora)
-    for model in options.models:
+    if "records" in options.models:
+        print(f"\nrecords: numbers of groups and residuals, {options.seeds} seeds")
+        header = ("records", "n", "BIC", "tree", "largest residual", "with the true number")
+        more = ("second largest", "the pair is named", "BIC without one of the pair")
+        print(table((*header, *more), record_rows((500, 4000), options.seeds)))
+    corpora = load_all(options.corpora) if set(options.models) != {"records"} else []
+    for model in [model for model in options.models if model != "records"]:
         some = [setting for setting in SETTINGS if setting.model == model]
         found = measure(some, COUNTS, options.seeds)
         counts = ", ".join(map(str, COUNTS))

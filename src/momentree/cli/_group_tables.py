@@ -187,6 +187,11 @@ def describe_quality(summary: Mapping[str, Any]) -> list[str]:
     if summary["n_leaves"] > 1 and diagonal:
         entropy = summary["certainty"]["entropy"]
         lines.append(Message("certainty", entropy=entropy, low=min(diagonal), high=max(diagonal)))
+    if residuals := quality["residuals"]:
+        pair = residuals["pairs"][0]
+        first, second = (repr(cut(name, _CODE)) for name in pair["items"])
+        values = {"residual": pair["residual"], "limit": residuals["limit"]}
+        lines.append(Message("residual_dependence", first=first, second=second, **values))
     if stability := quality["stability"]:
         lines.append(Message("stability_of_groups", **stability))
     for power in quality["predictive_power"]:

@@ -14,6 +14,7 @@ from momentree.metrics.prediction import (
     predictive_accuracy,
 )
 from momentree.metrics.recovery import match_components, recovery_error
+from momentree.metrics.residuals import bivariate_residuals
 from momentree.metrics.separation import amari_distance
 from momentree.metrics.stability import stability_score
 from momentree.metrics.words import npmi_coherence, relevance, umass_coherence
@@ -28,6 +29,7 @@ __all__ = [
     "OutcomeRates",
     "PredictivePower",
     "amari_distance",
+    "bivariate_residuals",
     "bootstrap_groups",
     "classification_table",
     "corrected_covariates",

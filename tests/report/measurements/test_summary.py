@@ -17,6 +17,7 @@ from momentree.report.measurements.differences import differences
 from momentree.report.measurements.features import describe_features
 from tests.raising import raises
 
+from ..disclosure_attack import column_of, page_of
 from ..pages import ALLOWED_SCRIPTS, ATTACKS, read
 from .cases import SIZES, flat_case, make_table, tree_case
 
@@ -236,3 +237,18 @@ def test_a_page_is_self_contained_and_escapes_everything():
 )
 def test_ticks_are_round_numbers(low, high, expected):
     assert ticks(low, high, most=2) == pytest.approx(expected)
+
+
+def test_table_one_and_the_table_of_means_suppress_the_same_cells():
+    table = np.array([[12, 33, 12, 9], [37, 15, 30, 1], [0, 10, 12, 144], [22, 9, 3, 15]])
+    labels = np.repeat(np.arange(4), table.sum(axis=1))
+    columns = {"sex": column_of(table, ["F", "M", "X", ""]), "age": labels + np.arange(364) % 9}
+    found = page_of(labels, columns, {"sex": "category", "age": "number"}, {})
+    ours = {row[1]: row[3:-1] for row in found["table_one"]["rows"]}
+    marks = []
+    for row in found["profile"]:
+        if row["within"]:
+            theirs = [cell["text"] for cell in row["cells"][1:]]
+            pairs = list(zip(theirs, ours[f"{row['name']}, n (%)"], strict=True))
+            marks += [pair for pair in pairs if {*pair} & {"*", "<5"}]
+    assert marks == [("*", "*"), ("*", "*"), ("<5", "<5")]

@@ -60,7 +60,7 @@ def test_words_of_a_related_language_are_not_its_function_words(shared_data):
         book = "\n\n".join(json.loads(line)["text"] for line in file)
     corpus = vectorize([book])
     tree = TopicTree(4).fit(corpus.X, feature_names=corpus.vocabulary)
-    assert notes_on_function_words(tree) == []
+    assert "topics_of_stop_words" not in {note.code for note in notes_on_function_words(tree)}
 
 
 @pytest.mark.parametrize("name", ["divina_commedia/docs.jsonl.gz", "m10", "re1"])

@@ -322,6 +322,10 @@ WORDS: dict[str, str] = {
         "Certainty of assignment by the model: mean probability {low:.0%} to {high:.0%} "
         "per group; relative entropy {entropy:.2f} (1 = certain)"
     ),
+    "residual_dependence": (
+        "Residual dependence within groups: largest {residual:,.12g} between {first} and {second} "
+        "(1 or less expected; above {limit} is more than chance among all pairs)"
+    ),
     "stability_of_groups": (
         "Stability over {n} samples: {mean:.2f} on average, {low:.2f} to {high:.2f} (1 = the same "
         "groups each time)"

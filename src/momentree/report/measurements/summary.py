@@ -17,6 +17,7 @@ from momentree.report.measurements.features import describe_features, sizes_of
 from momentree.report.measurements.nodes import describe_nodes
 from momentree.report.measurements.profile import describe_profile, stacked
 from momentree.report.records._groups import tree_of_groups
+from momentree.report.records._quality import largest_residuals
 from momentree.report.records.notes import notes_shown
 from momentree.report.records.outcomes import rate_texts
 from momentree.report.records.relations import describe_relations, outcomes_in_order
@@ -152,6 +153,12 @@ def summarize_measurements(
     relations, omitted = describe_relations(
         table, outcomes, labels, probabilities, sizes, estimates, quality, disclosure
     )
+    relations["quality"]["residuals"] = None
+    if not table.only_numbers:  # those may depend on each other within groups
+        names = [feature.entry["name"] for feature in features]
+        relations["quality"]["residuals"] = largest_residuals(
+            table.frame[enough], probabilities, names, disclosure
+        )
     for node in nodes:
         node["outcome_rates"] = rate_texts(
             relations["outcomes"], node["leaves"], estimates, disclosure

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.stats import chi2
 
+from momentree._ties import largest_first
+from momentree._types import Floats, Ints
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
+from momentree.metrics import bivariate_residuals
 from momentree.report.disclosure import Disclosure
 from momentree.report.text import clean_text, for_readers
 
@@ -16,6 +20,11 @@ _IN_PART, _YES = 0.6, 0.75
 """Limits for the mean Jaccard similarity of a group to its match in resampled records: groups below
 0.6 should not be trusted, those from 0.75 are stable (C. Hennig, Cluster-wise assessment of cluster
 stability, Computational Statistics & Data Analysis 52, 2007)."""
+
+_MOST_PAIRS = 3
+"""Pairs of items that are shown."""
+_BY_CHANCE = 0.05
+"""Probability, at most, that any pair of independent items exceeds the limit of all pairs."""
 
 
 def summarize_quality(
@@ -65,6 +74,39 @@ def summarize_quality(
         ]
         + rough,
     }
+
+
+def largest_residuals(
+    X: Any,
+    proba: Floats,
+    names: Sequence[str],
+    disclosure: Disclosure,
+    columns: Ints | None = None,
+) -> dict[str, Any] | None:
+    """Return the pairs of items with the largest residual dependence, ready for JSON.
+
+    The largest residual by chance has at most the limit of Bonferroni for all pairs.
+
+    Two digits of a residual of codes could disclose how many records have both, and with it the
+    suppressed counts of groups. Therefore, if counts are suppressed, its root is rounded: as the
+    expected counts of the table are at least five, for each of their values that a reader may
+    try, some whole number of records has a residual that is rounded in this way.
+    """
+    values = bivariate_residuals(X, proba, columns=columns, min_cell=disclosure.min_cell)
+    first, second = np.triu_indices(len(values), 1)
+    found = np.nan_to_num(values[first, second], nan=-1.0)
+    order = [at for at in largest_first(found)[:_MOST_PAIRS].tolist() if found[at] >= 0]
+    pairs = [
+        {
+            "items": [names[first[at]], names[second[at]]],
+            "residual": float(round(found[at] ** 0.5) ** 2)
+            if disclosure.hides
+            else float(f"{found[at]:.2g}"),
+        }
+        for at in order
+    ]
+    limit = round(float(chi2.isf(_BY_CHANCE / max(len(found), 1), 1)))
+    return {"pairs": pairs, "limit": limit} if pairs else None
 
 
 def _recurrence_words(similarity: float | None) -> str:

@@ -15,6 +15,7 @@ from momentree.report._provenance import provenance
 from momentree.report.disclosure import SMALL, Disclosure
 from momentree.report.records._groups import describe_groups, tree_of_groups
 from momentree.report.records._heat_map import bands, single_records
+from momentree.report.records._quality import largest_residuals
 from momentree.report.records._scoring import summarize_scoring
 from momentree.report.records._short_titles import short_titles
 from momentree.report.records._table import PublishedTable
@@ -29,6 +30,8 @@ from momentree.tree.naming import CODE_LAMBDA
 if TYPE_CHECKING:
     from momentree.datasets import Records
 
+_MOST_COMPARED = 200
+"""Number of codes whose pairs are compared, most common first."""
 _AT_ONCE = 1 << 16
 """Records that are counted at a time."""
 
@@ -100,7 +103,10 @@ def summarize_records(
         (text, for binary outcomes), ``cell`` (position in the icicle);
         ``common``: codes by descending frequency; ``outcomes`` (see
         `momentree.report.records.count_outcomes`); ``heat``; ``scoring`` (the numbers that assign a
-        record, from the published counts); ``quality``;
+        record, from the published counts); ``quality``, with ``residuals`` or None: the
+        ``pairs`` of the 200 most common codes with the largest dependence within groups (``items``,
+        ``residual`` as in `momentree.metrics.bivariate_residuals`), and the ``limit`` of what is
+        chance;
         ``codes_per_record`` (means and quartiles), ``table_one`` (``columns`` and ``rows``; see
         `table_one`), ``certainty`` (relative ``entropy``, and ``mean_posterior`` (k, k) by assigned
         group), ``corrected`` (``outcomes`` and ``covariates`` by the three-step method; None for
@@ -191,6 +197,10 @@ def summarize_records(
     relations, omitted = describe_relations(
         records, outcomes, labels, proba, table.sizes, table.size_estimates, quality, disclosure
     )
+    compared = named[common[:_MOST_COMPARED]]
+    relations["quality"]["residuals"] = largest_residuals(
+        X, proba, [shorts[j] for j in compared], disclosure, compared
+    )
     counted = relations["outcomes"]
     for node in nodes:
         node["top"] = np.searchsorted(named, node["top"]).tolist()
@@ -229,7 +239,12 @@ def summarize_records(
         "common": common.tolist(),
         **relations,
         "codes_per_record": code_statistics(
-            n_codes_of, labels, table.sizes, means, nodes[0]["codes_per_record"]
+            n_codes_of,
+            labels,
+            table.sizes,
+            means,
+            nodes[0]["codes_per_record"],
+            disclosure,
         ),
         "heat": {
             "codes": common[:heat_codes].tolist(),
