@@ -131,7 +131,7 @@ def titles(seed):
 
 
 def test_fewer_topics_than_asked_for_are_a_warning():
-    X = titles(1)
+    X = titles(0)
     with pytest.warns(ConvergenceWarning) as caught:
         model = mt.SingleTopicModel(20).fit(X)
     assert [warning.message.code for warning in caught] == ["fewer_components"]

@@ -55,13 +55,14 @@ POSSIBLE = 1e-3
 
 @dataclass(frozen=True)
 class CountData:
-    """Counts in canonical order, raw and log-scaled; `smoothing` is on the scale of `rows`."""
+    """Counts in canonical order, raw and log-scaled; smoothing is on the scale of `rows`."""
 
     counts: Rows
     rows: Rows
     count_per_token: RowArray
     weight: RowArray
-    smoothing: float
+    asked_smoothing: float
+    smoothing: float  # the one that is used
 
     @property
     def total_weight(self) -> float:
@@ -163,8 +164,7 @@ class CountMixture(FitsTexts, FlatModel):
         if self.log_scaling_:  # report weights and topics of the raw counts
             R = responsibilities(data.rows, fitted)
             counts, sizes = soft_sums(data.counts, R, data.weight)
-            counted = self._family.m_step(counts, sizes, self.smoothing)
-            weights, centers = counted.weights, counted.centers
+            weights, centers = self._counted(counts, sizes)
         order = largest_first(weights, centers)
         fitted = fitted.reordered(order)
         sums = None if found is None else self._sums_of(data, *found, counts).reordered(order)
@@ -179,11 +179,17 @@ class CountMixture(FitsTexts, FlatModel):
             sums,
         )
 
+    def _counted(self, counts: Floats, sizes: Floats) -> tuple[Floats, Floats]:
+        """Return weights and topics of the raw counts."""
+        smoothing = self._family.limited_smoothing(self.smoothing, counts.sum(), counts.shape)
+        counted = self._family.m_step(counts, sizes, smoothing)
+        return counted.weights, counted.centers
+
     @staticmethod
     def _sums_of(data: CountData, statistics: Floats, sizes: Floats, counts: Floats) -> MixtureSums:
         total = float(data.counts.sum(Dot(), data.counts.row_sums, data.weight))
         n, weight = data.counts.shape[0], float(data.counts.total(data.weight))
-        return MixtureSums(n, statistics, sizes, counts, data.smoothing, total, weight)
+        return MixtureSums(n, statistics, sizes, counts, data.asked_smoothing, total, weight)
 
     def _updated(
         self,
@@ -194,7 +200,9 @@ class CountMixture(FitsTexts, FlatModel):
     ) -> tuple[FitResult, Ints | None, BatchUpdate]:
         data, at = self._data(as_rows(X), weight, self.log_scaling_)
         w, n = float(weight.sum()), before.weight
-        smoothing = (n * before.smoothing + w * data.smoothing) / (n + w)
+        asked = (n * before.smoothing + w * data.asked_smoothing) / (n + w)
+        words = column_sums(data.rows, data.weight) + before.statistics.sum(axis=1)
+        shape = len(words), self._wanted
         found = renewing_em(
             collected(data.rows),
             self.posterior_,
@@ -202,8 +210,8 @@ class CountMixture(FitsTexts, FlatModel):
             column_scale=np.ones(data.rows.shape[1]),
             most=self._wanted,
             sample_weight=data.weight,
-            smoothing=smoothing,
-            unit=smoothing / self.smoothing,
+            smoothing=self._family.limited_smoothing(asked, words.sum(), shape),
+            unit=asked / self.smoothing,
             max_iter=self.max_iter,
             tol=self.tol,
         )
@@ -216,8 +224,7 @@ class CountMixture(FitsTexts, FlatModel):
         sums = found.before.plus(batch)
         weights, centers = fitted.weights, fitted.centers
         if self.log_scaling_:
-            counted = self._family.m_step(sums.counts, sums.sizes, self.smoothing)
-            weights, centers = counted.weights, counted.centers
+            weights, centers = self._counted(sums.counts, sums.sizes)
         labels = largest(R)
         result = FitResult(
             fitted,
@@ -286,8 +293,11 @@ class CountMixture(FitsTexts, FlatModel):
         counts, weight, at = ordered(counts, weight)
         scaled = log_scale(counts, log_scaling)
         rows, count_per_token = scaled.rows, scaled.count_per_token
-        smoothing = self.smoothing * typical_count_per_token(rows, count_per_token, weight)
-        return CountData(counts, rows, count_per_token, weight, smoothing), at
+        per_token, total = typical_count_per_token(rows, count_per_token, weight)
+        asked = self.smoothing * per_token
+        shape = rows.shape[1], self._wanted
+        smoothing = self._family.limited_smoothing(asked, total, shape)
+        return CountData(counts, rows, count_per_token, weight, asked, smoothing), at
 
     def _initialize(self, data: CountData) -> Initialization[MixtureParameters]:
         last = self._last_fit(data.rows.shape[1])

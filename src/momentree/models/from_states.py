@@ -171,7 +171,7 @@ def fitted_from(
         # As in `em`, the parameters are those before the step that gained almost nothing.
         fitted = state.parameters
         if not model.converged_:
-            fitted = type(fitted).m_step(S, N, smoothing)
+            fitted = type(fitted).m_step(S, N, state.smoothing)
         diagnostics: dict[str, Any] = {
             "start": "moments",
             "log_likelihood": state.log_likelihood,
@@ -271,4 +271,5 @@ def _smoothed(
     sums *= mass / max(float(sums.sum()), 1e-300)
     sums += POSSIBLE * mean * mass / max(float(mean.sum()), 1e-300) * weights
     family = PoissonParameters if state.model == "poisson" else FAMILIES["single-topic"]
-    return family.m_step(sums, weights * state.weight, smoothing)
+    limited = family.limited_smoothing(smoothing, mass, sums.shape)
+    return family.m_step(sums, weights * state.weight, limited)

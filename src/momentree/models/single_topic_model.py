@@ -61,7 +61,9 @@ class SingleTopicModel(SamplesOfDocuments, CountMixture):
         :class:`momentree.moments.SingleTopicMoments`. "length" has less noise, but is biased if
         the length of documents depends on their topic; "uniform" is not.
     smoothing : float > 0, default=1.0
-        Pseudo-count of every word in every topic; 1 is Laplace smoothing.
+        Pseudo-count of every word in every topic, in tokens; 1 is Laplace smoothing. It is at most
+        n_tokens / (4 d k), for a vocabulary of d words and k topics requested, so that all
+        pseudo-counts of a topic are at most a quarter of the tokens of an average topic.
     max_iter : int >= 1, default=100
         Maximum number of EM steps.
     tol : float >= 0, default=1e-5

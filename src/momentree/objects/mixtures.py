@@ -133,6 +133,23 @@ class MixtureParameters(ABC):
         weights[component] = 0.0
         return replace(self, weights=weights / weights.sum()).reordered(keep)
 
+    def shrunk(self, whole: Self, kept: float) -> Self:
+        """Return components whose mean statistics differ from the average by less.
+
+        Parameters
+        ----------
+        whole : MixtureParameters
+            One component: the average.
+        kept : float
+            Fraction of the differences that remains.
+
+        Returns
+        -------
+        MixtureParameters
+            The components, with the same weights.
+        """
+        return replace(self, centers=whole.centers + kept * (self.centers - whole.centers))
+
     @classmethod
     @abstractmethod
     def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
@@ -154,6 +171,26 @@ class MixtureParameters(ABC):
         MixtureParameters
             The parameters, with omega_j = N_j / sum N.
         """
+
+    @classmethod
+    def limited_smoothing(cls, smoothing: float, total: float, shape: tuple[int, ...]) -> float:  # noqa: ARG003
+        """Return the strength of the prior that is used if `smoothing` was asked for: the same.
+
+        Parameters
+        ----------
+        smoothing : float > 0
+            Strength of the prior.
+        total : float >= 0
+            Sum of all statistics, times sample weights.
+        shape : tuple (p, k)
+            Numbers of statistics and of components.
+
+        Returns
+        -------
+        float
+            The strength, at most `smoothing`.
+        """
+        return smoothing
 
     @classmethod
     def several(cls, sums: Floats, sizes: Floats, smoothing: float) -> tuple[Floats, Floats]:

@@ -30,7 +30,7 @@ class MixtureSums:
     counts : ndarray of shape (d, k), or (0, k)
         The same sums of the raw counts if the statistics are log-scaled; otherwise empty.
     smoothing : float > 0
-        The strength of the prior on the scale of the statistics.
+        The strength of the prior that was asked for, on the scale of the statistics.
     total : float >= 0
         Sum of all counts, times sample weights.
     weight : float >= 0

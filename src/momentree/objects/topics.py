@@ -37,6 +37,16 @@ class TopicParameters(MixtureParameters):
         C = sums + smoothing
         return cls(sizes / sizes.sum(), C / C.sum(axis=0))
 
+    @classmethod
+    def limited_smoothing(cls, smoothing: float, total: float, shape: tuple[int, ...]) -> float:
+        """Return min(smoothing, total / (4 d k)).
+
+        A topic has at most a quarter as many pseudo-counts as an average topic has counts. With
+        more of them, EM would leave only the largest topics of short documents.
+        """
+        d, k = shape
+        return min(smoothing, total / (4.0 * d * k)) if total > 0 else smoothing
+
     def log_prior(self, sums: Floats, sizes: Floats, smoothing: float) -> float:  # noqa: ARG002
         """Return smoothing sum_wj log mu_wj, the log density of Dirichlet(smoothing + 1)."""
         return smoothing * float(self.coefficients.sum())

@@ -106,8 +106,8 @@ def log2_of_one_more(x: Floats) -> Floats:
 
 def typical_count_per_token(
     rows: Rows, count_per_token: RowArray, sample_weight: RowArray
-) -> float:
-    """Return the average count per token after log scaling.
+) -> tuple[float, float]:
+    """Return the average count per token after log scaling, and the sum of the counts.
 
         u = sum_i v_i u_i c_i / sum_i v_i c_i,   with c_i the sum of row i.
 
@@ -125,11 +125,13 @@ def typical_count_per_token(
 
     Returns
     -------
-    float
-        u > 0; 1 without log scaling, or without words.
+    u : float > 0
+        1 without log scaling, or without words.
+    total : float >= 0
+        sum_i v_i c_i.
     """
     tokens, total = rows.sum(TokenSums(), rows.row_sums, count_per_token, sample_weight)
-    return float(tokens / total) if total > 0 else 1.0
+    return (float(tokens / total) if total > 0 else 1.0), float(total)
 
 
 @dataclass(frozen=True)

@@ -197,6 +197,13 @@ class ExpectedState(State):
         last = float(self.settings["last"])
         return self.log_likelihood - last <= tol * abs(self.log_likelihood)
 
+    @property
+    def smoothing(self) -> float:
+        """The strength of the prior: at most a quarter of the counts, as in fits of all rows."""
+        S, _ = self.statistics
+        asked = float(self.settings["smoothing"])
+        return self.parameters.limited_smoothing(asked, float(S.sum()), S.shape)
+
     def next_round(self) -> ExpectedState:
         """Return the empty state of the next EM step: the M-step.
 
@@ -213,7 +220,7 @@ class ExpectedState(State):
         S, N = self.statistics
         if not N.sum() > 0:
             raise InvalidDataError("empty_state")
-        smoothing = self.settings["smoothing"]
+        smoothing = self.smoothing
         found = type(self.parameters).m_step(S, N, smoothing)
         new, old = (p.log_prior(S, N, smoothing) for p in (found, self.parameters))
         settings = {**self.settings, "n_iter": self.settings["n_iter"] + 1}

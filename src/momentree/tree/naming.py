@@ -120,7 +120,8 @@ def name_by_difference(root: TreeNode, vocabulary: Names, spread: Floats) -> Non
 
     Features are ranked by how far the mean of the node is from that of all samples, and how much
     further in the same direction than that of the node above, in units of `spread`: the standard
-    deviation within groups. Names differ for all nodes.
+    deviation within groups. Names differ for all nodes. One whose means are those of all samples
+    has a number, such as "group 2".
     """
     ranked, n_leading = [], []
     for node in root.nodes():
@@ -129,12 +130,14 @@ def name_by_difference(root: TreeNode, vocabulary: Names, spread: Floats) -> Non
         score = np.abs(z) + np.sign(z) * (node.center - above.center) / spread
         notable = np.abs(z) >= (1.0 - SAME) * NOTABLE
         top = np.lexsort((ranks(score), ~notable))
-        top = top[np.abs(z[top]) > SAME * np.abs(z).max(initial=0.0)][:_CANDIDATES]
+        top = top[np.abs(z[top]) > SAME * np.abs(z).max(initial=1.0)][:_CANDIDATES]
         ranked.append([f"{'high' if z[j] > 0 else 'low'} {vocabulary[j]}" for j in top])
         n_leading.append(max(1, int(notable[top].sum())))
     chosen = choose_distinct(ranked, n_leading)
+    name_by_number(root)
     for node, terms in zip(root.nodes(), chosen, strict=True):
-        node.name = ", ".join(terms)
+        if terms or node is root:
+            node.name = ", ".join(terms)
 
 
 def name_by_number(root: TreeNode) -> None:

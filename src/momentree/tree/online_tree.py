@@ -20,6 +20,7 @@ from momentree.backends import Rows
 from momentree.exceptions import InvalidDataError
 from momentree.objects import MixtureParameters, MixtureSums
 from momentree.refinement import renewing_em
+from momentree.refinement.em import column_sums
 from momentree.tree.build import branch_of
 from momentree.tree.changes import ModelChanges, compare_models
 from momentree.tree.growth import Branch
@@ -36,7 +37,7 @@ class TreeBatch:
     rows: Rows  # statistics of the mixture over the leaves
     rows_of_rules: Rows  # statistics of the splits
     weight: Floats
-    smoothing: float  # on the scale of `rows`
+    smoothing: float  # the one that was asked for, on the scale of `rows`
     smoothing_of_counts: float
     column_scale: Floats | None  # None if new groups are not searched for
     family: type[MixtureParameters]
@@ -102,7 +103,9 @@ class OnlineTree(FitsBatches):
         k = self.n_leaves_
         is_mixture = isinstance(assigner, MixtureAssigner)
         n, m = before.weight, float(weight.sum())
-        smoothing = (n * before.smoothing + m * batch.smoothing) / (n + m)
+        asked = (n * before.smoothing + m * batch.smoothing) / (n + m)
+        total = before.statistics.sum() + column_sums(batch.rows, batch.weight).sum()
+        smoothing = batch.family.limited_smoothing(asked, float(total), before.statistics.shape)
         if isinstance(assigner, MixtureAssigner):
             start = batch.continued(assigner.parameters, n)
         else:  # rules remain as they are
@@ -117,7 +120,7 @@ class OnlineTree(FitsBatches):
             renew=False,
             sample_weight=batch.weight,
             smoothing=smoothing,
-            unit=smoothing / batch.smoothing_of_counts,
+            unit=asked / batch.smoothing_of_counts,
             max_iter=self.max_iter if is_mixture else 1,
             tol=self.tol,
         )

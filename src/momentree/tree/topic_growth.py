@@ -49,14 +49,15 @@ from momentree.tree.topic_split import TopicSplitter
 
 @dataclass(frozen=True)
 class ScaledCounts:
-    """Counts in canonical order, raw and on the scale of the fit, like `smoothing` and `least`."""
+    """Counts in canonical order, raw and on the scale of the fit, like the last three."""
 
     counts: Rows
     rows: Rows
     at: Ints | None
     weight: RowArray
     count_per_token: RowArray
-    smoothing: float
+    asked_smoothing: float
+    smoothing: float  # the one that is used
     least: float
 
 
@@ -181,8 +182,16 @@ class GrownTopics(TreeEstimator):
         log.info("log scaling counts")
         scaled = log_scale(counts, log_scaling)
         rows, count_per_token = scaled.rows, scaled.count_per_token
-        smoothing = self.smoothing * typical_count_per_token(rows, count_per_token, weight)
-        return ScaledCounts(counts, rows, at, weight, count_per_token, smoothing, least)
+        per_token, total = typical_count_per_token(rows, count_per_token, weight)
+        asked = self.smoothing * per_token
+        smoothing = self._limited(asked, total, rows.shape[1])
+        return ScaledCounts(counts, rows, at, weight, count_per_token, asked, smoothing, least)
+
+    def _limited(self, smoothing: float, total: float, n_words: int) -> float:
+        """Return the smoothing of the leaves that are asked for; of one topic without a number."""
+        leaves = self._limits.leaves
+        k = 1 if math.isinf(leaves) else int(leaves)
+        return TopicParameters.limited_smoothing(smoothing, total, (n_words, k))
 
     def _grow(self, data: ScaledCounts) -> Grown:
         limits = self._limits

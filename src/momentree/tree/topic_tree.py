@@ -99,7 +99,9 @@ class TopicTree(FitsTexts, GrownTopics):
     weighting : {"length", "uniform", "three_words"}, default="length"
         Weights of documents in the moments; see :class:`momentree.moments.SingleTopicMoments`.
     smoothing : float > 0, default=1.0
-        Pseudo-count of every word in every topic, in tokens; 1 is Laplace smoothing.
+        Pseudo-count of every word in every topic, in tokens; 1 is Laplace smoothing. It is at most
+        n_tokens / (4 d k), for a vocabulary of d words and k leaves requested, so that all
+        pseudo-counts of a topic are at most a quarter of the tokens of an average topic.
     exact : bool, default=False
         Whether to whiten each split to rounding error, with up to one product with the data per
         word, and to grow the tree by all documents however many. False stops the eigen-solver of M2
@@ -311,13 +313,14 @@ class TopicTree(FitsTexts, GrownTopics):
         total = float(counts.sum(Dot(), counts.row_sums, weight))
         raw = counts.group_sums(in_order, k, weight) if self.log_scaling_ else np.empty((0, k))
         n, of_all = counts.shape[0], float(counts.total(weight))
-        return MixtureSums(n, *known, raw, data.smoothing, total, of_all)
+        return MixtureSums(n, *known, raw, data.asked_smoothing, total, of_all)
 
     def _nodes_of(self, root: Branch, leaves: MixtureSums) -> TreeNode:
         """Return the nodes without names, given the sums of the leaves."""
         scaled = leaves.statistics
         sums = leaves.counts if len(leaves.counts) else scaled
-        self._n_words, self._smoothing = leaves.total, float(self.smoothing)
+        self._n_words = leaves.total
+        self._smoothing = float(self._limited(self.smoothing, leaves.total, len(sums)))
 
         def center(below: list[int]) -> Floats:
             return _distribution(sums[:, below].sum(axis=1))
@@ -342,7 +345,7 @@ class TopicTree(FitsTexts, GrownTopics):
             collected(data.rows),
             collected(data.rows),
             data.weight,
-            data.smoothing,
+            data.asked_smoothing,
             self.smoothing,
             np.ones(data.rows.shape[1]),
             TopicParameters,

@@ -69,7 +69,9 @@ class SingleTopicFits:
         self._fold, self._count_per_token = fold, scaled.count_per_token
         self._counts, self._weight = RowBlocks(fold.X), fold.weight
         self._rows = scaled.rows
-        self._smoothing = typical_count_per_token(self._rows, scaled.count_per_token, fold.weight)
+        self._smoothing, _ = typical_count_per_token(
+            self._rows, scaled.count_per_token, fold.weight
+        )
         self._tests = [
             (known, log_scale(fold.test[:, known], "log1p").rows, hidden)
             for known, hidden in fold.directions()
