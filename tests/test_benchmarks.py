@@ -118,6 +118,13 @@ def test_gaussian_mixtures(benchmark):
     assert float(row[5]) == 1.0
 
 
+def test_many_gaussian_groups(benchmark):
+    module = benchmark("gaussian_mixtures")
+    X = module.spheres(200, 5, 3, 20.0, seed=0)
+    assert abs(module.gain_over_starts(X, 3, "spherical", starts=2)) < 1e-3
+    assert [row[0] for row in module.many_groups(range(1), n=150, starts=1)][:2] == ["10 x 50"] * 2
+
+
 def test_memory(benchmark, tiny, monkeypatch, capsys):
     """Both modes of measurement, in this process instead of a new one each."""
     module = benchmark("memory_tree")
@@ -186,6 +193,26 @@ def test_random_starts(benchmark, corpus):
     assert all(abs(float(row[4].split(" ")[0])) < 5 for row in rows[1:])
 
 
+def test_few_records(benchmark, monkeypatch, tmp_path, capsys):
+    module = benchmark("random_starts")
+    monkeypatch.setattr(module, "DATA", tmp_path)
+    rows = module.few(range(2), 2)
+    assert [row[:2] for row in rows] == [
+        ["made up", "BernoulliMixture"],
+        ["made up", "MixedMixture"],
+    ]
+    assert all(float(row[3]) > -1 for row in rows)
+    assert "skipped" in capsys.readouterr().out
+
+
+def test_few_real_records(benchmark, shared_data):
+    for seed in (0, 1):
+        X, k = benchmark("random_starts").few_real(seed)
+        assert 80 <= X.shape[0] <= 200
+        assert set(X.data) == {1.0}
+        assert 3 <= k <= 7
+
+
 def test_speed_of_flat_topics(benchmark):
     rows = benchmark("speed_flat").growth(200, 60, [2, 4])
     assert [(row[0], row[3]) for row in rows] == [("2", "2"), ("4", "4")]
@@ -203,6 +230,13 @@ def test_accuracy_measures_every_method(benchmark, corpus):
         assert len(module.whole_table(scores, what).splitlines()) == len(module.METHODS) + 2
     lines = module.subsample_table(scores).splitlines()
     assert len(lines) == len(module.METHODS) + 2 - len(module.SLOW)
+
+
+def test_topics_of_short_documents_with_and_without_a_limit(benchmark, monkeypatch, tiny):
+    module = benchmark("short_documents")
+    monkeypatch.setitem(module.SETS, "tiny", lambda _: (sp.csr_array(tiny.X), tiny.labels))
+    [row] = module.rows(["tiny"], 2)
+    assert row[2:4] == ("100%", "100%")
 
 
 def test_random_mixture_finds_unlike_topics(benchmark, tiny):
@@ -393,6 +427,14 @@ def test_hidden_markov_models(benchmark):
     assert [row[0] for row in rows][:2] == ["ours", "truth"]
     assert {len(row) for row in rows} == {len(module.HEADER)}
     assert float(rows[0][2]) > float(rows[1][2]) - 1
+
+
+def test_short_sequences(benchmark, monkeypatch):
+    module = benchmark("hidden_markov")
+    monkeypatch.setattr(module, "SHORT", ((2, 5, 40, 4),))
+    ((*size, gain, _),) = module.short(range(1), n_starts=2)
+    assert size == ["2", "5", "40", "4"]
+    assert float(gain) > -1
 
 
 def test_scale_stores_measures_and_projects(benchmark, tmp_path, monkeypatch):

@@ -246,10 +246,11 @@ def test_the_scale_of_weights_matters_to_smoothing_alone():
     np.testing.assert_allclose(one.components_, other.components_, rtol=1e-6)
 
 
-def test_a_hundred_rows_reach_twenty_random_starts():
-    # Without the start near the average, the second sample misses 5 nats.
-    k, d, n = 7, 16, 101
-    for seed in (1, 2):
+@pytest.mark.parametrize(("k", "d", "n", "seeds"), [(7, 16, 101, (2, 3)), (5, 30, 100, (3, 7))])
+def test_a_hundred_rows_reach_twenty_random_starts(k, d, n, seeds):
+    # Without starts near the average, the first sample misses 5 nats; without the second search,
+    # the next two miss 0.9 and 1.5.
+    for seed in seeds:
         rng = np.random.default_rng(seed)
         weights, rates = rng.dirichlet(np.full(k, 4.0)), rng.beta(0.6, 0.9, (k, d))
         labels = rng.choice(k, n, p=weights)
@@ -270,4 +271,4 @@ def test_a_hundred_rows_reach_twenty_random_starts():
             best = max(best, posterior(X, found.parameters, found.sums, found.sizes))
         model = BernoulliMixture(k).fit(X)
         ours = posterior(X, model.posterior_, n * mean @ np.ones((1, k)) / k, np.full(k, n / k))
-        assert ours > best - 2.0
+        assert ours > best - 0.1

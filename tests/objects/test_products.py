@@ -162,3 +162,13 @@ def test_the_search_finds_components_that_differ_in_one_kind_each():
     labels = log_joint(rows, found).argmax(axis=1)
     pairs = np.array([[np.sum((labels == a) & (y == b)) for b in range(3)] for a in range(3)])
     assert pairs.max(axis=1).sum() == 600
+
+
+def test_shrunk_components_have_means_and_squares_between_theirs_and_the_average():
+    p = parameters()
+    whole = ProductParameters(np.ones(1), p.centers[:, :1], p.variances[:, :1], p.columns)
+    found = p.shrunk(whole, 0.25)
+    np.testing.assert_allclose(found.centers, 0.75 * whole.centers + 0.25 * p.centers)
+    squares = [one.variances + one.centers[:2] ** 2 for one in (found, whole, p)]
+    np.testing.assert_allclose(squares[0], 0.75 * squares[1] + 0.25 * squares[2])
+    np.testing.assert_array_equal(found.weights, p.weights)

@@ -12,9 +12,11 @@ from momentree.decomposition import three_view_mom, three_view_tpm
 from momentree.messages import Message
 from momentree.models._bernoulli_data import BinaryData
 from momentree.models._fit_result import Initialization, from_leaves
+from momentree.models._product_starts import searched
 from momentree.moments import CorrectedMoments, MultiviewMoments, split_views
 from momentree.objects import BernoulliParameters, Decomposition, Moments
-from momentree.refinement import Growing
+from momentree.objects.products import POSSIBLE
+from momentree.refinement.growing import MANY
 from momentree.tree.dsidiwo_split import DSidiwoSplitter
 from momentree.tree.growth import Limits, grow
 from momentree.tree.split import SPLIT_ITER
@@ -25,10 +27,10 @@ ROUNDS = 3
 """Rounds of bias correction; more did not improve the agreement with known mixtures."""
 VALUES = 1_000
 """Stored values times k^-2 from which decomposing moments takes a few EM steps at most."""
-KEPT = 0.02
-"""Fraction of their differences from the average that components keep in a further start."""
-POSSIBLE = 0.05
-"""Fraction of the average sample mixed into every initial component, against extreme estimates."""
+FEW = 1_000
+"""Samples up to which a second search often finds more: they have the most optima."""
+ROUNDING = 1e-12
+"""A variance below this is a rounding error."""
 
 
 def starts_from_moments(
@@ -76,44 +78,37 @@ def start_from_views(
     return _smoothed(in_order, name, data)
 
 
-def start_from_splits(
+def starts_from_splits(
     data: BinaryData,
     n_components: int,
     smoothing: float,
     decompose: Callable[[Moments], Decomposition],
-) -> Start:
+    *,
+    brief: bool,
+) -> list[Start]:
     """Search for the most likely mixture by dividing, merging and exchanging components.
 
-    The components of raw moments are another start if decomposing them takes little time.
+    The components of raw moments are another start if decomposing them takes little time. If not,
+    a few samples are searched once more, with all features of the same deviation, unless `brief`.
     """
-    growing = Growing(
-        collected(data.rows),
-        data.family,
-        data.weight,
-        data.feature_map.moment_scale,
-        n_components,
-        smoothing,
-    )
-    others = []
+    scales, others = [data.feature_map.moment_scale], []
     if data.rows.nnz >= VALUES * n_components**2:
         moments = _smoothed(decompose(data.moments), "raw_moments", data).parameters
         others = [moments] if moments.n_components == n_components else []
-    found = growing.search(others)
-    k = found.n_components
+    elif not brief and n_components < MANY and data.rows.total(data.weight) <= FEW:
+        variances = data.moments.m1 * (1.0 - data.moments.m1)
+        deviations = np.sqrt(np.where(variances > ROUNDING, variances, 1.0))
+        scale = scales[0].copy()
+        scale[: len(deviations)] /= deviations
+        scales.append(scale)
+    rows = collected(data.rows)
+    starts = searched(rows, data.family, data.weight, scales, n_components, smoothing, others)
+    k = starts[0].n_components
     reason = Message("only_equal_samples") if k < n_components else None
-    return Initialization.of(
-        found, {"rank": k, "reason": reason, "warnings": [], "start": "splits"}
-    )
-
-
-def near_average(parameters: BernoulliParameters) -> BernoulliParameters:
-    """Return components that differ from the average by a small fraction of their differences.
-
-    EM moves away from the average along the largest differences first, and divides on. It ends at
-    other optima than from components that differ as much as those found.
-    """
-    mean = (parameters.centers @ parameters.weights)[:, None]
-    return type(parameters)(parameters.weights, mean + KEPT * (parameters.centers - mean))
+    return [
+        Initialization.of(found, {"rank": k, "reason": reason, "warnings": [], "start": "splits"})
+        for found in starts
+    ]
 
 
 def start_from_tree(data: BinaryData, n_components: int, *, flat: bool, refine: bool) -> Start:

@@ -30,6 +30,7 @@ from momentree.models._product_starts import (
 )
 from momentree.objects import ProductColumns, ProductParameters
 from momentree.preprocessing.mixed_columns import Encoded
+from momentree.refinement import Refined, em
 
 ProductStart = Literal["auto", "splits", "moments"]
 
@@ -127,9 +128,18 @@ class ProductMixture(DensityModel):
         if self.refine:
             starts = [start for start, _ in parameters]
             log.info("refining %d components from %d starts", n_components, len(starts))
-            refined, best = most_likely(
-                data, starts, smoothing=self.smoothing, max_iter=self.max_iter, tol=self.tol
-            )
+
+            def run(start: ProductParameters) -> Refined[ProductParameters]:
+                return em(
+                    data.rows,
+                    start,
+                    sample_weight=data.weight,
+                    smoothing=self.smoothing,
+                    max_iter=self.max_iter,
+                    tol=self.tol,
+                )
+
+            refined, best = most_likely(starts, data.whole, run, self.smoothing)
             found, n_iter, converged = refined.parameters, refined.n_iter, refined.converged
             diagnostics = {**diagnostics, "start": parameters[best][1]}
         else:

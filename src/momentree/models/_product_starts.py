@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,19 +14,32 @@ from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks, in_canonical_order
 from momentree.moments import ProductMoments
-from momentree.objects import Decomposition, Moments, ProductColumns, ProductParameters
-from momentree.refinement import Growing, Refined, em
+from momentree.objects import (
+    Decomposition,
+    MixtureParameters,
+    Moments,
+    ProductColumns,
+    ProductParameters,
+)
+from momentree.objects.products import POSSIBLE
+from momentree.refinement import Growing, Refined
+from momentree.refinement.growing import MANY
+
+P = TypeVar("P", bound=MixtureParameters)
 
 ProductStart = Literal["auto", "splits", "moments"]
 
-POSSIBLE = 0.05
-"""Fraction of the average sample mixed into every initial component, against extreme estimates."""
-SCALES = ((1.0, 1.0), (1.0, 0.0), (0.5, 0.5))
-"""Scales of probabilities and rates, and of squares, in the searches; see `Search`."""
-SEARCHED = 0.01
+FAIR = 0.5
+"""Standard deviation of the toss of a coin."""
+SCALES = ((1.0, 0.0, 1.0), (1.0, 1.0, 0.0), (0.5, 0.0, 0.5))
+"""Scales of the searches: a factor of probabilities and rates, the power of its deviation that each
+probability keeps, and a factor of squares."""
+SEARCHED = 1.0
 """Least smoothing in the searches: EM never leaves a probability of almost zero."""
 KEPT = (0.02, 0.1)
 """Fractions of their differences from the average that components keep in further starts."""
+SAME_OPTIMUM = 1e-6
+"""Relative difference of log-likelihoods at one optimum: EM stops before it reaches the top."""
 MOST_FEATURES = 2_000
 """Of more statistics, moments take longer than all searches."""
 
@@ -91,24 +104,39 @@ class ProductData:
         return np.clip(rates, 1e-300, 1.0)  # a row may have several words
 
 
-def from_splits(data: ProductData, k: int, smoothing: float) -> list[ProductParameters]:
-    """Search for the most likely mixture by divisions, merges and exchanges, on three scales.
+def searched(
+    rows: RowBlocks,
+    family: type[P] | P,
+    weight: Floats,
+    scales: Sequence[Floats],
+    k: int,
+    smoothing: float,
+    others: Sequence[P] = (),
+) -> list[P]:
+    """Search for the most likely mixture by divisions, merges and exchanges, on several scales.
 
-    The scale of columns decides along which of them components are divided: by numbers, by their
-    spread, or by categories. No scale is best for all tables.
+    The scale of columns decides along which of them components are divided. No scale is best for
+    all tables.
     """
-    c, found = data.columns, []
-    for others, squares in SCALES:
+    least, known = max(smoothing, SEARCHED), list[Floats]()
+    for scale in scales:
+        if not any(np.allclose(scale / scale.max(), one / one.max()) for one in known):
+            known.append(scale)
+    return [Growing(rows, family, weight, scale, k, least).search(others) for scale in known]
+
+
+def from_splits(data: ProductData, k: int, smoothing: float) -> list[ProductParameters]:
+    """Search on scales by which components are divided by numbers, their spread, or others."""
+    c, scales = data.columns, []
+    for others, power, squares in SCALES:
         scale = 1.0 / data.deviations
         scale[c.n_numbers : c.n_features] *= others
+        for part in (c.parts[1], c.parts[3]):
+            scale[part] *= (data.deviations[part] / FAIR) ** power
         scale[c.n_features :][: c.n_numbers] *= squares
         scale[c.n_features + c.n_numbers :] = 0.0
-        if not scale.any():
-            continue
-        least = max(smoothing, SEARCHED)
-        search = Growing(data.rows, data.whole, data.weight, scale, k, least)
-        found.append(search.search())
-    return found
+        scales.append(scale)
+    return searched(data.rows, data.whole, data.weight, scales, k, smoothing)
 
 
 def from_moments(
@@ -168,49 +196,34 @@ def smoothed(parameters: ProductParameters, whole: ProductParameters) -> Product
     return replace(parameters, weights=equal, centers=centers)
 
 
-def shrunk(
-    parameters: ProductParameters, whole: ProductParameters, kept: float
-) -> ProductParameters:
-    """Return components whose mean statistics differ from the average by only a fraction.
-
-    EM moves away from the average along the largest differences first, and divides on. It ends at
-    other optima than from components that differ as much as those found.
-    """
-    c, a = parameters.columns, parameters.columns.n_numbers
-    centers = whole.centers + kept * (parameters.centers - whole.centers)
-    all_squares = whole.variances + whole.centers[:a] ** 2
-    squares = parameters.variances + parameters.centers[:a] ** 2
-    variances = all_squares + kept * (squares - all_squares) - centers[:a] ** 2
-    least = np.maximum(c.least_variance[:, None], POSSIBLE * whole.variances)
-    return replace(parameters, centers=centers, variances=np.maximum(variances, least))
-
-
 def most_likely(
-    data: ProductData,
-    starts: list[ProductParameters],
-    *,
+    starts: list[P],
+    whole: P,
+    run: Callable[[P], Refined[P]],
     smoothing: float,
-    max_iter: int,
-    tol: float,
-) -> tuple[Refined[ProductParameters], int]:
+) -> tuple[Refined[P], int]:
     """Run EM from each start, and again from near the average in the direction of each result.
 
-    Return the most likely result and the position of its start.
+    EM moves away from the average along the largest differences first, and divides on. It ends at
+    other optima than from components that differ as much as those found. Results of equal posterior
+    are one optimum, from which EM goes on only once. Of many components one run from each start is
+    enough.
+
+    Return the result of highest posterior and the position of its start.
     """
-
-    def run(start: ProductParameters) -> Refined[ProductParameters]:
-        return em(
-            data.rows,
-            start,
-            sample_weight=data.weight,
-            smoothing=smoothing,
-            max_iter=max_iter,
-            tol=tol,
-        )
-
     runs = [run(start) for start in starts]
-    if starts[0].n_components > 1:
-        again = [shrunk(one.parameters, data.whole, kept) for kept in KEPT for one in runs]
+
+    def posteriors() -> Floats:
+        priors = [one.parameters.log_prior(one.sums, one.sizes, smoothing) for one in runs]
+        return np.array([one.log_likelihood for one in runs]) + priors
+
+    at = list(range(len(starts)))
+    if 1 < starts[0].n_components < MANY:
+        found = posteriors()
+        same = np.abs(found[:, None] - found) <= SAME_OPTIMUM * np.abs(found)
+        first = [int(j) for j in np.unique(same.argmax(axis=1))]
+        again = [runs[j].parameters.shrunk(whole, kept) for kept in KEPT for j in first]
         runs += [run(start) for start in again]
-    best = int(largest([one.log_likelihood for one in runs]))
-    return runs[best], best % len(starts)
+        at += first * len(KEPT)
+    best = int(largest(posteriors()))
+    return runs[best], at[best]

@@ -29,18 +29,17 @@ from momentree.models._base import log
 from momentree.models._bernoulli_data import BinaryData
 from momentree.models._bernoulli_groups import BernoulliGroups, counted
 from momentree.models._bernoulli_starts import (
-    near_average,
-    start_from_splits,
     start_from_tree,
     start_from_views,
     starts_from_moments,
+    starts_from_splits,
 )
 from momentree.models._decomposers import Decomposer
 from momentree.models._fit_result import FitResult, Initialization
+from momentree.models._product_starts import most_likely
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters, MixtureSums
 from momentree.refinement import Refined, em, renewing_em
 from momentree.refinement.em import Convergence
-from momentree.refinement.growing import MANY
 from momentree.tree.online import BatchUpdate
 
 Start = Literal[
@@ -78,8 +77,9 @@ class BernoulliMixture(BernoulliGroups):
 "three_view_tpm"}, default="auto"
         "splits" searches for the most likely mixture: it divides components along the principal
         directions of their records, merges similar ones and runs EM, as long as this raises the
-        likelihood; see :class:`momentree.refinement.Growing`. With at least 1000 k^2 ones, the
-        components of raw moments are another start.
+        posterior; see :class:`momentree.refinement.Growing`. With at least 1000 k^2 ones, the
+        components of raw moments are another start; if not, up to 1000 records are searched again
+        with features of equal deviation, as :class:`MixedMixture` does.
         "raw_moments" decomposes the raw moments, as the thesis does. "moments" then subtracts the
         bias that the estimated parameters predict and decomposes again, three times; see
         :class:`momentree.moments.CorrectedMoments`.
@@ -359,10 +359,14 @@ class BernoulliMixture(BernoulliGroups):
                 convergence=self.convergence,
             )
 
-        def log_posterior(one: Refined[BernoulliParameters]) -> float:
-            prior = one.parameters.log_prior(one.sums, one.sizes, self.smoothing)
-            return one.log_likelihood + prior
-
+        if (
+            starts[0].diagnostics["start"] == "splits"
+            and self._last_fit(data.ones.shape[1]) is None
+        ):
+            whole = data.family(np.ones(1), np.clip(data.moments.m1, 0.0, 1.0)[:, None])
+            alone = [start.parameters for start in starts]
+            refined, at = most_likely(alone, whole, run, self.smoothing)
+            return starts[at], refined
         runs = [(start, run(start.parameters)) for start in starts]
         # Raw moments assume least, so corrected ones must gain the BIC penalty of one parameter
         # per component.
@@ -371,12 +375,6 @@ class BernoulliMixture(BernoulliGroups):
         for one in others:
             if one[1].log_likelihood > best[1].log_likelihood + margin:
                 best = one
-        start, refined = best
-        last = self._last_fit(data.ones.shape[1])
-        if start.diagnostics["start"] == "splits" and last is None and self._wanted < MANY:
-            again = run(near_average(refined.parameters))
-            if log_posterior(again) > log_posterior(refined):
-                return start, again
         return best
 
     def _starts(self, data: BinaryData) -> list[Initialization[BernoulliParameters]]:
@@ -388,7 +386,9 @@ class BernoulliMixture(BernoulliGroups):
             start = "splits"
         log.info("starting from %s", start)
         if start == "splits":
-            return [start_from_splits(data, k, self.smoothing, self._decompose)]
+            return starts_from_splits(
+                data, k, self.smoothing, self._decompose, brief=not self.refine
+            )
         if start in ("auto", "moments", "raw_moments"):
             starts = starts_from_moments(data, self._decompose)
             return {"auto": starts, "raw_moments": starts[:1], "moments": starts[-1:]}[start]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -16,6 +16,8 @@ from momentree.objects.bernoulli import CERTAIN
 from momentree.objects.gaussian import ROUNDING
 from momentree.objects.mixtures import MixtureParameters
 
+POSSIBLE = 0.05
+"""Fraction of the average that initial components keep, against extreme estimates."""
 EMPTY = 1e-9
 """Below this fraction of all values, sums that were found as differences are rounding errors."""
 TINY = float(np.finfo(np.float64).tiny)
@@ -81,7 +83,7 @@ class ProductColumns:
             return levels[:0]
         return np.asarray(np.add.reduceat(levels, self.first_levels, axis=0))
 
-    @property
+    @cached_property
     def parts(self) -> tuple[slice, slice, slice, slice]:
         """Rows of numbers, yes/no, counts and levels, among the first d statistics."""
         ends = np.cumsum([0, self.n_numbers, self.n_yes_no, self.n_counts, len(self.category_of)])
@@ -144,6 +146,29 @@ class ProductParameters(MixtureParameters):
         """Return the same components in another order."""
         w, mu, v = self.weights[order], self.centers[:, order], self.variances[:, order]
         return type(self)(w, mu, v, self.columns)
+
+    def shrunk(self, whole: Self, kept: float) -> Self:
+        """Return components whose mean statistics differ from the average by less.
+
+        Parameters
+        ----------
+        whole : ProductParameters
+            One component: the average.
+        kept : float
+            Fraction of the differences that remains, also in the mean squares of numbers.
+
+        Returns
+        -------
+        ProductParameters
+            The components, with the same weights. Variances are at least 0.05 of the overall ones.
+        """
+        means = super().shrunk(whole, kept)
+        a = self.columns.n_numbers
+        all_squares = whole.variances + whole.centers[:a] ** 2
+        squares = self.variances + self.centers[:a] ** 2
+        variances = all_squares + kept * (squares - all_squares) - means.centers[:a] ** 2
+        least = np.maximum(self.columns.least_variance[:, None], POSSIBLE * whole.variances)
+        return replace(means, variances=np.maximum(variances, least))
 
     @property
     def coefficients(self) -> Floats:

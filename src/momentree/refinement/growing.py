@@ -42,17 +42,20 @@ FAILURES = 3
 MOST_STEPS = 30
 """EM steps of a mixture, at most, before exchanges and in each of them."""
 TOL = 1e-5
-"""EM has converged if a step raises the log-likelihood by less than this fraction."""
+"""EM has converged if a step raises the log posterior by less than this fraction."""
 
 
 @dataclass(frozen=True)
 class Found(Generic[P]):
-    """A mixture with the expected statistics and the most likely component of each sample."""
+    """A mixture with the expected statistics and the most likely component of each sample.
+
+    Its log posterior, which EM raises, is the log-likelihood plus the log prior of smoothing.
+    """
 
     parameters: P
     sums: Floats
     sizes: Floats
-    log_likelihood: float
+    log_posterior: float
     labels: Ints
 
 
@@ -121,7 +124,7 @@ class Growing(Generic[P]):
         best = self._exchanged(refined)
         for start in others:
             found = self._exchanged(self._converged(self._expected(start))[0])
-            if exceeds(found.log_likelihood, best.log_likelihood):
+            if exceeds(found.log_posterior, best.log_posterior):
                 best = found
         for times in range(2, 2 + FURTHER * (k < MANY and not brief)):
             if self.spent + FURTHER_TIME + n_steps > self._budget:
@@ -130,12 +133,12 @@ class Growing(Generic[P]):
             if len(grown.sizes) <= k:
                 break
             found = self._exchanged(self._converged(self._merged(grown, k))[0])
-            if exceeds(found.log_likelihood, best.log_likelihood):
+            if exceeds(found.log_posterior, best.log_posterior):
                 best = found
         return best.parameters
 
     def exchanged(self, parameters: P, time: float) -> P:
-        """Return a mixture after exchanges that raise its likelihood; itself if there are none.
+        """Return a mixture after exchanges that raise its posterior; itself if there are none.
 
         Parameters
         ----------
@@ -176,7 +179,7 @@ class Growing(Generic[P]):
         return found
 
     def _exchanged(self, found: Found[P]) -> Found[P]:
-        """Merge pairs and divide others as long as this raises the likelihood.
+        """Merge pairs and divide others as long as this raises the posterior.
 
         An exchange merges components i and j and divides c. Those of positive gain are made at
         once, and fewer if that fails; then single ones, the best first.
@@ -195,7 +198,7 @@ class Growing(Generic[P]):
             new, gone = two.of(c), np.concatenate([i, j, c])
             sums = np.hstack([found.sums[:, i] + found.sums[:, j], new.sums])
             sizes = np.concatenate([found.sizes[i] + found.sizes[j], new.sizes])
-            trial = self._trial(self._replaced(found, gone, sums, sizes), found.log_likelihood)
+            trial = self._trial(self._replaced(found, gone, sums, sizes), found.log_posterior)
             if trial is not None:
                 two = self._halves(trial, two.of(np.delete(np.arange(len(found.sizes)), gone)))
                 found, failed, tried = trial, 0, set()
@@ -220,11 +223,10 @@ class Growing(Generic[P]):
         v = self.sample_weight
         self.spent += parameters.n_components / self.n_components
         labels = np.empty(len(v), dtype=np.intp)
-        return Found(
-            parameters,
-            *expected_statistics(self._dense, parameters, v, self._words, labels),
-            labels,
-        )
+        dense = self._dense
+        sums, sizes, value = expected_statistics(dense, parameters, v, self._words, labels)
+        value += parameters.log_prior(sums, sizes, self.smoothing)
+        return Found(parameters, sums, sizes, value, labels)
 
     @cached_property
     def _dense(self) -> RowBlocks:
@@ -241,30 +243,30 @@ class Growing(Generic[P]):
         return found
 
     def _converged(self, found: Found[P]) -> tuple[Found[P], int]:
-        """Run EM until the likelihood rises by less than a fraction; return the steps as well."""
+        """Run EM until the posterior rises by less than a fraction; return the steps as well."""
         for n_steps in range(1, MOST_STEPS + 1):  # noqa: B007
-            last = found.log_likelihood
+            last = found.log_posterior
             found = self._expected(self._m_step(found.sums, found.sizes))
-            if found.log_likelihood - last <= TOL * abs(last):
+            if found.log_posterior - last <= TOL * abs(last):
                 break
         return found, n_steps
 
     def _trial(self, parameters: P, to_exceed: float) -> Found[P] | None:
-        """Run EM until the likelihood exceeds a value; None if it does not, or will not.
+        """Run EM until the posterior exceeds a value; None if it does not, or will not.
 
         It will not if the limit of the last three values by Aitken's formula is below that value.
         """
         found, before = self._expected(parameters), -np.inf
         rise = np.inf
         for step in range(MOST_STEPS):
-            if exceeds(found.log_likelihood, to_exceed):
+            if exceeds(found.log_posterior, to_exceed):
                 return found
-            last_rise, rise = rise, found.log_likelihood - before
+            last_rise, rise = rise, found.log_posterior - before
             if step > 3:
                 ratio = min(max(rise / max(last_rise, TINY), 0.0), 0.98)
-                if found.log_likelihood + rise * ratio / (1.0 - ratio) < to_exceed:
+                if found.log_posterior + rise * ratio / (1.0 - ratio) < to_exceed:
                     return None
-            before = found.log_likelihood
+            before = found.log_posterior
             found = self._expected(self._m_step(found.sums, found.sizes))
         return None
 
