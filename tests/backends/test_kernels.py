@@ -121,6 +121,23 @@ def test_numba_is_loaded_only_for_large_tables_and_needs_no_folder(tmp_path):
     assert found.split() == ["False", "True", "8.0"]
 
 
+OF_TWO_TYPES = """
+import numpy as np, scipy.sparse as sp
+from momentree.backends import RowBlocks
+for values in (np.full(8, 2), np.full(8, 1.5)):
+    X = sp.csr_array((values, np.arange(8), np.arange(9)))
+    print(RowBlocks(X).map(lambda B: B.dot(np.ones(8)))[2])
+"""
+
+
+def test_versions_of_a_function_have_files_of_their_own(tmp_path):
+    """Processes that write versions to the files of one function at once can exchange them."""
+    pytest.importorskip("numba")
+    found = python(OF_TWO_TYPES, MOMENTREE_KERNELS="numba", NUMBA_CACHE_DIR=str(tmp_path))
+    assert found.split() == ["2.0", "1.5"]
+    assert len(list(tmp_path.rglob("*.nbi"))) == len(list(tmp_path.rglob("*.nbc"))) == 2
+
+
 WITHOUT_NUMBA = """
 import sys, numpy as np, scipy.sparse as sp
 sys.modules["numba"] = None  # its import fails

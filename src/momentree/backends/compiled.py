@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from types import FunctionType
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numba import njit
@@ -422,17 +424,37 @@ def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a compiled function; what is compiled for a type is kept on disk if possible."""
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     plain: Any = njit(**options)(function)
-    try:
-        kept: Any = njit(**options, cache=True)(function)
-    except RuntimeError:  # no folder can be written
-        return plain  # type: ignore[no-any-return]
+    kept: dict[str, Any] = {}
 
     def call(*arguments: Any) -> Any:
-        nonlocal kept
+        types = "".join(map(_type, arguments))
+        if types not in kept:
+            try:
+                kept[types] = njit(**options, cache=True)(_named_by(function, types))
+            except RuntimeError:  # no folder can be written
+                kept[types] = plain
         try:
-            return kept(*arguments)
+            return kept[types](*arguments)
         except OSError:  # a full disk
-            kept = plain
+            kept[types] = plain
             return plain(*arguments)
 
     return call
+
+
+def _type(argument: Any) -> str:
+    """Return letters for what compiled code depends on; `numba.typeof` takes ten times as long."""
+    if isinstance(argument, np.ndarray):
+        return f"{argument.dtype.char}{int(argument.flags.c_contiguous)}"
+    return "n" if argument is None else "i"
+
+
+def _named_by(function: Any, types: str) -> Any:
+    """Return the function with the types in its name, so that each version has files of its own.
+
+    Two processes that compile versions of one function at once may otherwise exchange them.
+    """
+    code, scope, closure = function.__code__, function.__globals__, function.__closure__
+    own = FunctionType(code, scope, function.__name__, function.__defaults__, closure)
+    own.__qualname__ = f"{function.__qualname__}_{crc32(types.encode()):08x}"
+    return own
