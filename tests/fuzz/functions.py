@@ -76,6 +76,10 @@ def calls() -> dict[str, Call]:
                 "confidence": 0.9,
             },
         ),
+        "bivariate_residuals": (
+            metrics.bivariate_residuals,
+            {**ones, "proba": np.eye(3)[labels], "columns": [0, 1, 2], "min_cell": 2},
+        ),
         "outcome_rates": (
             metrics.outcome_rates,
             {"labels": labels, "outcome": outcome, "n_groups": 3, "confidence": 0.9},

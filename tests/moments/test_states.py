@@ -475,6 +475,70 @@ def test_sums_that_contradict_the_totals_are_refused(model):
         State.from_bytes(negated.to_bytes())
 
 
+def damaged(state, name, change):
+    """Return the bytes of a state in which one of the sums was changed."""
+    copy = State.from_bytes(state.to_bytes())
+    copy._sums[name] = change(copy._sums[name])
+    return copy.to_bytes()
+
+
+@pytest.mark.parametrize("n", [20, 600])
+@pytest.mark.parametrize("model", ["single-topic", "lda", "poisson", "bernoulli"])
+def test_sums_that_no_rows_have_are_refused(model, n):
+    X = data_of(model)[:n]
+    first = MomentState(20, model=model).update(X)
+    last = first.next_round(K).empty().update(X)
+    for state, names in ((first, ("first", "pairs")), (last, ("first", "slices"))):
+        for name in names:
+            for factor in (-1.0, -1e6, 1e50):
+                with raises(ReadError, "damaged_state"):
+                    State.from_bytes(damaged(state, name, lambda sums, by=factor: by * sums))
+    for name, change in (
+        ("first", np.zeros_like),
+        ("rows", lambda rows: rows * 1e100),
+        ("occurrences", lambda found: found + n),
+        ("pair_rows", lambda found: found + n),
+    ):
+        with raises(ReadError, "damaged_state"):
+            State.from_bytes(damaged(first, name, change))
+
+
+def test_a_negated_tensor_is_refused():
+    X = data_of("poisson", d=60)
+    last = MomentState(60, model="poisson").update(X).next_round(25).empty().update(X)
+    assert "tensor" in last._sums
+    with raises(ReadError, "damaged_state"):
+        State.from_bytes(damaged(last, "tensor", np.negative))
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("first", lambda sums: 100 * sums),  # means beyond the root of the second moments
+        ("pairs", np.negative),
+        ("pairs", lambda sums: np.where(sums == sums.max(), sums, 10 * sums.max())),
+        ("products", np.negative),
+        ("slices", lambda sums: 1e50 * sums),
+    ],
+)
+def test_sums_that_no_numbers_have_are_refused(name, change):
+    X = data_of("gaussian")
+    first = MomentState(20, model="gaussian").update(X)
+    last = first.next_round(K).empty().update(X)
+    for state in (first, last):
+        State.from_bytes(state.to_bytes())
+        if name in state._sums:
+            with raises(ReadError, "damaged_state"):
+                State.from_bytes(damaged(state, name, change))
+
+
+def test_fractions_may_have_negative_third_moments():
+    X = data_of("poisson") * 0.05
+    last = MomentState(20, model="poisson").update(X).next_round(1).empty().update(X)
+    assert last._sums["slices"].sum() < 0
+    State.from_bytes(last.to_bytes())
+
+
 def test_expected_sums_beyond_the_totals_are_refused():
     X = data_of("bernoulli")
     last = MomentState(20, model="bernoulli").update(X).next_round(K).update(X)

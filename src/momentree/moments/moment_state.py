@@ -36,7 +36,7 @@ from momentree.moments._subspaces import RitzPairs, largest_eigenvectors
 from momentree.moments.factorial import FactorialMoments
 from momentree.moments.lda import check_alpha0
 from momentree.moments.pairs import WeightedGram, diagonal_places, packed, unpacked
-from momentree.moments.state import State
+from momentree.moments.state import ROUNDING, State
 from momentree.moments.state_moments import (
     SecondMoments,
     SubspaceMoments,
@@ -54,6 +54,9 @@ DIRECTIONS = 48
 """Products of M2 in the first round of more columns."""
 MOST_SLICES = 21
 """From this many components, the last round has the whitened tensor instead of the slices."""
+TINY = 1e-300
+LIGHTEST = 1e-12
+"""Fraction of the mean weight of rows below which a row does not decide about sums."""
 _MANY_ROWS = 30
 """From this many rows, chance does not turn M3 against M2."""
 ACCURATE = 1e-3
@@ -289,25 +292,77 @@ class MomentState(State):
             # Entries of directions are at most 1, so a contraction is no larger than the sum.
             sizes = np.abs(sums.get(name, np.zeros(1)))
             found = sizes.max() if name == "tensor" else sizes.sum(axis=0).max()
-            if not found <= slack * limit + 1e-6:
-                raise InvalidDataError("sums_beyond_totals", name=name)
-        if self.model != "gaussian" and "slices" in sums and self.n_rows >= _MANY_ROWS:
-            # Sums over columns of M3 weigh the rows of M2 by their lengths, which changes no sign.
-            pairs = self._fixed["subspace"].T @ sums["products"]
-            triples = unpacked(sums["slices"].sum(axis=0))
-            size = np.linalg.norm(pairs) * np.linalg.norm(triples)
-            if np.linalg.eigvalsh(pairs)[0] > 0 and np.vdot(pairs, triples) < -0.5 * size:
-                raise InvalidDataError("sums_beyond_totals", name="slices")
+            self._require(found <= slack * limit + 1e-6, name)
+        if self.model != "gaussian":
+            first, whole = sums["first"], not (self.settings["log_scaling"] or self.suppressed[0])
+            self._require(first.min() >= -ROUNDING * first.max() - 1e-6, "first")
+            same = np.isclose(first.sum(), self._limits()["first"], rtol=1e-6, atol=1e-6)
+            self._require(same or not whole, "first")
+        with np.errstate(over="ignore", invalid="ignore"):
+            if "pairs" in sums:
+                self._check_pairs(unpacked(sums["pairs"]))
+            elif self.third:
+                self._check_third(self._fixed["subspace"])
+
+    def _check_pairs(self, pairs: Floats) -> None:
+        """Check that rows with such sums of squares and products exist."""
+        squares, first = pairs.diagonal(), self._sums["first"]
+        if self.model in ("bernoulli", "gaussian"):
+            root = np.sqrt(np.maximum(squares, 0.0))
+            most = (1.0 + 1e-6) * root * np.sqrt(max(self.weight, 0.0))
+            self._require((np.abs(first) <= most + 1e-6).all(), "pairs")
+            most = (1.0 + 1e-6) * np.multiply.outer(root, root)
+            self._require((np.abs(pairs) <= most + 1e-6).all(), "pairs")
+        elif len(first) > 1:
+            others = pairs - np.diag(squares)
+            self._require(others.min() >= -ROUNDING * others.max() - 1e-6, "pairs")
+
+    def _check_third(self, Q: Floats) -> None:
+        """Check that M3 does not contradict M2 and M1, all in the subspace."""
+        pairs, first = Q.T @ self._sums["products"], Q.T @ self._sums["first"]
+        name = "slices" if "slices" in self._sums else "tensor"
+        sums = self._sums[name]
+        if self.model == "gaussian":
+            if any(self.suppressed):
+                return
+            excess = pairs - np.multiply.outer(first, first) / max(self.weight, TINY)
+            low, high = np.linalg.eigvalsh((excess + excess.T) / 2)[[0, -1]]
+            size = max(np.trace(pairs), 0.0)
+            self._require(low >= -1e-6 * (high + size + 1.0), "products")
+            cubes = Q.T @ sums if name == "slices" else sums
+            longest = np.sqrt(size * self._per_lightest)
+            self._require(np.abs(cubes).max() <= (1.0 + 1e-6) * size * longest + 1e-6, name)
+            return
+        # Sums over columns of M3 weigh the rows of M2 by their lengths, which changes no sign.
+        triples = unpacked(sums.sum(axis=0)) if name == "slices" else first @ sums
+        size = np.linalg.norm(pairs) * np.linalg.norm(triples)
+        if np.linalg.eigvalsh(pairs)[0] > 0 and np.vdot(pairs, triples) < -0.5 * size:
+            inside = 2.0 * np.linalg.norm(first) > np.linalg.norm(self._sums["first"])
+            sure = self.n_rows >= _MANY_ROWS or (inside and first @ triples @ first < 0)
+            # Of fractions that add up to less than two, factorial moments are negative.
+            fractions = self.model == "poisson" and self.mean_count < 3.0
+            self._require(fractions or not sure, name)
+
+    @property
+    def _per_lightest(self) -> float:
+        """One over the weight of the lightest row that is expected."""
+        return self.n_rows / max(LIGHTEST * self.weight, TINY)
+
+    @staticmethod
+    def _require(sound: Any, name: str) -> None:
+        if not sound:
+            raise InvalidDataError("sums_beyond_totals", name=name)
 
     def _limits(self) -> dict[str, float]:
         """Return the largest sum over columns of each array, given the totals."""
         _, first, pairs, triples, mass = (float(total) for total in self._sums["totals"])
+        d = len(self.columns)
         names = ("first", "pairs", "products", "slices", "tensor")
         if self.model == "bernoulli":
-            d = len(self.columns)
             values = [mass, *2 * [d * mass], *2 * [d * d * mass]]
         elif self.model == "poisson":
-            values = [mass]
+            heaviest = mass * self._per_lightest  # of a row with all the mass
+            values = [mass, *2 * [mass + mass * heaviest], *2 * [mass + mass * heaviest**2]]
         else:
             values = [first, *2 * [pairs], *2 * [triples]]
         return {} if self.model == "gaussian" else dict(zip(names, values, strict=False))

@@ -457,6 +457,10 @@ class State(ABC):
         for name in ("rows", "suppressed", *self._not_negative):
             if name in sums and (sums[name] < 0).any():
                 raise InvalidDataError("below_zero", name=name)
+        n = sums["rows"][0]
+        for name in ("rows", "occurrences", "pair_rows"):
+            if name in sums and not (sums[name] <= min(n, 2.0**53)).all():
+                raise InvalidDataError("sums_beyond_totals", name=name)
         self._sums, self.released = sums, released
 
     _unreleased: ClassVar[tuple[str, ...]] = ("occurrences",)
