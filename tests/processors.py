@@ -63,6 +63,14 @@ def ties() -> Fits:
     yield "states of noise", lambda: mt.CategoricalHMM(3).fit(noise)
     x = np.repeat(np.arange(-10.0, 10.0), 2)
     crossed = np.where(np.arange(40) % 2, x, -x)
+    half = np.abs(np.random.RandomState(4).normal(size=(100, 8)))
+    turned = np.vstack([half, half[:, ::-1]])
+    yield "counts and their mirror image", lambda: mt.PoissonMixture(3).fit(np.round(3 * turned))
+    yield "values and their mirror image", lambda: mt.GaussianMixture(3).fit(turned)
+    signed = np.random.RandomState(3).normal(size=(60, 8)) * np.arange(1, 9)
+    opposite = np.vstack([signed, -signed])
+    yield "values and their opposites", lambda: mt.GaussianMixture(3).fit(opposite)
+    yield "yes, no and their opposites", lambda: mt.BernoulliMixture(3).fit(turned > 0.7)
     yield "crossed lines", lambda: mt.MixtureOfRegressions(2).fit(x[:, None], crossed)
 
 

@@ -11,11 +11,13 @@ from momentree._types import Floats, Ints
 
 SAME = 1e-9
 """Relative difference of equal numbers. Processors round sums in different ways, to about 1e-14."""
+SAME_OF_EM = 1e-6
+"""The same of results of EM."""
 SAME_ENTRY = 1e-6
 """The same of entries of eigenvectors, whose errors are those of M2 divided by a gap."""
 
 
-def ranks(values: ArrayLike) -> Ints:
+def ranks(values: ArrayLike, same: float = SAME) -> Ints:
     """Return the rank of each value along the last axis, 0 for the largest; equal ones share it.
 
     A value is equal to the next smaller one if they differ by rounding only, relative to the
@@ -26,7 +28,7 @@ def ranks(values: ArrayLike) -> Ints:
     v = np.take_along_axis(v, order, axis=-1)
     size = np.abs(np.where(np.isfinite(v), v, 0.0)).max(axis=-1, keepdims=True, initial=0.0)
     # A row near zero, such as a centered mean, consists of rounding errors of the others.
-    least = SAME * np.maximum(size, 1e-4 * size.max(initial=0.0))
+    least = same * np.maximum(size, 1e-4 * size.max(initial=0.0))
     with np.errstate(invalid="ignore"):  # infinity minus infinity
         steps = np.cumsum(v[..., :-1] - v[..., 1:] > least, axis=-1)
     out = np.zeros(v.shape, dtype=np.intp)
@@ -37,9 +39,10 @@ def ranks(values: ArrayLike) -> Ints:
 def largest_first(values: ArrayLike, content: ArrayLike | None = None) -> Ints:
     """Return the order by descending values; equal ones by descending content, then by place.
 
-    `content` has one column for each value, and its rows are compared one after the other.
+    `content` has one column for each value, and its rows are compared one after the other. Values
+    with content are mostly weights after EM, whose steps enlarge rounding errors.
     """
-    first = ranks(values)
+    first = ranks(values, SAME if content is None else SAME_OF_EM)
     if content is None or first.max(initial=-1) == len(first) - 1:
         return np.argsort(first, kind="stable")
     return np.lexsort((*ranks(np.atleast_2d(content))[::-1], first))

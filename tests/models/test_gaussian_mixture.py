@@ -331,6 +331,13 @@ def test_components_of_a_few_samples_are_noted():
     assert model.notes_[0].values["needed"] == 3
 
 
+def test_groups_whose_means_are_equal_have_numbers_and_not_names_from_rounding_errors():
+    half = np.random.RandomState(3).normal(size=(60, 8)) * np.arange(1, 9)
+    model = GaussianMixture(3).fit(np.vstack([half, -half]))
+    assert np.abs(model.means_).max() < 1e-9
+    assert list(model.names_) == ["group 0", "group 1", "group 2"]
+
+
 def test_names_are_by_difference_and_survive_a_file(tmp_path):
     X, _ = samples(300)
     model = GaussianMixture(3).fit(X, feature_names=["age", "weight"])

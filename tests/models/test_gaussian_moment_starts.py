@@ -1,5 +1,7 @@
 """Gaussian mixtures that start from moments: spherical, diagonal and full covariances."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -126,3 +128,14 @@ def test_degenerate_data_have_finite_mixtures(case, covariance_type):
     model = GaussianMixture(3, covariance_type=covariance_type, start="moments").fit(X)
     assert np.isfinite(model.means_).all()
     assert np.isfinite(model.score_samples(X)).all()
+
+
+def test_diagonal_components_need_no_matrices_of_all_features():
+    X = np.random.RandomState(0).normal(size=(40, 2000))
+    X[:20] *= 3
+    tracemalloc.start()
+    model = GaussianMixture(2, covariance_type="diag", start="moments").fit(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_array_equal(model.labels_ == model.labels_[0], np.arange(40) < 20)
+    assert peak < 5 * 8 * 2000**2

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from momentree._ties import SAME, largest
 from momentree._types import Floats, Ints
 
 Plane = tuple[Ints, Ints]
@@ -73,6 +74,7 @@ def jacobi(A: Floats, max_sweeps: int, slow: float = SLOW) -> tuple[Floats, Floa
         for i, j in rounds:
             h, half = A[i, j], 0.5 * (A[i, i] - A[j, j])
             hh, ff, hf = (np.einsum("np,np->n", x, y) for x, y in ((h, h), (half, half), (h, half)))
+            hf[(ff < hh) & (np.abs(hf) <= SAME * hh)] = 0.0  # or rounding decides on +-pi / 4
             # |cos 2t h - sin 2t (f / 2)|^2 is least at this t in [-pi / 4, pi / 4].
             t = 0.25 * np.arctan2(2.0 * hf, ff - hh)
             largest = max(largest, float(np.abs(t).max(initial=0.0)))
@@ -136,7 +138,7 @@ def _rotate_plane(A: Floats, Rt: Floats, squares: Floats, i: int, j: int) -> Non
     grid = SCAN
     for _ in range(ZOOMS + 1):
         at = values(grid)
-        best = int(at.argmin())
+        best = int(largest(-at, EXACT))
         t = float(grid[best])
         low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
         if t == 0.0:

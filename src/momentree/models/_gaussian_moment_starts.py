@@ -200,16 +200,20 @@ def _grouped(
     mean = weight @ X / total
     overall = np.maximum(weight @ np.square(X - mean) / total, TINY)
     means = (R * weight[:, None]).T @ X / sizes[:, None]
-    scatters = np.stack(
-        [(X - m).T @ ((r * weight)[:, None] * (X - m)) for r, m in zip(R.T, means, strict=True)]
-    )
-    pooled = scatters.sum(axis=0) / total + LEAST * np.diag(overall)
+
+    def scatter(r: Floats, m: Floats) -> Floats:
+        v, Z = r * weight, X - m
+        if covariance_type in ("diag", "spherical"):
+            return np.asarray(v @ np.square(Z))
+        return np.asarray(Z.T @ (v[:, None] * Z))
+
+    scatters = np.stack([scatter(r, m) for r, m in zip(R.T, means, strict=True)])
+    floor = LEAST * (overall if scatters.ndim == 2 else np.diag(overall))
+    pooled = scatters.sum(axis=0) / total + floor
     if covariance_type == "tied":
         return MomentStart(name, sizes / total, means, pooled, reason)
     # The prior of d + 1 samples of the pooled covariance keeps those of small groups regular.
-    covariances = (scatters + (d + 1) * pooled) / (sizes + d + 1)[:, None, None]
-    if covariance_type == "diag":
-        covariances = np.einsum("jaa->ja", covariances)
-    elif covariance_type == "spherical":
-        covariances = np.einsum("jaa->j", covariances) / d
+    covariances = ((scatters + (d + 1) * pooled).T / (sizes + d + 1)).T
+    if covariance_type == "spherical":
+        covariances = covariances.mean(axis=1)
     return MomentStart(name, sizes / total, means, covariances, reason)

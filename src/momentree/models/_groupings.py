@@ -289,7 +289,8 @@ def sphered(Z: Floats, weight: Floats) -> Floats:
     values, vectors = np.linalg.eigh(centered.T @ (v[:, None] * centered))
     kept = values > 1e-9 * max(float(values[-1]), 1e-300)
     vectors = fixed_vectors(values, vectors)
-    return np.asarray(centered @ (vectors[:, kept] / np.sqrt(values[kept])))
+    # Equal distances stay equal, so that linkage joins the same samples on every processor.
+    return np.asarray((centered @ (vectors[:, kept] / np.sqrt(values[kept]))).round(9))
 
 
 def _squares(Z: Any) -> Floats:

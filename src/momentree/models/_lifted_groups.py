@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from momentree._ties import fixed_vectors, largest
+from momentree._ties import SAME, fixed_vectors, largest
 from momentree._types import Floats
 from momentree.backends import RowBlocks
 from momentree.decomposition import discriminators
@@ -72,7 +72,8 @@ def _groups(Z: Floats, weight: Floats, n_groups: int, *, products: bool) -> Floa
         RowBlocks(sp.csr_array(part)), v, np.ones(len(part)), np.ones(p), 1.0
     )
     D = discriminators(moments, whiten(moments, n_groups))
-    D *= np.sign(v @ (part @ D[:, :-1].T + D[:, -1]) ** 3)[:, None]
+    cubes = (part @ D[:, :-1].T + D[:, -1]) ** 3
+    D *= np.where(v @ cubes < -SAME * (v @ np.abs(cubes)), -1.0, 1.0)[:, None]
     labels = np.concatenate(
         [
             largest(_lifted(Z[a : a + AT_ONCE], products=products) @ D[:, :-1].T + D[:, -1])
