@@ -185,6 +185,18 @@ def test_index_arrays_of_different_types_are_unified():
     np.testing.assert_array_equal(Y.toarray(), sound().toarray())
 
 
+@pytest.mark.parametrize("form", ["csr", "csc", "bsr"])
+@pytest.mark.parametrize("types", [("i2", "i2"), ("u4", "u4"), ("i4", "u8"), (">i4", ">i4")])
+def test_index_arrays_without_compiled_kernels_are_converted(form, types):
+    """SciPy refuses them, or would count rows in a type that is too small."""
+    X = sound().asformat(form).copy()
+    X.indices, X.indptr = X.indices.astype(types[0]), X.indptr.astype(types[1])
+    Y = RowBlocks(X)
+    assert Y.matrix.indptr.dtype == Y.matrix.indices.dtype == np.int32
+    rows = Y.take(np.array([59, 0]))
+    np.testing.assert_array_equal(rows.matrix.toarray(), sound().toarray()[[59, 0]])
+
+
 @pytest.mark.parametrize("dtype", [np.float16, np.longdouble, ">f8"])
 def test_floats_without_compiled_kernels_become_double(dtype):
     assert RowBlocks(sound().toarray().astype(dtype)).matrix.dtype == np.float64

@@ -162,10 +162,10 @@ def as_csr(X: Any) -> Any:
     if X.dtype.kind == "f" and X.dtype.itemsize not in (4, 8):
         with np.errstate(over="ignore"):  # infinite values are rejected later
             X = X.astype(np.float64)  # no kernels for half or extended precision
-    if not isinstance(X, sp.csr_array):
-        X = sp.csr_array(X)
-    if X.indptr.dtype != X.indices.dtype:
+    if getattr(X, "format", None) in ("csr", "csc", "bsr") and (
+        X.indptr.dtype != X.indices.dtype or X.indices.dtype not in (np.int32, np.int64)
+    ):
         index = sp.get_index_dtype(maxval=max(X.nnz, *X.shape))
         columns, pointers = (at.astype(index, copy=False) for at in (X.indices, X.indptr))
-        X = sp.csr_array((X.data, columns, pointers), X.shape)
-    return X
+        X = getattr(sp, f"{X.format}_array")((X.data, columns, pointers), X.shape)
+    return X if isinstance(X, sp.csr_array) else sp.csr_array(X)

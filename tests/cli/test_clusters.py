@@ -400,3 +400,23 @@ def test_messages_speak_of_records(run, refuses, tmp_path):
     table.write_text("id,dx\na,A01\na,A02\nb,A01\n", encoding="utf-8")
     result = run("clusters", table, "--min-records", 1, "--keep-constant", "-k", 3)
     assert "sample" not in result.output + result.stderr
+
+
+def test_residual_dependence_is_shown_with_the_number_of_groups(run, tmp_path):
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(2, size=600)
+    X = (rng.random((600, 6)) < np.where(kinds == 1, 0.8, 0.2)[:, None]).astype(int)
+    X[:, 5] = np.where(rng.random(600) < 0.5, X[:, 0], X[:, 5])
+    rows = [{"id": str(i), **{f"q{j}": str(v) for j, v in enumerate(r)}} for i, r in enumerate(X)]
+    table = write_csv(tmp_path / "items.csv", rows)
+    path = tmp_path / "found.json"
+    result = run("clusters", table, "--flat", "-k", 2, "--json", path)
+    assert result.exit_code == 0, result.output
+    residuals = read_json(path)["quality"]["residuals"]
+    first = residuals["pairs"][0]
+    assert set(first["items"]) == {"q0", "q5"}
+    names = {"first": repr(first["items"][0]), "second": repr(first["items"][1])}
+    line = words(
+        "residual_dependence", residual=first["residual"], limit=residuals["limit"], **names
+    )
+    assert line in " ".join(result.stdout.split())

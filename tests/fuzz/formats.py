@@ -196,7 +196,8 @@ def json_changed(rng: random.Random, value: Any) -> Any:
     if change < 0.6:
         old = holder[last]
         number = isinstance(old, int | float) and not isinstance(old, bool)
-        near = (old + 1, old - 1, -old, old * 1e9, float(old), str(old)) if number else ()
+        near = (old + 1, old - 1, -old, str(old)) if number else ()
+        near += (old * 1e9, float(old)) if number and abs(old) < 1e290 else ()
         holder[last] = rng.choice((*VALUES, *near))
     elif change < 0.75:
         del holder[last]

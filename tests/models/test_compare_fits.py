@@ -99,3 +99,8 @@ def test_bad_requests_are_refused(X):
     with raises(InvalidParameterError, "not_a_number", parameter="stability"):
         compare_fits(BernoulliMixture(), X, [2], stability=-1)
     assert not hasattr(ClusterTree(2).fit(np.arange(40.0).reshape(20, 2)), "score_samples")
+
+
+def test_candidates_of_several_types_are_refused():
+    with pytest.raises(InvalidParameterError):
+        compare_fits(BernoulliMixture(), np.eye(6), [2, "three"])

@@ -191,3 +191,20 @@ def test_kinds_that_are_no_list_are_refused(kinds):
     X = np.random.default_rng(0).normal(size=(60, 6))
     with raises(InvalidParameterError, "not_a_kind_of_view"):
         mt.MultiviewMixture(2, kinds=kinds).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "code"),
+    [
+        ({"kinds": 10**9}, "not_a_kind_of_view"),
+        ({"views": 1.0}, "not_views"),
+        ({"views": "x"}, "not_views"),
+        ({"views": [0, 0, 1]}, "column_in_two_views"),
+    ],
+)
+def test_parameters_that_were_changed_to_none_are_not_saved(tmp_path, parameters, code):
+    model = mt.MultiviewMixture(2).fit(np.random.default_rng(0).normal(size=(60, 6)))
+    model.set_params(**parameters)
+    with raises(InvalidParameterError, code):
+        model.save(tmp_path / "m.mt")
+    assert not any(tmp_path.iterdir())

@@ -228,6 +228,7 @@ class MixedMixture(ProductMixture):
 
     def _saved_params(self) -> dict[str, Any]:
         params = super()._saved_params()
+        check_kinds(self.kinds)
         if not isinstance(self.kinds, str):
             params["kinds"] = {str(name): kind for name, kind in self.kinds.items()}
         return params

@@ -287,21 +287,22 @@ class MultiviewMixture(ProductMixture):
     def _check_restored(self) -> int:
         self.views_.check([len(at) for at in self._positions])
         every = np.concatenate(self._positions)
-        if ((every < 0) | (every >= self.n_features_in_)).any():
+        if every.dtype.kind != "i" or ((every < 0) | (every >= self.n_features_in_)).any():
             raise InvalidDataError("bad_entry", name="_positions", value=len(every))
         return super()._check_restored()
 
     def _saved_params(self) -> dict[str, Any]:
         params = super()._saved_params()
         if self.views is not None:
+            places, _ = columns_of_views(self.views, list(self.vocabulary_))
             groups = [
-                _plain(group, at)
-                for group, at in zip(_groups(self.views), self._positions, strict=True)
+                _plain(group, at) for group, at in zip(_groups(self.views), places, strict=True)
             ]
             named = isinstance(self.views, Mapping)
             params["views"] = (
                 dict(zip(map(str, self.views), groups, strict=True)) if named else groups
             )
+        self._kinds()  # refuses what no longer is one
         if isinstance(self.kinds, Mapping):
             params["kinds"] = {str(name): kind for name, kind in self.kinds.items()}
         elif not isinstance(self.kinds, str):

@@ -256,6 +256,15 @@ def test_a_damaged_file_is_named_with_the_folder(tmp_path, texts, monkeypatch, s
             shutil.rmtree(damaged)
 
 
+def test_notes_that_are_nested_too_deeply_are_damaged(tmp_path, texts):
+    source, work = csv(tmp_path, texts), tmp_path / "work"
+    store_corpus(source, work)
+    for note in work.rglob("stage.json"):
+        note.write_text("[" * 100_000)
+    with raises(ReadError, "work_damaged", path=str(work)):
+        store_corpus(source, work, resume=True)
+
+
 def test_changed_texts_are_found(tmp_path, texts):
     corpus = store_corpus(csv(tmp_path, texts), tmp_path / "work")
     for name in ("ids.npy", "ids.bin"):
@@ -281,3 +290,12 @@ def test_texts_without_words_are_refused(tmp_path):
         store_corpus(csv(tmp_path, ["1 2 3", "4 5"]), tmp_path / "work", text_column="text")
     with raises(EmptyCorpusError, "only_stop_words"):
         store_corpus(csv(tmp_path, ["the of", "and"]), tmp_path / "other", text_column="text")
+
+
+def test_names_of_files_that_are_not_unicode_are_noted(tmp_path, texts):
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    for i, text in enumerate(texts[:9]):
+        (folder / f"{i}.txt").write_text(text)
+    (folder / os.fsdecode(b"\xff.txt")).write_bytes(b"\x00\x01")
+    assert len(store_corpus(folder, tmp_path / "work")) == len(texts[:9])

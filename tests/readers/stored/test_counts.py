@@ -94,6 +94,13 @@ def test_a_truncated_file_is_found(tmp_path, counts, name):
         StoredCounts.open(tmp_path / "c")
 
 
+def test_json_that_is_nested_too_deeply_is_damaged(tmp_path, counts):
+    store_counts(counts, tmp_path / "c")
+    (tmp_path / "c" / "counts.json").write_text("[" * 100_000)
+    with raises(ReadError, "stored_counts_damaged"):
+        StoredCounts.open(tmp_path / "c")
+
+
 def test_an_unfinished_folder_is_refused(tmp_path, counts):
     store_counts(counts, tmp_path / "c")
     (tmp_path / "c" / "counts.json").unlink()

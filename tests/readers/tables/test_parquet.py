@@ -58,3 +58,15 @@ def test_two_columns_without_a_name(tmp_path):
     pq.write_table(table, tmp_path / "t.parquet")
     with raises(ReadError, "duplicate_columns"):
         read_records(tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize("kind", [pa.list_(pa.string()), pa.large_list(pa.large_string())])
+def test_codes_in_lists_are_joined(tmp_path, kind):
+    """Arrow joins lists of texts, Python those with a missing one; both give the same records."""
+    codes = [["a", "b"], [], None, ["c", "a"], ["\u00e9"], ["a", "a"]] * 4
+    path, found = tmp_path / "records.parquet", []
+    for more in ([], [["a", None]]):
+        pq.write_table(pa.table({"codes": pa.array([*codes, *more], kind)}), path)
+        found.append(read_records(path, code_columns=["codes"]).X[: len(codes)].toarray())
+    assert found[0].sum() == 4 * 6
+    np.testing.assert_array_equal(*found)

@@ -168,7 +168,8 @@ WORDS: dict[str, str] = {
         "empty if they are missing"
     ),
     "huge_in_column": (
-        "row {row} of column {column!r} is {value:g}; expected numbers up to {largest:g}"
+        "row {row} of column {column!r} is {value:g}; expected numbers up to {largest:g}: correct "
+        "it, or give the column in a larger unit"
     ),
     "text_among_numbers": (
         "column {column!r} is a number, a yes/no or a count, but contains the text {value!r}; "

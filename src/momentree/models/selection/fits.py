@@ -96,11 +96,11 @@ def compare_fits(
     import pandas as pd
 
     check_integer("stability", stability, at_least=0)
-    numbers = sorted(set(range(1, 11) if candidates is None else candidates))
-    for k in numbers:
+    given = range(1, 11) if candidates is None else list(candidates)
+    for k in given:
         check_integer("candidates", k, at_least=1)
     n = int(np.shape(X)[0])
-    numbers = [k for k in numbers if k <= n]
+    numbers = sorted({k for k in given if k <= n})
     if not numbers:
         raise InvalidParameterError("no_numbers_to_compare", n_rows=n)
     size = "max_leaf_nodes" if "max_leaf_nodes" in estimator.get_params() else "n_components"

@@ -100,7 +100,7 @@ class StoredCounts:
             _require(content["format"] == _FORMAT and (names is None or len(names) == d))
             stored = cls(path, (n, d), names and np.asarray(names, dtype=object), content)
             _ = stored.X, stored.ids
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise ReadError("stored_counts_damaged", path=str(path)) from error
         return stored
 

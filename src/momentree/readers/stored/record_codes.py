@@ -153,7 +153,7 @@ class CodeStage:
         gaps = matrix(entries.missing_row, entries.missing_code)
         n_missing = int((open_array(place / "counts.npy") @ gaps).sum())
         notes = [
-            Message("missing_cells", n_entries=n_missing) if one.code == "missing_cells" else one
+            Message("missing_cells", n_missing=n_missing) if one.code == "missing_cells" else one
             for one in entries.notes
         ]
         coding = Coding(matrix(entries.row, entries.code), gaps if gaps.nnz else None)

@@ -139,7 +139,7 @@ class WorkFolder:
                 self._check(self._noted(_PLAN, dict), plan)
         try:
             with atomic_write(self.path / _PLAN) as file:
-                file.write(json.dumps(plan, ensure_ascii=False, indent=1).encode())
+                file.write(json.dumps(plan, indent=1).encode())
         except OSError as error:
             raise self._not_stored(error) from error
 
@@ -265,7 +265,7 @@ class WorkFolder:
         """Return the content of a JSON file."""
         try:
             return dict(decoded(json.loads((self.path / name).read_text(encoding="utf-8"))))
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise ReadError(_DAMAGED, path=str(self.path), name=name) from error
 
     def has(self, stage: str) -> bool:
@@ -311,7 +311,7 @@ def new_stage(work: WorkFolder, stage: str) -> Iterator[tuple[Path, dict[str, An
 def write_stage(folder: Path, values: Mapping[str, Any]) -> None:
     """Note the results of a stage, as its last file."""
     with (folder / "stage.json").open("x", encoding="utf-8") as file:
-        json.dump(_encoded(values), file, ensure_ascii=False)
+        json.dump(_encoded(values), file)  # names of files may not be Unicode
         file.flush()
         os.fsync(file.fileno())
 

@@ -126,6 +126,8 @@ def _strings(array: Any, between: str) -> list[str]:
     import pyarrow.compute as pc  # type: ignore[import-untyped]
     import pyarrow.types as pt  # type: ignore[import-untyped]
 
+    if pt.is_list(array.type) and _is_text(array.type.value_type) and not array.values.null_count:
+        array = pc.binary_join(pc.cast(array, pa.list_(pa.string())), between)
     if pt.is_nested(array.type):
         return [as_written(value, between) for value in array.to_pylist()]
     texts = pc.cast(array, pa.string())
