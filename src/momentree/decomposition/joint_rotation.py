@@ -70,20 +70,20 @@ def jacobi(A: Floats, max_sweeps: int, slow: float = SLOW) -> tuple[Floats, Floa
     n_sweeps, off = 0, _off_diagonal(A)
     while n_sweeps < max_sweeps:
         n_sweeps += 1
-        largest, before = 0.0, off
+        angle, before = 0.0, off
         for i, j in rounds:
             h, half = A[i, j], 0.5 * (A[i, i] - A[j, j])
             hh, ff, hf = (np.einsum("np,np->n", x, y) for x, y in ((h, h), (half, half), (h, half)))
             hf[(ff < hh) & (np.abs(hf) <= SAME * hh)] = 0.0  # or rounding decides on +-pi / 4
             # |cos 2t h - sin 2t (f / 2)|^2 is least at this t in [-pi / 4, pi / 4].
             t = 0.25 * np.arctan2(2.0 * hf, ff - hh)
-            largest = max(largest, float(np.abs(t).max(initial=0.0)))
+            angle = max(angle, float(np.abs(t).max(initial=0.0)))
             c, s = np.cos(t), np.sin(t)
             _rotate(Rt, i, j, c[:, None], s[:, None])
             _rotate(A, i, j, c[:, None, None], s[:, None, None])
             _rotate(A.transpose(1, 0, 2), i, j, c[:, None, None], s[:, None, None])
         off = _off_diagonal(A)
-        if largest < SMALL_ANGLE or before - off <= slow * before:
+        if angle < SMALL_ANGLE or before - off <= slow * before:
             break
     return A, Rt.T.copy(), n_sweeps
 

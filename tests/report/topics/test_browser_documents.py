@@ -180,6 +180,15 @@ def test_the_map_shows_and_opens_the_document_at_the_pointer(page, summary):
     assert texts(page, ".document.found b") == [alone[0]["id"]]
 
 
+def test_the_map_knows_its_size_before_it_is_drawn(page, summary):
+    items = summary["documents"]["items"]
+    places = [item["at"] for item in items]
+    item = next(item for item in items if places.count(item["at"]) == 1)
+    opened_now = 'document.querySelector("#tab-document-map").click();'
+    page.execute_script(opened_now + POINT, item["at"], "pointermove", "mouse")
+    assert texts(page, "#point b") == [item["id"]]
+
+
 def test_the_map_works_by_keyboard(page, summary):
     press(page, "#tab-document-map")
     press(page, '#document-map [data-node="2"]')

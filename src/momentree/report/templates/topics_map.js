@@ -3,7 +3,7 @@
 const chart = $("#points");
 const POINT_REACH = 14;
 const MAP_SIZE = 1000;
-const points = { at: null, size: 0 };
+const points = { at: null };
 
 function setupDocumentMap() {
   if (!chart) return;
@@ -23,7 +23,7 @@ function setupDocumentMap() {
 // Coordinates of the map as pixels of a square.
 const marginOf = (size) => Math.max(18, size / 24);
 const inSquare = (value, size) => marginOf(size) + (value / MAP_SIZE) * (size - 2 * marginOf(size));
-const onChart = (value) => inSquare(value, points.size);
+const mapSize = () => chart.parentElement.clientWidth;
 const isChosen = (leaf) => leavesOf(nodes[state.node]).includes(leaf);
 
 function drawPoints() {
@@ -31,9 +31,8 @@ function drawPoints() {
   for (const button of $$("#document-map [data-node]")) {
     button.setAttribute("aria-pressed", String(Number(button.dataset.node) === state.node));
   }
-  points.size = chart.parentElement.clientWidth;
-  if (!points.size || !documents.length) return;
-  paintPoints(chart, points.size, window.devicePixelRatio || 1);
+  if (!mapSize() || !documents.length) return;
+  paintPoints(chart, mapSize(), window.devicePixelRatio || 1);
 }
 
 // Paint the map on a canvas, in the colors of its style.
@@ -82,12 +81,13 @@ function savedPoints() {
 function nearest(event) {
   const box = chart.getBoundingClientRect();
   const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+  const size = mapSize();
   let best = null;
   let least = POINT_REACH ** 2;
   for (const leaf of leavesOf(nodes[state.node])) {
     for (const at of documentsOfLeaf.get(leaf.leaf) ?? []) {
       const [left, top] = documents[at].at;
-      const distance = (onChart(left) - x) ** 2 + (onChart(top) - y) ** 2;
+      const distance = (inSquare(left, size) - x) ** 2 + (inSquare(top, size) - y) ** 2;
       if (distance < least) [best, least] = [at, distance];
     }
   }
@@ -111,9 +111,10 @@ function showPoint(at, announced = false) {
     el("span", { class: "of" }, drawName(leaf)),
     user("span", text));
   // Beside the point, on the side with more room.
-  const [x, y] = entry.at.map(onChart);
-  tip.style.insetInlineStart = `${Math.min(Math.max(0, x - tip.offsetWidth / 2), points.size - tip.offsetWidth)}px`;
-  tip.style.top = y > points.size / 2 ? `${y - tip.offsetHeight - 14}px` : `${y + 14}px`;
+  const size = mapSize();
+  const [x, y] = entry.at.map((part) => inSquare(part, size));
+  tip.style.insetInlineStart = `${Math.min(Math.max(0, x - tip.offsetWidth / 2), size - tip.offsetWidth)}px`;
+  tip.style.top = y > size / 2 ? `${y - tip.offsetHeight - 14}px` : `${y + 14}px`;
   if (announced) $("#status").textContent = `${entry.id}. Topic ${numbered(leaf)}. ${text}`;
 }
 
