@@ -58,6 +58,8 @@ def ties() -> Fits:
         yield f"Gaussians, {name}", lambda X=X: mt.GaussianMixture(len(X) // 10 or 2).fit(X)
     yield "tied Gaussians", lambda: mt.GaussianMixture(4, covariance_type="tied").fit(axes)
     yield "equal axes", lambda: mt.MixedMixture(3).fit(axes)
+    many_axes = np.tile(np.eye(20), (6, 1))
+    yield "many equal axes", lambda: mt.MixedMixture(3).fit(many_axes)
     yield "states in turn", lambda: mt.CategoricalHMM(4).fit(np.tile([0, 1, 2, 3], 50))
     noise = np.random.RandomState(0).randint(0, 5, 600)
     yield "states of noise", lambda: mt.CategoricalHMM(3).fit(noise)

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from momentree._ties import largest
+from momentree._ties import SAME_OF_EM, largest
 from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks, in_canonical_order
 from momentree.moments import ProductMoments
@@ -38,8 +38,6 @@ SEARCHED = 1.0
 """Least smoothing in the searches: EM never leaves a probability of almost zero."""
 KEPT = (0.02, 0.1)
 """Fractions of their differences from the average that components keep in further starts."""
-SAME_OPTIMUM = 1e-6
-"""Relative difference of log-likelihoods at one optimum: EM stops before it reaches the top."""
 MOST_FEATURES = 2_000
 """Of more statistics, moments take longer than all searches."""
 
@@ -206,8 +204,8 @@ def most_likely(
 
     EM moves away from the average along the largest differences first, and divides on. It ends at
     other optima than from components that differ as much as those found. Results of equal posterior
-    are one optimum, from which EM goes on only once. Of many components one run from each start is
-    enough.
+    are one optimum: the first of them is kept, and EM goes on from there only once. Of many
+    components one run from each start is enough.
 
     Return the result of highest posterior and the position of its start.
     """
@@ -220,10 +218,10 @@ def most_likely(
     at = list(range(len(starts)))
     if 1 < starts[0].n_components < MANY:
         found = posteriors()
-        same = np.abs(found[:, None] - found) <= SAME_OPTIMUM * np.abs(found)
+        same = np.abs(found[:, None] - found) <= SAME_OF_EM * np.abs(found)
         first = [int(j) for j in np.unique(same.argmax(axis=1))]
         again = [runs[j].parameters.shrunk(whole, kept) for kept in KEPT for j in first]
         runs += [run(start) for start in again]
         at += first * len(KEPT)
-    best = int(largest(posteriors()))
+    best = int(largest(posteriors(), SAME_OF_EM))
     return runs[best], at[best]
