@@ -80,10 +80,14 @@ def test_other_columns_of_text_are_named_longest_first(tmp_path):
     assert len(read_documents(path, text_column="intro").notes) == 0
 
 
-def test_a_table_without_words_says_so(tmp_path):
-    path = tmp_path / "t.csv"
-    pd.DataFrame({"a": LINKS, "b": COLUMNS["uuid"]}).to_csv(path, index=False)
-    assert [note.code for note in read_documents(path).notes] == ["no_words_in_columns"]
+def test_a_table_without_words_is_refused_unless_its_column_is_named(tmp_path):
+    path, table = tmp_path / "t.csv", pd.DataFrame({"a": LINKS, "b": COLUMNS["uuid"]})
+    table.to_csv(path, index=False)
+    with raises(ReadError, "no_words_in_table", column="a"):
+        read_documents(path)
+    assert read_documents(path, text_column="a").texts == LINKS
+    pd.DataFrame({"text": SHORT}).to_csv(tmp_path / "u.csv", index=False)
+    assert "no_words_in_columns" in [note.code for note in read_documents(tmp_path).notes]
 
 
 def test_the_right_column_is_seen_in_a_long_list(tmp_path):

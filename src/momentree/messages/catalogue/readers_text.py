@@ -45,6 +45,11 @@ WORDS: dict[str, str] = {
         "in {n_rows:~row}. To group rows by their codes or measurements, use momentree clusters "
         "{path}; to read them as texts all the same, pass {parameter:=column}"
     ),
+    "no_words_in_table": (
+        "{path}: no column contains words; {column!r} has the longest strings. To group rows by "
+        "their codes or measurements, use momentree clusters {path}; to read them as texts all the "
+        "same, pass {parameter:=column}"
+    ),
     "may_be_no_texts": (
         "column {column!r} of {source} has only {n_values:~different value} in {n_rows:~row}; if "
         "they are codes or categories, use momentree clusters to group the rows"

@@ -84,8 +84,13 @@ def choose_text_column(head: Table, taken: Collection[str | None]) -> tuple[str,
 
 
 def check_texts(head: Table, column: str) -> list[Message]:
-    """Refuse a guessed text column that contains categories; note one that may contain them."""
+    """Refuse a guessed text column of codes, numbers or categories; note one that may be such."""
     cells = [cell.strip() for cell in head.columns[column] if cell.strip()]
+    wordless = sum(map(n_letters, cells)) < _MOST * sum(map(len, cells))
+    if wordless and len(head.names) > 1 and pick("text", [column]) is None:
+        raise ReadError(
+            "no_words_in_table", path=str(head.path), column=column, parameter="text_column"
+        )
     values = set(cells)
     facts = {"column": column, "n_values": len(values), "n_rows": len(cells)}
     short = all(len(value.split()) <= _WORDS_OF_CATEGORY for value in values)
