@@ -14,8 +14,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import momentree as mt
-from momentree.exceptions import InvalidParameterError, MomentreeError
-from tests.raising import raises
+from momentree.exceptions import ConvergenceWarning, InvalidParameterError, MomentreeError
+from tests.raising import raises, warns
 
 
 def groups(n: int = 60, d: int = 10) -> np.ndarray:
@@ -182,12 +182,24 @@ def test_a_seed_is_checked_by_every_fit(estimator):
 
 @pytest.mark.parametrize(
     "estimator",
-    [mt.SingleTopicModel, mt.BernoulliMixture, mt.GaussianMixture, mt.GaussianHMM],
+    [
+        mt.SingleTopicModel,
+        mt.BernoulliMixture,
+        mt.GaussianMixture,
+        mt.GaussianHMM,
+        mt.TopicTree,
+        mt.ClusterTree,
+    ],
     ids=str,
 )
 def test_numbers_of_components_may_have_any_type_of_integer(estimator):
     few, many = estimator(np.int8(2)).fit(groups(600)), estimator(2).fit(groups(600))
     np.testing.assert_array_equal(few.labels_, many.labels_)
+
+
+def test_fewer_leaves_than_any_type_of_integer_are_a_warning():
+    with warns(ConvergenceWarning, "fewer_leaves_found"):
+        mt.TopicTree(np.int64(9)).fit(np.kron(np.eye(2, dtype=int), np.ones((20, 3), int)))
 
 
 def test_one_hidden_markov_model_fitted_by_several_threads():

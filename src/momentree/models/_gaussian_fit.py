@@ -112,7 +112,11 @@ def fitted(
             data, n_components, last, start, refine, smoothing, max_iter, tol, decompose
         )
     components = _in_units(refined.parameters, data)
-    order = largest_first(components.weights, components.means.T)
+    content = components.means.T
+    if data.covariance_type != "tied":
+        spreads = components.covariances.reshape(len(components.weights), -1).T
+        content = np.vstack([content, spreads])
+    order = largest_first(components.weights, content)
     sizes = components.weights[order] * float(data.weight.sum())
     order = order[sizes > EMPTY * float(data.weight[data.weight > 0].min())]
     covariances = components.covariances

@@ -144,7 +144,9 @@ class ProductMixture(DensityModel):
             diagnostics = {**diagnostics, "start": parameters[best][1]}
         else:
             found = parameters[0][0]
-        found = found.reordered(largest_first(found.weights, found.centers))
+        found = found.reordered(
+            largest_first(found.weights, np.vstack([found.centers, found.variances]))
+        )
         joint = log_joint(data.rows, found)
         labels = np.empty(len(at), dtype=np.intp)
         labels[at] = largest(joint)

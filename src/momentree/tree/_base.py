@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
@@ -163,13 +164,13 @@ class TreeEstimator(
     def _warn_of_fewer_leaves(self) -> None:
         choice = getattr(self, "choice_", None)
         requested = self.max_leaf_nodes if choice is None else choice.n_components
-        if not isinstance(requested, int) or self.growth == "depth":
+        if not isinstance(requested, Integral) or self.growth == "depth":
             return
         if self.max_depth is not None:
-            requested = min(requested, 2**self.max_depth)
+            requested = min(requested, 2 ** int(self.max_depth))
         if self.n_leaves_ < requested and not getattr(self, "n_components", None):
             reason = why_no_more(self) or Message("leaves_too_small")
-            facts = {"found": self.n_leaves_, "requested": requested}
+            facts = {"found": self.n_leaves_, "requested": int(requested)}
             warn_caller(ConvergenceWarning("fewer_leaves_found", reason=reason, **facts))
 
     def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any] | None:  # noqa: ARG002

@@ -77,8 +77,9 @@ class Limits:
         """Return the limits set by the parameters of an estimator, and by a chosen number."""
         wanted = None if tree.max_leaf_nodes == "auto" else tree.max_leaf_nodes
         wanted = wanted if chosen is None else chosen
-        leaves = math.inf if wanted is None else wanted
-        depth = math.inf if tree.max_depth is None else tree.max_depth
+        # Small integers of NumPy overflow in products.
+        leaves = math.inf if wanted is None else int(wanted)
+        depth = math.inf if tree.max_depth is None else int(tree.max_depth)
         if tree.growth == "depth" and tree.max_depth is None and wanted is not None:
             depth = math.ceil(math.log2(wanted))
         return cls(leaves, depth)
