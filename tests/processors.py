@@ -72,9 +72,8 @@ def ties() -> Fits:
     cloud = np.random.RandomState(0).normal(size=(100, 6))
     images = np.vstack([cloud, -cloud, cloud[:, ::-1], -cloud[:, ::-1]])
     yield "groups that differ in spread alone", lambda: mt.GaussianMixture(5).fit(images)
-    yield "yes, no and their complements", lambda: mt.BernoulliMixture(3).fit(
-        np.vstack([half > 0.7, half <= 0.7])
-    )
+    complements = np.vstack([half > 0.7, half <= 0.7])
+    yield "yes, no and their complements", lambda: mt.BernoulliMixture(3).fit(complements)
     signed = np.random.RandomState(3).normal(size=(60, 8)) * np.arange(1, 9)
     opposite = np.vstack([signed, -signed])
     yield "values and their opposites", lambda: mt.GaussianMixture(3).fit(opposite)
