@@ -343,7 +343,7 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
         float
             Smaller is better; compare only models of the same data.
         """
-        return -2.0 * self.score(X, lengths) + self._n_parameters * float(np.log(len(X)))
+        return -2.0 * self.score(X, lengths) + self._n_parameters * float(np.log(np.shape(X)[0]))
 
     def aic(self, X: Any, lengths: ArrayLike | None = None) -> float:
         """Return the Akaike information criterion.

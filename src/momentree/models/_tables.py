@@ -33,7 +33,10 @@ def as_table(
         matrix: Any = found
         # SciPy makes no dense matrix of half precision.
         found = (matrix.astype(np.float32) if matrix.dtype == np.float16 else matrix).toarray()
-    table = found.copy(deep=False) if framed else pd.DataFrame(found)
+    try:
+        table = found.copy(deep=False) if framed else pd.DataFrame(found)
+    except ValueError as error:  # such as arrays of several fields
+        raise InvalidDataError("refused_by_sklearn", error=str(error)) from error
     table.columns = pd.Index(table_names(estimator, X, feature_names, reset=reset), dtype=object)
     return table
 
