@@ -166,11 +166,12 @@ class TreeEstimator(
         requested = self.max_leaf_nodes if choice is None else choice.n_components
         if not isinstance(requested, Integral) or self.growth == "depth":
             return
+        requested = int(requested)
         if self.max_depth is not None:
             requested = min(requested, 2 ** int(self.max_depth))
         if self.n_leaves_ < requested and not getattr(self, "n_components", None):
             reason = why_no_more(self) or Message("leaves_too_small")
-            facts = {"found": self.n_leaves_, "requested": int(requested)}
+            facts = {"found": self.n_leaves_, "requested": requested}
             warn_caller(ConvergenceWarning("fewer_leaves_found", reason=reason, **facts))
 
     def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any] | None:  # noqa: ARG002
