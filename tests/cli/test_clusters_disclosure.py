@@ -223,3 +223,15 @@ def test_other_made_up_visits_have_the_same_publications(published, run, tmp_pat
     options = ["-k", 8, "--rollup", "icd10", "--ignore", "length_of_stay"]
     found = check_twins(published, frame, options, ["died", "age", "sex"])
     assert found["age"]
+
+
+def test_groups_are_no_smaller_than_a_suppressed_size_would_disclose(run, tmp_path):
+    """Groups of at least 5 records would make a size of "<6" known."""
+    lines = ["id;codes"]
+    for group, n in zip("ABC", (60, 50, 5), strict=True):
+        lines += [f"{group}{i};{group}01,{group}02" for i in range(n)]
+    path, found = tmp_path / "t.csv", tmp_path / "t.json"
+    path.write_text("\n".join(lines))
+    assert run("clusters", path, "-k", 3, "--min-cell", 6, "--json", found).exit_code == 0
+    content = read_json(found)
+    assert [node["n_records"] for node in content["nodes"] if node["group"] is not None] == [60, 55]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -87,7 +88,7 @@ def find_groups(
             )
     if records.outcomes:
         with run.stage("measuring how well groups predict outcomes"):
-            quality["predictive_power"] = predictive_power(run, records, edited.labels_)
+            quality["predictive_power"] = predictive_power(records, edited.labels_)
     settings = {
         "form": records.form,
         "records joined by": records.coder.union_by,
@@ -175,17 +176,16 @@ def _fit_flat(
         return models.BernoulliMixture(n_groups, **parameters).fit(X, feature_names=codes), []
 
 
-def predictive_power(run: Run, records: Records | Measurements, labels: Any) -> dict[str, Any]:
-    """Measure how well groups predict each outcome."""
-    powers = {}
+def predictive_power(records: Records | Measurements, labels: Any) -> dict[str, Any]:
+    """Measure how well groups predict each outcome; nothing is returned of rare classes."""
+    powers: dict[str, Any] = {}
     for name, values in records.outcomes.items():
         known = values[records.enough]
         if name in records.covariates or outcome_numbers(known, len(known)) is not None:
             continue  # the report shows means, and how covariates predict the group
-        try:
+        powers[name] = {}  # a note would disclose that a class is rare
+        with suppress(InvalidDataError):
             powers[name] = metrics.predictive_accuracy(labels, known)
-        except InvalidDataError:  # the message contains counts of records per class
-            run.note(Message("outcome_not_measured", name=name))
     return powers
 
 

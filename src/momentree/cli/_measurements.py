@@ -81,7 +81,7 @@ def find_measured_groups(
             )
     if table.outcomes:
         with run.stage("measuring how well groups predict outcomes"):
-            quality["predictive_power"] = predictive_power(run, table, edited.labels_)
+            quality["predictive_power"] = predictive_power(table, edited.labels_)
     kinds = table.kinds
     settings = {
         "columns": ", ".join(f"{name} ({kind.replace('_', '/')})" for name, kind in kinds.items()),

@@ -314,7 +314,9 @@ def clusters(
     )
     parameters: dict[str, Any] = {"refine": "em" if refine else None}
     if not flat:
-        parameters["min_samples_leaf"] = min_samples_leaf
+        # If groups had at least one record less than are shown, a suppressed size would be known.
+        raised = min_cell if min_samples_leaf == min_cell - 1 else min_samples_leaf
+        parameters["min_samples_leaf"] = raised
     reading: dict[str, Any] = {
         "id_column": id_column,
         "outcome_columns": outcome or (),

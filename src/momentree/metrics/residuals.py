@@ -56,8 +56,9 @@ def bivariate_residuals(
     sample_weight : array-like of shape (n,), default=None
         Number of records that each row represents, >= 0; None is 1 each.
     min_cell : int >= 1, default=1
-        Pairs of two levels each are NaN if a cell of their table contains 1 to `min_cell` - 1
-        records, since the residual could disclose this count. That of a larger table depends on
+        Above 1, pairs of two levels each are NaN if a cell of their table contains fewer records,
+        or none, since the residual could disclose a small count: if one of two codes never occurs
+        alone, it would be that of the other. That of a larger table depends on
         several unknown counts.
 
     Returns
@@ -167,7 +168,8 @@ def bivariate_residuals(
     poor = sum(of_items(both * share < _LEAST) for share, _ in cells) > 0
     poor |= sum(of_items(both * share < _FEW) for share, _ in cells) > _SHARE * n_cells
     # Half a record is a rounding error.
-    small = sum(of_items((seen > 0.5) & (seen < min_cell - 0.5)) for _, seen in cells) > 0
+    small = sum(of_items(seen < min_cell - 0.5) for _, seen in cells) > 0
+    small &= min_cell > 1
     values[poor | (small & (degrees == 1)) | ~np.isfinite(values)] = np.nan
     np.fill_diagonal(values, np.nan)
     return np.fmax(values, values.T)  # rounding differs

@@ -336,6 +336,20 @@ class Disclosure:
         merged = self.hides and len(sizes) > named
         return not suppressed and not merged and min(sizes, default=0) >= self.min_cell
 
+    def rough_auc(self, outcome: Mapping[str, Any], sizes: Floats) -> float | None:
+        """Return the area under the ROC curve of the published rates of "yes", None if undefined.
+
+        `outcome` is a binary one of `count_outcomes`; `sizes` are those of all groups.
+        """
+        k = len(sizes)
+        rates = np.nan_to_num([self.class_rate(outcome, 0, [j], sizes)[0] for j in range(k)])
+        known = self.known(sizes, outcome["missing"])
+        pairs = np.outer(rates * known, (1.0 - rates) * known)
+        if not pairs.sum() > 0:
+            return None
+        above = np.sign(rates[:, None] - rates)
+        return float((pairs * (1.0 + above)).sum() / (2.0 * pairs.sum()))
+
     def decimals(self, n: float) -> int:
         """Return decimals (0 to 4) so that one step of a share of n covers `min_cell` records."""
         if not self.hides:

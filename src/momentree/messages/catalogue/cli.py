@@ -296,10 +296,6 @@ WORDS: dict[str, str] = {
         "not be shown"
     ),
     "fewer_parts": "{parameter:{value}} made {found:~group}; no more could be distinguished",
-    "outcome_not_measured": (
-        "how well groups predict outcome {name!r} was not measured: this requires at least two "
-        "classes with several records each"
-    ),
     "what_sets_apart": (
         "What sets each group apart: mean or share of its records (of all other records)"
     ),

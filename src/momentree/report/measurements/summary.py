@@ -18,6 +18,7 @@ from momentree.report.measurements.nodes import describe_nodes
 from momentree.report.measurements.profile import describe_profile, stacked
 from momentree.report.records._groups import tree_of_groups
 from momentree.report.records._quality import largest_residuals
+from momentree.report.records.fits import hide_certain
 from momentree.report.records.notes import notes_shown
 from momentree.report.records.outcomes import rate_texts
 from momentree.report.records.relations import describe_relations, outcomes_in_order
@@ -154,6 +155,12 @@ def summarize_measurements(
         table, outcomes, labels, probabilities, sizes, estimates, quality, disclosure
     )
     relations["quality"]["residuals"] = None
+    if relations["fits"]:
+        classes = [one for f in features for one in f.entry["classes"]]
+        counts = [n for f in features for n in f.entry["missing"]]
+        counts += [n for one in classes for n in one["counts"]]
+        totals = [one["total"] for one in classes]
+        hide_certain(relations["fits"], totals=min(totals, default=0) < 0, counts=min(counts) < 0)
     if not table.only_numbers:  # those may depend on each other within groups
         names = [feature.entry["name"] for feature in features]
         relations["quality"]["residuals"] = largest_residuals(

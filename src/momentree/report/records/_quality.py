@@ -32,10 +32,12 @@ def summarize_quality(
     n_groups: int,
     disclosure: Disclosure,
     permits_accuracy: Callable[[str], bool],
+    rough_auc: Callable[[str], float | None],
 ) -> dict[str, Any]:
     """Return the measures of quality passed to `summarize_records`, ready for JSON.
 
-    If the accuracy for an outcome may not be exact, only its rough AUC is among the ``other`` ones.
+    If the accuracy for an outcome is not known or may not be exact, its rough AUC, which follows
+    from what is published, is among the ``other`` ones.
     """
     stability, recurrence = quality.get("stability", ()), quality.get("recurrence")
     scores = np.asarray(stability, dtype=np.float64).ravel()
@@ -50,9 +52,9 @@ def summarize_quality(
     rough: list[list[str]] = []
     for name, power in quality.get("predictive_power", {}).items():
         values = power if isinstance(power, Mapping) else vars(power)
-        if permits_accuracy(name):
+        if values and permits_accuracy(name):
             exact.append({"name": clean_text(name), **_power(values, disclosure)})
-        elif (auc := values.get("auc")) is not None:
+        elif (auc := rough_auc(name)) is not None:
             measure = clean_text(f"{name}: predicted from the group alone")
             rough.append([measure, for_readers(Message("rough_auc", auc=auc))])
     return {

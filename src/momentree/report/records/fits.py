@@ -25,6 +25,10 @@ COLUMNS = (
     "Smallest group",
     "Stability",
 )
+_CRITERIA = {1: "log_likelihood", 3: "aic", 4: "bic", 5: "adjusted_bic"}
+"""Columns of the criteria, and their names among the numbers."""
+_CERTAIN = 0.9995
+"""Entropy of 1 as it is shown."""
 
 
 def fits_table(summary: Mapping[str, Any]) -> pd.DataFrame:
@@ -70,15 +74,24 @@ def fits_table(summary: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(summary["fits"]["rows"], columns=list(COLUMNS), dtype=object)
 
 
-def describe_fits(fits: pd.DataFrame, disclosure: Disclosure) -> dict[str, Any]:
+def describe_fits(
+    fits: pd.DataFrame, disclosure: Disclosure, *, sizes_known: bool = True
+) -> dict[str, Any]:
     """Return the fits as text in ``rows``, and as ``numbers`` by column, with None for no value.
 
     ``lowest`` contains the number of groups with the lowest value of each criterion, and ``open``
     is whether BIC is lowest at the largest number, so that a larger one may be better.
+
+    To protect small counts, numbers have the digits of the text, and no size of a smallest group is
+    shown unless all sizes on the page are: a hidden size could follow from it.
     """
+    if disclosure.hides:
+        fits = fits.round(dict.fromkeys(("log_likelihood", "aic", "bic", "adjusted_bic"), 1))
+        fits = fits.round({"entropy": 3, "stability": 2})
     values = {str(name): [_plain(value) for value in fits[name].tolist()] for name in fits.columns}
     values["smallest"] = [
-        None if disclosure.is_small(np.array(n)) else n for n in values["smallest"]
+        n if sizes_known and not disclosure.is_small(np.array(n)) else None
+        for n in values["smallest"]
     ]
     rows = []
     for fit in fits.to_dict("records"):
@@ -90,9 +103,7 @@ def describe_fits(fits: pd.DataFrame, disclosure: Disclosure) -> dict[str, Any]:
                 f"{fit['n_parameters']:,}",
                 *(f"{fit[name]:,.1f}" for name in ("aic", "bic", "adjusted_bic")),
                 _short(fit["entropy"], 3),
-                f"{count:,}"
-                if isinstance(count := disclosure.count(int(fit["smallest"])), int)
-                else count,
+                _smallest(int(fit["smallest"]), disclosure, sizes_known),
                 _short(fit["stability"], 2),
             ]
         )
@@ -107,6 +118,24 @@ def describe_fits(fits: pd.DataFrame, disclosure: Disclosure) -> dict[str, Any]:
         "lowest": lowest,
         "open": lowest["bic"] == int(fits["n_groups"].max()),
     }
+
+
+def hide_certain(fits: dict[str, Any], *, totals: bool, counts: bool) -> None:
+    """Remove the criteria from `describe_fits` that follow from suppressed `totals` or `counts`.
+
+    Those of one group follow from all totals, and if each record is certain of its group, from the
+    counts of groups. Other criteria depend on what occurs together, too.
+    """
+    numbers = fits["numbers"]
+    for at, (k, entropy) in enumerate(zip(numbers["n_groups"], numbers["entropy"], strict=True)):
+        if (totals and k == 1) or (counts and (entropy or 0.0) >= _CERTAIN):
+            for column, name in _CRITERIA.items():
+                fits["rows"][at][column], numbers[name][at] = NO_VALUE, None
+
+
+def _smallest(n: int, disclosure: Disclosure, known: bool) -> str:
+    shown = disclosure.count(n)
+    return str(shown) if isinstance(shown, str) else f"{shown:,}" if known else NO_VALUE
 
 
 def _plain(value: Any) -> Any:

@@ -82,7 +82,12 @@ def count_outcomes(
                 "numbers": None
                 if numbers is None
                 else number_statistics(
-                    numbers, labels, n_groups, disclosure, published.counts[:, -1]
+                    numbers,
+                    labels,
+                    n_groups,
+                    disclosure,
+                    published.counts[:, -1],
+                    np.asarray((published.counts < 0).any(axis=1)),
                 ),
             }
         )

@@ -73,12 +73,17 @@ def describe_relations(
         getattr(records, "covariates", ()),
     )
 
+    def counts_of(name: str) -> list[dict[str, Any]]:
+        some = {name: outcomes[name]} if name in outcomes else {}
+        return count_outcomes(some, labels, k, min_cell, records.outcome_names)
+
     def permits_accuracy(name: str) -> bool:
-        if name not in outcomes:
-            return True
-        alone = {name: outcomes[name]}
-        counts = count_outcomes(alone, labels, k, min_cell, records.outcome_names)
-        return disclosure.permits_accuracy(counts, outcomes[name].tolist())
+        values = outcomes.get(name)
+        return values is None or disclosure.permits_accuracy(counts_of(name), values.tolist())
+
+    def rough_auc(name: str) -> float | None:
+        binary = [outcome for outcome in counts_of(name) if outcome["binary"]]
+        return disclosure.rough_auc(binary[0], estimates) if binary else None
 
     def covariates() -> tuple[dict[str, Any], list[str]]:
         """Return the covariates of which nothing is suppressed, and the names of the others."""
@@ -96,7 +101,7 @@ def describe_relations(
     fits = (quality or {}).get("fits")
     entries = {
         "outcomes": counted,
-        "quality": summarize_quality(quality or {}, k, disclosure, permits_accuracy),
+        "quality": summarize_quality(quality or {}, k, disclosure, permits_accuracy, rough_auc),
         "certainty": describe_certainty(certainty, sizes, disclosure),
         "corrected": {
             **correct_outcomes(counted, certainty, sizes, estimates, disclosure),
@@ -104,7 +109,9 @@ def describe_relations(
         }
         if k > 1
         else None,
-        "fits": describe_fits(fits, disclosure) if fits is not None else None,
+        "fits": describe_fits(fits, disclosure, sizes_known=bool((sizes >= 0).all()))
+        if fits is not None
+        else None,
     }
     notes = [
         Message("outcome_not_shown", outcome=name, reason=reason)

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from momentree._types import Floats, Int64s, Ints
 from momentree.report.disclosure import SMALL, Disclosure
 
 _MORE = 2
 """Stored decimals that are not shown, so that differences of means are exact."""
+_MANY_CELLS = 6
+"""Times `min_cell` records, in which no count below it follows from a mean and quartiles."""
 _EXACT, _EQUAL = 2**53, 1e-6
 """Whole numbers below the first are exact; the second tolerates rounding of other ones."""
 
@@ -62,6 +65,7 @@ def number_statistics(
     n_groups: int,
     disclosure: Disclosure,
     missing: Int64s,
+    narrowed: NDArray[np.bool_] | None = None,
 ) -> dict[str, Any]:
     """Return mean, standard deviation and quartiles of numbers, NaN if missing, per group.
 
@@ -70,10 +74,13 @@ def number_statistics(
     to show (three significant digits of the overall standard deviation), and ``estimated``; or None
     if there is no value or the group is ``hidden``. A group is hidden if its size is, if it has few
     known values, or few that differ from its most common one, because its mean would disclose
-    their number; the smallest other group is then hidden too, because its values would follow from
-    those of all.
+    their number; the smallest other group with values is then hidden too, because its values would
+    follow from those of all.
 
-    `missing` are the published numbers of missing values. If one is suppressed, the mean of n
+    `missing` are the published numbers of missing values, and `narrowed` are groups with other
+    suppressed counts of these numbers. Together, mean, standard deviation and quartiles could
+    disclose such a count of few records: groups of fewer than 6 `min_cell` are hidden, which
+    depends on published numbers alone. If a number of missing values is suppressed, the mean of n
     multiples of a unit u would disclose n: it is rounded to a power of ten that is at least u / n
     for every possible n, so that each of them has such a mean; quartiles are values of records,
     unless a unit is too small to be seen; and mean and standard deviation of all are estimated from
@@ -81,11 +88,14 @@ def number_statistics(
     """
     known = np.isfinite(values)
     inside = [known & (labels == group) for group in range(n_groups)]
+    filled = np.array([at.any() for at in inside])
     small = np.array([_is_small(values[at], disclosure) for at in inside])
     sizes = np.bincount(labels, minlength=n_groups)
+    suppressed = missing < 0 if narrowed is None else (missing < 0) | narrowed
+    small |= filled & suppressed & (sizes < _MANY_CELLS * disclosure.min_cell)
     hidden = small | disclosure.hides_size(sizes)
-    if small.any() and not (hidden & ~small).any():
-        others = np.flatnonzero(~hidden & [at.any() for at in inside])
+    if small.any() and not (hidden & ~small & filled).any():
+        others = np.flatnonzero(~hidden & filled)
         if len(others):
             hidden[others[np.argmin(sizes[others])]] = True
     digits = _decimals(values[known])
@@ -118,16 +128,19 @@ def code_statistics(
     sizes: Int64s,
     means: Floats,
     overall: float,
+    n_suppressed: Int64s,
     disclosure: Disclosure,
 ) -> dict[str, Any]:
     """Return the same statistics of the number of codes per record, in groups of published sizes.
 
     The `means` and the `overall` mean are those of published counts: the exact mean would disclose
-    the sum of the suppressed counts of codes. A group in which few records differ from the most
-    common number is hidden, and so are the values of all, from which its own would follow.
+    the sum of the suppressed counts of codes. A group is hidden if few records differ from the most
+    common number, or if few codes have suppressed counts, `n_suppressed`, which could follow from
+    the others; so are the values of all, from which its own would follow.
     """
     values = n_codes.astype(np.float64)
     few = np.array([_is_small(values[labels == group], disclosure) for group in range(len(sizes))])
+    few |= disclosure.is_small(n_suppressed)
     entries: list[dict[str, Any] | None] = []
     for group, size in enumerate(sizes):
         shown = size > 0 and not few[group]

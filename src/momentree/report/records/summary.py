@@ -19,6 +19,7 @@ from momentree.report.records._quality import largest_residuals
 from momentree.report.records._scoring import summarize_scoring
 from momentree.report.records._short_titles import short_titles
 from momentree.report.records._table import PublishedTable
+from momentree.report.records.fits import hide_certain
 from momentree.report.records.notes import notes_shown
 from momentree.report.records.outcomes import rate_texts
 from momentree.report.records.relations import describe_relations, outcomes_in_order
@@ -197,6 +198,9 @@ def summarize_records(
     relations, omitted = describe_relations(
         records, outcomes, labels, proba, table.sizes, table.size_estimates, quality, disclosure
     )
+    if relations["fits"]:
+        unknown = bool((table.counts.totals < 0).any()), bool((table.counts.counts < 0).any())
+        hide_certain(relations["fits"], totals=unknown[0], counts=unknown[1])
     compared = named[common[:_MOST_COMPARED]]
     relations["quality"]["residuals"] = largest_residuals(
         X, proba, [shorts[j] for j in compared], disclosure, compared
@@ -244,6 +248,7 @@ def summarize_records(
             table.sizes,
             means,
             nodes[0]["codes_per_record"],
+            (table.counts.counts < 0).sum(axis=1),
             disclosure,
         ),
         "heat": {
