@@ -443,7 +443,7 @@ def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _type(argument: Any) -> str:
-    """Return letters for what compiled code depends on; `numba.typeof` takes ten times as long."""
+    """Return a short name of the type of an argument, ten times as fast as `numba.typeof`."""
     if isinstance(argument, np.ndarray):
         return f"{argument.dtype.char}{int(argument.flags.c_contiguous)}"
     return "n" if argument is None else "i"

@@ -176,7 +176,7 @@ def bivariate_residuals(
 
 
 def _codes(X: Any, columns: Ints) -> Iterator[tuple[int, Any]]:
-    """Yield where columns are 1, then where they are missing, in parts with their first row."""
+    """Yield indicators of ones and of missing values in blocks, each with its first row."""
     for start in range(0, X.shape[0], _ROWS):
         part = sp.csr_array(X[start : start + _ROWS].astype(np.float64))[:, columns]
         lost = part.copy()
@@ -186,7 +186,7 @@ def _codes(X: Any, columns: Ints) -> Iterator[tuple[int, Any]]:
 
 
 def _levels(table: pd.DataFrame) -> tuple[list[tuple[int, Any]], Ints]:
-    """Return where columns have each level, then are missing, in one part; items of levels."""
+    """Return indicators of levels and of missing values in one block, and the item of each level."""
     blocks, lost, item = [], [], []
     for j, (_, values) in enumerate(table.items()):
         if pd.api.types.is_numeric_dtype(values) and values.nunique() > _MOST_VALUES:

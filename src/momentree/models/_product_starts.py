@@ -124,7 +124,7 @@ def searched(
 
 
 def from_splits(data: ProductData, k: int, smoothing: float) -> list[ProductParameters]:
-    """Search on scales by which components are divided by numbers, their spread, or others."""
+    """Search on up to three scales, which decide by which columns components are divided."""
     c, scales = data.columns, []
     for others, power, squares in SCALES:
         scale = 1.0 / data.deviations

@@ -305,7 +305,7 @@ class MomentState(State):
                 self._check_third(self._fixed["subspace"])
 
     def _check_pairs(self, pairs: Floats) -> None:
-        """Check that rows with such sums of squares and products exist."""
+        """Refuse sums of squares and products that no rows can have."""
         squares, first = pairs.diagonal(), self._sums["first"]
         if self.model in ("bernoulli", "gaussian"):
             root = np.sqrt(np.maximum(squares, 0.0))

@@ -134,7 +134,7 @@ class MixtureParameters(ABC):
         return replace(self, weights=weights / weights.sum()).reordered(keep)
 
     def shrunk(self, whole: Self, kept: float) -> Self:
-        """Return components whose mean statistics differ from the average by less.
+        """Shrink the mean statistics of the components towards the average.
 
         Parameters
         ----------
@@ -174,7 +174,7 @@ class MixtureParameters(ABC):
 
     @classmethod
     def limited_smoothing(cls, smoothing: float, total: float, shape: tuple[int, ...]) -> float:  # noqa: ARG003
-        """Return the strength of the prior that is used if `smoothing` was asked for: the same.
+        """Return the effective strength of the prior: `smoothing`, unless a family limits it.
 
         Parameters
         ----------

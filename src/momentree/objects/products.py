@@ -148,7 +148,7 @@ class ProductParameters(MixtureParameters):
         return type(self)(w, mu, v, self.columns)
 
     def shrunk(self, whole: Self, kept: float) -> Self:
-        """Return components whose mean statistics differ from the average by less.
+        """Shrink the mean statistics of the components towards the average.
 
         Parameters
         ----------

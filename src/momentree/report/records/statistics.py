@@ -15,7 +15,7 @@ from momentree.report.disclosure import SMALL, Disclosure
 _MORE = 2
 """Stored decimals that are not shown, so that differences of means are exact."""
 _MANY_CELLS = 6
-"""Times `min_cell` records, in which no count below it follows from a mean and quartiles."""
+"""In groups of this many times `min_cell` records, mean and quartiles disclose no smaller count."""
 _EXACT, _EQUAL = 2**53, 1e-6
 """Whole numbers below the first are exact; the second tolerates rounding of other ones."""
 
