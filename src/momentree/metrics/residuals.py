@@ -186,7 +186,7 @@ def _codes(X: Any, columns: Ints) -> Iterator[tuple[int, Any]]:
 
 
 def _levels(table: pd.DataFrame) -> tuple[list[tuple[int, Any]], Ints]:
-    """Return indicators of levels and of missing values in one block, and the item of each level."""
+    """Return indicators of levels and of missing values as one block, and items of levels."""
     blocks, lost, item = [], [], []
     for j, (_, values) in enumerate(table.items()):
         if pd.api.types.is_numeric_dtype(values) and values.nunique() > _MOST_VALUES:
