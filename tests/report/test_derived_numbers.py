@@ -18,7 +18,7 @@ from momentree.report import summarize_records
 from momentree.report.disclosure import SMALL, Disclosure
 from momentree.report.records.statistics import number_statistics
 
-from .disclosure_attack import Grouped, plain
+from .disclosure_attack import Grouped, column_of, page_of, plain
 
 FEW = (1, 2, 3, 4)
 
@@ -152,3 +152,42 @@ def test_the_dependence_of_a_code_on_one_that_contains_it_is_not_measured():
     X = np.column_stack([first(sizes, 15, 4), first(sizes, 20, 10)])
     assert bivariate_residuals(X, proba)[0, 1] > 30
     assert np.isnan(bivariate_residuals(X, proba, min_cell=5)).all()
+
+
+@pytest.mark.parametrize("other", [10, 20, 30])
+def test_residuals_do_not_disclose_the_count_of_a_code(other):
+    sizes, pages = (60, 50), set()
+    both = [whole(sizes, 0), whole(sizes, 1), first(sizes, 30, 20), first(sizes, other, 20)]
+    for c in FEW:
+        for shift in range(2):  # among those with another code or not
+            rare = np.concatenate([np.roll(first((60,), 20), 25 * shift), first((50,), c)])
+            pages.add(plain(page(sizes, [*both, rare])["quality"]["residuals"]))
+    assert len(pages) == 1
+    assert "c3" in pages.pop()
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_residuals_do_not_disclose_numbers_of_small_groups(shown):
+    sizes, pages = (60, 50, 10 * shown + 3), set()
+    columns = [first(sizes, 30, 20, 0), first(sizes, 10, 40, 0)]
+    pages.add(plain(page(sizes, columns)["quality"]["residuals"]))
+    assert ("c1" in pages.pop()) is shown
+
+
+def test_residuals_do_not_disclose_counts_of_classes():
+    labels, pages = np.repeat([0, 1], [60, 50]), set()
+    known = {
+        "a": column_of([[30, 30], [10, 40]], ["no", "yes"]),
+        "b": np.roll(column_of([[20, 20, 20], [20, 10, 20]], ["x", "y", "z"]), 7),
+    }
+    for c in FEW:
+        columns = {
+            "rare in a group": column_of([[20, 40], [c, 50 - c]], ["no", "yes"]),
+            "rare": column_of([[30, 25, c, 5 - c], [20, 20, 5 - c, 5 + c]], ["p", "q", "r", "s"]),
+        }
+        columns = {name: values.astype(object) for name, values in {**columns, **known}.items()}
+        summary = page_of(labels, columns, dict.fromkeys(columns, "category"), {})
+        pages.add(plain(summary["quality"]["residuals"]))
+    (shown,) = pages
+    assert "a" in shown
+    assert "rare" not in shown

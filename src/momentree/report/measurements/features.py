@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -31,6 +31,15 @@ class Feature:
     entry: dict[str, Any]
     moments: Moments | None
     known: Floats  # numbers of known values per group, for the width of intervals
+    column: int = -1  # of the table
+    merged: bool = False  # whether classes of few records are one
+
+    @property
+    def suppressed(self) -> bool:
+        """Whether a number of records is suppressed."""
+        classes = self.entry["classes"]
+        counts = [n for one in classes for n in (*one["counts"], one["total"])]
+        return min([*self.entry["missing"], *counts]) < 0
 
     @property
     def hidden(self) -> set[int]:
@@ -53,7 +62,7 @@ def describe_features(
     Features of which nothing can be shown are left out.
     """
     found = []
-    for name, values in table.columns.items():
+    for column, (name, values) in enumerate(table.columns.items()):
         inside, kind = values[table.enough], table.kinds[name]
         if kind in ("number", "count"):
             feature = _numeric(inside, labels, n_groups, sizes, disclosure)
@@ -67,12 +76,16 @@ def describe_features(
             if not counted:
                 continue
             feature = _counted(counted[0], sizes, disclosure)
+            if kind == "category":
+                entry, levels = feature.entry, set(inside.tolist()) - {""}
+                merged = len(levels) > len(entry["classes"]) + entry["binary"]
+                feature = replace(feature, merged=merged)
         feature.entry.update(
             name=clean_text(name), kind=kind, unit=clean_text(table.units.get(name, ""))
         )
         if kind == "yes_no":
             feature.entry["words"] = [clean_text(word) for word in table.words[name]]
-        found.append(feature)
+        found.append(replace(feature, column=column))
     return found
 
 

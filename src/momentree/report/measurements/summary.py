@@ -156,18 +156,19 @@ def summarize_measurements(
     )
     relations["quality"]["residuals"] = None
     if relations["fits"]:
-        classes = [one for f in features for one in f.entry["classes"]]
-        counts = [n for f in features for n in f.entry["missing"]]
-        counts += [n for one in classes for n in one["counts"]]
         hide_certain(
             relations["fits"],
-            totals=any(one["total"] < 0 for one in classes),
-            counts=any(n < 0 for n in counts),
+            totals=any(one["total"] < 0 for f in features for one in f.entry["classes"]),
+            counts=any(f.suppressed for f in features),
         )
-    if not table.only_numbers:  # those may depend on each other within groups
-        names = [feature.entry["name"] for feature in features]
+    if not table.only_numbers and sizes.min() >= 0:  # those may depend on each other within groups
+        compared = [f for f in features if not (f.suppressed or f.merged)]
         relations["quality"]["residuals"] = largest_residuals(
-            table.frame[enough], probabilities, names, disclosure
+            table.frame[enough],
+            probabilities,
+            [f.entry["name"] for f in compared],
+            disclosure,
+            np.array([f.column for f in compared], dtype=np.intp),
         )
     for node in nodes:
         node["outcome_rates"] = rate_texts(

@@ -83,16 +83,14 @@ def largest_residuals(
     proba: Floats,
     names: Sequence[str],
     disclosure: Disclosure,
-    columns: Ints | None = None,
+    columns: Ints,
 ) -> dict[str, Any] | None:
     """Return the pairs of items with the largest residual dependence, ready for JSON.
 
-    The largest residual by chance has at most the limit of Bonferroni for all pairs.
-
-    Two digits of a residual of codes could disclose how many records have both, and with it the
-    suppressed counts of groups. Therefore, if counts are suppressed, its root is rounded. They are
-    then harder to derive, but not protected: whether a pair is shown, and its residual, can still
-    leave only one possible count.
+    The largest residual by chance has at most the limit of Bonferroni for all pairs. Of the items
+    in `columns`, no count may be suppressed: it could follow from a residual, and from whether one
+    is shown. The root of the residual is rounded if counts are suppressed, because two digits could
+    disclose how many records have both items.
     """
     values = bivariate_residuals(X, proba, columns=columns, min_cell=disclosure.min_cell)
     first, second = np.triu_indices(len(values), 1)

@@ -89,6 +89,14 @@ class PublishedTable:
             unknown |= hidden[inside].any(axis=0) & ~whole
         return unknown
 
+    def known(self) -> NDArray[np.bool_]:
+        """Return the codes of which no number is suppressed, in any group."""
+        tables = [table for table in (self.counts, self.missing) if table is not None]
+        shown = np.all(
+            [(one.counts >= 0).all(axis=0) & (one.totals >= 0) for one in tables], axis=0
+        )
+        return np.asarray(shown & (self.sizes >= 0).all())
+
     def of_codes(self, columns: Ints) -> PublishedTable:
         """Return the table of some of the codes."""
 

@@ -104,10 +104,10 @@ def summarize_records(
         (text, for binary outcomes), ``cell`` (position in the icicle);
         ``common``: codes by descending frequency; ``outcomes`` (see
         `momentree.report.records.count_outcomes`); ``heat``; ``scoring`` (the numbers that assign a
-        record, from the published counts); ``quality``, with ``residuals`` or None: the
-        ``pairs`` of the 200 most common codes with the largest dependence within groups (``items``,
-        ``residual`` as in `momentree.metrics.bivariate_residuals`), and the ``limit`` of what is
-        chance;
+        record, from the published counts); ``quality``, with ``residuals`` or None: of the 200 most
+        common codes without suppressed numbers, the ``pairs`` with the largest dependence within
+        groups (``items``, ``residual`` as in `momentree.metrics.bivariate_residuals`), and the
+        ``limit`` of what is chance;
         ``codes_per_record`` (means and quartiles), ``table_one`` (``columns`` and ``rows``; see
         `table_one`), ``certainty`` (relative ``entropy``, and ``mean_posterior`` (k, k) by assigned
         group), ``corrected`` (``outcomes`` and ``covariates`` by the three-step method; None for
@@ -204,7 +204,7 @@ def summarize_records(
             totals=bool((table.counts.totals < 0).any()),
             counts=bool((table.counts.counts < 0).any()),
         )
-    compared = named[common[:_MOST_COMPARED]]
+    compared = named[common[published.known()[common]][:_MOST_COMPARED]]
     relations["quality"]["residuals"] = largest_residuals(
         X, proba, [shorts[j] for j in compared], disclosure, compared
     )
