@@ -39,7 +39,7 @@ class Feature:
         """Whether a number of records is suppressed."""
         classes = self.entry["classes"]
         counts = [n for one in classes for n in (*one["counts"], one["total"])]
-        return min([*self.entry["missing"], *counts]) < 0
+        return bool(min([*self.entry["missing"], *counts]) < 0)
 
     @property
     def hidden(self) -> set[int]:
