@@ -27,7 +27,6 @@ def test_repairs_are_reported(tmp_path):
         ("upper_case", 2),
         ("repeated_entries", 2),
         ("titles_used",),
-        ("records_without_codes", 1),
         ("too_few_codes", 1),
     ]
 
@@ -227,11 +226,18 @@ def test_repeats_are_counted_in_new_records_too(tmp_path):
 
 def test_records_whose_codes_were_all_dropped(tmp_path):
     rows = "".join(f"r{i},A{i}\n" for i in range(9))
-    rare = written(tmp_path, f"id,code\n{rows}x,B1\ny,B1\ny,B2\nz,B2\n", min_records=2)
+    text, options = "x,B1\ny,B1\ny,B2\nz,B2\n", {"min_records": 2, "min_codes": 2}
+    rare = written(tmp_path, f"id,code\n{rows}{text}", **options)
     assert notes_of(rare)["all_codes_dropped"] == {"n_records": 9, "n_all": 12}
     rows = "".join(f"r{i},\n" for i in range(6))
-    none = written(tmp_path, f"id,code\n{rows}x,B1\ny,B1\ny,B2\nz,B2\n", min_records=2)
+    none = written(tmp_path, f"id,code\n{rows}{text}", **options)
     assert notes_of(none)["records_without_codes"] == {"n_records": 6, "n_all": 9}
+    assert notes_of(none)["too_few_codes"]["n_records"] == 8
+
+
+def test_records_without_codes_are_noted_once(tmp_path):
+    (note,) = written(tmp_path, "id,code\nw,\nx,B1\ny,B1\ny,B2\nz,B2\n").notes[-1:]
+    assert str(note).startswith("1 of 4 records has none of the codes: excluded from fitting")
 
 
 def test_columns_left_out_are_not_among_those_of_codes(tmp_path):

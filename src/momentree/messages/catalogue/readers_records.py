@@ -74,7 +74,8 @@ WORDS: dict[str, str] = {
         "{n_records:,} of {n_all:~record} {n_records:?has/have} no codes, or none of those kept"
     ),
     "too_few_codes": (
-        "{n_records:,} of {n_all:~record} {n_records:?has/have} fewer than {min_codes:~code}: "
+        "{n_records:,} of {n_all:~record} {n_records:?has/have} "
+        "{min_codes:?none of the codes/fewer than {min_codes:,} codes}: "
         "excluded from fitting, assigned afterwards"
     ),
     # Cells with codes

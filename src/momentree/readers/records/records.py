@@ -451,7 +451,7 @@ def note_few_codes(
 ) -> list[Message]:
     """Return notes on records without codes, all `dropped` perhaps, and with few of them."""
     notes = []
-    if n_none:
+    if n_none and n_none != n_few:
         code = "all_codes_dropped" if dropped else "records_without_codes"
         notes.append(Message(code, n_records=n_none, n_all=n))
     if n_few:
