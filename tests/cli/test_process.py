@@ -134,6 +134,17 @@ def test_odd_sizes_of_the_terminal():
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+def test_a_date_of_builds_that_is_none(model, lasting_table):
+    done = subprocess.run(
+        [*COMMAND, "assign", model, lasting_table],
+        capture_output=True,
+        env=clean_environment(SOURCE_DATE_EPOCH="abc"),
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_help_loads_no_libraries():
     code = "import sys, momentree.cli; print({'numpy', 'pandas', 'sklearn'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, timeout=60)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import warnings
@@ -30,6 +31,8 @@ _OUT_OF_MEMORY = {"topics": "out_of_memory_words", "clusters": "out_of_memory_co
 def prepare_process() -> None:
     """Prepare the process to print safely anywhere, and to clean up if it is stopped."""
     prepare_screen()
+    # NumPy fails on anything but a time when scikit-learn asks whether it has f2py, used nowhere.
+    os.environ.pop("SOURCE_DATE_EPOCH", None)
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         # A command started by nohup ignores SIGHUP, and must continue to do so.
