@@ -48,6 +48,9 @@ from momentree.tree.one_level import one_level
 log = logging.getLogger("momentree.models")
 package_log = logging.getLogger("momentree")
 
+BRIEF = 30
+"""EM steps from each start, at most, while the number of components is searched."""
+
 
 @dataclass(frozen=True)
 class DensityFit:
@@ -132,8 +135,14 @@ class DensityModel(
         """
 
     @abstractmethod
-    def _fit(self, samples: Any, weight: Floats, n_components: int) -> DensityFit:
-        """Fit checked samples of positive total weight."""
+    def _fit(
+        self, samples: Any, weight: Floats, n_components: int, *, brief: bool = False
+    ) -> DensityFit:
+        """Fit checked samples of positive total weight.
+
+        With `brief`, EM may end as soon as the likelihood is known to much less than the penalty of
+        BIC.
+        """
 
     @abstractmethod
     def _log_joint(self, samples: Any) -> Floats:
@@ -238,18 +247,25 @@ class DensityModel(
         return self
 
     def _lowest_bic(self, samples: Any, weight: Floats, most: int) -> DensityFit:
-        """Fit 1, 2, ... components until BIC stops falling; return the fit of lowest BIC."""
+        """Fit 1, 2, ... components briefly until BIC stops falling, and fit the best in full.
 
-        def fit(k: int) -> tuple[DensityFit, float, ArrayLike]:
+        If a component of it then has too few samples, the best smaller number is taken.
+        """
+
+        def fit(k: int, *, brief: bool = True) -> tuple[DensityFit, float, NDArray[Any]]:
             log.info("trying %d", k)
-            found = self._fit(samples, weight, k)
+            found = self._fit(samples, weight, k, brief=brief)
             likelihood, n = found.usual or (found.log_likelihood, float(weight.sum()))
             bic = _bic(likelihood, found.n_parameters, n)
             log.info("BIC of %d components: %.6g", k, bic)
             n_found = len(found.attributes["weights_"])
             return found, bic, np.bincount(found.labels, weight, minlength=n_found)
 
-        best, bics = guarded_search(fit, most, FEW_SAMPLES)
+        found, bics = guarded_search(fit, most, FEW_SAMPLES)
+        for k in reversed(found):
+            best, bics[k - 1], sizes = fit(k, brief=False)
+            if sizes.min() >= FEW_SAMPLES:
+                break
         return replace(best, diagnostics={**best.diagnostics, "bic": bics})
 
     def _check_parameters(self) -> None:

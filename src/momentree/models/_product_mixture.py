@@ -19,7 +19,7 @@ from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
 from momentree.models._decomposers import decomposed
-from momentree.models._density import DensityFit, DensityModel, log
+from momentree.models._density import BRIEF, DensityFit, DensityModel, log
 from momentree.models._product_starts import (
     MOST_FEATURES,
     ProductData,
@@ -115,12 +115,16 @@ class ProductMixture(DensityModel):
         """Return the columns; only a fit needs the floor of variances."""
         return family_of(self._coder, gaps, reg_covar)
 
-    def _fit(self, samples: Unencoded, weight: Floats, n_components: int) -> DensityFit:
+    def _fit(
+        self, samples: Unencoded, weight: Floats, n_components: int, *, brief: bool = False
+    ) -> DensityFit:
         if samples.encoded is None:
             samples.encoded = self._learned(samples.parts, weight)
-        return self._fitted(samples.encoded, weight, n_components)
+        return self._fitted(samples.encoded, weight, n_components, brief=brief)
 
-    def _fitted(self, samples: Encoded, weight: Floats, n_components: int) -> DensityFit:
+    def _fitted(
+        self, samples: Encoded, weight: Floats, n_components: int, *, brief: bool
+    ) -> DensityFit:
         columns = self._family(_gaps_of(samples.missing), self.reg_covar)
         data, at = ProductData.prepared(columns, samples.X, samples.missing, weight)
         parameters, diagnostics = self._started(data, n_components)
@@ -135,11 +139,11 @@ class ProductMixture(DensityModel):
                     start,
                     sample_weight=data.weight,
                     smoothing=self.smoothing,
-                    max_iter=self.max_iter,
+                    max_iter=min(self.max_iter, BRIEF) if brief else self.max_iter,
                     tol=self.tol,
                 )
 
-            refined, best = most_likely(starts, data.whole, run, self.smoothing)
+            refined, best = most_likely(starts, data.whole, run, self.smoothing, brief=brief)
             found, n_iter, converged = refined.parameters, refined.n_iter, refined.converged
             diagnostics = {**diagnostics, "start": parameters[best][1]}
         else:

@@ -95,7 +95,8 @@ class MixedMixture(ProductMixture):
     notes_ : list of Message
         What was repaired or is doubtful; ``fit`` also issues these as warnings.
     diagnostics_ : mapping
-        "start", and "log_likelihood" of the samples.
+        "start", and "log_likelihood" of the samples; "bic", with ``n_components="auto"``: the BIC
+        of 1, 2, ... components, of all but the chosen number after at most 30 EM steps.
     vocabulary_ : ndarray of str of shape (n_features,)
         Column names; "0", "1", ... if there are none.
     n_features_in_ : int
