@@ -43,6 +43,25 @@ def test_one_population_of_rounded_numbers_is_one_group(seed):
     assert len(model.weights_) == 1
 
 
+@pytest.mark.parametrize("seed", [3, 5])
+def test_equal_rounded_numbers_are_no_group(seed):
+    # Without a floor of variances, five or more equal numbers make two or more further groups.
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.normal(size=(200, 2)).round(1), columns=["a", "b"])
+    X = X.assign(yes=rng.random(200) < 0.4)
+    assert len(MixedMixture("auto").fit(X).weights_) == 1
+
+
+def test_zeros_of_rounded_numbers_are_a_group():
+    rng = np.random.default_rng(0)
+    amount = np.where(rng.random(300) < 0.3, 0.0, rng.lognormal(1, 0.5, 300)).round(1)
+    X = pd.DataFrame({"amount": amount, "x": rng.normal(size=300)})
+    with warns(MomentreeWarning, "variances_at_floor_of_auto"):
+        model = MixedMixture("auto").fit(X)
+    assert np.isclose(model.means_[:, 0], 0.0, atol=0.05).any()
+    assert model.variances_[:, 0].min() == pytest.approx(0.1**2 / 12)
+
+
 def test_em_ends_early_while_the_number_is_searched(monkeypatch):
     steps = []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
@@ -34,6 +34,10 @@ from momentree.refinement import Refined, em
 
 ProductStart = Literal["auto", "splits", "moments"]
 
+SAME = 1e-9
+"""Values that differ by at most this fraction of their range are equal."""
+ON_GRID = 0.01
+"""Largest distance of a value from a multiple of the step, in steps."""
 AT_FLOOR = 1.001
 """A variance below this multiple of its floor is at the floor."""
 
@@ -126,6 +130,8 @@ class ProductMixture(DensityModel):
         self, samples: Encoded, weight: Floats, n_components: int, *, brief: bool
     ) -> DensityFit:
         columns = self._family(_gaps_of(samples.missing), self.reg_covar)
+        least = np.maximum(columns.least_variance, _rounding(samples, weight, columns.n_numbers))
+        columns = replace(columns, least_variance=least)
         data, at = ProductData.prepared(columns, samples.X, samples.missing, weight)
         parameters, diagnostics = self._started(data, n_components)
         n_iter, converged = 1, True
@@ -323,6 +329,27 @@ class ProductMixture(DensityModel):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _rounding(samples: Encoded, weight: Floats, n_numbers: int) -> Floats:
+    """Return the variance of rounding of each standardized number; 0 if it is not rounded.
+
+    A number is rounded if all its values are multiples of a step apart. Of a step above the
+    standard deviation, that deviation counts, so that a column of few values keeps its groups.
+    """
+    X = samples.X[:, :n_numbers].toarray()
+    if samples.missing is not None:
+        X[samples.missing[:, :n_numbers].toarray() > 0] = np.nan
+    return np.array([min(_step(x[~np.isnan(x)]), 1.0) ** 2 / 12.0 for x in X[weight > 0].T])
+
+
+def _step(values: Floats) -> float:
+    """Return the step of the grid on which all values are, or 0 if there is none."""
+    values = np.unique(values)
+    steps = np.diff(values)
+    step = float(np.min(steps[steps > SAME * np.ptp(values)], initial=np.inf))
+    multiples = (values - values[0]) / step
+    return step if np.abs(multiples - multiples.round()).max() <= ON_GRID else 0.0
 
 
 def _gaps_of(missing: Any | None) -> Ints:
