@@ -346,6 +346,8 @@ def _rounding(samples: Encoded, weight: Floats, n_numbers: int) -> Floats:
 def _step(values: Floats) -> float:
     """Return the step of the grid on which all values are, or 0 if there is none."""
     values = np.unique(values)
+    if len(values) < 2:  # others may be too far from the rest
+        return 0.0
     steps = np.diff(values)
     step = float(np.min(steps[steps > SAME * np.ptp(values)], initial=np.inf))
     multiples = (values - values[0]) / step
