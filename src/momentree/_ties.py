@@ -12,7 +12,7 @@ from momentree._types import Floats, Ints
 SAME = 1e-9
 """Relative difference of equal numbers. Processors round sums in different ways, to about 1e-14."""
 SAME_OF_EM = 1e-6
-"""The same of results of EM, which stops before it reaches an optimum."""
+"""Relative difference of equal results of EM, which stops before it reaches an optimum."""
 SAME_ENTRY = 1e-6
 """The same of entries of eigenvectors, whose errors are those of M2 divided by a gap."""
 

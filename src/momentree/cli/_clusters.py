@@ -177,7 +177,7 @@ def _fit_flat(
 
 
 def predictive_power(records: Records | Measurements, labels: Any) -> dict[str, Any]:
-    """Measure how well groups predict each outcome; nothing is returned of rare classes."""
+    """Measure how well groups predict each outcome; empty for an outcome with a rare class."""
     powers: dict[str, Any] = {}
     for name, values in records.outcomes.items():
         known = values[records.enough]

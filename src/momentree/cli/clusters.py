@@ -314,7 +314,7 @@ def clusters(
     )
     parameters: dict[str, Any] = {"refine": "em" if refine else None}
     if not flat:
-        # If groups had at least one record less than are shown, a suppressed size would be known.
+        # With at least 5 records in each group, a size shown as "<6" would be known to be 5.
         raised = min_cell if min_samples_leaf == min_cell - 1 else min_samples_leaf
         parameters["min_samples_leaf"] = raised
     reading: dict[str, Any] = {

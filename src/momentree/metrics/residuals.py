@@ -1,4 +1,4 @@
-"""Dependence of pairs of items that groups leave unexplained."""
+"""Dependence between items that groups do not explain."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def searched(
 
 
 def from_splits(data: ProductData, k: int, smoothing: float) -> list[ProductParameters]:
-    """Search on up to three scales, which decide by which columns components are divided."""
+    """Search on up to three scales; each favors other columns for dividing components."""
     c, scales = data.columns, []
     for others, power, squares in SCALES:
         scale = 1.0 / data.deviations

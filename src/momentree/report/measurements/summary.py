@@ -159,8 +159,11 @@ def summarize_measurements(
         classes = [one for f in features for one in f.entry["classes"]]
         counts = [n for f in features for n in f.entry["missing"]]
         counts += [n for one in classes for n in one["counts"]]
-        totals = [one["total"] for one in classes]
-        hide_certain(relations["fits"], totals=min(totals, default=0) < 0, counts=min(counts) < 0)
+        hide_certain(
+            relations["fits"],
+            totals=any(one["total"] < 0 for one in classes),
+            counts=any(n < 0 for n in counts),
+        )
     if not table.only_numbers:  # those may depend on each other within groups
         names = [feature.entry["name"] for feature in features]
         relations["quality"]["residuals"] = largest_residuals(

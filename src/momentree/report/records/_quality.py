@@ -90,9 +90,9 @@ def largest_residuals(
     The largest residual by chance has at most the limit of Bonferroni for all pairs.
 
     Two digits of a residual of codes could disclose how many records have both, and with it the
-    suppressed counts of groups. Therefore, if counts are suppressed, its root is rounded: as the
-    expected counts of the table are at least five, for each of their values that a reader may
-    try, some whole number of records has a residual that is rounded in this way.
+    suppressed counts of groups. Therefore, if counts are suppressed, its root is rounded. They are
+    then harder to derive, but not protected: whether a pair is shown, and its residual, can still
+    leave only one possible count.
     """
     values = bivariate_residuals(X, proba, columns=columns, min_cell=disclosure.min_cell)
     first, second = np.triu_indices(len(values), 1)

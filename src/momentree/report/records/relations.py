@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,7 @@ def describe_relations(
         getattr(records, "covariates", ()),
     )
 
+    @cache
     def counts_of(name: str) -> list[dict[str, Any]]:
         some = {name: outcomes[name]} if name in outcomes else {}
         return count_outcomes(some, labels, k, min_cell, records.outcome_names)

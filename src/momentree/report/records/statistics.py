@@ -15,7 +15,7 @@ from momentree.report.disclosure import SMALL, Disclosure
 _MORE = 2
 """Stored decimals that are not shown, so that differences of means are exact."""
 _MANY_CELLS = 6
-"""In groups of this many times `min_cell` records, mean and quartiles disclose no smaller count."""
+"""Groups of this many times `min_cell` records count as large enough for means and quartiles."""
 _EXACT, _EQUAL = 2**53, 1e-6
 """Whole numbers below the first are exact; the second tolerates rounding of other ones."""
 

@@ -199,8 +199,11 @@ def summarize_records(
         records, outcomes, labels, proba, table.sizes, table.size_estimates, quality, disclosure
     )
     if relations["fits"]:
-        unknown = bool((table.counts.totals < 0).any()), bool((table.counts.counts < 0).any())
-        hide_certain(relations["fits"], totals=unknown[0], counts=unknown[1])
+        hide_certain(
+            relations["fits"],
+            totals=bool((table.counts.totals < 0).any()),
+            counts=bool((table.counts.counts < 0).any()),
+        )
     compared = named[common[:_MOST_COMPARED]]
     relations["quality"]["residuals"] = largest_residuals(
         X, proba, [shorts[j] for j in compared], disclosure, compared
