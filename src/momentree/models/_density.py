@@ -140,8 +140,7 @@ class DensityModel(
     ) -> DensityFit:
         """Fit checked samples of positive total weight.
 
-        With `brief`, EM may end as soon as the likelihood is known to much less than the penalty of
-        BIC.
+        With `brief`, EM may end early, at a likelihood that is usually only a little lower.
         """
 
     @abstractmethod
@@ -261,8 +260,8 @@ class DensityModel(
             n_found = len(found.attributes["weights_"])
             return found, bic, np.bincount(found.labels, weight, minlength=n_found)
 
-        found, bics = guarded_search(fit, most, FEW_SAMPLES)
-        for k in reversed(found):
+        _, lower, bics = guarded_search(fit, most, FEW_SAMPLES)
+        for k in reversed(lower):
             best, bics[k - 1], sizes = fit(k, brief=False)
             if sizes.min() >= FEW_SAMPLES:
                 break
