@@ -48,6 +48,7 @@ class Unencoded:
 
     parts: Any
     encoded: Encoded | None = None
+    rounding: Floats | float = 0.0
 
 
 class ColumnCoder(Protocol):
@@ -124,15 +125,12 @@ class ProductMixture(DensityModel):
     ) -> DensityFit:
         if samples.encoded is None:
             samples.encoded = self._learned(samples.parts, weight)
-        return self._fitted(samples.encoded, weight, n_components, brief=brief)
-
-    def _fitted(
-        self, samples: Encoded, weight: Floats, n_components: int, *, brief: bool
-    ) -> DensityFit:
-        columns = self._family(_gaps_of(samples.missing), self.reg_covar)
-        least = np.maximum(columns.least_variance, _rounding(samples, weight, columns.n_numbers))
+            samples.rounding = _rounding(samples.encoded, weight, len(self._coder.units[0]))
+        encoded = samples.encoded
+        columns = self._family(_gaps_of(encoded.missing), self.reg_covar)
+        least = np.maximum(columns.least_variance, samples.rounding)
         columns = replace(columns, least_variance=least)
-        data, at = ProductData.prepared(columns, samples.X, samples.missing, weight)
+        data, at = ProductData.prepared(columns, encoded.X, encoded.missing, weight)
         parameters, diagnostics = self._started(data, n_components)
         n_iter, converged = 1, True
         if self.refine:
@@ -160,7 +158,7 @@ class ProductMixture(DensityModel):
         joint = log_joint(data.rows, found)
         labels = np.empty(len(at), dtype=np.intp)
         labels[at] = largest(joint)
-        total = float(weight[at] @ log_posterior(joint)[1] + weight @ samples.log_base)
+        total = float(weight[at] @ log_posterior(joint)[1] + weight @ encoded.log_base)
         k = found.n_components
         shift, scale = self._coder.units
         a = columns.n_numbers
@@ -173,7 +171,7 @@ class ProductMixture(DensityModel):
             "_centers": found.centers,
             "_variances": found.variances,
         }
-        notes = [*samples.notes, *self._variance_notes(found)]
+        notes = [*encoded.notes, *self._variance_notes(found)]
         free = columns.n_features + a - columns.n_categories
         return DensityFit(
             attributes,
@@ -229,7 +227,9 @@ class ProductMixture(DensityModel):
         n = int(low.any(axis=0).sum())
         auto = self.n_components == "auto"
         code = "variances_at_floor_of_auto" if auto else "variances_at_floor"
-        return [Message(code, columns=names, found=n, reg_covar=self.reg_covar)]
+        # In squared units of the column, and as a fraction of its variance.
+        least = (floor * np.maximum(1.0, self._coder.units[1][:, None] ** 2))[low.any(axis=1)]
+        return [Message(code, columns=names, found=n, reg_covar=float(least.max()))]
 
     # --- results ----------------------------------------------------------------------------------
 
@@ -337,10 +337,11 @@ def _rounding(samples: Encoded, weight: Floats, n_numbers: int) -> Floats:
     A number is rounded if all its values are multiples of a step apart. Of a step above the
     standard deviation, that deviation counts, so that a column of few values keeps its groups.
     """
-    X = samples.X[:, :n_numbers].toarray()
+    here = np.flatnonzero(weight > 0)
+    X = samples.X[here][:, :n_numbers].toarray()
     if samples.missing is not None:
-        X[samples.missing[:, :n_numbers].toarray() > 0] = np.nan
-    return np.array([min(_step(x[~np.isnan(x)]), 1.0) ** 2 / 12.0 for x in X[weight > 0].T])
+        X[samples.missing[here][:, :n_numbers].toarray() > 0] = np.nan
+    return np.array([min(_step(x[~np.isnan(x)]), 1.0) ** 2 / 12.0 for x in X.T])
 
 
 def _step(values: Floats) -> float:
@@ -348,8 +349,9 @@ def _step(values: Floats) -> float:
     values = np.unique(values)
     if len(values) < 2:  # others may be too far from the rest
         return 0.0
-    steps = np.diff(values)
-    step = float(np.min(steps[steps > SAME * np.ptp(values)], initial=np.inf))
+    steps, whole = np.diff(values), float(np.ptp(values))
+    # The range is more accurate than a difference of neighbors, such as of single precision.
+    step = whole / round(whole / float(steps[steps > SAME * whole].min()))
     multiples = (values - values[0]) / step
     return step if np.abs(multiples - multiples.round()).max() <= ON_GRID else 0.0
 
