@@ -334,8 +334,9 @@ class ProductMixture(DensityModel):
 def _rounding(samples: Encoded, weight: Floats, n_numbers: int) -> Floats:
     """Return the variance of rounding of each standardized number; 0 if it is not rounded.
 
-    A number is rounded if all its values are multiples of a step apart. Of a step above the
-    standard deviation, that deviation counts, so that a column of few values keeps its groups.
+    A number is rounded if all differences of its values are multiples of the smallest, the step. Of
+    a step above the standard deviation, that deviation counts, so that a column of few values keeps
+    its groups.
     """
     here = np.flatnonzero(weight > 0)
     X = samples.X[here][:, :n_numbers].toarray()

@@ -54,8 +54,8 @@ class MixedMixture(ProductMixture):
     reg_covar : float > 0, default=1e-6
         Smallest variance of a number in a component, in squared units of the column, and at most
         this fraction of the variance of the column. It is no less than the variance of rounding,
-        step² / 12, if all values of the column are multiples of a step apart. Of a step above the
-        standard deviation of the column, that deviation counts.
+        step² / 12, if all differences of values are multiples of the smallest, the step. Of a step
+        above the standard deviation of the column, that deviation counts.
     smoothing : float > 0, default=1e-6
         Number of average samples added to every component, so that no probability is 0 or 1.
         Numbers are not smoothed. The default maximizes the likelihood; for rare values in new
