@@ -48,9 +48,6 @@ from momentree.tree.one_level import one_level
 log = logging.getLogger("momentree.models")
 package_log = logging.getLogger("momentree")
 
-BRIEF = 30
-"""EM steps from each start, at most, while the number of components is searched."""
-
 
 @dataclass(frozen=True)
 class DensityFit:
@@ -73,6 +70,8 @@ class DensityFit:
     usual : (float, float) or None
         Log-likelihood and weight without the extreme rows, which would decide every comparison;
         None if there are none.
+    brief : bool
+        Whether EM was cut short, for the search of the number of components.
     """
 
     attributes: Mapping[str, Any]
@@ -83,6 +82,7 @@ class DensityFit:
     converged: bool = True
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
     usual: tuple[float, float] | None = None
+    brief: bool = False
 
 
 class DensityModel(
@@ -140,7 +140,8 @@ class DensityModel(
     ) -> DensityFit:
         """Fit checked samples of positive total weight.
 
-        With `brief`, EM may end early, at a likelihood that is usually only a little lower.
+        With `brief`, EM may end early, at a likelihood that is usually only a little lower; the fit
+        then says so.
         """
 
     @abstractmethod
@@ -246,7 +247,7 @@ class DensityModel(
         return self
 
     def _lowest_bic(self, samples: Any, weight: Floats, most: int) -> DensityFit:
-        """Fit 1, 2, ... components briefly until BIC stops falling, and fit the best in full.
+        """Fit 1, 2, ... components until BIC stops falling; return the best, fitted in full.
 
         If a component of it then has too few samples, the best smaller number is taken.
         """
@@ -260,8 +261,8 @@ class DensityModel(
             n_found = len(found.attributes["weights_"])
             return found, bic, np.bincount(found.labels, weight, minlength=n_found)
 
-        _, lower, bics = guarded_search(fit, most, FEW_SAMPLES)
-        for k in reversed(lower):
+        best, lower, bics = guarded_search(fit, most, FEW_SAMPLES)
+        for k in reversed(lower if best.brief else []):
             best, bics[k - 1], sizes = fit(k, brief=False)
             if sizes.min() >= FEW_SAMPLES:
                 break

@@ -19,7 +19,7 @@ from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
 from momentree.models._decomposers import decomposed
-from momentree.models._density import BRIEF, DensityFit, DensityModel, log
+from momentree.models._density import DensityFit, DensityModel, log
 from momentree.models._product_starts import (
     MOST_FEATURES,
     ProductData,
@@ -34,6 +34,8 @@ from momentree.refinement import Refined, em
 
 ProductStart = Literal["auto", "splits", "moments"]
 
+BRIEF = 30
+"""EM steps from each start, at most, while the number of components is searched."""
 SAME = 1e-9
 """Values that differ by at most this fraction of their range are equal."""
 ON_GRID = 0.01
@@ -181,6 +183,7 @@ class ProductMixture(DensityModel):
             n_iter,
             converged,
             {**diagnostics, "log_likelihood": total, "notes": notes},
+            brief=brief,
         )
 
     def _started(

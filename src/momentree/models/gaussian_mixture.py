@@ -23,7 +23,7 @@ from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.inference import log_posterior
 from momentree.messages import Message
 from momentree.models._decomposers import Decomposer, decomposed
-from momentree.models._density import BRIEF, DensityFit, DensityModel, log
+from momentree.models._density import DensityFit, DensityModel, log
 from momentree.models._gaussian_data import GaussianData
 from momentree.models._gaussian_density import GaussianComponents
 from momentree.models._gaussian_fit import fitted
@@ -119,8 +119,8 @@ class GaussianMixture(DensityModel):
         them too.
     diagnostics_ : dict
         "start": name of the chosen start, with ", exchanges" if exchanges raised the likelihood;
-        "bic", with ``n_components="auto"``: the BIC of 1, 2, ... components, of all but the chosen
-        number after at most 30 EM steps.
+        "bic", with ``n_components="auto"``: the BIC of 1, 2, ...
+        components.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features,)
@@ -217,6 +217,7 @@ class GaussianMixture(DensityModel):
     def _fit(
         self, samples: Any, weight: Floats, n_components: int, *, brief: bool = False
     ) -> DensityFit:
+        del brief  # most of the time is that of the starts
         X, missing = samples
         d = X.shape[1]
         entries = {"full": n_components * d * d, "tied": d * d}.get(self.covariance_type, 0)
@@ -238,7 +239,7 @@ class GaussianMixture(DensityModel):
             start=self.start,
             refine=self.refine is not None,
             smoothing=smoothing,
-            max_iter=min(self.max_iter, BRIEF) if brief else self.max_iter,
+            max_iter=self.max_iter,
             tol=self.tol,
             decompose=lambda moments: decomposed(
                 moments, n_components, self.decomposition, self.random_state
