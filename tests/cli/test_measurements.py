@@ -212,7 +212,7 @@ def test_groups_of_one_repeated_value_are_noted(tmp_path):
         for i in range(N)
     ]  # fmt: skip
     shown = invoke("clusters", written(tmp_path / "drinks.csv", rows), "--groups", "3").stderr
-    assert "no variance in drinks: they describe few records, or many with the same value" in shown
+    assert "no variance in drinks: it describes few records, or many with the same value" in shown
     assert "with --kind" in shown
 
 

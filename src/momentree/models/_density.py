@@ -70,6 +70,8 @@ class DensityFit:
     usual : (float, float) or None
         Log-likelihood and weight without the extreme rows, which would decide every comparison;
         None if there are none.
+    brief : bool
+        Whether EM was cut short, for the search of the number of components.
     """
 
     attributes: Mapping[str, Any]
@@ -80,6 +82,7 @@ class DensityFit:
     converged: bool = True
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
     usual: tuple[float, float] | None = None
+    brief: bool = False
 
 
 class DensityModel(
@@ -132,8 +135,14 @@ class DensityModel(
         """
 
     @abstractmethod
-    def _fit(self, samples: Any, weight: Floats, n_components: int) -> DensityFit:
-        """Fit checked samples of positive total weight."""
+    def _fit(
+        self, samples: Any, weight: Floats, n_components: int, *, brief: bool = False
+    ) -> DensityFit:
+        """Fit checked samples of positive total weight.
+
+        With `brief`, EM may end early, at a likelihood that is usually only a little lower; the fit
+        then says so.
+        """
 
     @abstractmethod
     def _log_joint(self, samples: Any) -> Floats:
@@ -238,18 +247,25 @@ class DensityModel(
         return self
 
     def _lowest_bic(self, samples: Any, weight: Floats, most: int) -> DensityFit:
-        """Fit 1, 2, ... components until BIC stops falling; return the fit of lowest BIC."""
+        """Fit 1, 2, ... components until BIC stops falling; return the best, fitted in full.
 
-        def fit(k: int) -> tuple[DensityFit, float, ArrayLike]:
+        If a component of it then has too few samples, the best smaller number is taken.
+        """
+
+        def fit(k: int, *, brief: bool = True) -> tuple[DensityFit, float, NDArray[Any]]:
             log.info("trying %d", k)
-            found = self._fit(samples, weight, k)
+            found = self._fit(samples, weight, k, brief=brief)
             likelihood, n = found.usual or (found.log_likelihood, float(weight.sum()))
             bic = _bic(likelihood, found.n_parameters, n)
             log.info("BIC of %d components: %.6g", k, bic)
             n_found = len(found.attributes["weights_"])
             return found, bic, np.bincount(found.labels, weight, minlength=n_found)
 
-        best, bics = guarded_search(fit, most, FEW_SAMPLES)
+        best, lower, bics = guarded_search(fit, most, FEW_SAMPLES)
+        for k in reversed(lower if best.brief else []):
+            best, bics[k - 1], sizes = fit(k, brief=False)
+            if sizes.min() >= FEW_SAMPLES:
+                break
         return replace(best, diagnostics={**best.diagnostics, "bic": bics})
 
     def _check_parameters(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
@@ -34,6 +34,12 @@ from momentree.refinement import Refined, em
 
 ProductStart = Literal["auto", "splits", "moments"]
 
+BRIEF = 30
+"""EM steps from each start, at most, while the number of components is searched."""
+SAME = 1e-9
+"""Values that differ by at most this fraction of their range are equal."""
+ON_GRID = 0.01
+"""Largest distance of a value from a multiple of the step, in steps."""
 AT_FLOOR = 1.001
 """A variance below this multiple of its floor is at the floor."""
 
@@ -44,6 +50,7 @@ class Unencoded:
 
     parts: Any
     encoded: Encoded | None = None
+    rounding: Floats | float = 0.0
 
 
 class ColumnCoder(Protocol):
@@ -115,14 +122,17 @@ class ProductMixture(DensityModel):
         """Return the columns; only a fit needs the floor of variances."""
         return family_of(self._coder, gaps, reg_covar)
 
-    def _fit(self, samples: Unencoded, weight: Floats, n_components: int) -> DensityFit:
+    def _fit(
+        self, samples: Unencoded, weight: Floats, n_components: int, *, brief: bool = False
+    ) -> DensityFit:
         if samples.encoded is None:
             samples.encoded = self._learned(samples.parts, weight)
-        return self._fitted(samples.encoded, weight, n_components)
-
-    def _fitted(self, samples: Encoded, weight: Floats, n_components: int) -> DensityFit:
-        columns = self._family(_gaps_of(samples.missing), self.reg_covar)
-        data, at = ProductData.prepared(columns, samples.X, samples.missing, weight)
+            samples.rounding = _rounding(samples.encoded, weight, len(self._coder.units[0]))
+        encoded = samples.encoded
+        columns = self._family(_gaps_of(encoded.missing), self.reg_covar)
+        least = np.maximum(columns.least_variance, samples.rounding)
+        columns = replace(columns, least_variance=least)
+        data, at = ProductData.prepared(columns, encoded.X, encoded.missing, weight)
         parameters, diagnostics = self._started(data, n_components)
         n_iter, converged = 1, True
         if self.refine:
@@ -135,11 +145,11 @@ class ProductMixture(DensityModel):
                     start,
                     sample_weight=data.weight,
                     smoothing=self.smoothing,
-                    max_iter=self.max_iter,
+                    max_iter=min(self.max_iter, BRIEF) if brief else self.max_iter,
                     tol=self.tol,
                 )
 
-            refined, best = most_likely(starts, data.whole, run, self.smoothing)
+            refined, best = most_likely(starts, data.whole, run, self.smoothing, brief=brief)
             found, n_iter, converged = refined.parameters, refined.n_iter, refined.converged
             diagnostics = {**diagnostics, "start": parameters[best][1]}
         else:
@@ -150,7 +160,7 @@ class ProductMixture(DensityModel):
         joint = log_joint(data.rows, found)
         labels = np.empty(len(at), dtype=np.intp)
         labels[at] = largest(joint)
-        total = float(weight[at] @ log_posterior(joint)[1] + weight @ samples.log_base)
+        total = float(weight[at] @ log_posterior(joint)[1] + weight @ encoded.log_base)
         k = found.n_components
         shift, scale = self._coder.units
         a = columns.n_numbers
@@ -163,7 +173,7 @@ class ProductMixture(DensityModel):
             "_centers": found.centers,
             "_variances": found.variances,
         }
-        notes = [*samples.notes, *self._variance_notes(found)]
+        notes = [*encoded.notes, *self._variance_notes(found)]
         free = columns.n_features + a - columns.n_categories
         return DensityFit(
             attributes,
@@ -173,6 +183,7 @@ class ProductMixture(DensityModel):
             n_iter,
             converged,
             {**diagnostics, "log_likelihood": total, "notes": notes},
+            brief=brief,
         )
 
     def _started(
@@ -219,7 +230,9 @@ class ProductMixture(DensityModel):
         n = int(low.any(axis=0).sum())
         auto = self.n_components == "auto"
         code = "variances_at_floor_of_auto" if auto else "variances_at_floor"
-        return [Message(code, columns=names, found=n, reg_covar=self.reg_covar)]
+        # In squared units of the column, and as a fraction of its variance.
+        least = (floor * np.maximum(1.0, self._coder.units[1][:, None] ** 2))[low.any(axis=1)]
+        return [Message(code, columns=names, found=n, reg_covar=float(least.max()))]
 
     # --- results ----------------------------------------------------------------------------------
 
@@ -319,6 +332,32 @@ class ProductMixture(DensityModel):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _rounding(samples: Encoded, weight: Floats, n_numbers: int) -> Floats:
+    """Return the variance of rounding of each standardized number; 0 if it is not rounded.
+
+    A number is rounded if all differences of its values are multiples of the smallest, the step. Of
+    a step above the standard deviation, that deviation counts, so that a column of few values keeps
+    its groups.
+    """
+    here = np.flatnonzero(weight > 0)
+    X = samples.X[here][:, :n_numbers].toarray()
+    if samples.missing is not None:
+        X[samples.missing[here][:, :n_numbers].toarray() > 0] = np.nan
+    return np.array([min(_step(x[~np.isnan(x)]), 1.0) ** 2 / 12.0 for x in X.T])
+
+
+def _step(values: Floats) -> float:
+    """Return the step of the grid on which all values are, or 0 if there is none."""
+    values = np.unique(values)
+    if len(values) < 2:  # others may be too far from the rest
+        return 0.0
+    steps, whole = np.diff(values), float(np.ptp(values))
+    # The range is more accurate than a difference of neighbors, such as of single precision.
+    step = whole / round(whole / float(steps[steps > SAME * whole].min()))
+    multiples = (values - values[0]) / step
+    return step if np.abs(multiples - multiples.round()).max() <= ON_GRID else 0.0
 
 
 def _gaps_of(missing: Any | None) -> Ints:

@@ -199,13 +199,15 @@ def most_likely(
     whole: P,
     run: Callable[[P], Refined[P]],
     smoothing: float,
+    *,
+    brief: bool = False,
 ) -> tuple[Refined[P], int]:
     """Run EM from each start, and again from near the average in the direction of each result.
 
     EM moves away from the average along the largest differences first, and divides on. It ends at
     other optima than from components that differ as much as those found. Results of equal posterior
-    are one optimum: the first of them is kept, and EM goes on from there only once. Of many
-    components one run from each start is enough.
+    are one optimum: the first of them is kept, and EM goes on from there only once. If `brief`, or
+    of many components, one run from each start is enough.
 
     Return the result of highest posterior and the position of its start.
     """
@@ -216,7 +218,7 @@ def most_likely(
         return np.array([one.log_likelihood for one in runs]) + priors
 
     at = list(range(len(starts)))
-    if 1 < starts[0].n_components < MANY:
+    if 1 < starts[0].n_components < MANY and not brief:
         found = posteriors()
         same = np.abs(found[:, None] - found) <= SAME_OF_EM * np.abs(found)
         first = [int(j) for j in np.unique(same.argmax(axis=1))]

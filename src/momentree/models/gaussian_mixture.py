@@ -214,7 +214,10 @@ class GaussianMixture(DensityModel):
             self.vocabulary_ = names
         return (values, missing), int(values.shape[0])
 
-    def _fit(self, samples: Any, weight: Floats, n_components: int) -> DensityFit:
+    def _fit(
+        self, samples: Any, weight: Floats, n_components: int, *, brief: bool = False
+    ) -> DensityFit:
+        del brief  # most of the time is that of the starts
         X, missing = samples
         d = X.shape[1]
         entries = {"full": n_components * d * d, "tied": d * d}.get(self.covariance_type, 0)

@@ -53,7 +53,9 @@ class MixedMixture(ProductMixture):
         and keeps the most likely mixture; without EM it is "moments".
     reg_covar : float > 0, default=1e-6
         Smallest variance of a number in a component, in squared units of the column, and at most
-        this fraction of the variance of the column.
+        this fraction of the variance of the column. It is no less than the variance of rounding,
+        step² / 12, if all differences of values are multiples of the smallest, the step. Of a step
+        above the standard deviation of the column, that deviation counts.
     smoothing : float > 0, default=1e-6
         Number of average samples added to every component, so that no probability is 0 or 1.
         Numbers are not smoothed. The default maximizes the likelihood; for rare values in new
@@ -95,7 +97,8 @@ class MixedMixture(ProductMixture):
     notes_ : list of Message
         What was repaired or is doubtful; ``fit`` also issues these as warnings.
     diagnostics_ : mapping
-        "start", and "log_likelihood" of the samples.
+        "start", and "log_likelihood" of the samples; "bic", with ``n_components="auto"``: the BIC
+        of 1, 2, ... components, of all but the chosen number after at most 30 EM steps.
     vocabulary_ : ndarray of str of shape (n_features,)
         Column names; "0", "1", ... if there are none.
     n_features_in_ : int

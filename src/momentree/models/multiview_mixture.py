@@ -96,7 +96,8 @@ class MultiviewMixture(ProductMixture):
     notes_ : list of Message
         What was repaired or is doubtful; ``fit`` also issues these as warnings.
     diagnostics_ : mapping
-        "start", and "log_likelihood" of the samples.
+        "start", and "log_likelihood" of the samples; "bic", with ``n_components="auto"``: the BIC
+        of 1, 2, ... components, of all but the chosen number after at most 30 EM steps.
     vocabulary_ : ndarray of str of shape (n_features,)
         Names of all columns; those of a list of matrices begin with the number of the view.
     n_features_in_ : int

@@ -6,7 +6,7 @@ _AT_FLOOR = (
     "nothing;"
 )
 _KINDS = "give these columns the kind 'category' or 'count' in {parameters.kinds}"
-_RAISE_REG_COVAR = "raise {parameters.reg_covar:=reg_covar}"
+_RAISE_REG_COVAR = "raise {parameters.reg_covar} above {reg_covar:g}"
 
 WORDS: dict[str, str] = {
     # --- fit -------------------------------------------------------------------------------------

@@ -27,23 +27,25 @@ F = TypeVar("F")
 
 def guarded_search(
     fit: Callable[[int], tuple[F, float, ArrayLike]], largest: int, min_samples: float
-) -> tuple[F, list[float]]:
+) -> tuple[F, list[int], list[float]]:
     """Fit 1, 2, ... components until BIC has not fallen three times in a row.
 
     `fit` returns a fit, its BIC and the sizes of its components. Fits with a component of fewer
     than `min_samples` do not count, but one component always does. Returns the fit of lowest BIC,
-    of equal ones the smallest, and the BIC of all.
+    of equal ones the smallest; the numbers whose BIC is below those of all smaller ones, ascending;
+    and the BIC of all.
     """
     best, lowest, _ = fit(1)
-    bics, best_k = [lowest], 1
+    bics, lower = [lowest], [1]
     for k in range(2, largest + 1):
         found, bic, sizes = fit(k)
         bics.append(bic)
         if exceeds(lowest, bic) and np.min(sizes) >= min_samples:
-            best, lowest, best_k = found, bic, k
-        elif k >= best_k + _PATIENCE:
+            best, lowest = found, bic
+            lower.append(k)
+        elif k >= lower[-1] + _PATIENCE:
             break
-    return best, bics
+    return best, lower, bics
 
 
 def lowest_bic(
@@ -112,7 +114,7 @@ def lowest_bic(
         sizes = np.bincount(model.labels_, minlength=len(model.weights_))
         return (model, caught), float(model.bic(X)), sizes
 
-    (best, caught), bics = guarded_search(fit, min(largest, np.shape(X)[0]), min_samples)
+    (best, caught), _, bics = guarded_search(fit, min(largest, np.shape(X)[0]), min_samples)
     for warning in caught:
         if isinstance(warning.message, Warning) and warning.category is not ConvergenceWarning:
             warn_caller(warning.message)
