@@ -44,7 +44,7 @@ _CHANGES = {"made", "version", "seconds", "time", "memory"}
 COMMANDS = {
     "topics": "topics documents.csv -k 4 --json o.json --csv o.csv -o o.html --model topics.mt",
     "topics by labels": "topics documents.csv -k auto --label-column theme --json o.json",
-    "topics, flat": "topics documents.csv --flat --components 4 --json o.json",
+    "topics, flat": "topics documents.csv --flat -k 4 --json o.json",
     "topics of files": "topics texts -k 3 --json o.json",
     "topics from disk": "topics documents.csv -k 4 --memory 1GB --json o.json",
     "topics of new documents": "assign topics.mt documents.csv --csv o.csv",

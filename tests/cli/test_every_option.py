@@ -26,8 +26,8 @@ VALUES = {
     "topics": {
         **COMMON,
         **LARGE,
-        "leaves": 2, "depth": 1, "growth": "depth", "min_samples_leaf": 2, "flat": True,
-        "components": 2, "model": "lda", "alpha0": 1, "search": "none", "log_scaling": "none",
+        "n_topics": 2, "depth": 1, "growth": "depth", "min_samples_leaf": 2, "flat": True,
+        "model": "lda", "alpha0": 1, "search": "none", "log_scaling": "none",
         "weighting": "uniform", "text_column": "body", "label_column": "label", "order": "nr",
         "language": "none", "stop_words": "boat,sail", "min_df": 1, "max_df": "1.0",
         "max_features": 9, "phrases": True, "ngrams": 2, "token_pattern": "[a-z]+",
@@ -57,7 +57,6 @@ VALUES = {
 }  # fmt: skip
 # What else an option is documented to need.
 NEEDS = {
-    "components": ("--flat",),
     "model": ("--flat",),
     "alpha0": ("--flat", "--model", "lda"),
     "fits": ("--flat",),
@@ -181,9 +180,7 @@ def line_of(command, name):
     option = declared(command)[name]
     flag = (option.secondary_opts if value is False else option.opts)[0]
     line = [*NEEDS.get(name, ()), *((flag,) if isinstance(value, bool) else (flag, value))]
-    number = {"topics": "leaves", "clusters": "groups", "sequences": "states"}[command]
-    if command == "topics" and "--flat" in line:
-        number = "components"
+    number = {"topics": "n_topics", "clusters": "groups", "sequences": "states"}[command]
     return line if name == number else [*line, declared(command)[number].opts[0], 2]
 
 

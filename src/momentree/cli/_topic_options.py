@@ -45,9 +45,8 @@ def check_on_cluster(context: typer.Context, *, model: TopicModel | None) -> Non
     for name in _HERE:
         if options.given(context, name) and context.params[name] not in ("none", "auto"):
             raise InvalidParameterError("not_with_scheduler", parameter=name)
-    for name in ("leaves", "components"):
-        if options.given(context, name) and context.params[name] is None:
-            raise InvalidParameterError("auto_on_cluster", parameter=name)
+    if options.given(context, "n_topics") and context.params["n_topics"] is None:
+        raise InvalidParameterError("auto_on_cluster", parameter="n_topics")
     if model == "lda" and context.params["refine"]:
         raise InvalidParameterError("lda_on_cluster", parameter="refine", value=None)
 
@@ -63,18 +62,16 @@ def check_together(context: typer.Context, *, flat: bool, model: TopicModel | No
     log_scaling = context.params["log_scaling"]
     if context.params["memory"] is not None:
         refuse("not_with_memory", "embeddings", "phrases", "order")
-        for name in ("leaves", "components"):
-            if options.given(context, name) and context.params[name] is None:
-                raise InvalidParameterError("auto_with_memory", parameter=name)
+        if options.given(context, "n_topics") and context.params["n_topics"] is None:
+            raise InvalidParameterError("auto_with_memory", parameter="n_topics")
     if context.params["embeddings"] is not None:
         refuse("not_with_embeddings", "flat", "search", "log_scaling", "weighting")
         if context.params["passages"] not in (None, "auto"):
             refuse("passages_with_embeddings", "passages")
     if flat:
-        refuse("leaves_of_flat", "leaves")
         refuse("applies_to_trees", "depth", "growth", "min_samples_leaf")
     else:
-        refuse("applies_to_flat", "components", "alpha0")
+        refuse("applies_to_flat", "alpha0")
         if model is not None:
             raise InvalidParameterError("model_applies_to_flat", parameter="model", value=model)
     if context.params["output"] is None:

@@ -16,9 +16,10 @@ _OPTIONS = {
     "ignore_columns": ("--ignore",),
     "kinds": ("--kind",),
     "max_depth": ("--depth",),
-    "max_leaf_nodes": ("--leaves", "--groups"),
+    "max_leaf_nodes": ("--topics", "--groups"),
     "min_count": ("--min-cell",),
-    "n_components": ("--components", "--groups", "--states"),
+    "n_components": ("--topics", "--components", "--groups", "--states"),
+    "n_topics": ("--topics",),
     "ngram_range": ("--ngrams",),
     "outcome_columns": ("--outcome",),
 }

@@ -24,7 +24,7 @@ A table with known labels to compare with the topics, and words to leave out:\n
   momentree topics news.csv --label-column section --stop-words said,mr
 
 As many topics as the data support, and a model for new documents:\n
-  momentree topics news.jsonl.gz --leaves auto --save news.mt
+  momentree topics news.jsonl.gz --topics auto --save news.mt
 
 Every leaf split down to depth 3, by moments alone:\n
   momentree topics counts.npz --growth depth --depth 3 --no-refine
@@ -33,7 +33,7 @@ Groups of similar embeddings, named by the words of the documents:\n
   momentree topics news.csv --embeddings vectors.npy -o news.html
 
 Twelve topics that documents mix, charted over the years:\n
-  momentree topics speeches.csv --flat --model lda --components 12 --order year -o speeches.html
+  momentree topics speeches.csv --flat --model lda --topics 12 --order year -o speeches.html
 
 Millions of documents, in one gigabyte of memory; after an interruption, add --resume:\n
   momentree topics news.parquet --memory 1GB --csv topics.csv -o news.html
@@ -46,7 +46,7 @@ A name of your own for leaf 3:\n
 """
 
 _FITTING = (
-    *("leaves", "depth", "growth", "min_samples_leaf", "flat", "components", "model", "alpha0"),
+    *("n_topics", "depth", "growth", "min_samples_leaf", "flat", "model", "alpha0"),
     *("refine", "search", "log_scaling", "weighting"),
 )
 """Options that decide on the model."""
@@ -68,14 +68,15 @@ def topics(
             "bag-of-words, SciPy .npz, Matrix Market, SVMlight.",
         ),
     ],
-    leaves: Annotated[
+    n_topics: Annotated[
         int | None,
-        tree_option(
-            "--leaves",
+        typer.Option(
+            "--topics",
             "-k",
             metavar="N|auto",
             parser=options.count_or_auto,
-            help="Number of leaves. auto chooses it by cross-validation.",
+            help="Number of topics: of leaves or, with --flat, of the list. auto chooses it by "
+            "cross-validation.",
         ),
     ] = 8,
     depth: Annotated[
@@ -99,14 +100,6 @@ def topics(
     flat: Annotated[
         bool, flat_option("--flat", help="Find a flat list of topics instead of a tree.")
     ] = False,
-    components: Annotated[
-        int | None,
-        flat_option(
-            metavar="K|auto",
-            parser=options.count_or_auto,
-            help="Number of topics. auto chooses it by cross-validation.",
-        ),
-    ] = 8,
     model: Annotated[
         list[str] | None,
         flat_option(
@@ -347,10 +340,9 @@ def topics(
             old = None
             if like is not None:
                 old = OldModel.read(like, flat=flat, kind=kind, embeddings=embeddings is not None)
-                leaves = leaves if options.given(context, "leaves") else old.n_groups
-                components = components if options.given(context, "components") else old.n_groups
-            if growth == "depth" and depth is not None and not options.given(context, "leaves"):
-                leaves = None
+                n_topics = n_topics if options.given(context, "n_topics") else old.n_groups
+            if growth == "depth" and depth is not None and not options.given(context, "n_topics"):
+                n_topics = None
             words_of = None if tokenizer is None else load_tokenizer(tokenizer)
             places: Any = None
             table: dict[str, Any] = {
@@ -404,13 +396,11 @@ def topics(
                     work.path,
                     memory=memory,
                     resume=resume,
-                    also={name: context.params[name] for name in _FITTING}
-                    | {"leaves": leaves, "components": components},
+                    also={name: context.params[name] for name in _FITTING} | {"n_topics": n_topics},
                     **cleaning,
                 )
                 lda = flat and kind == "lda"
-                wanted = components if flat else leaves
-                if search != "none" and not lda and not search_fits(corpus, wanted, memory):
+                if search != "none" and not lda and not search_fits(corpus, n_topics, memory):
                     search = "none"
                     run.note(Message("search_left_out"))
             vectors: Any = None
@@ -433,11 +423,11 @@ def topics(
                 if options.given(context, "log_scaling"):
                     parameters["log_scaling"] = scaling
             result = fit_flat(
-                run, corpus, kind or "single-topic", components, parameters, given, **shown
+                run, corpus, kind or "single-topic", n_topics, parameters, given, **shown
             )
         else:
             parameters |= {
-                "max_leaf_nodes": "auto" if leaves is None and depth is None else leaves,
+                "max_leaf_nodes": "auto" if n_topics is None and depth is None else n_topics,
                 "max_depth": depth,
                 "min_samples_leaf": min_samples_leaf,
                 "growth": growth,

@@ -51,10 +51,6 @@ WORDS: dict[str, str] = {
     "applies_to_trees": (
         "{parameter} applies only to trees; leave out {parameter} or {parameters.flat}"
     ),
-    "leaves_of_flat": (
-        "{parameter} applies only to trees; leave out {parameters.flat}, or set the number of flat "
-        "topics with {parameters.components}"
-    ),
     "applies_to_flat": "{parameter} applies only to flat topics; add {parameters.flat}",
     "model_applies_to_flat": "{parameter:{value}} is a flat model; add {parameters.flat}",
     "not_with_embeddings": (
