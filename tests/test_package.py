@@ -53,7 +53,16 @@ def test_unknown_name_is_an_attribute_error():
 def test_all_public_names_exist():
     for name in momentree.__all__:
         assert getattr(momentree, name) is not None
-    assert set(momentree.__all__) <= set(dir(momentree))
+    assert dir(momentree) == sorted(momentree.__all__)
+
+
+@pytest.mark.parametrize("name", momentree.__all__)
+def test_nothing_is_fitted_before_fit(name):
+    found = getattr(momentree, name)
+    if hasattr(found, "fit"):
+        model = found()
+        names = [name for name in dir(model) if name.endswith("_") and name[0] != "_"]
+        assert [name for name in names if hasattr(model, name)] == []
 
 
 def test_version_is_the_installed_one():

@@ -159,6 +159,7 @@ def test_other_numbers_of_leaves_are_refused(k):
 def test_a_report_of_a_cut():
     X, tree = fitted("nested topics")
     assert "<html" in tree.cut(3).to_html(X=X)
+    assert tree.cut(3).get_params() == {**tree.get_params(), "max_leaf_nodes": 3}
 
 
 @pytest.mark.parametrize("pairs", [[[0, 0]], [[0, 9]], [[0, -1]], [[0, 1], [0, 1]]])

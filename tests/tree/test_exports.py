@@ -182,8 +182,9 @@ def test_newick_keeps_quotes_in_names(X):
 
 def test_the_page_is_written_whole_and_holds_the_words_escaped(tree, X, tmp_path):
     path = tmp_path / "report.html"
-    page = tree.to_html(path, X, title="<b>Leaves & words</b>")
-    assert path.read_text(encoding="utf-8") == page
+    assert tree.to_html(str(path), X, title="<b>Leaves & words</b>") == path
+    page = path.read_text(encoding="utf-8")
+    assert tree.to_html(None, X, title="<b>Leaves & words</b>") == page
     assert page.lstrip().lower().startswith("<!doctype html>")
     assert "<b>Leaves" not in page
     assert "<script>, " not in page  # the word "<script>" in a name

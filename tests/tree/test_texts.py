@@ -227,7 +227,7 @@ def test_output_in_data_frames(model):
 
 def test_a_page_from_a_model_with_output_in_data_frames(tmp_path):
     model = SingleTopicModel(2).set_output(transform="pandas").fit(TEXTS)
-    page = model.to_html(tmp_path / "a.html", TEXTS)
+    page = model.to_html(tmp_path / "a.html", TEXTS).read_text(encoding="utf-8")
     assert any(text in page for text in TEXTS)
     corpus = vectorize(Documents(TEXTS, [f"id {i}" for i in range(60)], [""] * 60))
     page = TopicTree(2).fit(corpus).to_html(X=corpus)

@@ -246,8 +246,9 @@ class TreeEstimator(
         Returns
         -------
         estimator
-            A new fitted estimator; this one is unchanged. Nodes that remain keep their names, and
-            leaves are numbered anew, the larger child first.
+            A new fitted estimator with this `max_leaf_nodes` (or `n_components`); this one is
+            unchanged. Nodes that remain keep their names, and leaves are numbered anew, the larger
+            child first.
 
         Raises
         ------
@@ -265,7 +266,9 @@ class TreeEstimator(
         """
         check_is_fitted(self, "tree_")
         check_integer("n_leaves", n_leaves, at_least=1, at_most=self.n_leaves_)
-        return self._cut(self._copied_root(), int(n_leaves))
+        out = self._cut(self._copied_root(), int(n_leaves))
+        flat = getattr(self, "n_components", None) is not None
+        return out.set_params(**{"n_components" if flat else "max_leaf_nodes": int(n_leaves)})
 
     def _cut(self, root: TreeNode, n_leaves: int) -> Self:
         to, merges = self._merges.cut(root, n_leaves)

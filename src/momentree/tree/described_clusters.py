@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -115,13 +116,13 @@ class DescribedClusters(RecordsPage, KeepsWords, TreeEstimator):
 
     def to_html(
         self, path: str | PathLike[str] | None = None, X: Any = None, **options: Any
-    ) -> str:
-        """Return the report as one HTML page that works offline.
+    ) -> str | Path:
+        """Write the report as one HTML page that works offline.
 
         Parameters
         ----------
         path : str or path-like, default=None
-            File to write the page to as well.
+            File to write the page to; None returns the page.
         X : Records, or {ndarray, sparse matrix or array, data frame}, default=None
             The records of ``fit``, or its `counts`, also as texts or Corpus.
         **options
@@ -131,8 +132,8 @@ class DescribedClusters(RecordsPage, KeepsWords, TreeEstimator):
 
         Returns
         -------
-        str
-            The page.
+        Path or str
+            `path`, or the page as text if it is None.
 
         Raises
         ------

@@ -50,6 +50,7 @@ class NamedGroups:
     @property
     def given_names_(self) -> dict[str, str]:
         """Names given by :meth:`rename`, by number: "3", or "0-3" for the node above leaves 0-3."""
+        check_is_fitted(self, "vocabulary_")
         return dict(vars(self).get("_given_names", {}))
 
     def rename(self, names: Mapping[int, str] | Mapping[str, str] | int, name: str = "") -> Self:
@@ -143,6 +144,7 @@ class NamedTopics(NamedGroups):
     @property
     def languages_(self) -> tuple[str, ...]:
         """Languages whose inflections the names join; English before :meth:`name_topics`."""
+        check_is_fitted(self, "vocabulary_")
         return tuple(vars(self).get("_languages", ("en",)))
 
     def _check_names(self) -> None:

@@ -7,6 +7,7 @@ import importlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -36,13 +37,13 @@ class TopicsPage:
         order: Collection[Any] | None = None,
         title: str | None = None,
         documents: int | Literal["all"] | None = None,
-    ) -> str:
-        """Return the report as one HTML page that works offline.
+    ) -> str | Path:
+        """Write the report as one HTML page that works offline.
 
         Parameters
         ----------
         path : str or path-like, default=None
-            File to write the page to as well.
+            File to write the page to; None returns the page.
         X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features), \
 sequence or column of str of shape (n_samples,), or Corpus
             The samples of ``fit``, used for typical documents, coherence and, in flat models, topic
@@ -61,8 +62,8 @@ sequence or column of str of shape (n_samples,), or Corpus
 
         Returns
         -------
-        str
-            The page.
+        Path or str
+            `path`, or the page as text if it is None.
         """
         check_is_fitted(self, ["tree_", "components_"], all_or_any=any)
         X, found = self._of_page(X)
@@ -96,15 +97,15 @@ class RecordsPage:
         title: str | None = None,
         min_cell: int = 5,
         include_records: bool = False,
-    ) -> str:
-        """Return the report of the groups of binary records as one HTML page that works offline.
+    ) -> str | Path:
+        """Write the report of the groups of binary records as one HTML page that works offline.
 
         The page shows the summary of ``momentree.report.summarize_records``.
 
         Parameters
         ----------
         path : str or path-like, default=None
-            File to write the page to as well.
+            File to write the page to; None returns the page.
         X : Records, or {ndarray, sparse matrix or array, data frame} of shape \
 (n_samples, n_features)
             The records of ``fit``; the page shows counts of their codes.
@@ -124,8 +125,8 @@ class RecordsPage:
 
         Returns
         -------
-        str
-            The page.
+        Path or str
+            `path`, or the page as text if it is None.
 
         Raises
         ------
@@ -168,12 +169,13 @@ def _report() -> Any:
     return importlib.import_module("momentree.report")
 
 
-def _written(summary: dict[str, Any], path: str | PathLike[str] | None) -> str:
+def _written(summary: dict[str, Any], path: str | PathLike[str] | None) -> str | Path:
     page: str = _report().render_html(summary)
-    if path is not None:
-        with atomic_write(path) as file:
-            file.write(page.encode("utf-8"))
-    return page
+    if path is None:
+        return page
+    with atomic_write(path) as file:
+        file.write(page.encode("utf-8"))
+    return Path(path)
 
 
 def _records(estimator: Any, X: Any) -> Records:

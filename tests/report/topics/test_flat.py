@@ -187,12 +187,12 @@ def test_the_data_survive_and_the_bytes_are_the_same(topics, flat_case, tmp_path
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
 
 
-def test_to_html_writes_the_page_it_returns(topics, flat_case, tmp_path):
-    order = list(range(len(flat_case.ids)))[::-1]
-    page = topics.to_html(tmp_path / "r.html", flat_case.X, **flat_case.arguments, order=order)
-    assert (tmp_path / "r.html").read_text(encoding="utf-8") == page
-    assert page == render_html(summary_of(topics, flat_case, order=order))
-    areas = summary_of(topics, flat_case, order=order)["areas"]
+def test_to_html_writes_the_page_that_it_returns_without_a_path(topics, flat_case, tmp_path):
+    given = {**flat_case.arguments, "order": list(range(len(flat_case.ids)))[::-1]}
+    page = topics.to_html(None, flat_case.X, **given)
+    assert topics.to_html(tmp_path / "r.html", flat_case.X, **given).read_text("utf-8") == page
+    assert page == render_html(summary_of(topics, flat_case, order=given["order"]))
+    areas = summary_of(topics, flat_case, order=given["order"])["areas"]
     assert areas["names"][0] == "0: doc-00119"
 
 
