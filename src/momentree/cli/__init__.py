@@ -15,7 +15,7 @@ from momentree.cli.clusters import EXAMPLES as CLUSTERS_EXAMPLES
 from momentree.cli.clusters import clusters
 from momentree.cli.demo import EXAMPLES as DEMO_EXAMPLES
 from momentree.cli.demo import demo
-from momentree.cli.guard import INTERRUPTED, Command, Commands, prepare_process
+from momentree.cli.guard import INTERRUPTED, USUAL, Command, Commands, prepare_process
 from momentree.cli.merge import EXAMPLES as MERGE_EXAMPLES
 from momentree.cli.merge import merge
 from momentree.cli.moments import EXAMPLES as MOMENTS_EXAMPLES
@@ -53,7 +53,10 @@ _COMMANDS: dict[Callable[..., None], str] = {
 for _command, _examples in _COMMANDS.items():
     # Each paragraph is one line, so that typer wraps it to the terminal.
     _help = "\n\n".join(map(one_line, (_command.__doc__ or "").split("\n\n")))
-    app.command(cls=Command, help=_help, epilog=_examples)(_command)
+    _names = {"help_option_names": ["-h", "--help"]}
+    if _command.__name__ in USUAL:
+        _names["help_option_names"].append("--help-all")
+    app.command(cls=Command, help=_help, epilog=_examples, context_settings=_names)(_command)
 
 
 def _print_version(wanted: bool) -> None:

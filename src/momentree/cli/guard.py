@@ -22,6 +22,25 @@ from momentree.messages import Audience, Message, in_words
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 ORDER = "momentree.order"
 """Key in the context of a command for the names of its options, in the order given."""
+_ALL = "momentree.all"
+"""Key for whether the help shows all options."""
+
+USUAL = {
+    "topics": (
+        *("n_topics", "flat", "model", "text_column", "label_column", "id_column", "language"),
+        *("stop_words", "order", "memory", "rename", "output", "csv", "json", "save"),
+    ),
+    "clusters": (
+        *("groups", "flat", "outcome", "stability", "id_column", "code_column", "ignore", "rollup"),
+        *("rename", "min_cell", "output", "csv", "table_one", "json", "save"),
+    ),
+    "sequences": (
+        *("states", "id_column", "time_column", "code_column", "rename", "min_cell", "output"),
+        *("csv", "json", "save"),
+    ),
+    "assign": ("id_column", "text_column", "code_column", "complete", "csv"),
+}
+"""Options that ``--help`` shows; ``--help-all`` shows all, as do commands with few of them."""
 
 _LONG = re.compile(r"\S{500,}")
 """What was given without a blank is repeated only in part."""
@@ -72,7 +91,21 @@ class Command(TyperCommand):
         """Read the options and their order, which typer does not keep across options."""
         _, _, order = self.make_parser(ctx).parse_args(args=list(args))
         ctx.meta[ORDER] = [parameter.name for parameter in order]
+        ctx.meta[_ALL] = "--help-all" in args
         return super().parse_args(ctx, args)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help, of the usual options or of all."""
+        usual, whole = USUAL.get(str(self.name)), self.help or ""
+        options = [option for option in self.params if option.param_type_name == "option"]
+        if usual and not ctx.meta.get(_ALL):
+            for option in options:
+                option.hidden = option.name not in usual
+            self.help = f"{whole}\n\nThe usual options; --help-all shows all {len(options)}."
+        super().format_help(ctx, formatter)
+        self.help = whole
+        for option in options:
+            option.hidden = False
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command.

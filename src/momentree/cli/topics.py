@@ -52,8 +52,9 @@ _FITTING = (
 """Options that decide on the model."""
 
 word_option = options.in_panel("Counting words")
+topic_option = options.in_panel("Topics")
 tree_option = options.in_panel("Growing the tree")
-flat_option = options.in_panel("Flat topics, without a tree")
+flat_option = options.in_panel("Flat topics")
 
 
 def topics(
@@ -70,7 +71,7 @@ def topics(
     ],
     n_topics: Annotated[
         int | None,
-        typer.Option(
+        topic_option(
             "--topics",
             "-k",
             metavar="N|auto",
@@ -79,6 +80,9 @@ def topics(
             "cross-validation.",
         ),
     ] = 8,
+    flat: Annotated[
+        bool, topic_option("--flat", help="Find a flat list of topics instead of a tree.")
+    ] = False,
     depth: Annotated[
         int | None,
         tree_option(metavar="N", parser=options.count, help="Maximum depth of the tree."),
@@ -97,9 +101,6 @@ def topics(
             metavar="N", parser=options.count, help="Minimum number of documents in a leaf."
         ),
     ] = 5,
-    flat: Annotated[
-        bool, flat_option("--flat", help="Find a flat list of topics instead of a tree.")
-    ] = False,
     model: Annotated[
         list[str] | None,
         flat_option(

@@ -1,0 +1,35 @@
+"""The help of the command: the usual options, or all."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import typer
+
+from momentree.cli import app
+from momentree.cli.guard import USUAL
+
+COMMANDS = typer.main.get_command(app).commands
+
+
+def shown(run, *arguments):
+    """Return the options that a help lists."""
+    result = run(*arguments)
+    assert result.exit_code == 0
+    return set(re.findall(r"^│ [* ]{0,6}(--[a-z0-9-]+)", result.stdout, re.MULTILINE)) - {"--help"}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_usual_options_are_shown_and_all_on_request(run, command):
+    options = {
+        one.name: one.opts[0] for one in COMMANDS[command].params if one.opts[0].startswith("--")
+    }
+    if command not in USUAL:
+        assert shown(run, command, "--help") == set(options.values())
+        return
+    assert shown(run, command, "--help") - {"--help-all"} == {options[n] for n in USUAL[command]}
+    every = shown(run, command, "--help-all") - {"--help-all"}
+    assert every == set(options.values())
+    assert f"--help-all shows all {len(every)}" in run(command, "--help").stdout
+    assert "--help-all" not in run(command, "--help-all").stdout.split("Arguments")[0]
