@@ -108,9 +108,9 @@ def test_file_vanishing_while_read(refuses, table, monkeypatch):
 @pytest.mark.parametrize(
     "options",
     [
-        ["--topics", "0"],
-        ["--topics", "many"],
-        ["--topics", "-3"],
+        ["--leaves", "0"],
+        ["--leaves", "many"],
+        ["--leaves", "-3"],
         ["--depth", "0"],
         ["--growth", "sideways"],
         ["--log-scaling", "sqrt"],
@@ -137,8 +137,8 @@ def test_bad_option_is_refused_before_the_work(refuses, tmp_path, options):
         (["topics"], "INPUT", "momentree topics"),
         (["assign", "m.mt"], "NEW_INPUT", "momentree assign"),
         (["assign", "m.mt", "x.csv", "--flat"], "--flat", "momentree assign"),
-        (["demo", "--topics", "3"], "--topics", "momentree demo"),
-        (["--topics"], "--topics", "momentree"),
+        (["demo", "--leaves", "3"], "--leaves", "momentree demo"),
+        (["--leaves"], "--leaves", "momentree"),
         (["grow"], "'grow'", "momentree"),
     ],
 )

@@ -43,7 +43,7 @@ def made(path):
 @pytest.mark.parametrize("flat", [False, True])
 def test_outputs_are_those_in_memory(cluster, source, tmp_path, flat, monkeypatch):
     monkeypatch.setattr(stored, "SHOWN", 120)
-    how = ["--topics", "4", *(["--flat"] if flat else [])]
+    how = ["--flat", "--components", "4"] if flat else ["--leaves", "4"]
     # Patterns are read on the threads of this machine if there is no scheduler.
     address = [] if flat else ["--scheduler", cluster.scheduler_address]
     pattern = source.with_name("*.parquet") if flat else source
@@ -70,7 +70,7 @@ def test_outputs_are_those_in_memory(cluster, source, tmp_path, flat, monkeypatc
     ("more", "said"),
     [
         (["--phrases"], "leave out --phrases, or read the files without --scheduler"),
-        (["--topics", "auto"], "--topics auto fits many models on one machine"),
+        (["--leaves", "auto"], "--leaves auto fits many models on one machine"),
         (["--flat", "--model", "lda"], "add --no-refine"),
     ],
 )

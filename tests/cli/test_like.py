@@ -24,7 +24,7 @@ def months(tmp_path_factory):
 @pytest.mark.parametrize("memory", [(), ("--memory", "1GB")])
 def test_flat_topics_keep_numbers_and_names(run, tmp_path, months, memory):
     old, new = tmp_path / "jan.mt", tmp_path / "feb"
-    january = ("--topics", 3, "--rename", "1=Old name", "--save", old)
+    january = ("--components", 3, "--rename", "1=Old name", "--save", old)
     assert run("topics", months[0], "--flat", *january).exit_code == 0
     files = ("--csv", f"{new}.csv", "--json", f"{new}.json", "-o", f"{new}.html")
     label = ("--label-column", "theme")
@@ -80,7 +80,7 @@ def test_a_model_of_another_kind_is_refused(refuses, lasting_table, model):
 
 
 def test_a_flat_model_names_its_options(run, refuses, tmp_path, lasting_table):
-    lda = ("--flat", "--model", "lda", "--topics", 4, "--save", tmp_path / "a.mt")
+    lda = ("--flat", "--model", "lda", "--components", 4, "--save", tmp_path / "a.mt")
     assert run("topics", lasting_table, *lda).exit_code == 0
     line = refuses("topics", lasting_table, "--flat", "--like", tmp_path / "a.mt")
     assert "add --flat --model lda, or leave out --like" in line

@@ -37,7 +37,7 @@ def source(tmp_path_factory):
 
 def arguments(source, folder, *more):
     return [
-        *("topics", source, "--id-column", "key", "--label-column", "theme", "--topics", "4"),
+        *("topics", source, "--id-column", "key", "--label-column", "theme", "--leaves", "4"),
         *("--csv", folder / "t.csv", "--json", folder / "t.json", "--save", folder / "t.mt", *more),
     ]
 
@@ -53,12 +53,12 @@ def test_results_are_those_in_memory(tmp_path, source, flat, monkeypatch):
     one, other = tmp_path / "one", tmp_path / "other"
     one.mkdir()
     other.mkdir()
-    how = ["--flat", "--topics", "4"] if flat else []
+    how = ["--flat", "--components", "4"] if flat else []
 
     def run(folder, *more):
         given = arguments(source, folder, *how, *more)
         if flat:
-            del given[given.index("--topics") : given.index("--topics") + 2]
+            del given[given.index("--leaves") : given.index("--leaves") + 2]
         done = invoke(*given)
         assert done.exit_code == 0, done.stderr
         return json.loads((folder / "t.json").read_text(encoding="utf-8"))
@@ -197,7 +197,7 @@ def test_an_error_in_the_input_keeps_nothing(tmp_path, source):
     [
         (["--resume"], "--resume continues a run with --memory; add it"),
         (["--memory", "1GB", "--phrases"], "leave out --phrases or --memory"),
-        (["--memory", "1GB", "--topics", "auto"], "--memory does not allow --topics auto"),
+        (["--memory", "1GB", "--leaves", "auto"], "--memory does not allow --leaves auto"),
         (["--memory", "10MB"], "10MB is too little; expected at least --memory 600MB"),
         (["--memory", "much"], "--memory much is not an amount of memory"),
     ],

@@ -24,7 +24,7 @@ def leaves_of(node):
     return [leaf for child in node["children"] for leaf in leaves_of(child)] or [node]
 
 
-@pytest.mark.parametrize("options", [[], ["--flat", "--topics", "4"]])
+@pytest.mark.parametrize("options", [[], ["--flat", "--components", "4"]])
 def test_given_names_are_the_same_everywhere(run, table, tmp_path, options):
     page, rows, model, tree = (tmp_path / f"r.{end}" for end in ("html", "csv", "mt", "json"))
     names = write(tmp_path / "names.csv", "number,name\n0,Overridden\n1,Gärten\n")
@@ -126,7 +126,7 @@ def test_fewer_leaves_than_asked_for_have_a_reason(run, table):
     (line,) = run("topics", table, "-k", "40", "--min-samples-leaf", "30").stderr.splitlines()
     assert "instead of 40: " in line
     assert run("topics", table, "-k", "4").stderr == ""
-    assert run("topics", table, "--topics", "auto").stderr == ""
+    assert run("topics", table, "--leaves", "auto").stderr == ""
 
 
 @pytest.mark.parametrize(
@@ -142,5 +142,5 @@ def test_growth_by_depth_stops_at_the_leaves_that_are_given(run, table, options,
 def test_fewer_flat_topics_have_a_reason(run, tmp_path):
     path = write(tmp_path / "t.csv", "text\n" + "sea boat sail\n" * 20 + "oven bread flour\n" * 20)
     options = ["--model", "lda", "--log-scaling", "none", "--max-df", "1.0"]
-    found = run("topics", path, "--flat", "--topics", "6", *options)
+    found = run("topics", path, "--flat", "--components", "6", *options)
     assert "of 6 topics were found: " in found.stdout

@@ -99,9 +99,10 @@ def written(run, tmp_path, *options):
 def test_every_output_shows_the_same_shares(run, tmp_path, copies, unique, flat):
     table = documents(copies=copies)
     table.to_csv(tmp_path / "texts.csv", index=False)
+    number = ["--components", 4] if flat else ["--leaves", 4]
     options = ["--text-column", "text", "--label-column", "label", "--language", "none"]
     screen, page, content, rows = written(
-        run, tmp_path, "topics", tmp_path / "texts.csv", "-k", 4, *options, *unique, *flat
+        run, tmp_path, "topics", tmp_path / "texts.csv", *number, *options, *unique, *flat
     )
     n = len(table) - N_WITHOUT_WORDS
     assert (content["n_documents"], content["n_in_no_topic"]) == (len(table), N_WITHOUT_WORDS)

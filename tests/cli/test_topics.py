@@ -33,7 +33,7 @@ def leaves_of(run, *arguments, tmp_path):
 
 
 def test_draws_the_tree(run, lasting_table):
-    result = run("topics", lasting_table, "--topics", 4)
+    result = run("topics", lasting_table, "--leaves", 4)
     assert result.exit_code == 0, result.output
     assert result.stderr == ""
     assert f"{N_DOCUMENTS} documents" in result.stdout
@@ -47,7 +47,7 @@ def test_draws_the_tree(run, lasting_table):
 
 
 def test_labels_are_compared(run, lasting_table):
-    result = run("topics", lasting_table, "--topics", 4, "--label-column", "theme")
+    result = run("topics", lasting_table, "--leaves", 4, "--label-column", "theme")
     assert "NMI 1.000, ARI 1.000" in result.stdout
     assert "garden 100%" in result.stdout
 
@@ -123,11 +123,11 @@ def test_existing_file_is_replaced(run, lasting_table, tmp_path):
 
 @pytest.mark.parametrize(("value", "expected"), [("1", 1), ("2", 2), ("3", 3)])
 def test_leaves(run, lasting_table, tmp_path, value, expected):
-    assert leaves_of(run, lasting_table, "--topics", value, tmp_path=tmp_path)[0] == expected
+    assert leaves_of(run, lasting_table, "--leaves", value, tmp_path=tmp_path)[0] == expected
 
 
 def test_leaves_auto(run, lasting_table, tmp_path):
-    n_leaves, content = leaves_of(run, lasting_table, "--topics", "auto", tmp_path=tmp_path)
+    n_leaves, content = leaves_of(run, lasting_table, "--leaves", "auto", tmp_path=tmp_path)
     assert n_leaves == len(THEMES)
     assert content["made"]["parameters"]["max_leaf_nodes"] == "auto"
     low, high = content["choice"]["interval"]
@@ -135,7 +135,7 @@ def test_leaves_auto(run, lasting_table, tmp_path):
 
 
 def test_a_single_leaf_is_explained(run, lasting_table):
-    result = run("topics", lasting_table, "--topics", 1)
+    result = run("topics", lasting_table, "--leaves", 1)
     assert words("not_split", reason="") in result.stdout
 
 

@@ -65,9 +65,9 @@ def test_a_bug_is_not_hidden(run, lasting_table, monkeypatch):
 @pytest.mark.parametrize(
     ("command", "parameter", "value", "expected"),
     [
-        ("topics", "max_leaf_nodes", 3, "--topics 3"),
+        ("topics", "max_leaf_nodes", 3, "--leaves 3"),
         ("clusters", "max_leaf_nodes", 3, "--groups 3"),
-        ("topics", "n_components", 3, "--topics 3"),
+        ("topics", "n_components", 3, "--components 3"),
         ("clusters", "n_components", 3, "--groups 3"),
         ("topics", "max_df", 1.0, "--max-df 1.0"),
         ("topics", "log_scaling", None, "--log-scaling none"),

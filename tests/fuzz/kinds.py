@@ -20,26 +20,26 @@ _TEXT = (
     ("-k", "3", "--min-df", "1"),
     ("-k", "3", "--min-df", "1", "--max-df", "1.0", "--label-column", "theme", "--growth", "depth"),
     ("-k", "auto", "--id-column", "key", "--text-column", "text", "--keep-case"),
-    ("--flat", "--topics", "3", "--min-df", "1", "--order", "year"),
-    ("--flat", "--topics", "2", "--min-df", "1", "--model", "lda", "--no-refine"),
+    ("--flat", "--components", "3", "--min-df", "1", "--order", "year"),
+    ("--flat", "--components", "2", "--min-df", "1", "--model", "lda", "--no-refine"),
     ("-k", "3", "--encoding", "latin-1", "--separator", ",", "--language", "none"),
     ("-k", "3", "--encoding", "utf-16"),
     ("-k", "3", "--min-df", "1", "--max-df", "1.0", "--passages", "5"),
-    ("--flat", "--topics", "2", "--min-df", "1", "--raw", "--unique", "--passages", "none"),
+    ("--flat", "--components", "2", "--min-df", "1", "--raw", "--unique", "--passages", "none"),
     ("-k", "3", "--min-df", "1", "--language", "en,fr", "--every-copy", "--stop-words", "said,mr"),
     (*_MEMORY, "--label-column", "theme", "--passages", "5"),
 )
 _FOLDER = (
     _TEXT[0],
     ("-k", "3", "--min-df", "1", "--max-df", "1.0", "--raw", "--unique", "--passages", "5"),
-    ("--flat", "--topics", "2", "--min-df", "1", "--encoding", "cp1252"),
+    ("--flat", "--components", "2", "--min-df", "1", "--encoding", "cp1252"),
     _MEMORY,
 )
 _COUNTS = (
     ("-k", "3", "--min-df", "1", "--max-df", "1.0"),
     ("-k", "3", "--min-df", "1", "--max-df", "1.0", "--vocabulary", "@/vocab.txt"),
     ("-k", "3", "--no-refine", "--log-scaling", "none", "--weighting", "three_words"),
-    ("--flat", "--topics", "3", "--min-df", "1", "--max-df", "1.0", "--model", "lda"),
+    ("--flat", "--components", "3", "--min-df", "1", "--max-df", "1.0", "--model", "lda"),
     (*_MEMORY, "--max-df", "1.0"),
 )
 _RECORDS = (

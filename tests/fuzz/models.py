@@ -21,8 +21,8 @@ from .workers import Fault, as_fault
 # Models that the command saves, each with its input.
 _TOPICS: dict[str, list[str]] = {
     "topic-tree": ["-k", "3"],
-    "single-topic": ["--flat", "--topics", "3"],
-    "lda": ["--flat", "--topics", "3", "--model", "lda"],
+    "single-topic": ["--flat", "--components", "3"],
+    "lda": ["--flat", "--components", "3", "--model", "lda"],
 }
 _CLUSTERS: dict[str, list[str]] = {
     "cluster-tree": ["-k", "3"],

@@ -16,10 +16,10 @@ _OPTIONS = {
     "ignore_columns": ("--ignore",),
     "kinds": ("--kind",),
     "max_depth": ("--depth",),
-    "max_leaf_nodes": ("--topics", "--groups"),
+    "max_leaf_nodes": ("--leaves", "--groups"),
     "min_count": ("--min-cell",),
-    "n_components": ("--topics", "--components", "--groups", "--states"),
-    "n_topics": ("--topics",),
+    "n_components": ("--components", "--groups", "--states"),
+    "n_topics": ("-k",),
     "ngram_range": ("--ngrams",),
     "outcome_columns": ("--outcome",),
 }

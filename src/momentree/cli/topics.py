@@ -24,7 +24,7 @@ A table with known labels to compare with the topics, and words to leave out:\n
   momentree topics news.csv --label-column section --stop-words said,mr
 
 As many topics as the data support, and a model for new documents:\n
-  momentree topics news.jsonl.gz --topics auto --save news.mt
+  momentree topics news.jsonl.gz --leaves auto --save news.mt
 
 Every leaf split down to depth 3, by moments alone:\n
   momentree topics counts.npz --growth depth --depth 3 --no-refine
@@ -33,7 +33,7 @@ Groups of similar embeddings, named by the words of the documents:\n
   momentree topics news.csv --embeddings vectors.npy -o news.html
 
 Twelve topics that documents mix, charted over the years:\n
-  momentree topics speeches.csv --flat --model lda --topics 12 --order year -o speeches.html
+  momentree topics speeches.csv --flat --model lda --components 12 --order year -o speeches.html
 
 Millions of documents, in one gigabyte of memory; after an interruption, add --resume:\n
   momentree topics news.parquet --memory 1GB --csv topics.csv -o news.html
@@ -72,11 +72,12 @@ def topics(
     n_topics: Annotated[
         int | None,
         topic_option(
-            "--topics",
+            "--leaves",
+            "--components",
             "-k",
             metavar="N|auto",
             parser=options.count_or_auto,
-            help="Number of topics: of leaves or, with --flat, of the list. auto chooses it by "
+            help="Number of leaves of the tree or, with --flat, of topics. auto chooses it by "
             "cross-validation.",
         ),
     ] = 8,
