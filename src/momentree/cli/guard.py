@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Any, NoReturn, TextIO
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from momentree.cli._words import audience_of
 from momentree.cli.screen import BROKEN_PIPE, GENERAL_ERROR, one_line, prepare_screen, say
@@ -97,7 +97,7 @@ class Command(TyperCommand):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the help, of the usual options or of all."""
         usual, whole = USUAL.get(str(self.name)), self.help or ""
-        options = [option for option in self.params if option.param_type_name == "option"]
+        options = [option for option in self.params if isinstance(option, TyperOption)]
         if usual and not ctx.meta.get(_ALL):
             for option in options:
                 option.hidden = option.name not in usual

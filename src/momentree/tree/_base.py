@@ -268,7 +268,8 @@ class TreeEstimator(
         check_integer("n_leaves", n_leaves, at_least=1, at_most=self.n_leaves_)
         out = self._cut(self._copied_root(), int(n_leaves))
         flat = getattr(self, "n_components", None) is not None
-        return out.set_params(**{"n_components" if flat else "max_leaf_nodes": int(n_leaves)})
+        out.set_params(**{"n_components" if flat else "max_leaf_nodes": int(n_leaves)})
+        return out
 
     def _cut(self, root: TreeNode, n_leaves: int) -> Self:
         to, merges = self._merges.cut(root, n_leaves)
