@@ -36,7 +36,7 @@ FOLDER = Path(__file__).parent / "golden"
 RTOL, ATOL = 1e-5, 2e-6
 """EM stops where a step gains little: rounding errors of BLAS show from the sixth digit."""
 
-_TIME = re.compile(r"\b\d+(\.\d+)? (s|MB|GB)\b")
+_TIME = re.compile(r"\b\d+(\.\d+)? (s|kB|MB|GB)\b")
 _NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 _CHANGES = {"made", "version", "seconds", "time", "memory"}
 """Keys of what differs from run to run, or from version to version."""
