@@ -70,7 +70,7 @@ def test_outputs_are_those_in_memory(cluster, source, tmp_path, flat, monkeypatc
     ("more", "said"),
     [
         (["--phrases"], "leave out --phrases, or read the files without --scheduler"),
-        (["--leaves", "auto"], "--leaves auto fits many models on one machine"),
+        (["--leaves", "auto"], "-k auto fits many models on one machine"),
         (["--flat", "--model", "lda"], "add --no-refine"),
     ],
 )

@@ -197,7 +197,7 @@ def test_an_error_in_the_input_keeps_nothing(tmp_path, source):
     [
         (["--resume"], "--resume continues a run with --memory; add it"),
         (["--memory", "1GB", "--phrases"], "leave out --phrases or --memory"),
-        (["--memory", "1GB", "--leaves", "auto"], "--memory does not allow --leaves auto"),
+        (["--memory", "1GB", "--leaves", "auto"], "--memory does not allow -k auto"),
         (["--memory", "10MB"], "10MB is too little; expected at least --memory 600MB"),
         (["--memory", "much"], "--memory much is not an amount of memory"),
     ],

@@ -139,9 +139,9 @@ def _parsing() -> Iterator[None]:
         yield
     except _UsageError as error:
         names = getattr(getattr(error, "param", None), "opts", [])
-        option = max(names, key=len, default="")
+        option = "/".join(name for name in names if name.startswith("--"))
         message = one_line(error.format_message())
-        if option.startswith("-") and error.message:
+        if option and error.message:
             message = f"{option}: {one_line(error.message)}"
         command = error.ctx.command_path if error.ctx is not None else "momentree"
         _fail(f"{message.rstrip('.')}; see {command} --help")
