@@ -191,3 +191,40 @@ def test_residuals_do_not_disclose_counts_of_classes():
     (shown,) = pages
     assert "a" in shown
     assert "rare" not in shown
+
+
+def test_how_many_have_the_largest_of_three_values_does_not_follow_from_moments():
+    labels = np.repeat([0, 1, 2], 80)
+    children = column_of([[57, 20, 3], [48, 30, 2], [51, 25, 4]], [0.0, 1.0, 2.0])
+    found = number_statistics(children, labels, 3, Disclosure(5), np.zeros(3, dtype=np.int64))
+    assert found["groups"] == [None] * 3
+
+
+def solutions(n, top):
+    """All ways to divide n values among the levels from 0 to a top."""
+    grids = np.meshgrid(*[np.arange(n + 1)] * top, indexing="ij")
+    few = np.stack([grid.ravel() for grid in grids], axis=1)
+    few = few[few.sum(axis=1) <= n]
+    return np.column_stack([n - few.sum(axis=1), few])
+
+
+@pytest.mark.parametrize(("n", "top"), [(40, 2), (30, 3), (22, 4)])
+def test_small_numbers_of_equal_values_do_not_follow_from_moments(n, top):
+    rng, every, shown = np.random.default_rng(top), solutions(n, top), 0
+    levels = np.arange(top + 1.0)
+    sums, squares = every @ levels, every @ levels**2
+    for _ in range(150):
+        counts = rng.multinomial(n, rng.dirichlet(np.full(top + 1, 1.0)))
+        values = np.repeat(levels, counts)
+        found = number_statistics(
+            values, np.zeros(n, dtype=np.intp), 1, Disclosure(5), np.zeros(1, dtype=np.int64)
+        )
+        if found["groups"][0] is None or not counts[[0, -1]].all():
+            continue
+        same = every[(sums == counts @ levels) & (squares == counts @ levels**2)]
+        quartiles = [np.quantile(np.repeat(levels, one), [0.25, 0.5, 0.75]) for one in same]
+        same = same[(np.array(quartiles) == quartiles[(same == counts).all(1).argmax()]).all(1)]
+        for level in np.flatnonzero((counts > 0) & (counts < 5)):
+            shown += 1
+            assert len(set(same[:, level].tolist())) > 1
+    assert shown > 10 or top == 2

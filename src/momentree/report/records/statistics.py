@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from momentree._types import Floats, Int64s, Ints
 from momentree.report.disclosure import SMALL, Disclosure
+from momentree.report.records._levels import follow_from_moments, levels_of
 
 _MORE = 2
 """Stored decimals that are not shown, so that differences of means are exact."""
@@ -74,8 +75,9 @@ def number_statistics(
     to show (three significant digits of the overall standard deviation), and ``estimated``; or None
     if there is no value or the group is ``hidden``. A group is hidden if its size is, if it has few
     known values, or few that differ from its most common one, because its mean would disclose
-    their number; the smallest other group with values is then hidden too, because its values would
-    follow from those of all.
+    their number, or if mean and standard deviation would disclose how many have one of few
+    different values (`follow_from_moments`); the smallest other group with values is then hidden
+    too, because its values would follow from those of all.
 
     `missing` are the published numbers of missing values, and `narrowed` are groups with other
     suppressed counts of these numbers. Together, mean, standard deviation and quartiles could
@@ -93,13 +95,21 @@ def number_statistics(
     sizes = np.bincount(labels, minlength=n_groups)
     suppressed = missing < 0 if narrowed is None else (missing < 0) | narrowed
     small |= filled & suppressed & (sizes < _MANY_CELLS * disclosure.min_cell)
+    unit = _unit(values[known])
+    levels, whole_follows = levels_of(values[known], unit), False
+    if levels is not None:
+        table = np.zeros((n_groups, int(levels.max()) + 1), dtype=np.int64)
+        np.add.at(table, (labels[known], levels), 1)
+        total = table.sum(axis=0)
+        small |= np.array([follow_from_moments(counts, total, disclosure) for counts in table])
+        whole_follows = follow_from_moments(total, total, disclosure)
     hidden = small | disclosure.hides_size(sizes)
     if small.any() and not (hidden & ~small & filled).any():
         others = np.flatnonzero(~hidden & filled)
         if len(others):
             hidden[others[np.argmin(sizes[others])]] = True
     digits = _decimals(values[known])
-    unsure, unit, m = missing < 0, _unit(values[known]), disclosure.min_cell
+    unsure, m = missing < 0, disclosure.min_cell
     fewest = np.select([missing >= 0, missing == SMALL], [sizes - missing, sizes - m + 1], m)
     entries: list[dict[str, Any] | None] = []
     for group, at in enumerate(inside):
@@ -110,7 +120,7 @@ def number_statistics(
         entries.append(entry)
     n = int(fewest.sum()) if unsure.any() else None
     whole = _entry(values[known], digits, unit=unit, fewest=n)
-    if whole is None or _is_small(values[known], disclosure):
+    if whole is None or whole_follows or _is_small(values[known], disclosure):
         whole = None
     elif unsure.any() and not hidden.any():
         _, mean, sd = Moments.published(
