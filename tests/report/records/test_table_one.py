@@ -163,7 +163,7 @@ def test_means_of_few_values_are_hidden_with_the_smallest_other_group():
     assert found["hidden"] == [False, False, True, True]  # the size of the last is hidden too
     assert [entry is None for entry in found["groups"]] == found["hidden"]
     assert found["all"]["mean"] == pytest.approx(np.mean(values), abs=1e-3)
-    assert not any(statistics(values, labels, 2)["hidden"])
+    assert not any(statistics(values, labels, 1)["hidden"])
 
 
 def test_a_mean_that_counts_few_exceptions_is_hidden():

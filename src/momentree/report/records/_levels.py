@@ -10,11 +10,13 @@ from momentree.report.disclosure import Disclosure
 
 MAX_LEVELS = 60
 """Numbers with a wider range, in units, have too many solutions to search for a second one."""
+_MANY_LEVELS, _MANY_CELLS = 20, 4
+"""So have more levels, if as many times `min_cell` values differ from the most common one."""
 _MOST, _NODES = 50, 3000
 """Largest change of a number that is looked for, and parts of the search: after these, the numbers
 count as determined."""
-_TAIL = 0.05
-"""Lowest quantile that is published, if it has `min_cell` records below it."""
+_TAIL, _NO_TAIL = 0.05, 0.2
+"""Range of a low quantile that is published with a high one, `min_cell` records beyond each."""
 
 
 def levels_of(values: Floats, unit: float) -> Int64s | None:
@@ -31,8 +33,9 @@ def follow_from_moments(counts: Int64s, whole: Int64s, disclosure: Disclosure) -
     """Return whether a small number of equal values in a group follows from what is published.
 
     That is the number n of values, their sum and that of their squares (by mean and standard
-    deviation), and their quantiles. For each level with a small number, an integer program looks
-    for other numbers of the levels with the same sums and quantiles.
+    deviation), and their quantiles, and the same of all records. For each level with a small
+    number, an integer program looks for other numbers of the levels, in this group and in the
+    others together, that leave all of this as it is. The quantiles of the others are not regarded.
 
     Parameters
     ----------
@@ -41,34 +44,36 @@ def follow_from_moments(counts: Int64s, whole: Int64s, disclosure: Disclosure) -
     disclosure : Disclosure
         What is a small number.
     """
-    open_levels = set(np.flatnonzero(disclosure.is_small(counts)).tolist())
-    powers = np.vander(np.arange(len(counts)), 3).T
-    (low, high), (at_least, at_most) = (_room(one, disclosure) for one in (counts, whole))
-    sums = LinearConstraint(powers, 0, 0)
-    quantiles = LinearConstraint(
-        np.tri(len(counts)), np.maximum(low, at_least), np.minimum(high, at_most)
-    )
-    while open_levels:
-        level, changed = min(open_levels), np.zeros(len(counts), dtype=bool)
+    n, both = len(counts), np.concatenate([counts, whole - counts])
+    unsure = disclosure.is_small(counts)
+    if not unsure.any():
+        return False
+    if n > _MANY_LEVELS and counts.sum() - counts.max() >= _MANY_CELLS * disclosure.min_cell:
+        return False
+    powers, up_to = np.vander(np.arange(n), 3).T, np.tri(n)
+    same = [
+        LinearConstraint(np.kron(np.eye(2), powers), 0, 0),
+        LinearConstraint(np.hstack([up_to, np.zeros((n, n))]), *_room(counts, disclosure)),
+        LinearConstraint(np.hstack([up_to, up_to]), *_room(whole, disclosure)),
+    ]
+    while unsure.any():
+        level, changed = int(unsure.argmax()), np.zeros(n, dtype=bool)
         for sign in (1, -1):
-            least, most = np.maximum(-counts, -_MOST), np.full(len(counts), _MOST)
+            least, most = np.maximum(-both, -_MOST), np.full(2 * n, _MOST)
             (least if sign > 0 else most)[level] = sign
-            if (least > most).any():
-                continue
-            wished = np.array([sign * (j in open_levels) for j in range(len(counts))])
             found = milp(
-                -wished,
-                integrality=np.ones(len(counts), dtype=np.int64),
+                np.concatenate([-sign * unsure, np.zeros(n)]),
+                integrality=np.ones(2 * n, dtype=np.int64),
                 bounds=Bounds(least, most),
-                constraints=[sums, quantiles],
+                constraints=same,
                 options={"node_limit": _NODES},
             )
             if found.x is not None:
-                changed = np.rint(found.x) != 0
+                changed = np.rint(found.x[:n]) != 0
                 break
         if not changed.any():
             return True
-        open_levels -= set(np.flatnonzero(changed).tolist())
+        unsure &= ~changed
     return False
 
 
@@ -76,7 +81,8 @@ def _room(counts: Int64s, disclosure: Disclosure) -> tuple[Floats, Floats]:
     """Return how far the number of values up to each level may change without other quantiles."""
     below, n = np.cumsum(counts), int(counts.sum())
     tail = max(_TAIL, disclosure.min_cell / n)
-    at = np.array([tail, 0.25, 0.5, 0.75, 1.0 - tail]) * (n - 1)
+    tails = [tail, 1.0 - tail] if tail <= _NO_TAIL else []
+    at = np.array([0.25, 0.5, 0.75, *tails]) * (n - 1)
     low, high = np.full(len(counts), -np.inf), np.full(len(counts), np.inf)
     for rank in np.concatenate([np.floor(at), np.ceil(at)]):
         level = int(np.searchsorted(below, rank, side="right"))
