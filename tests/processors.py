@@ -61,6 +61,11 @@ def ties() -> Fits:
     many_axes = np.tile(np.eye(20), (6, 1))
     yield "many equal axes", lambda: mt.MixedMixture(3).fit(many_axes)
     yield "states in turn", lambda: mt.CategoricalHMM(4).fit(np.tile([0, 1, 2, 3], 50))
+    symbols = np.random.RandomState(0).randint(0, 4, 300)
+    yield (
+        "symbols and their opposites",
+        lambda: mt.CategoricalHMM(2).fit(np.concatenate([symbols, 3 - symbols]), [30] * 20),
+    )
     noise = np.random.RandomState(0).randint(0, 5, 600)
     yield "states of noise", lambda: mt.CategoricalHMM(3).fit(noise)
     x = np.repeat(np.arange(-10.0, 10.0), 2)

@@ -10,6 +10,9 @@ from momentree._types import Floats, Ints
 from momentree.backends.sequences import SequenceBlock
 from momentree.objects.hidden_markov import LEAST, HMMParameters
 
+_EQUAL = 1e-6
+"""Difference of log-probabilities that EM and rounding cause, in nats."""
+
 
 def viterbi(block: SequenceBlock, X: Any, parameters: HMMParameters) -> tuple[Ints, Floats]:
     """Return the most likely sequence of states of each sequence.
@@ -26,7 +29,8 @@ def viterbi(block: SequenceBlock, X: Any, parameters: HMMParameters) -> tuple[In
     Returns
     -------
     states : ndarray of int of shape (n,)
-        The states of highest joint probability; of equal ones, the first.
+        The states of highest joint probability; of those that differ by less than 1e-6 nats, the
+        first.
     log_joint : ndarray of shape (n_sequences,)
         log P[x, states] of each sequence, in nats.
 
@@ -57,7 +61,7 @@ def viterbi(block: SequenceBlock, X: Any, parameters: HMMParameters) -> tuple[In
         for here, there in block.links:
             final[:, here] += log_A[:, firsts[there]]
     path = np.empty(B.shape[1], dtype=np.intp)
-    path[block.last] = final.argmax(axis=0)
+    path[block.last] = _best(final)
     for t in range(len(offsets) - 2, 0, -1):
         a, b = offsets[t], offsets[t + 1]
         path[offsets[t - 1] : offsets[t - 1] + b - a] = came[path[a:b], np.arange(a, b)]
@@ -68,8 +72,16 @@ def _step(last: Floats, log_A: Floats, best: Floats, came: Ints) -> None:
     """Set the best score of each next state, without its observation, and where it comes from."""
     for j in range(len(log_A)):
         scores = last + log_A[:, [j]]
-        np.argmax(scores, axis=0, out=came[j])
+        came[j] = _best(scores)
         np.max(scores, axis=0, out=best[j])
+
+
+def _best(scores: Floats) -> Ints:
+    """Return the state of the best score of each column; of equal ones, up to rounding, the first.
+
+    Processors round sums in different ways, and parameters after EM with them.
+    """
+    return np.asarray((scores >= scores.max(axis=0) - _EQUAL).argmax(axis=0))
 
 
 def _link(block: SequenceBlock, log_A: Floats, B: Floats, before: Floats) -> Ints:
@@ -84,9 +96,9 @@ def _link(block: SequenceBlock, log_A: Floats, B: Floats, before: Floats) -> Int
     M = _product(N, log_A)
     for here, there in block.links:
         before[:, there] = (before[:, None, here] + M[:, :, here]).max(axis=0)
-    firsts = (before + N.max(axis=1)).argmax(axis=0)
+    firsts = _best(before + N.max(axis=1))
     for here, there in reversed(block.links):
-        firsts[here] = (before[:, here] + M[:, firsts[there], here]).argmax(axis=0)
+        firsts[here] = _best(before[:, here] + M[:, firsts[there], here])
     return np.asarray(firsts)
 
 
