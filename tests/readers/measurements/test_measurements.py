@@ -314,6 +314,8 @@ def test_damaged_settings_are_refused():
         ({"age": AGE, "smoker": cycle("yes", "no")}, True),
         ({"id": range(N), "a": cycle(0, 1), "b": cycle(1, 0, 0)}, False),
         ({"id": range(N), "a": cycle(0, 1), "b": [2, *cycle(1, 0, 0, n=N - 1)]}, False),
+        ({"visits": cycle(0, 0, 1, 3, 0, 2, 0, 5), "falls": cycle(0, 1, 0, 4, 2, 0, 0)}, True),
+        ({"a": cycle(0, 1, 0, 9), "b": cycle(0, 0, 1, 0, 9, 1)}, False),
         ({"age": AGE, "a": cycle("1", ""), "b": cycle("", "1"), "c": cycle("1", "")}, False),
         ({"age": AGE, "a": cycle("1", "0"), "b": cycle("0", "1"), "c": cycle("1", "0")}, True),
         ({"visit_id": cycle(1, 2, 3), "icd": cycle("250.01", "401.9")}, False),

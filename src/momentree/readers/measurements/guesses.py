@@ -21,6 +21,9 @@ from momentree.readers.tables.table import Table, excerpt, rows_examined
 
 _NUMBERS = 2
 """Fewest columns of measurements by which a table is recognized."""
+_MAX_CODES, _FEW = 3, 0.1
+"""Columns with more different values, of which more than a tenth are not 0 or 1, contain counts.
+With fewer, a value such as 9 may mean unknown."""
 
 
 @dataclass(frozen=True)
@@ -163,9 +166,12 @@ def _is_ticked(column: Column) -> bool:
 
 
 def _has_numbers(column: Column) -> bool:
-    """Return whether a column contains numbers, not 0 and 1 with a few others."""
+    """Return whether a column contains numbers, not 0 and 1 with a few others, or with one more."""
     if column.kind != "number" or column.read is None:
         return False
     known = column.numbers[~np.isnan(column.numbers)]
     texts = [f"{value:g}" for value in known.tolist()]
-    return len(set(texts)) > 2 and not mostly_binary(texts)
+    n_different, others = len(set(texts)), float((~np.isin(known, (0.0, 1.0))).mean())
+    if n_different > _MAX_CODES and others > _FEW:
+        return True
+    return n_different > 2 and not mostly_binary(texts)
