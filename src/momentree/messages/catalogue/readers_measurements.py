@@ -28,7 +28,7 @@ WORDS: dict[str, str] = {
         "(for numbers, pass {parameters.kinds})"
     ),
     "numbers_as_counts": (
-        "treated {n_columns:~column} of small whole numbers, most often 0, as counts: "
+        "treated {n_columns:~column} of small whole numbers as counts: "
         "{columns:quoted list} (for numbers, pass {parameters.kinds})"
     ),
     "columns_may_be_outcomes": (
