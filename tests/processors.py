@@ -46,6 +46,8 @@ def ties() -> Fits:
         yield f"cluster tree, {name}", lambda X=X: mt.ClusterTree(4, min_samples_leaf=1).fit(X)
         yield f"clusters, {name}", lambda X=X: mt.ClusterTree(n_components=4).fit(X)
         yield f"Bernoulli, {name}", lambda X=X: mt.BernoulliMixture(4).fit(X)
+    corners = np.repeat([[i >> j & 1 for j in range(5)] for i in range(32)], 4, axis=0)
+    yield "cluster tree, corners of a cube", lambda: mt.ClusterTree(3).fit(corners)
     long, doubled = BLOCKS["long blocks"], np.random.RandomState(1).poisson(1.0, (60, 5))
     yield "unrefined topics", lambda: mt.SingleTopicModel(4, refine=None).fit(BLOCKS["blocks"])
     yield "number of equal topics", lambda: mt.TopicTree("auto").fit(long)

@@ -12,7 +12,7 @@ import numpy as np
 
 from momentree._choices import Growth
 from momentree._pace import time_left
-from momentree._ties import largest
+from momentree._ties import SAME, largest
 from momentree._types import Floats, Ints
 from momentree.assignment.rules import Rule
 from momentree.backends import RowArray, Rows
@@ -203,7 +203,9 @@ class Growing:
             if self._growth == "depth":
                 top = min(leaves[i][0].depth for i in able)
                 able = [i for i in able if leaves[i][0].depth == top]
-            at = able[largest([_gain(leaves[i][1]) for i in able])]
+            # Gains near zero are differences of sums over all rows, and as inexact as these.
+            rounding = SAME * self._rows.shape[0]
+            at = able[largest([_gain(leaves[i][1]) for i in able], least=rounding)]
             branch, group = leaves[at]
             assert group.split is not None  # noqa: S101 - for the type checker
             branch.rule, branch.gain = group.split.rule, group.split.gain
