@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from momentree._ties import largest_first
+from momentree._ties import SAME, largest_first
 from momentree._types import Floats
 from momentree._validation import check_integer
 from momentree.exceptions import InvalidParameterError
@@ -106,7 +106,8 @@ def from_centers(
     Noise may flip the sign of the third moment along a component. Its center then points away from
     M1 and has a negative weight; both signs are flipped back.
     """
-    weights = np.linalg.pinv(M) @ moments.m1
+    # Centers that depend on each other up to rounding share their weight; else rounding decides.
+    weights = np.linalg.pinv(M, rcond=SAME) @ moments.m1
     flipped = (weights < 0) & (M.T @ moments.m1 < 0)
     M, weights = np.where(flipped, -M, M), np.where(flipped, -weights, weights)
     clipped = int(np.count_nonzero(weights < 0))
