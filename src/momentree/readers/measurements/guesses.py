@@ -171,7 +171,7 @@ def _has_numbers(column: Column) -> bool:
         return False
     known = column.numbers[~np.isnan(column.numbers)]
     texts = [f"{value:g}" for value in known.tolist()]
-    n_different, others = len(set(texts)), float((~np.isin(known, (0.0, 1.0))).mean())
-    if n_different > _MAX_CODES and others > _FEW:
+    n_different = len(set(texts))
+    if n_different > _MAX_CODES and (~np.isin(known, (0.0, 1.0))).mean() > _FEW:
         return True
     return n_different > 2 and not mostly_binary(texts)
