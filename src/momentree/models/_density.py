@@ -249,7 +249,7 @@ class DensityModel(
     def _lowest_bic(self, samples: Any, weight: Floats, most: int) -> DensityFit:
         """Fit 1, 2, ... components until BIC stops falling; return the best, fitted in full.
 
-        If a component of it then has too few samples, the best smaller number is taken.
+        If one of its components then has too few samples, the next best smaller number is taken.
         """
 
         def fit(k: int, *, brief: bool = True) -> tuple[DensityFit, float, NDArray[Any]]:

@@ -166,7 +166,7 @@ def _is_ticked(column: Column) -> bool:
 
 
 def _has_numbers(column: Column) -> bool:
-    """Return whether a column contains numbers, not 0 and 1 with a few others, or with one more."""
+    """Return whether a column contains numbers, not just 0 and 1 with errors or a third code."""
     if column.kind != "number" or column.read is None:
         return False
     known = column.numbers[~np.isnan(column.numbers)]

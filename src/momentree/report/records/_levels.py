@@ -1,4 +1,4 @@
-"""Counts of equal numbers that follow from mean and standard deviation."""
+"""Find counts of equal numbers that mean and standard deviation would disclose."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST, _NODES = 50, 3000
 """Largest change of a number that is looked for, and parts of the search: after these, the numbers
 count as determined."""
 _TAIL, _NO_TAIL = 0.05, 0.2
-"""Range of a low quantile that is published with a high one, `min_cell` records beyond each."""
+"""The lower of the two outer quantiles lies in this range, with `min_cell` records below it."""
 
 
 def levels_of(values: Floats, unit: float) -> Int64s | None:
@@ -30,12 +30,12 @@ def levels_of(values: Floats, unit: float) -> Int64s | None:
 
 
 def follow_from_moments(counts: Int64s, whole: Int64s, disclosure: Disclosure) -> bool:
-    """Return whether a small number of equal values in a group follows from what is published.
+    """Return whether published statistics determine a small number of equal values in a group.
 
-    That is the number n of values, their sum and that of their squares (by mean and standard
-    deviation), and their quantiles, and the same of all records. For each level with a small
+    Published are the number of values, their sum and the sum of their squares (by mean and standard
+    deviation), and their quantiles, of the group and of all records. For each level with a small
     number, an integer program looks for other numbers of the levels, in this group and in the
-    others together, that leave all of this as it is. The quantiles of the others are not regarded.
+    others together, that leave all of these unchanged. It ignores the quantiles of the others.
 
     Parameters
     ----------
