@@ -61,7 +61,7 @@ def viterbi(block: SequenceBlock, X: Any, parameters: HMMParameters) -> tuple[In
         for here, there in block.links:
             final[:, here] += log_A[:, firsts[there]]
     path = np.empty(B.shape[1], dtype=np.intp)
-    path[block.last] = _best(final)
+    path[block.last] = _first(final, final.max(axis=0))
     for t in range(len(offsets) - 2, 0, -1):
         a, b = offsets[t], offsets[t + 1]
         path[offsets[t - 1] : offsets[t - 1] + b - a] = came[path[a:b], np.arange(a, b)]
@@ -72,16 +72,16 @@ def _step(last: Floats, log_A: Floats, best: Floats, came: Ints) -> None:
     """Set the best score of each next state, without its observation, and where it comes from."""
     for j in range(len(log_A)):
         scores = last + log_A[:, [j]]
-        came[j] = _best(scores)
         np.max(scores, axis=0, out=best[j])
+        came[j] = _first(scores, best[j])
 
 
-def _best(scores: Floats) -> Ints:
-    """Return the state of the best score of each column; of equal ones, up to rounding, the first.
+def _first(scores: Floats, best: Floats) -> Ints:
+    """Return the first state of each column whose score equals the best one, up to rounding.
 
-    Processors round sums in different ways, and parameters after EM with them.
+    Processors round sums in different ways, and therefore parameters after EM.
     """
-    return np.asarray((scores >= scores.max(axis=0) - _EQUAL).argmax(axis=0))
+    return np.asarray((scores >= best - _EQUAL).argmax(axis=0))
 
 
 def _link(block: SequenceBlock, log_A: Floats, B: Floats, before: Floats) -> Ints:
@@ -96,9 +96,11 @@ def _link(block: SequenceBlock, log_A: Floats, B: Floats, before: Floats) -> Int
     M = _product(N, log_A)
     for here, there in block.links:
         before[:, there] = (before[:, None, here] + M[:, :, here]).max(axis=0)
-    firsts = _best(before + N.max(axis=1))
+    scores = before + N.max(axis=1)
+    firsts = _first(scores, scores.max(axis=0))
     for here, there in reversed(block.links):
-        firsts[here] = _best(before[:, here] + M[:, firsts[there], here])
+        scores = before[:, here] + M[:, firsts[there], here]
+        firsts[here] = _first(scores, scores.max(axis=0))
     return np.asarray(firsts)
 
 
