@@ -1,8 +1,8 @@
 """Run commands and estimators on small inputs and record what a user sees.
 
-``python -m tests.golden`` names the cases whose results differ from ``tests/golden/*.json``, and
-where; ``--update`` records the new ones. Results are compared by meaning: words and counts must be
-equal, other numbers to rounding errors of processors, and groups as partitions.
+``python -m tests.golden`` shows where results differ from those in ``golden_outputs``, and
+``--update`` records the new ones. Results are compared by meaning: words and counts must be equal,
+other numbers to rounding errors of processors, and groups as partitions.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from momentree.cli import app
 from .cli.conftest import make_documents, make_records, write_csv
 from .processors import BLOCKS, built_in, found
 
-FOLDER = Path(__file__).parent / "golden"
+FOLDER = Path(__file__).parent / "golden_outputs"
 RTOL, ATOL = 1e-5, 2e-6
 """EM stops where a step gains little: rounding errors of BLAS show from the sixth digit."""
 

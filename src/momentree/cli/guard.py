@@ -95,7 +95,7 @@ class Command(TyperCommand):
         return super().parse_args(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Print the help: for the usual options, or for all."""
+        """Print help on the usual options or, if asked, on all."""
         usual, whole = USUAL.get(str(self.name)), self.help or ""
         options = [option for option in self.params if isinstance(option, TyperOption)]
         if usual and not ctx.meta.get(_ALL):

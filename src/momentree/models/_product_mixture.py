@@ -35,7 +35,7 @@ from momentree.refinement import Refined, em
 ProductStart = Literal["auto", "splits", "moments"]
 
 BRIEF = 30
-"""EM steps from each start, at most, while the number of components is searched."""
+"""Maximum number of EM steps from each start during the search for the number of components."""
 SAME = 1e-9
 """Values that differ by at most this fraction of their range are equal."""
 ON_GRID = 0.01
@@ -335,7 +335,7 @@ class ProductMixture(DensityModel):
 
 
 def _rounding(samples: Encoded, weight: Floats, n_numbers: int) -> Floats:
-    """Return the variance of rounding of each standardized number; 0 if it is not rounded.
+    """Return the variance that rounding adds to each standardized number, 0 if it is exact.
 
     A number is rounded if all differences of its values are multiples of the smallest, the step. Of
     a step above the standard deviation, that deviation counts, so that a column of few values keeps

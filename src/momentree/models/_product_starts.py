@@ -124,7 +124,7 @@ def searched(
 
 
 def from_splits(data: ProductData, k: int, smoothing: float) -> list[ProductParameters]:
-    """Search on up to three scales; each favors other columns for dividing components."""
+    """Search on up to three scales, each of which divides components along other columns."""
     c, scales = data.columns, []
     for others, power, squares in SCALES:
         scale = 1.0 / data.deviations

@@ -166,7 +166,7 @@ def _is_ticked(column: Column) -> bool:
 
 
 def _has_numbers(column: Column) -> bool:
-    """Return whether a column contains numbers, not just 0 and 1 with errors or a third code."""
+    """Return whether a column contains numbers: more than 0 and 1, typing errors and one code."""
     if column.kind != "number" or column.read is None:
         return False
     known = column.numbers[~np.isnan(column.numbers)]

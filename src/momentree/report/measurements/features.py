@@ -10,6 +10,7 @@ import numpy as np
 
 from momentree._types import Floats, Int64s, Ints
 from momentree.report.disclosure import Disclosure
+from momentree.report.records._levels import outer_quantiles
 from momentree.report.records.outcomes import count_outcomes
 from momentree.report.records.statistics import Moments, number_statistics
 from momentree.report.text import clean_text
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 Z = 1.959963984540054
 """Quantile of the normal distribution for intervals of 95%."""
-_TAIL, _NO_TAIL = 0.05, 0.2
-"""Whiskers end at this quantile, or at one with `min_cell` records beyond it, up to a limit."""
 _DIGITS = 6
 
 
@@ -124,11 +123,10 @@ def _extend(
     half = Z * entry["sd"] / np.sqrt(max(known, 1.0))
     digits = entry["digits"] + 2
     entry["interval"] = [round(entry["mean"] - half, digits), round(entry["mean"] + half, digits)]
-    tail = max(_TAIL, disclosure.min_cell / max(len(values), 1))
     entry["tails"] = None
-    if tail <= _NO_TAIL:
+    if tails := outer_quantiles(len(values), disclosure):
         method: Literal["inverted_cdf", "linear"] = "linear" if exact else "inverted_cdf"
-        low, high = np.quantile(values, [tail, 1.0 - tail], method=method).tolist()
+        low, high = np.quantile(values, tails, method=method).tolist()
         entry["tails"] = [round(low, entry["digits"]), round(high, entry["digits"])]
 
 

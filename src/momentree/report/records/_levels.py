@@ -16,11 +16,20 @@ _MOST, _NODES = 50, 3000
 """Largest change of a number that is looked for, and parts of the search: after these, the numbers
 count as determined."""
 _TAIL, _NO_TAIL = 0.05, 0.2
-"""The lower of the two outer quantiles lies in this range, with `min_cell` records below it."""
+"""Smallest and largest distance of the outer quantiles from 0 and 1."""
+
+
+def outer_quantiles(n: int, disclosure: Disclosure) -> list[float]:
+    """Return the outer quantiles that are published of n values, or none if n is small.
+
+    They are 5% and 95%, or further inside, so that at least `min_cell` values are beyond each.
+    """
+    tail = max(_TAIL, disclosure.min_cell / max(n, 1))
+    return [tail, 1.0 - tail] if tail <= _NO_TAIL else []
 
 
 def levels_of(values: Floats, unit: float) -> Int64s | None:
-    """Return the values in units above the smallest; None without a unit or if the range is wide.
+    """Return by how many units each value exceeds the smallest; None without a narrow range.
 
     `unit` is the largest number of which all differences are multiples, or 0.
     """
@@ -30,7 +39,7 @@ def levels_of(values: Floats, unit: float) -> Int64s | None:
 
 
 def follow_from_moments(counts: Int64s, whole: Int64s, disclosure: Disclosure) -> bool:
-    """Return whether published statistics determine a small number of equal values in a group.
+    """Return whether the published statistics of a group disclose a small count of equal values.
 
     Published are the number of values, their sum and the sum of their squares (by mean and standard
     deviation), and their quantiles, of the group and of all records. For each level with a small
@@ -80,9 +89,7 @@ def follow_from_moments(counts: Int64s, whole: Int64s, disclosure: Disclosure) -
 def _room(counts: Int64s, disclosure: Disclosure) -> tuple[Floats, Floats]:
     """Return how far the number of values up to each level may change without other quantiles."""
     below, n = np.cumsum(counts), int(counts.sum())
-    tail = max(_TAIL, disclosure.min_cell / n)
-    tails = [tail, 1.0 - tail] if tail <= _NO_TAIL else []
-    at = np.array([0.25, 0.5, 0.75, *tails]) * (n - 1)
+    at = np.array([0.25, 0.5, 0.75, *outer_quantiles(n, disclosure)]) * (n - 1)
     low, high = np.full(len(counts), -np.inf), np.full(len(counts), np.inf)
     for rank in np.concatenate([np.floor(at), np.ceil(at)]):
         level = int(np.searchsorted(below, rank, side="right"))
