@@ -13,12 +13,15 @@ from numpy.typing import NDArray
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer
 from momentree.exceptions import InvalidParameterError
-from momentree.report._estimators import Fitted
-from momentree.report.text import MAX_NAME, clean_text, snippet
-from momentree.report.topics.document_map import place_documents
-from momentree.report.topics.evidence import Evidence, log_lift
-from momentree.report.topics.packing import pack
-from momentree.report.topics.typical import Ranking, rank_documents
+from momentree.report.estimators import Fitted
+from momentree.report.text import MAX_NAME, clean_text, pack, snippet
+from momentree.report.topics.evidence import (
+    Evidence,
+    Ranking,
+    log_lift,
+    place_documents,
+    rank_documents,
+)
 
 Documents = int | Literal["all"] | None
 

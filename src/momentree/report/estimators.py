@@ -1,23 +1,33 @@
-"""Read estimators for the report; any tree or flat model with these attributes can be used.
+"""Read estimators for the report, and record how a page was made.
+
+Any tree or flat model with these attributes can be used.
 
 A flat model is treated as a tree with one level, so whatever shows a node also shows a topic.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import platform
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, cast
 
 import numpy as np
+import scipy
+import scipy.sparse as sp
+import sklearn
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from momentree._pages import counted
+from momentree._sparse import as_csr
 from momentree._types import Floats, Ints
+from momentree._validation import check_table
+from momentree._version import __version__
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.metrics.words import word_probabilities
+from momentree.report.text import clean_text, for_readers
 from momentree.tree.naming import name_by_words
 from momentree.tree.node import TreeNode
 from momentree.tree.one_level import one_level
@@ -111,6 +121,20 @@ def fitted(estimator: FittedTree | FittedFlat) -> Fitted:
     return Fitted("tree", tree.tree_, np.asarray(tree.labels_), tree.vocabulary_, languages)
 
 
+def counts_of_fit(model: Fitted, X: Any) -> sp.csr_array:
+    """Return counts as a CSR array, if they have the shape of those that a model was fitted to."""
+    counts: sp.csr_array = as_csr(check_table(X))
+    expected = (len(model.labels), len(model.vocabulary))
+    if counts.shape != expected:
+        raise InvalidDataError(
+            "x_not_of_fit",
+            shape=str(counts.shape),
+            model="tree" if model.kind == "tree" else "model",
+            expected=str(expected),
+        )
+    return counts
+
+
 def topic_names(model: FittedTree | FittedFlat) -> list[str]:
     """Return the name of each leaf, topic or group, made of its most relevant words or codes."""
     names = {leaf.leaf_id: leaf.name for leaf in fitted(model).root.leaves()}
@@ -132,3 +156,59 @@ def _one_level(model: FittedFlat) -> TreeNode:
         for leaf in root.leaves():
             leaf.name = names[leaf.leaf_id or 0]
     return root
+
+
+def head(
+    estimator: Any,
+    kind: str,
+    title: str,
+    notes: Iterable[Message],
+    made_with: Mapping[str, object] | None,
+    given_names: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """Return the parts that every summary has: what the page is about, and how it was made.
+
+    `given_names` are by default those of the estimator.
+    """
+    given = getattr(estimator, "given_names_", {}) if given_names is None else given_names
+    return {
+        "kind": kind,
+        "title": clean_text(title),
+        "notes": [for_readers(note) for note in notes],
+        "given_names": dict(given),
+        "made": _provenance(estimator, made_with),
+    }
+
+
+def _provenance(
+    estimator: Any, made_with: Mapping[str, object] | None
+) -> dict[str, dict[str, Any]]:
+    """Return ``parameters`` of an estimator, ``versions`` and ``notes``, ready for JSON."""
+    parameters = sorted(estimator.get_params(deep=False).items())
+    # Without texts there is no vectorizer, and the readers list the settings of theirs.
+    shown = [(key, value) for key, value in parameters if (key, value) != ("vectorizer", None)]
+    return {
+        "parameters": {
+            "estimator": type(estimator).__name__,
+            **{key: _plain(value) for key, value in shown},
+        },
+        "versions": {
+            "momentree": __version__,
+            "numpy": np.__version__,
+            "scipy": scipy.__version__,
+            "scikit-learn": sklearn.__version__,
+            "python": platform.python_version(),
+        },
+        "notes": {clean_text(key): _plain(value) for key, value in (made_with or {}).items()},
+    }
+
+
+def _plain(value: object) -> Any:
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int | np.integer):
+        return int(value)
+    if isinstance(value, float | np.floating):
+        return float(value) if np.isfinite(value) else str(value)
+    # The repr of a function contains its memory address, which differs between runs.
+    return clean_text(getattr(value, "__name__", value))

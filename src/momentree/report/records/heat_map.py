@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,76 +11,74 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from momentree._types import Int64s, Ints
-from momentree.report.disclosure import Disclosure
+from momentree._types import Ints
+from momentree.report.groups import Groups
 from momentree.report.text import clean_text
 
-_MOST_RECORDS = 2_000
+_MAX_RECORDS = 2_000
 _LEVELS = 10
 _AT_ONCE = 1 << 14
 """Records that are unpacked at a time."""
 
 
-def bands(
-    X: sp.csr_array[Any],
-    labels: Ints,
-    order: Ints,
-    columns: Ints,
-    sizes: Int64s,
-    disclosure: Disclosure,
-) -> list[dict[str, Any]]:
+def draw_heat_map(
+    X: sp.csr_array[Any], groups: Groups, columns: Ints, *, ids: NDArray[Any] | None, single: bool
+) -> dict[str, Any]:
+    """Return ``bands`` of similar records and, if wanted, the ``records`` of some codes."""
+    codes = _Bits.of(X, columns)
+    return {
+        "bands": _bands(codes, groups),
+        "records": _single_records(codes, groups, ids) if single else None,
+    }
+
+
+def _bands(codes: _Bits, groups: Groups) -> list[dict[str, Any]]:
     """Divide each group into bands of similar records, and compute the density of each code.
 
-    Groups are in the given `order`, and `columns` are codes, most common first. A band has at least
-    10 `min_cell` records, so that one level spans `min_cell` of them. ``parts`` is the number of
-    equally large bands of a group; ``levels`` contains one digit per code, floor(10 density), at
-    most 9, or is None for a group with one band.
+    A band has at least 10 `min_cell` records, so that one level spans `min_cell` of them. ``parts``
+    is the number of equally large bands of a group; ``levels`` contains one digit per code,
+    floor(10 density), at most 9, or is None for a group with one band.
     """
-    there = _Bits.of(X, columns)
-    found: list[dict[str, Any]] = []
-    for leaf in order.tolist():
-        rows = np.flatnonzero(labels == leaf)
-        most = max(1, round(120 * len(rows) / max(X.shape[0], 1)))
-        parts = min(most, len(rows) // (_LEVELS * disclosure.min_cell))
-        if parts < 2 or sizes[leaf] < 0:
-            found.append({"leaf": leaf, "parts": 1, "levels": None})
+    bands: list[dict[str, Any]] = []
+    for leaf, rows in _members(groups):
+        most = max(1, round(120 * len(rows) / max(len(groups.labels), 1)))
+        parts = min(most, len(rows) // (_LEVELS * groups.disclosure.min_cell))
+        if parts < 2 or groups.sizes[leaf] < 0:
+            bands.append({"leaf": leaf, "parts": 1, "levels": None})
             continue
-        block = there.rows(rows)
+        block = codes.rows(rows)
         for band in np.array_split(block[_lexicographic(block)], parts):
             levels = np.minimum(_LEVELS * band.mean(axis=0), _LEVELS - 1).astype(int)
-            found.append({"leaf": leaf, "parts": parts, "levels": "".join(map(str, levels))})
-    return found
+            bands.append({"leaf": leaf, "parts": parts, "levels": "".join(map(str, levels))})
+    return bands
 
 
-def single_records(
-    X: sp.csr_array[Any], labels: Ints, order: Ints, columns: Ints, ids: NDArray[Any] | None
-) -> dict[str, Any]:
+def _single_records(codes: _Bits, groups: Groups, ids: NDArray[Any] | None) -> dict[str, Any]:
     """Return the individual records, at most 2,000, spread evenly over the groups.
 
     In ``bits``, in base64, each record is a row of one bit per column, padded to whole bytes.
     """
-    there = _Bits.of(X, columns)
-    n = X.shape[0]
+    n = len(groups.labels)
     places: list[Ints] = []
-    blocks: list[NDArray[np.bool_]] = []
-    for leaf in order.tolist():
-        rows = np.flatnonzero(labels == leaf)
-        if n > _MOST_RECORDS and len(rows):
-            keep = max(1, _MOST_RECORDS * len(rows) // n)
+    for _, rows in _members(groups):
+        if n > _MAX_RECORDS and len(rows):
+            keep = max(1, _MAX_RECORDS * len(rows) // n)
             rows = rows[np.linspace(0, len(rows) - 1, keep).astype(np.intp)]
-        block = there.rows(rows)
-        ranks = _lexicographic(block)
-        places.append(rows[ranks])
-        blocks.append(block[ranks])
+        places.append(rows[_lexicographic(codes.rows(rows))])
     rows = np.concatenate(places)
-    bits = np.packbits(np.concatenate(blocks), axis=1)
     names = rows if ids is None else np.asarray(ids, dtype=object)[rows]
     return {
         "ids": [clean_text(name) for name in names.tolist()],
-        "leaf": labels[rows].tolist(),
+        "leaf": groups.labels[rows].tolist(),
         "total": n,
-        "bits": base64.b64encode(bits.tobytes()).decode("ascii"),
+        "bits": base64.b64encode(codes.packed[rows].tobytes()).decode("ascii"),
     }
+
+
+def _members(groups: Groups) -> Iterator[tuple[int, Ints]]:
+    """Yield the records of each group, in the order of the page."""
+    for leaf in groups.root.leaves():
+        yield int(leaf.leaf_id or 0), np.flatnonzero(groups.labels == (leaf.leaf_id or 0))
 
 
 @dataclass(frozen=True)
