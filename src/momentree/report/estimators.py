@@ -1,6 +1,6 @@
 """Read estimators for the report, and record how a page was made.
 
-Any tree or flat model with these attributes can be used.
+Any tree with ``tree_``, and any flat model with ``components_`` or ``weights_``, can be used.
 
 A flat model is treated as a tree with one level, so whatever shows a node also shows a topic.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal
 
 import numpy as np
 import scipy
@@ -21,7 +21,7 @@ from sklearn.exceptions import NotFittedError
 
 from momentree._pages import counted
 from momentree._sparse import as_csr
-from momentree._types import Floats, Ints
+from momentree._types import Ints
 from momentree._validation import check_table
 from momentree._version import __version__
 from momentree.exceptions import InvalidDataError
@@ -44,38 +44,6 @@ _OTHERS: Mapping[str, Message | str] = {
     "coef_": "",
 }
 """What to do with an estimator that has one of these attributes, and has no topics or codes."""
-
-
-class _Estimator(Protocol):
-    labels_: Ints
-    vocabulary_: NDArray[Any]
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters."""
-
-
-class FittedTree(_Estimator, Protocol):
-    """The attributes of a fitted tree of topics that the report needs."""
-
-    tree_: TreeNode
-
-
-class FittedFlat(_Estimator, Protocol):
-    """The attributes of a fitted flat topic model that the report needs."""
-
-    weights_: Floats
-    components_: Floats
-    diagnostics_: Mapping[str, Any]
-
-    def transform(self, X: Any) -> Floats:
-        """Return the topic proportions of each document."""
-
-
-class FittedGroups(_Estimator, Protocol):
-    """The methods that the report needs for groups, besides ``tree_`` or ``weights_``."""
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Return the posterior probabilities of the groups for each record."""
 
 
 @dataclass(frozen=True)
@@ -105,20 +73,19 @@ def check_of_topics(estimator: Any) -> None:
         raise InvalidDataError("not_of_topics", type=type(estimator).__name__, remedy=found[0])
 
 
-def fitted(estimator: FittedTree | FittedFlat) -> Fitted:
+def fitted(estimator: Any) -> Fitted:
     """Return a fitted estimator as a tree.
 
     The topics of a flat model are sorted by their share of the documents in a topic, or by
     ``weights_`` if the documents are elsewhere.
     """
+    flat = hasattr(estimator, "components_")
+    if not flat:
+        check_fitted(estimator, "tree_")
+    root = _one_level(estimator) if flat else estimator.tree_
     languages = tuple(getattr(estimator, "languages_", ("en",)))
-    if hasattr(estimator, "components_"):
-        model = cast("FittedFlat", estimator)
-        root = _one_level(model)
-        return Fitted("flat", root, np.asarray(model.labels_), model.vocabulary_, languages)
-    check_fitted(estimator, "tree_")
-    tree: FittedTree = estimator
-    return Fitted("tree", tree.tree_, np.asarray(tree.labels_), tree.vocabulary_, languages)
+    labels = np.asarray(estimator.labels_)
+    return Fitted("flat" if flat else "tree", root, labels, estimator.vocabulary_, languages)
 
 
 def counts_of_fit(model: Fitted, X: Any) -> sp.csr_array:
@@ -129,19 +96,19 @@ def counts_of_fit(model: Fitted, X: Any) -> sp.csr_array:
         raise InvalidDataError(
             "x_not_of_fit",
             shape=str(counts.shape),
-            model="tree" if model.kind == "tree" else "model",
+            model="model" if model.kind == "flat" else "tree",
             expected=str(expected),
         )
     return counts
 
 
-def topic_names(model: FittedTree | FittedFlat) -> list[str]:
+def topic_names(model: Any) -> list[str]:
     """Return the name of each leaf, topic or group, made of its most relevant words or codes."""
     names = {leaf.leaf_id: leaf.name for leaf in fitted(model).root.leaves()}
     return [names[j] for j in range(len(names))]
 
 
-def _one_level(model: FittedFlat) -> TreeNode:
+def _one_level(model: Any) -> TreeNode:
     # Relevance compares with the word distribution of the model, as in `top_words`.
     P = word_probabilities(model.components_)
     labels = np.asarray(model.labels_)

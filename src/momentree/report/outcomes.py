@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from momentree._types import Ints
 from momentree.exceptions import InvalidDataError
@@ -162,13 +161,13 @@ def _quartiles(series: Any) -> tuple[Ints, list[str]]:
     return np.where(np.isnan(numbers), -1, np.searchsorted(cuts, numbers)), names
 
 
-def outcomes_in_order(records: Any, first: str | None, enough: NDArray[np.bool_]) -> dict[str, Any]:
+def outcomes_in_order(records: Any, first: str | None) -> dict[str, Any]:
     """Return the outcomes of the fitted records, one of them first."""
     names = list(records.outcomes)
     if first not in (None, *names):
         raise InvalidDataError("no_such_outcome", parameter="outcome", value=first, names=names)
     return {
-        name: np.asarray(records.outcomes[name])[enough]
+        name: np.asarray(records.outcomes[name])[np.asarray(records.enough, dtype=bool)]
         for name in sorted(names, key=lambda name: name != first)
     }
 

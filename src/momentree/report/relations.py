@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.stats import chi2
@@ -17,11 +17,15 @@ from momentree.messages import Message
 from momentree.metrics import bivariate_residuals, classification_table
 from momentree.report import corrected
 from momentree.report.disclosure import Disclosure
+from momentree.report.estimators import head
 from momentree.report.groups import Groups
 from momentree.report.numbers import NO_VALUE
-from momentree.report.outcomes import count_outcomes, why_no_classes
-from momentree.report.tables import describe_fits
+from momentree.report.outcomes import add_rates, count_outcomes, notes_shown, why_no_classes
+from momentree.report.tables import describe_fits, hide_certain
 from momentree.report.text import clean_text, for_readers
+
+if TYPE_CHECKING:
+    from momentree.datasets import Measurements, Records
 
 _IN_PART, _YES = 0.6, 0.75
 """Limits for the mean Jaccard similarity of a group to its match in resampled records: groups below
@@ -34,30 +38,69 @@ _BY_CHANCE = 0.05
 """Probability, at most, that any pair of independent items exceeds the limit of all pairs."""
 
 
-def describe_relations(
-    records: Any, outcomes: Mapping[str, Any], groups: Groups, quality: Mapping[str, Any] | None
-) -> tuple[dict[str, Any], list[Message]]:
-    """Describe outcomes, covariates and the quality of groups, from published counts.
+def describe_groups(
+    estimator: Any,
+    kind: str,
+    records: Records | Measurements,
+    groups: Groups,
+    nodes: Sequence[dict[str, Any]],
+    outcomes: Mapping[str, Any],
+    quality: Mapping[str, Any] | None,
+    *,
+    title: str | None,
+    made_with: Mapping[str, object] | None,
+    suppressed: tuple[bool, bool],
+) -> dict[str, Any]:
+    """Return the sections that all pages of groups of records have.
 
     Parameters
     ----------
+    estimator : estimator
+        The fitted estimator.
+    kind : {"records", "measurements"}
+        The kind of page.
     records : Records or Measurements
-        The records; only the names of their covariates and outcomes are used.
-    outcomes : mapping of str to ndarray of shape (n,)
-        Values of each outcome and covariate, in the order of the page.
+        The records.
     groups : Groups
         Groups of the records.
+    nodes : list of dict
+        The nodes, to which the rates of outcomes are added.
+    outcomes : mapping of str to ndarray of shape (n,)
+        Values of each outcome and covariate, in the order of the page.
     quality : mapping or None
         Measures of quality; see `momentree.report.summarize_records`.
+    title, made_with : str, mapping, optional
+        Heading, and lines on how the page was made.
+    suppressed : tuple of bool
+        Whether totals are suppressed, and counts of groups.
 
     Returns
     -------
-    entries : dict
-        ``outcomes``, ``quality``, ``certainty``, ``corrected`` and ``fits`` of the summary.
-    notes : list of Message
-        Outcomes that are not shown, with the reason.
+    dict
+        The head of the summary, ``nodes``, ``outcomes``, ``quality``, ``certainty``, ``corrected``
+        and ``fits``.
     """
-    quality = quality or {}
+    relations, omitted = _relations(records, outcomes, groups, quality or {})
+    if relations["fits"]:
+        hide_certain(relations["fits"], totals=suppressed[0], counts=suppressed[1])
+    add_rates(nodes, relations["outcomes"], groups)
+    notes = [*notes_shown(records, groups.disclosure.min_cell), *omitted]
+    kind = f"{kind}-{'flat' if groups.flat else 'tree'}"
+    return {
+        **head(estimator, kind, title or "Groups of records", notes, made_with),
+        "n_records": len(groups.labels),
+        "n_left_out": groups.disclosure.count(int((~np.asarray(records.enough, bool)).sum())),
+        "n_leaves": groups.k,
+        "min_cell": groups.disclosure.min_cell,
+        "nodes": nodes,
+        **relations,
+    }
+
+
+def _relations(
+    records: Any, outcomes: Mapping[str, Any], groups: Groups, quality: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[Message]]:
+    """Describe outcomes, covariates and quality; return them, and what is not shown."""
     reasons = {name: why_no_classes(values) for name, values in outcomes.items()}
     given, disclosure = getattr(records, "covariates", ()), groups.disclosure
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,7 @@ from momentree._types import Floats
 from momentree._validation import as_floats
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics.words import word_probabilities
-from momentree.report.estimators import FittedFlat, FittedTree, counts_of_fit, fitted, topic_names
+from momentree.report.estimators import counts_of_fit, fitted, topic_names
 from momentree.report.figures import canvas
 from momentree.report.figures.canvas import BLUE, INK, LINE, SOFT
 from momentree.report.layout import icicle_cells, leaf_color, spread_hue
@@ -35,7 +35,7 @@ _PANELS = {
 
 
 def plot_topic_proportions(
-    model_or_proportions: FittedFlat | ArrayLike,
+    model_or_proportions: Any | ArrayLike,
     X: Any = None,
     order: Collection[Any] | None = None,
     ax: Axes | None = None,
@@ -88,7 +88,7 @@ def plot_topic_proportions(
     if hasattr(given, "transform") and hasattr(given, "components_"):
         if X is None:
             raise InvalidDataError("x_required")
-        names = topic_names(cast("FittedFlat", given))
+        names = topic_names(given)
         proportions = np.asarray(given.transform(X))
     else:
         proportions = _checked(given)
@@ -120,7 +120,7 @@ def plot_topic_proportions(
 
 
 def plot_topic_words(
-    model: FittedFlat,
+    model: Any,
     ax: Axes | None = None,
     *,
     n_words: int = 8,
@@ -203,7 +203,7 @@ def _checked(values: Any) -> Floats:
     return proportions
 
 
-def plot_documents(estimator: FittedTree | FittedFlat, X: Any, ax: Axes | None = None) -> Axes:
+def plot_documents(estimator: Any, X: Any, ax: Axes | None = None) -> Axes:
     r"""Draw documents as points between the places of the topics, as on the page.
 
     The topics have places on a circle, in the order of the tree. A document is drawn toward each

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from momentree.report.estimators import FittedTree, check_fitted
+from momentree.report.estimators import check_fitted
 from momentree.report.figures.canvas import (
     INK,
     SOFT,
@@ -27,7 +27,7 @@ _TEXT_WIDTH = 0.75
 
 
 def plot_tree(
-    estimator: FittedTree,
+    estimator: Any,
     ax: Axes | None = None,
     *,
     n_words: int = 6,
@@ -138,7 +138,7 @@ def _write_leaf(
 
 
 def plot_icicle(
-    estimator: FittedTree,
+    estimator: Any,
     ax: Axes | None = None,
     *,
     n_words: int = 5,
@@ -213,7 +213,7 @@ def plot_icicle(
     return ax
 
 
-def _leaf_words(estimator: FittedTree, n_words: int, lam: float | None) -> list[list[str]]:
+def _leaf_words(estimator: Any, n_words: int, lam: float | None) -> list[list[str]]:
     found = top_words(estimator.tree_, estimator.vocabulary_, n_words, lam)
     return [[text for _, text in words] for words in found]
 

@@ -11,7 +11,7 @@ from momentree._validation import check_integer
 from momentree.exceptions import InvalidDataError
 from momentree.naming.terms import choose_distinct
 from momentree.report.disclosure import Disclosure
-from momentree.report.estimators import FittedGroups, check_fitted, head
+from momentree.report.estimators import check_fitted
 from momentree.report.groups import Groups
 from momentree.report.measurements import charts
 from momentree.report.measurements.features import (
@@ -21,10 +21,9 @@ from momentree.report.measurements.features import (
     is_clear,
     phrase,
 )
-from momentree.report.outcomes import add_rates, notes_shown, outcomes_in_order
-from momentree.report.relations import describe_relations, largest_residuals
+from momentree.report.outcomes import outcomes_in_order
+from momentree.report.relations import describe_groups, largest_residuals
 from momentree.report.table_one import describe_characteristics
-from momentree.report.tables import hide_certain
 
 if TYPE_CHECKING:
     from momentree.datasets import Measurements
@@ -38,7 +37,7 @@ _CANDIDATES = 12
 
 
 def summarize_measurements(
-    estimator: FittedGroups,
+    estimator: Any,
     table: Measurements,
     *,
     proba: Any = None,
@@ -132,34 +131,34 @@ def summarize_measurements(
     """
     check_integer("n_features", n_features, at_least=1)
     disclosure = Disclosure(min_cell)
-    enough = np.asarray(table.enough, dtype=bool)
     labels, probabilities = _assigned(estimator, table, proba)
-    outcomes = outcomes_in_order(table, outcome, enough)
+    outcomes = outcomes_in_order(table, outcome)
     groups = Groups.of(estimator, labels, probabilities, disclosure)
     features = describe_features(table, groups)
     nodes = _describe_nodes(features, groups, n_features)
-    relations, omitted = describe_relations(table, outcomes, groups, quality)
-    relations["quality"]["residuals"] = _residuals(features, table, groups)
-    if relations["fits"]:
-        hide_certain(
-            relations["fits"],
-            totals=any(one["total"] < 0 for f in features for one in f.entry["classes"]),
-            counts=any(feature.suppressed for feature in features),
-        )
-    add_rates(nodes, relations["outcomes"], groups)
+    shared = describe_groups(
+        estimator,
+        "measurements",
+        table,
+        groups,
+        nodes,
+        outcomes,
+        quality,
+        title=title,
+        made_with=made_with,
+        suppressed=(
+            any(one["total"] < 0 for f in features for one in f.entry["classes"]),
+            any(feature.suppressed for feature in features),
+        ),
+    )
+    shared["quality"]["residuals"] = _residuals(features, table, groups)
     order = sorted(range(len(features)), key=lambda j: (-features[j].entry["separation"], j))
     profile = charts.describe_profile(features, order, groups)
     _add_charts(features, order, profile, groups.k)
-    notes = [*notes_shown(table, min_cell), *omitted]
-    kind = "measurements-flat" if groups.flat else "measurements-tree"
     summary = {
-        **head(estimator, kind, title or "Groups of records", notes, made_with),
-        "n_records": len(labels),
-        "n_left_out": disclosure.count(int((~enough).sum())),
+        **shared,
         "n_features": len(table.columns),
-        "n_leaves": groups.k,
         "n_shown": n_features,
-        "min_cell": min_cell,
         "include_records": include_records,
         "default_lambda": 0.5,
         "features": [feature.entry for feature in features],
@@ -170,9 +169,7 @@ def summarize_measurements(
             "sizes": groups.sizes.tolist(),
             "estimated": np.round(groups.estimates, 3).tolist(),
         },
-        "nodes": nodes,
         "pairs": charts.pairs(features, table, groups, include_records=include_records),
-        **relations,
     }
     return {**summary, "table_one": describe_characteristics(summary)}
 

@@ -11,15 +11,13 @@ from momentree._validation import check_integer
 from momentree.exceptions import InvalidDataError
 from momentree.metrics import group_profiles
 from momentree.report.disclosure import SMALL, Disclosure
-from momentree.report.estimators import FittedGroups, check_fitted, head
+from momentree.report.estimators import check_fitted
 from momentree.report.groups import Groups
-from momentree.report.outcomes import add_rates, notes_shown, outcomes_in_order
-from momentree.report.records.codes import PublishedTable, describe_nodes
-from momentree.report.records.heat_map import draw_heat_map
-from momentree.report.relations import describe_relations, largest_residuals
+from momentree.report.outcomes import outcomes_in_order
+from momentree.report.records.codes import PublishedTable, describe_nodes, draw_heat_map
+from momentree.report.relations import describe_groups, largest_residuals
 from momentree.report.statistics import code_statistics
 from momentree.report.table_one import describe_characteristics
-from momentree.report.tables import hide_certain
 from momentree.report.text import names_of_codes
 from momentree.tree.naming import CODE_LAMBDA
 
@@ -33,7 +31,7 @@ _AT_ONCE = 1 << 16
 
 
 def summarize_records(
-    estimator: FittedGroups,
+    estimator: Any,
     records: Records,
     *,
     outcome: str | None = None,
@@ -158,8 +156,8 @@ def summarize_records(
     check_integer("n_codes", n_codes, at_least=1)
     check_integer("heat_codes", heat_codes, at_least=1)
     disclosure = Disclosure(min_cell)
-    X, labels, enough = _fitted_rows(estimator, records)
-    outcomes = outcomes_in_order(records, outcome, enough)
+    X, labels = _fitted_rows(estimator, records)
+    outcomes = outcomes_in_order(records, outcome)
     groups = Groups.of(estimator, labels, estimator.predict_proba(X), disclosure)
     profiles = group_profiles(X, labels, n_groups=groups.k, proba=groups.proba)
     table = PublishedTable.of(profiles, groups)
@@ -172,29 +170,31 @@ def summarize_records(
     nodes = describe_nodes(table, names, n_codes=max(n_codes, 10))  # for the cards
     for node in nodes:
         node["top"] = np.searchsorted(named, node["top"]).tolist()
-    relations, omitted = describe_relations(records, outcomes, groups, quality)
-    if relations["fits"]:
-        few, few_in_groups = table.counts.totals < 0, table.counts.counts < 0
-        hide_certain(relations["fits"], totals=bool(few.any()), counts=bool(few_in_groups.any()))
-    add_rates(nodes, relations["outcomes"], groups)
+    few, few_in_groups = table.counts.totals < 0, table.counts.counts < 0
+    shared = describe_groups(
+        estimator,
+        "records",
+        records,
+        groups,
+        nodes,
+        outcomes,
+        quality,
+        title=title,
+        made_with=made_with,
+        suppressed=(bool(few.any()), bool(few_in_groups.any())),
+    )
     compared = named[common[published.known()[common]][:_MAX_COMPARED]]
-    relations["quality"]["residuals"] = largest_residuals(
+    shared["quality"]["residuals"] = largest_residuals(
         X, groups.proba, [names["short"][j] for j in compared], disclosure, compared
     )
     drawn, ids = common[:heat_codes], None
     if include_records and records.ids is not None:
-        ids = np.asarray(records.ids, dtype=object)[enough]
+        ids = np.asarray(records.ids, dtype=object)[np.asarray(records.enough, dtype=bool)]
     heat = draw_heat_map(X, groups, named[drawn], ids=ids, single=include_records)
-    notes = [*notes_shown(records, min_cell), *omitted]
-    kind = "records-flat" if groups.flat else "records-tree"
     summary = {
-        **head(estimator, kind, title or "Groups of records", notes, made_with),
-        "n_records": len(labels),
-        "n_left_out": disclosure.count(int((~enough).sum())),
+        **shared,
         "n_features": X.shape[1],
-        "n_leaves": groups.k,
         "n_codes": n_codes,
-        "min_cell": min_cell,
         "rollup": getattr(getattr(records, "coder", None), "rollup", None),
         "default_lambda": CODE_LAMBDA,
         "codes": {
@@ -204,9 +204,7 @@ def summarize_records(
             "estimated": published.estimated(everyone).tolist(),
         },
         "groups": published.as_json(),
-        "nodes": nodes,
         "common": common.tolist(),
-        **relations,
         "codes_per_record": _codes_per_record(X, table, nodes),
         "heat": {"codes": drawn.tolist(), **heat},
         "scoring": published.scoring(),
@@ -230,18 +228,13 @@ def _codes_per_record(
     )
 
 
-def _fitted_rows(estimator: Any, records: Records) -> tuple[Any, Any, Any]:
-    """Return the fitted records, their groups, and a mask of them among all records."""
+def _fitted_rows(estimator: Any, records: Records) -> tuple[Any, Any]:
+    """Return the fitted records, and their groups."""
     check_fitted(estimator, "labels_")
-    enough, labels = np.asarray(records.enough, dtype=bool), np.asarray(estimator.labels_)
-    X = records.fitted
+    X, labels = records.fitted, np.asarray(estimator.labels_)
     expected = (len(labels), len(estimator.vocabulary_))
     if X.shape != expected:
-        raise InvalidDataError(
-            "records_not_of_fit",
-            n_records=X.shape[0],
-            n_codes=X.shape[1],
-            fitted_records=expected[0],
-            fitted_codes=expected[1],
-        )
-    return X, labels, enough
+        n_records, n_codes = X.shape
+        fitted = {"fitted_records": expected[0], "fitted_codes": expected[1]}
+        raise InvalidDataError("records_not_of_fit", n_records=n_records, n_codes=n_codes, **fitted)
+    return X, labels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -34,28 +34,8 @@ _MODELS = {
 }
 
 
-class FittedStates(Protocol):
-    """A hidden Markov model with codes: `CategoricalHMM`."""
-
-    startprob_: Floats
-    transmat_: Floats
-    emissionprob_: Floats
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters."""
-        ...
-
-    def predict(self, X: Any, lengths: Any = None) -> Ints:
-        """Return the most likely path."""
-        ...
-
-    def predict_proba(self, X: Any, lengths: Any = None) -> Floats:
-        """Return the posterior of the states."""
-        ...
-
-
 def summarize_sequences(
-    estimator: FittedStates,
+    estimator: Any,
     sequences: Sequences,
     *,
     min_cell: int = 5,

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from momentree._pages import counted
 from momentree._types import Floats
 from momentree.messages import Message
-from momentree.report.estimators import FittedFlat
 from momentree.report.text import clean_text, for_readers
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ _STARTS = {
 }
 
 
-def describe_model(model: FittedFlat, n_topics: int) -> str:
+def describe_model(model: Any, n_topics: int) -> str:
     """Return one sentence that explains the model to readers who do not know it."""
     name = type(model).__name__
     if hasattr(model, "alpha_"):
@@ -37,7 +36,7 @@ def describe_model(model: FittedFlat, n_topics: int) -> str:
     return for_readers(Message("about_mixture", name=name, n_topics=n_topics))
 
 
-def diagnostics(model: FittedFlat) -> dict[str, Any]:
+def diagnostics(model: Any) -> dict[str, Any]:
     """Return the diagnostics of a fit: sentences (``words``, ``warnings``) and ``values``."""
     found, params = model.diagnostics_, model.get_params()
     refine, steps = params.get("refine"), getattr(model, "n_iter_", None)

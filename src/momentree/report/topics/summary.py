@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,6 @@ from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.metrics.words import word_probabilities
 from momentree.report import estimators
-from momentree.report.estimators import FittedFlat, FittedTree
 from momentree.report.text import for_readers
 from momentree.report.topics import flat
 from momentree.report.topics.chart import proportions_in_columns, sort_documents
@@ -30,7 +29,7 @@ _MARKUP = 150_000
 
 
 def summarize(
-    estimator: FittedTree | FittedFlat,
+    estimator: Any,
     X: object | None = None,
     *,
     topic_proportions: Floats | None = None,
@@ -161,7 +160,7 @@ def summarize(
     given = _Corpus(counts, topic_proportions, ids, texts, labels, order)
     given.check(n)
     if model.kind == "flat" and topic_proportions is None and X is not None:
-        proportions = np.asarray(cast("FittedFlat", estimator).transform(X))
+        proportions = np.asarray(estimator.transform(X))
         given = replace(given, proportions=proportions)
     at = np.flatnonzero(model.labels >= 0)
     if len(at) < n:  # documents without words are in no topic, and not in the page
@@ -202,7 +201,7 @@ def summarize(
         "choice": flat.describe_choice(getattr(estimator, "choice_", None)),
     }
     if model.kind == "flat":
-        summary |= _of_flat(cast("FittedFlat", estimator), n_leaves, given.proportions)
+        summary |= _of_flat(estimator, n_leaves, given.proportions)
     return summary
 
 
@@ -250,7 +249,7 @@ class _Corpus:
         return proportions_in_columns(proportions, ordered, self.ids, label_of)
 
 
-def _of_flat(model: FittedFlat, n_topics: int, proportions: Floats | None) -> dict[str, Any]:
+def _of_flat(model: Any, n_topics: int, proportions: Floats | None) -> dict[str, Any]:
     """Return the sections of a flat model."""
     P = word_probabilities(model.components_)
     return {

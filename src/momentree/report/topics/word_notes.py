@@ -17,7 +17,7 @@ from momentree.metrics.words import relevance_order
 from momentree.readers import LANGUAGES, stop_words
 from momentree.readers.text.languages import name_of_language
 from momentree.readers.text.segmentation import share_without_blanks
-from momentree.report.estimators import FittedFlat, FittedTree, fitted
+from momentree.report.estimators import fitted
 from momentree.tree.naming import WORD_LAMBDA
 from momentree.tree.node import TreeNode
 
@@ -40,7 +40,7 @@ _MAX_INFORMATION = 0.02
 _MAX_WORDS = 10
 
 
-def notes_on_function_words(estimator: FittedTree | FittedFlat) -> list[Message]:
+def notes_on_function_words(estimator: Any) -> list[Message]:
     """Return a note for each language whose function words make up topics of a fitted estimator.
 
     The ten most relevant words of each leaf are compared with the stop words of all languages.
