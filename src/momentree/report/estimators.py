@@ -19,11 +19,11 @@ import sklearn
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
-from momentree._pages import counted
-from momentree._sparse import as_csr
 from momentree._types import Ints
 from momentree._validation import check_table
 from momentree._version import __version__
+from momentree.core.pages import counted
+from momentree.core.sparse import as_csr
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.metrics.words import word_probabilities

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from momentree._sparse import check_structure
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer
+from momentree.core.sparse import check_structure
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics import GroupProfiles, group_profiles
 from momentree.report.figures import canvas

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._pages import counted
 from momentree._types import Floats
+from momentree.core.pages import counted
 from momentree.messages import Message
 from momentree.report.text import clean_text, for_readers
 

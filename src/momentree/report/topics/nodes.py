@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
-from momentree._ties import largest_first
 from momentree._types import Floats, Ints
+from momentree.core.ties import largest_first
 from momentree.messages import Message
 from momentree.metrics import npmi_coherence, umass_coherence
 from momentree.naming import join_forms
