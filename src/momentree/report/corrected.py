@@ -16,7 +16,12 @@ from momentree._types import Floats
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.metrics import Classification, corrected_covariates
-from momentree.metrics.distal import CorrectedOutcome, bch_means, bch_sample_sizes, corrected_from
+from momentree.metrics.three_step import (
+    CorrectedOutcome,
+    bch_means,
+    bch_sample_sizes,
+    corrected_from,
+)
 from momentree.report.disclosure import Disclosure
 from momentree.report.groups import Groups
 from momentree.report.text import clean_text, clean_values, for_readers

@@ -9,7 +9,7 @@ import numpy as np
 
 from momentree._validation import check_integer
 from momentree.exceptions import InvalidDataError
-from momentree.naming.terms import choose_distinct
+from momentree.naming.words import choose_distinct
 from momentree.report.disclosure import Disclosure
 from momentree.report.estimators import check_fitted
 from momentree.report.groups import Groups
