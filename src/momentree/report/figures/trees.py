@@ -8,14 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from momentree.report.estimators import check_fitted
-from momentree.report.figures.canvas import (
-    INK,
-    SOFT,
-    full_axes,
-    size_in_points,
-    text_widths,
-    top_words,
-)
+from momentree.report.figures import canvas
+from momentree.report.figures.canvas import INK, SOFT
 from momentree.report.layout import icicle_cells, leaf_color
 from momentree.tree.node import TreeNode
 
@@ -65,13 +59,13 @@ def plot_tree(
     root = estimator.tree_
     leaves = list(root.leaves())
     leaf_words = _leaf_words(estimator, n_words, lam)
-    width_of = text_widths(fontsize)
+    width_of = canvas.text_widths(fontsize)
     words = list(map(", ".join, leaf_words))
     sizes = [f"{leaf.n_samples:,} documents, {100 * leaf.weight:.1f}%" for leaf in leaves]
     if ax is None:
         height = max(1.6, 0.62 * len(leaves) + 0.3)
-        ax = full_axes(max(9.0, max(map(width_of, [*words, *sizes])) / 72.0 + 2.5), height)
-    room = size_in_points(ax)[0]
+        ax = canvas.full_axes(max(9.0, max(map(width_of, [*words, *sizes])) / 72.0 + 2.5), height)
+    room = canvas.size_in_points(ax)[0]
     words = [_fitted(line, width_of, _TEXT_WIDTH * room) for line in leaf_words]
     text_part = min(_TEXT_WIDTH, max(map(width_of, [*words, *sizes])) / room)
     y_of = {id(leaf): float(-i) for i, leaf in enumerate(leaves)}
@@ -178,12 +172,12 @@ def plot_icicle(
     cells = icicle_cells(root)
     rows = max(cell.bottom for cell in cells)
     if ax is None:
-        ax = full_axes(10.0, max(1.6, 0.8 * (rows + 1)))
+        ax = canvas.full_axes(10.0, max(1.6, 0.8 * (rows + 1)))
     ax.set_xlim(0.0, 1.0)
     ax.set_ylim(float(rows), 0.0)
     ax.set_axis_off()
-    box_width, box_height = size_in_points(ax)
-    width_of = text_widths(fontsize)
+    box_width, box_height = canvas.size_in_points(ax)
+    width_of = canvas.text_widths(fontsize)
     for node, cell in zip(root.nodes(), cells, strict=True):
         width, height = cell.x1 - cell.x0, float(cell.bottom - cell.top)
         color: Any = leaf_color(cell.hue, leaf=node.is_leaf)
@@ -214,7 +208,7 @@ def plot_icicle(
 
 
 def _leaf_words(estimator: Any, n_words: int, lam: float | None) -> list[list[str]]:
-    found = top_words(estimator.tree_, estimator.vocabulary_, n_words, lam)
+    found = canvas.top_words(estimator.tree_, estimator.vocabulary_, n_words, lam)
     return [[text for _, text in words] for words in found]
 
 

@@ -111,27 +111,39 @@ class PublishedTable:
             observed=self.observed[:, columns],
         )
 
-    def as_json(self) -> dict[str, Any]:
-        """Return sizes and counts as lists."""
-        counts, *missing = [
-            {"counts": table.counts.tolist(), "totals": table.totals.tolist()}
-            for table in self.tables
-        ]
-        return {
-            "sizes": self.groups.sizes.tolist(),
-            "estimated": self.groups.estimates.tolist(),
+
+def describe_codes(
+    published: PublishedTable, names: Mapping[str, list[str]], columns: Ints
+) -> dict[str, Any]:
+    """Return the sections ``codes``, ``groups``, ``common`` and ``scoring`` of some columns.
+
+    The assigner of incomplete records comes from the published counts alone. A suppressed count is
+    replaced by its estimate, so no small count can be derived from the probabilities. If nothing is
+    suppressed, they are those of ``predict_incomplete_proba``.
+    """
+    groups, everyone = published.groups, range(published.groups.k)
+    base, observed = published.rates(everyone), published.observed
+    counts, *missing = [
+        {"counts": table.counts.tolist(), "totals": table.totals.tolist()}
+        for table in published.tables
+    ]
+    expected = published.expected.clip(max=observed).round(4)
+    return {
+        "codes": {
+            **{key: [texts[j] for j in columns] for key, texts in names.items()},
+            "total": counts["totals"],
+            "rate": np.round(base, DIGITS).tolist(),
+            "estimated": published.estimated(everyone).tolist(),
+        },
+        "groups": {
+            "sizes": groups.sizes.tolist(),
+            "estimated": groups.estimates.tolist(),
             "counts": counts["counts"],
             "missing": missing[0] if missing else None,
-        }
-
-    def scoring(self) -> dict[str, Any]:
-        """Return the assigner of incomplete records as JSON, from the published counts alone.
-
-        A suppressed count is replaced by its estimate, so no small count can be derived from the
-        probabilities. If nothing is suppressed, they are those of ``predict_incomplete_proba``.
-        """
-        counts = self.expected.clip(max=self.observed).round(4)
-        return IncompleteAssigner(counts, self.observed.round(4), self.groups.estimates).to_dict()
+        },
+        "common": np.lexsort((np.arange(len(base)), -np.round(base, DIGITS))).tolist(),
+        "scoring": IncompleteAssigner(expected, observed.round(4), groups.estimates).to_dict(),
+    }
 
 
 def describe_nodes(

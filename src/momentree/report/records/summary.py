@@ -14,7 +14,12 @@ from momentree.report.disclosure import SMALL, Disclosure
 from momentree.report.estimators import check_fitted
 from momentree.report.groups import Groups
 from momentree.report.outcomes import outcomes_in_order
-from momentree.report.records.codes import PublishedTable, describe_nodes, draw_heat_map
+from momentree.report.records.codes import (
+    PublishedTable,
+    describe_codes,
+    describe_nodes,
+    draw_heat_map,
+)
 from momentree.report.relations import describe_groups, largest_residuals
 from momentree.report.statistics import code_statistics
 from momentree.report.table_one import describe_characteristics
@@ -164,13 +169,12 @@ def summarize_records(
     names = names_of_codes(records.codes, records.names or {})
     # The name of a rare code could identify the records that have it.
     named = np.flatnonzero(table.counts.totals != SMALL)
-    published, everyone = table.of_codes(named), range(groups.k)
-    base = published.rates(everyone)
-    common = np.lexsort((np.arange(len(base)), -np.round(base, 9)))
+    published = table.of_codes(named)
+    codes = describe_codes(published, names, named)
+    common = np.array(codes["common"], dtype=np.intp)
     nodes = describe_nodes(table, names, n_codes=max(n_codes, 10))  # for the cards
     for node in nodes:
         node["top"] = np.searchsorted(named, node["top"]).tolist()
-    few, few_in_groups = table.counts.totals < 0, table.counts.counts < 0
     shared = describe_groups(
         estimator,
         "records",
@@ -181,7 +185,7 @@ def summarize_records(
         quality,
         title=title,
         made_with=made_with,
-        suppressed=(bool(few.any()), bool(few_in_groups.any())),
+        suppressed=(table.counts.totals.min(initial=0) < 0, table.counts.counts.min(initial=0) < 0),
     )
     compared = named[common[published.known()[common]][:_MAX_COMPARED]]
     shared["quality"]["residuals"] = largest_residuals(
@@ -197,17 +201,9 @@ def summarize_records(
         "n_codes": n_codes,
         "rollup": getattr(getattr(records, "coder", None), "rollup", None),
         "default_lambda": CODE_LAMBDA,
-        "codes": {
-            **{key: [texts[j] for j in named] for key, texts in names.items()},
-            "total": published.counts.totals.tolist(),
-            "rate": np.round(base, 9).tolist(),
-            "estimated": published.estimated(everyone).tolist(),
-        },
-        "groups": published.as_json(),
-        "common": common.tolist(),
+        **codes,
         "codes_per_record": _codes_per_record(X, table, nodes),
         "heat": {"codes": drawn.tolist(), **heat},
-        "scoring": published.scoring(),
     }
     return {**summary, "table_one": describe_characteristics(summary)}
 

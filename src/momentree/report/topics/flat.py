@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics.pairwise import cosine_similarity
 
 from momentree._types import Floats
 from momentree.core.pages import counted
@@ -89,13 +90,10 @@ def _plain(value: Any) -> Any:
 
 def relations(P: Floats, proportions: Floats | None) -> dict[str, Any]:
     """Measure how topics relate: by words P[word | topic] (k, d), and over the documents."""
-    norms = np.linalg.norm(P, axis=1, keepdims=True)
-    unit = P / np.where(norms > 0, norms, 1.0)
-    cosine = np.clip(unit @ unit.T, 0.0, 1.0)
-    correlation = None if proportions is None else _correlation(proportions)
-    together: list[list[float]] = []
-    apart: list[list[float]] = []
-    if correlation is not None:
+    cosine = np.clip(cosine_similarity(P), 0.0, 1.0)
+    correlation, together, apart = None, [], []
+    if proportions is not None:
+        correlation = _correlation(proportions)
         together = _pairs(correlation, correlation > _RELATED)
         apart = _pairs(-correlation, correlation < -_RELATED)
     return {

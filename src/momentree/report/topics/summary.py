@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import scipy.sparse as sp
 
-from momentree._types import Floats, Ints
+from momentree._types import Floats
 from momentree._validation import check_integer
-from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.metrics.words import word_probabilities
 from momentree.report import estimators
 from momentree.report.text import for_readers
 from momentree.report.topics import flat
-from momentree.report.topics.chart import proportions_in_columns, sort_documents
-from momentree.report.topics.documents import Documents, Sources, check_documents, index_documents
-from momentree.report.topics.nodes import agreement, describe_nodes, index_labels
+from momentree.report.topics.documents import Corpus, Documents, check_documents, index_documents
+from momentree.report.topics.nodes import agreement, describe_nodes
 from momentree.report.topics.word_notes import notes_on_function_words
 
 # Bytes of styles, scripts and fixed text in a page.
@@ -155,37 +151,30 @@ def summarize(
     documents = check_documents(documents)
     estimators.check_of_topics(estimator)
     model = estimators.fitted(estimator)
-    n = len(model.labels)
+    n, rows = len(model.labels), np.flatnonzero(model.labels >= 0)
     counts = None if X is None else estimators.counts_of_fit(model, X)
-    given = _Corpus(counts, topic_proportions, ids, texts, labels, order)
-    given.check(n)
+    corpus = Corpus(counts, topic_proportions, ids, texts, labels, order)
+    corpus.check(n)
     if model.kind == "flat" and topic_proportions is None and X is not None:
-        proportions = np.asarray(estimator.transform(X))
-        given = replace(given, proportions=proportions)
-    at = np.flatnonzero(model.labels >= 0)
-    if len(at) < n:  # documents without words are in no topic, and not in the page
-        model, given = replace(model, labels=model.labels[at]), given.only(at)
-    label_names, label_of = index_labels(given.labels)
-    words, nodes = describe_nodes(model, n_words, given.counts, label_of)
+        corpus = replace(corpus, proportions=np.asarray(estimator.transform(X)))
+    if len(rows) < n:  # documents without words are in no topic, and not in the page
+        model, corpus = replace(model, labels=model.labels[rows]), corpus.only(rows)
+    label_names, label_of = corpus.label_index
+    words, nodes = describe_nodes(model, n_words, corpus.counts, label_of)
     n_leaves = sum(1 for _ in model.root.leaves())
-    areas = given.areas(np.eye(n_leaves)[model.labels], label_of)
-    if areas is not None:
-        areas["rows"] = areas["rows"] and at[areas["rows"]].tolist()
+    areas = corpus.areas(np.eye(n_leaves)[model.labels])
     # Words and nodes are in the data and in the markup.
     taken = _MARKUP + 2 * len(json.dumps([words, nodes, areas], separators=(",", ":")))
-    sources = Sources(given.counts, given.ids, given.texts, label_of, given.proportions)
-    index = index_documents(model, sources, n_documents, documents, taken)
+    index = index_documents(model, corpus, n_documents, documents, taken)
     for entry, positions in zip(nodes, index.pop("typical"), strict=True):
         entry["documents"] = positions
-    for item in index["items"]:
-        item["row"] = int(at[item["row"]])
     notes = getattr(estimator, "notes_", ()) if notes is None else notes
     agreed, too_few = agreement(model.labels, label_of, n_leaves)
     all_notes = [*notes, *notes_on_function_words(estimator), *filter(None, [too_few])]
     summary = {
         **estimators.head(estimator, model.kind, title or default_title(n), all_notes, made_with),
         "n_documents": n,
-        "n_in_no_topic": n - len(at),
+        "n_in_no_topic": n - len(rows),
         "copies": _copies(notes),
         "n_features": len(model.vocabulary),
         "n_leaves": n_leaves,
@@ -200,53 +189,8 @@ def summarize(
         "areas": areas,
         "choice": flat.describe_choice(getattr(estimator, "choice_", None)),
     }
-    if model.kind == "flat":
-        summary |= _of_flat(estimator, n_leaves, given.proportions)
-    return summary
-
-
-@dataclass(frozen=True)
-class _Corpus:
-    """What is known of the documents of a fit, one entry for each."""
-
-    counts: sp.csr_array | None
-    proportions: Floats | None
-    ids: Sequence[str] | None
-    texts: Sequence[str] | None
-    labels: Sequence[str] | None
-    order: Collection[Any] | None
-
-    def check(self, n: int) -> None:
-        for name in ("ids", "texts", "labels"):
-            values = getattr(self, name)
-            if values is not None and len(values) != n:
-                raise InvalidDataError(
-                    "not_one_each", parameter=name, found=len(values), needed=n, of="document"
-                )
-        sort_documents(self.order, n)
-
-    def only(self, rows: Ints) -> _Corpus:
-        """Return some of the documents, whose ids are by default the numbers of their rows."""
-        at, order = rows.tolist(), self.order
-        if order is not None:
-            name = getattr(order, "name", None)
-            order = pd.Series(list(order), dtype=object, name=name).iloc[rows]
-        return _Corpus(
-            None if self.counts is None else self.counts[rows],
-            None if self.proportions is None else self.proportions[rows],
-            [str(i) if self.ids is None else self.ids[i] for i in at],
-            None if self.texts is None else [self.texts[i] for i in at],
-            None if self.labels is None else [self.labels[i] for i in at],
-            order,
-        )
-
-    def areas(self, hard: Floats, label_of: Ints | None) -> dict[str, Any] | None:
-        """Return the chart of proportions; those of a tree are `hard`, and need an order."""
-        if self.proportions is None and self.order is None:
-            return None
-        proportions = hard if self.proportions is None else self.proportions
-        ordered = sort_documents(self.order, len(hard))
-        return proportions_in_columns(proportions, ordered, self.ids, label_of)
+    is_flat = model.kind == "flat"
+    return summary | (_of_flat(estimator, n_leaves, corpus.proportions) if is_flat else {})
 
 
 def _of_flat(model: Any, n_topics: int, proportions: Floats | None) -> dict[str, Any]:
@@ -267,7 +211,7 @@ def default_title(n_documents: int) -> str:
 def _copies(notes: Sequence[Message]) -> str | None:
     """Return a sentence on how copies act in the fit and in shares, if they weigh less."""
     for note in notes:
-        facts = note.values  # noqa: PD011  no data frame
+        facts = note.values
         if note.code == "copies_weighted" and "n_groups" in facts:
             every, n_groups = facts["every"], facts["n_groups"]
             return for_readers(Message("copies_in_shares", every=every, n_groups=n_groups))
