@@ -235,8 +235,8 @@ class Sites(RemoteRows):
                 state = State.from_bytes(answer)
             except (MomentreeError, TypeError) as error:
                 raise _refusal(answer, i + 1) from error
-            other_shape = bool(states) and np.shape(state.total) != np.shape(states[0].total)
-            if state.fingerprint != fingerprint_of(content) or other_shape:
+            shapes = {None if s.total is None else s.total.shape for s in (state, *states[:1])}
+            if state.fingerprint != fingerprint_of(content) or len(shapes) > 1:
                 raise InvalidDataError("bad_answer", site=i + 1)
             self.bytes_received_[i] += len(content)
             self.bytes_sent_[i] += len(answer)
@@ -296,7 +296,9 @@ class Rounds(RemoteRows):
             known = self._states.get(state.round)
             self._states[state.round] = state if known is None else known.merge(state)
         description = self._answer(DESCRIBE, 1)
-        self._about = description.about[:1]
+        # How to read new data matters to the model, not to the sites.
+        facts = description.about[:1]
+        self._about = [{k: v for k, v in fact.items() if k != "reader"} for fact in facts]
         self._begin(description)
 
     def _ask(self, question: dict[str, Any], maps: list[_Map]) -> State:

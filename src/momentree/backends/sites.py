@@ -303,7 +303,8 @@ class Site:
     name_rare : bool, default=True
         Whether to name columns that are treated as zero.
     about : dict, default=None
-        What to say of the table in the first round, in values that JSON can represent.
+        What to say of the table in the first round, in values that JSON can represent. Questions
+        repeat those of the first site, but for "reader".
 
     Attributes
     ----------
@@ -556,36 +557,32 @@ def _union(state: State, other: State) -> list[str] | None:
 
 def _is_answer(found: Mapping[str, Any]) -> bool:
     """Return whether a dictionary has the content of a state."""
-    total, columns, suppressed = (found.get(name) for name in ("sum", "columns", "suppressed"))
-    sums = total is None or (
-        isinstance(total, np.ndarray) and total.dtype.kind in "biuf" and not np.isnan(total).any()
-    )
-    about = found.get("about")
-    return (
-        sums
-        and (total is None) == (columns is not None)
-        and (columns is None or _all(str, columns))
-        and isinstance(found.get("of"), str)
-        and isinstance(found.get("named"), bool)
-        and _all(str, found.get("parts"))
-        and _all(int, [found.get("round"), found.get("rows")])
-        and _all(int, suppressed)
-        and len(suppressed) == len(SUPPRESSED)
-        and min(found["rows"], *suppressed) >= 0
-        and isinstance(about, str)
-        and _is_list_of_dicts(about)
-    )
+    total, columns, parts = found.get("sum"), found.get("columns"), found.get("parts")
+    counts, about = found.get("suppressed"), found.get("about")
+    kinds: list[tuple[type, Any]] = [
+        (str, [found.get("of"), about]),
+        (int, [found.get("round"), found.get("rows")]),
+        (bool, [found.get("named")]),
+        (str, [] if columns is None else columns),
+        (str, parts),
+        (int, counts),
+    ]
+    if not all(_all(kind, values) for kind, values in kinds) or len(counts or []) != 3:
+        return False
+    if columns is None and not (isinstance(total, np.ndarray) and total.dtype.kind in "biuf"):
+        return False
+    if columns is not None and total is not None:
+        return False
+    try:
+        facts = json.loads(str(about))
+    except (ValueError, RecursionError):
+        return False
+    is_number = total is None or not np.isnan(total).any()
+    return is_number and _all(dict, facts) and min(found["rows"], *(counts or [])) >= 0
 
 
 def _all(kind: type, values: Any) -> bool:
     return isinstance(values, list) and all(type(value) is kind for value in values)
-
-
-def _is_list_of_dicts(text: str) -> bool:
-    try:
-        return _all(dict, json.loads(text))
-    except (ValueError, RecursionError):
-        return False
 
 
 def states_of(answers: Iterable[State | bytes]) -> list[State]:

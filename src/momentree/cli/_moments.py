@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-import momentree as mt
-from momentree import readers
-from momentree.backends import DESCRIBE, NextRound, Rounds, read_file, read_question
+from momentree import backends, models, readers, tree
+from momentree.backends import DESCRIBE, read_file, read_question
 from momentree.cli._run import Run
 from momentree.cli.screen import show
 from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
@@ -91,10 +90,11 @@ def read_table(
         reader = None if data.vectorizer is None else data.vectorizer.to_dict()
     for note in data.notes:
         run.note(note)
-    about = {"model": model, "reader": reader, "options": _options_of(reader)}
+    options = _options_of(reader)
+    about = {"model": model, "reader": reader, "options": options}
     names = [str(name) for name in columns]
     if question is not None:
-        _note_differences(run, [about["options"], question.options])
+        _note_differences(run, [options, question.options])
         n_others = len(set(names).difference(question.columns))
         if n_others == len(names):
             raise ReadError("no_column_in_common", n_columns=n_others)
@@ -158,7 +158,7 @@ def answer(run: Run, table: Table, question: Question | None, min_cell: int) -> 
     named = [name for name, few in zip(table.columns, rare, strict=True) if not (few and private)]
     about = {**table.about, "reader": _with_columns(table.about["reader"], named)}
     with run.stage("adding up"):
-        site = mt.Site(
+        site = backends.Site(
             table.X,
             columns=table.columns,
             min_count=min_cell,
@@ -187,9 +187,9 @@ def _with_columns(reader: dict[str, Any] | None, columns: list[str]) -> dict[str
     return reader and {**reader, "vocabulary": columns}
 
 
-def merged(run: Run, sources: Sequence[Path]) -> list[mt.State]:
+def merged(run: Run, sources: Sequence[Path]) -> list[backends.State]:
     """Load the answers of all sites, and merge those of each round, in order."""
-    rounds: dict[int, tuple[Path, mt.State]] = {}
+    rounds: dict[int, tuple[Path, backends.State]] = {}
     for path in sources:
         state = _load(path)
         if state.round not in rounds:
@@ -210,9 +210,9 @@ def merged(run: Run, sources: Sequence[Path]) -> list[mt.State]:
     return [state for _, (_, state) in sorted(rounds.items())]
 
 
-def _load(path: Path) -> mt.State:
+def _load(path: Path) -> backends.State:
     try:
-        return mt.State.load(path)
+        return backends.State.load(path)
     except ReadError:
         content = read_file(path)
         try:
@@ -226,7 +226,7 @@ def _load(path: Path) -> mt.State:
 
 def continue_with(
     run: Run,
-    states: Sequence[mt.State],
+    states: Sequence[backends.State],
     components: int | None,
     leaves: int | None,
     steps: int | None,
@@ -234,10 +234,10 @@ def continue_with(
     """Write the next question, the model or the merged sums, as requested, and describe them."""
     saves: dict[str, Callable[[Path], object]] = {}
     first = states[0]
-    about = first.about[0] if first.about else {"model": "bernoulli", "reader": None}
+    name = str(first.about[0]["model"]) if first.about else "bernoulli"
     _note_differences(run, [one.get("options", {}) for one in first.about])
     n_columns = len(first.columns or [])
-    lines = [_described(run, states, n_columns, about["model"])]
+    lines = [_described(run, states, n_columns, name)]
     if any(any(state.suppressed.values()) for state in states):
         n_others = sum(sum(s.suppressed.values()) - s.suppressed["columns"] for s in states)
         note = Message(
@@ -249,12 +249,12 @@ def continue_with(
             raise InvalidParameterError("save_of_one_round", parameter="save")
         saves["save"] = first.save
     if components or leaves:
-        model = estimator_for(about["model"], components, leaves, steps)
+        model = estimator_for(name, components, leaves, steps)
         try:
             with run.stage("fitting"):
-                rows = Rounds(states)
+                rows = backends.Rounds(states)
                 model.fit(rows)
-        except NextRound as ends:
+        except backends.NextRound as ends:
             question, number = ends.question, ends.number
             if not run.writes("next"):
                 raise InvalidParameterError(
@@ -280,15 +280,15 @@ def estimator_for(model: str, components: int | None, leaves: int | None, steps:
     """Return the estimator of a model, for which sums suffice."""
     if leaves is not None:
         if model == "bernoulli":
-            return mt.ClusterTree(leaves)
+            return tree.ClusterTree(leaves)
         if model == "single-topic":
-            return mt.TopicTree(leaves, search="none")
+            return tree.TopicTree(leaves, search="none")
         raise InvalidParameterError("no_tree_of_model", parameter="leaves", model=model)
     kinds: dict[str, Any] = {
-        "single-topic": mt.SingleTopicModel,
-        "lda": mt.LatentDirichletAllocation,
-        "poisson": mt.PoissonMixture,
-        "bernoulli": mt.BernoulliMixture,
+        "single-topic": models.SingleTopicModel,
+        "lda": models.LatentDirichletAllocation,
+        "poisson": models.PoissonMixture,
+        "bernoulli": models.BernoulliMixture,
     }
     refine = None if model == "lda" or steps == 0 else "em"
     start = "raw_moments" if model == "bernoulli" else "moments"
@@ -296,7 +296,7 @@ def estimator_for(model: str, components: int | None, leaves: int | None, steps:
     return estimator.set_params(max_iter=steps) if steps else estimator
 
 
-def _reader_of(description: mt.State, columns: list[str]) -> dict[str, Any] | None:
+def _reader_of(description: backends.State, columns: list[str]) -> dict[str, Any] | None:
     """Return the settings that convert new data to the columns, from the first site."""
     known = [about["reader"] for about in description.about if about.get("reader")]
     if not known:
@@ -310,7 +310,7 @@ def _reader_of(description: mt.State, columns: list[str]) -> dict[str, Any] | No
     return _with_columns(found, columns)
 
 
-def _described(run: Run, states: Sequence[mt.State], n_columns: int, model: str) -> str:
+def _described(run: Run, states: Sequence[backends.State], n_columns: int, model: str) -> str:
     """Return a line on the answers: how many rows they are of, in which rounds."""
     facts = {"n_all": states[0].n_rows, "n_columns": n_columns, "model": model}
     size = sum(len(state.to_bytes()) for state in states)

@@ -55,7 +55,7 @@ Answer = Annotated[
         "the difference of two files of one site reveals the rows in which they differ.",
     ),
 ]
-Question = Annotated[
+QuestionFile = Annotated[
     Path | None,
     options.fitting_option(
         "--round",
@@ -114,7 +114,7 @@ def moments(
     context: typer.Context,
     source: Table,
     save: Answer,
-    question: Question = None,
+    question: QuestionFile = None,
     model: ModelName = "auto",
     min_cell: MinCell = 5,
     id_column: options.IdColumn = None,
@@ -165,11 +165,11 @@ def moments(
     }
     of_texts = {"text_column": text_column, "vocabulary": vocabulary}
     with run.stage(f"reading {source.name or source}"):
-        from momentree.cli import _moments
+        from momentree.cli._moments import Question, answer, read_table
 
-        asked = None if question is None else _moments.Question.load(question)
-        table = _moments.read_table(run, source, asked, model, reading, of_codes, of_texts)
-    _moments.answer(run, table, asked, min_cell)
+        asked = None if question is None else Question.load(question)
+        table = read_table(run, source, asked, model, reading, of_codes, of_texts)
+    answer(run, table, asked, min_cell)
 
 
 Answers = Annotated[
@@ -267,7 +267,7 @@ def merge(
         verbose=verbose,
     )
     with run.stage("merging"):
-        from momentree.cli import _moments
+        from momentree.cli._moments import continue_with, merged
 
-        states = _moments.merged(run, sources)
-    _moments.continue_with(run, states, components, leaves, steps)
+        states = merged(run, sources)
+    continue_with(run, states, components, leaves, steps)
