@@ -53,6 +53,16 @@ def check_readable(path: str | PathLike[str]) -> Path:
     return found
 
 
+def read_file(path: str | PathLike[str]) -> bytes:
+    """Return the content of a file."""
+    found = check_readable(path)
+    try:
+        return found.read_bytes()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ReadError("unreadable_path", path=str(found), error=reason) from error
+
+
 def is_special(path: Path) -> bool:
     """Return whether a path leads to a pipe, a socket or a device."""
     try:

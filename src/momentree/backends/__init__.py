@@ -11,7 +11,7 @@ from momentree.backends.room import group_totals, parted, with_room
 from momentree.backends.rounds import NextRound, Rounds, Sites, next_round
 from momentree.backends.row_order import RowSampler, in_canonical_order, in_given_order, ordered
 from momentree.backends.rows import RowBlocks
-from momentree.backends.sites import DESCRIBE, Site, State, read_file, read_question
+from momentree.backends.sites import DESCRIBE, Site, State, read_question
 from momentree.backends.sources import as_rows, collected, is_collection, is_elsewhere, taken
 from momentree.backends.threads import get_num_threads, num_threads, single_threaded_blas
 
@@ -47,7 +47,6 @@ __all__ = [
     "num_threads",
     "ordered",
     "parted",
-    "read_file",
     "read_question",
     "single_threaded_blas",
     "taken",

@@ -261,7 +261,15 @@ def _refusal(answer: Any, site: int) -> InvalidDataError:
 
 
 class NextRound(Exception):  # noqa: N818 - no error, but the end of what is known
-    """A fit asks a question that has no answer yet."""
+    """A fit asks a question that has no answer yet.
+
+    Parameters
+    ----------
+    question : bytes
+        The question.
+    number : int
+        Number of its round.
+    """
 
     def __init__(self, question: bytes, number: int) -> None:
         super().__init__(number)

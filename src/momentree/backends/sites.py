@@ -213,6 +213,11 @@ class State:
     def from_bytes(cls, content: bytes) -> State:
         """Return the state of :meth:`to_bytes`.
 
+        Parameters
+        ----------
+        content : bytes
+            The bytes.
+
         Raises
         ------
         ReadError
@@ -235,7 +240,13 @@ class State:
         )
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Save the state to a file, usually ".mom": a ZIP archive of JSON and .npy arrays."""
+        """Save the state to a file; on an error, no partial file remains.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file, usually ".mom": a ZIP archive of JSON and .npy arrays, without pickle.
+        """
         with _files.atomic_write(path) as file:
             file.write(self.to_bytes())
 
@@ -243,38 +254,22 @@ class State:
     def load(cls, path: str | PathLike[str]) -> State:
         """Load a state from a file.
 
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+
         Raises
         ------
         ReadError
             If the file is missing, damaged, or of another kind.
         """
         try:
-            return cls.from_bytes(read_file(path))
+            return cls.from_bytes(_files.read_file(path))
         except ReadError as error:
             if error.code not in ("damaged_question", "not_an_answer", "unknown_question"):
                 raise
             raise ReadError("damaged_state", path=str(path), error=error.message) from error
-
-
-def read_file(path: str | PathLike[str]) -> bytes:
-    """Return the content of a file.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file.
-
-    Raises
-    ------
-    ReadError
-        If it cannot be read.
-    """
-    found = _files.check_readable(path)
-    try:
-        return found.read_bytes()
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise ReadError("unreadable_path", path=str(found), error=reason) from error
 
 
 class Site:
@@ -533,6 +528,11 @@ def read_question(question: bytes) -> dict[str, Any]:
     ----------
     question : bytes
         From :func:`next_round`.
+
+    Returns
+    -------
+    dict
+        Its parts: "do", "round" and what is asked.
 
     Raises
     ------

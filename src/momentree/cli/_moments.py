@@ -11,7 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from momentree import backends, models, readers, tree
-from momentree.backends import DESCRIBE, read_file, read_question
+from momentree._files import read_file
+from momentree.backends import DESCRIBE, read_question
 from momentree.cli._run import Run
 from momentree.cli.screen import show
 from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
