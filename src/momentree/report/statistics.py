@@ -1,4 +1,8 @@
-"""Means, standard deviations and quartiles of numbers per group, without small counts."""
+"""Means, standard deviations and quartiles of numbers per group, without small counts.
+
+From mean, standard deviation and quantiles, counts of equal numbers may follow: an integer program
+finds them.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +12,27 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import Bounds, LinearConstraint, milp
 
 from momentree._types import Floats, Int64s, Ints
 from momentree.report.disclosure import SMALL, Disclosure
-from momentree.report.records._levels import follow_from_moments, levels_of
+from momentree.report.groups import Groups
 
 _MORE = 2
 """Stored decimals that are not shown, so that differences of means are exact."""
-_MANY_CELLS = 6
+_LARGE_CELLS = 6
 """Groups of this many times `min_cell` records count as large enough for means and quartiles."""
 _EXACT, _EQUAL = 2**53, 1e-6
 """Whole numbers below the first are exact; the second tolerates rounding of other ones."""
+MAX_LEVELS = 60
+"""Numbers with a wider range, in units, have too many solutions to search for a second one."""
+_MANY_LEVELS, _MANY_CELLS = 20, 4
+"""So have more levels, if as many times `min_cell` values differ from the most common one."""
+_MAX_CHANGE, _MAX_NODES = 50, 3000
+"""Largest change of a number that is looked for, and parts of the search: after these, the numbers
+count as determined."""
+_TAIL, _NO_TAIL = 0.05, 0.2
+"""Smallest and largest distance of the outer quantiles from 0 and 1."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +108,7 @@ def number_statistics(
     small = np.array([_is_small(values[at], disclosure) for at in inside])
     sizes = np.bincount(labels, minlength=n_groups)
     suppressed = missing < 0 if narrowed is None else (missing < 0) | narrowed
-    small |= filled & suppressed & (sizes < _MANY_CELLS * disclosure.min_cell)
+    small |= filled & suppressed & (sizes < _LARGE_CELLS * disclosure.min_cell)
     unit = _unit(values[known])
     levels, whole_follows = levels_of(values[known], unit), False
     if levels is not None:
@@ -133,13 +147,7 @@ def number_statistics(
 
 
 def code_statistics(
-    n_codes: Int64s,
-    labels: Ints,
-    sizes: Int64s,
-    means: Floats,
-    overall: float,
-    n_suppressed: Int64s,
-    disclosure: Disclosure,
+    n_codes: Int64s, groups: Groups, means: Floats, overall: float, n_suppressed: Int64s
 ) -> dict[str, Any]:
     """Return the same statistics of the number of codes per record, in groups of published sizes.
 
@@ -149,18 +157,19 @@ def code_statistics(
     the others; so are the values of all, from which its own would follow.
     """
     values = n_codes.astype(np.float64)
-    few = np.array([_is_small(values[labels == group], disclosure) for group in range(len(sizes))])
-    few |= disclosure.is_small(n_suppressed)
-    entries: list[dict[str, Any] | None] = []
-    for group, size in enumerate(sizes):
-        shown = size > 0 and not few[group]
-        found = _entry(values[labels == group], 1, more=0) if shown else None
-        entries.append(found and {**found, "mean": round(float(means[group]), 3)})
-    whole = None if few.any() else _entry(values, 1, more=0)
+    inside = [values[groups.labels == group] for group in range(groups.k)]
+    few = np.array([_is_small(numbers, groups.disclosure) for numbers in inside])
+    few |= groups.disclosure.is_small(n_suppressed)
+
+    def entry(numbers: Floats, mean: float, *, shown: bool) -> dict[str, Any] | None:
+        described = _entry(numbers, 1, more=0) if shown else None
+        return described and {**described, "mean": round(float(mean), 3)}
+
+    shown = (groups.sizes > 0) & ~few
     return {
-        "groups": entries,
-        "all": whole and {**whole, "mean": round(overall, 3)},
-        "hidden": ((sizes < 0) | few).tolist(),
+        "groups": [entry(inside[j], means[j], shown=bool(shown[j])) for j in range(groups.k)],
+        "all": entry(values, overall, shown=not few.any()),
+        "hidden": ((groups.sizes < 0) | few).tolist(),
     }
 
 
@@ -218,3 +227,83 @@ def _decimals(values: Floats) -> int:
     """Return the decimals that show three significant digits of the standard deviation."""
     sd = float(values.std()) if len(values) else 0.0
     return int(np.clip(2 - np.floor(np.log10(sd)), 0, 9)) if sd > 0 else 2
+
+
+def outer_quantiles(n: int, disclosure: Disclosure) -> list[float]:
+    """Return the outer quantiles that are published of n values, or none if n is small.
+
+    They are 5% and 95%, or further inside, so that at least `min_cell` values are beyond each.
+    """
+    tail = max(_TAIL, disclosure.min_cell / max(n, 1))
+    return [tail, 1.0 - tail] if tail <= _NO_TAIL else []
+
+
+def levels_of(values: Floats, unit: float) -> Int64s | None:
+    """Return by how many units each value exceeds the smallest; None without a narrow range.
+
+    `unit` is the largest number of which all differences are multiples, or 0.
+    """
+    if not len(values) or unit <= 0 or np.ptp(values) >= MAX_LEVELS * unit:
+        return None
+    return np.asarray(np.rint((values - values.min()) / unit), dtype=np.int64)
+
+
+def follow_from_moments(counts: Int64s, whole: Int64s, disclosure: Disclosure) -> bool:
+    """Return whether the published statistics of a group disclose a small count of equal values.
+
+    Published are the number of values, their sum and the sum of their squares (by mean and standard
+    deviation), and their quantiles, of the group and of all records. For each level with a small
+    number, an integer program looks for other numbers of the levels, in this group and in the
+    others together, that leave all of these unchanged. It ignores the quantiles of the others.
+
+    Parameters
+    ----------
+    counts, whole : ndarray of int of shape (n_levels,)
+        Number of values at each level, ascending, in the group and in all records.
+    disclosure : Disclosure
+        What is a small number.
+    """
+    n, both = len(counts), np.concatenate([counts, whole - counts])
+    unsure = disclosure.is_small(counts)
+    if not unsure.any():
+        return False
+    if n > _MANY_LEVELS and counts.sum() - counts.max() >= _MANY_CELLS * disclosure.min_cell:
+        return False
+    powers, up_to = np.vander(np.arange(n), 3).T, np.tri(n)
+    same = [
+        LinearConstraint(np.kron(np.eye(2), powers), 0, 0),
+        LinearConstraint(np.hstack([up_to, np.zeros((n, n))]), *_room(counts, disclosure)),
+        LinearConstraint(np.hstack([up_to, up_to]), *_room(whole, disclosure)),
+    ]
+    while unsure.any():
+        level, changed = int(unsure.argmax()), np.zeros(n, dtype=bool)
+        for sign in (1, -1):
+            least, most = np.maximum(-both, -_MAX_CHANGE), np.full(2 * n, _MAX_CHANGE)
+            (least if sign > 0 else most)[level] = sign
+            found = milp(
+                np.concatenate([-sign * unsure, np.zeros(n)]),
+                integrality=np.ones(2 * n, dtype=np.int64),
+                bounds=Bounds(least, most),
+                constraints=same,
+                options={"node_limit": _MAX_NODES},
+            )
+            if found.x is not None:
+                changed = np.rint(found.x[:n]) != 0
+                break
+        if not changed.any():
+            return True
+        unsure &= ~changed
+    return False
+
+
+def _room(counts: Int64s, disclosure: Disclosure) -> tuple[Floats, Floats]:
+    """Return how far the number of values up to each level may change without other quantiles."""
+    below, n = np.cumsum(counts), int(counts.sum())
+    at = np.array([0.25, 0.5, 0.75, *outer_quantiles(n, disclosure)]) * (n - 1)
+    low, high = np.full(len(counts), -np.inf), np.full(len(counts), np.inf)
+    for rank in np.concatenate([np.floor(at), np.ceil(at)]):
+        level = int(np.searchsorted(below, rank, side="right"))
+        low[level] = max(low[level], rank + 1 - below[level])
+        if level:
+            high[level - 1] = min(high[level - 1], rank - below[level - 1])
+    return low, high

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from momentree._types import Floats
 from momentree.exceptions import InvalidDataError
-from momentree.report.disclosure import SMALL, Disclosure
+from momentree.report.disclosure import HIDDEN_MARK, SMALL, Disclosure
 from momentree.report.numbers import NO_VALUE, fixed, percent
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-HIDDEN_MARK = "*"
-"""Replaces a value from which a small count could be derived."""
-_MOST_CODES = 20
+_MAX_CODES = 20
 
 
 def table_one(summary: Mapping[str, Any]) -> pd.DataFrame:
@@ -75,34 +71,26 @@ def table_one(summary: Mapping[str, Any]) -> pd.DataFrame:
     >>> table.iloc[4, 1:].tolist()
     ['mean ± SD', '56.5 ± 23.6', '74.5 ± 8.8', '29.5 ± 5.9', '6.00']
     """
-    import pandas as pd
-
     if "table_one" not in summary:
         raise InvalidDataError("no_table_one", kind=str(summary.get("kind")))
-    found = summary["table_one"]
-    return pd.DataFrame(found["rows"], columns=found["columns"], dtype=object)
+    rows, columns = summary["table_one"]["rows"], summary["table_one"]["columns"]
+    return pd.DataFrame(rows, columns=columns, dtype=object)
 
 
 def describe_characteristics(summary: Mapping[str, Any]) -> dict[str, Any]:
     """Return columns and rows of table one, from the published numbers of a summary."""
     table = _Table(summary)
-    names = {
-        node["leaf"]: " · ".join(node["name_parts"])
-        for node in summary["nodes"]
-        if node["leaf"] is not None
-    }
-    k = summary["n_leaves"]
-    rows = [
-        ["Name", "", "All records", *(names[j] for j in range(k)), ""],
-        table.records(),
-    ]
-    if "codes" in summary:
+    leaves = {node["leaf"]: node for node in summary["nodes"]}
+    numbers, has_codes = range(summary["n_leaves"]), "codes" in summary
+    names = [" · ".join(leaves[j]["name_parts"]) for j in numbers]
+    rows = [["Name", "", "All records", *names, ""], table.records()]
+    if has_codes:
         rows += table.numbers("Codes per record", summary["codes_per_record"])
     for outcome in (*summary["outcomes"], *summary.get("features", ())):
         rows += table.outcome(outcome)
-    if "codes" in summary:
-        rows += [table.code(j) for j in summary["common"][:_MOST_CODES]]
-    columns = ["Characteristic", "Value", "All", *(f"Group {j}" for j in range(k)), "SMD"]
+    if has_codes:
+        rows += [table.code(j) for j in summary["common"][:_MAX_CODES]]
+    columns = ["Characteristic", "Value", "All", *(f"Group {j}" for j in numbers), "SMD"]
     return {"columns": columns, "rows": rows}
 
 
@@ -112,7 +100,6 @@ class _Table:
     def __init__(self, summary: Mapping[str, Any]) -> None:
         self._summary = summary
         self._disclosure = Disclosure(summary["min_cell"])
-        self._k = int(summary["n_leaves"])
         self._sizes: list[int] = summary["groups"]["sizes"]
         self._estimates = np.array(summary["groups"]["estimated"], dtype=np.float64)
 
@@ -121,12 +108,11 @@ class _Table:
         cells = [_share(n, n), *(self._count(size, n) for size in self._sizes)]
         return ["Records", "n (%)", *cells, ""]
 
-    def numbers(self, name: str, found: Mapping[str, Any]) -> list[list[str]]:
+    def numbers(self, name: str, published: Mapping[str, Any]) -> list[list[str]]:
         """Return the rows of a numeric characteristic."""
-        entries = [found["all"], *found["groups"]]
-        hidden = [False, *found["hidden"]]
-        if found["all"] is None and any(found["hidden"]):
-            hidden[0] = True
+        groups, whole, any_hidden = published["groups"], published["all"], any(published["hidden"])
+        entries = [whole, *groups]
+        hidden = [whole is None and any_hidden, *published["hidden"]]
 
         def cells(text: Any) -> list[str]:
             return [
@@ -134,14 +120,10 @@ class _Table:
                 for entry, hide in zip(entries, hidden, strict=True)
             ]
 
-        means = [entry["mean"] if entry else np.nan for entry in found["groups"]]
-        spreads = [entry["sd"] if entry else np.nan for entry in found["groups"]]
-        smd = _largest(
-            _difference_of_means(means[a], spreads[a], means[b], spreads[b])
-            for a, b in combinations(range(self._k), 2)
-        )
+        moments = [(entry["mean"], entry["sd"]) for entry in groups if entry]
+        smd = _largest(_difference_of_means(*a, *b) for a, b in combinations(moments, 2))
         return [
-            [name, "mean ± SD", *cells(_mean), _smd(smd, estimated=any(found["hidden"]))],
+            [name, "mean ± SD", *cells(_mean), _smd(smd, estimated=any_hidden)],
             ["", "median [quartiles]", *cells(_median), ""],
         ]
 
@@ -164,77 +146,58 @@ class _Table:
 
     def _classes(self, outcome: Mapping[str, Any]) -> list[list[str]]:
         rows, shares, unsure = [], [], False
-        every = range(self._k)
+        every = range(len(self._sizes))
         for at, one in enumerate(outcome["classes"]):
+            rates, estimated = self._disclosure.group_rates(outcome, at, self._estimates)
             cells = []
-            for group in every:
-                known, count = self._known(outcome, group), one["counts"][group]
-                if known is None and count >= 0 and self._sizes[group] >= 0:
+            for count, size, missing, rate in zip(
+                one["counts"], self._sizes, outcome["missing"], rates, strict=True
+            ):
+                if missing < 0 <= min(count, size):
                     # Only the number of missing values is suppressed.
-                    rate, _ = self._disclosure.class_rate(outcome, at, [group], self._estimates)
                     cells.append(f"{count:,} (≈ {fixed(100 * rate, 1)})")
                 else:
-                    cells.append(self._count(count, known or 0))
-            found = [
-                self._disclosure.class_rate(outcome, at, [group], self._estimates)
-                for group in every
-            ]
-            shares.append([rate for rate, _ in found])
-            unsure |= any(estimated for _, estimated in found)
-            rate, estimated = self._disclosure.class_rate(outcome, at, every, self._estimates)
+                    cells.append(self._count(count, max(size - max(missing, 0), 0)))
+            shares.append(rates)
+            unsure |= bool(estimated.any())
+            whole = self._disclosure.class_rate(outcome, at, every, self._estimates)
             rows.append(
-                ["", one["name"] + ", n (%)", self._total(one, rate, estimated), *cells, ""]
+                ["", one["name"] + ", n (%)", self._total(one["total"], *whole), *cells, ""]
             )
         if outcome["binary"]:
             rows[0][1] = "n (%)"
-            shares.append([1.0 - share for share in shares[0]])
-        P = np.array(shares)
-        smd = _largest(_difference_of_shares(P[:, a], P[:, b]) for a, b in combinations(every, 2))
-        rows[0][0], rows[0][-1] = outcome["name"], _smd(smd, estimated=unsure)
+            shares.append(1.0 - shares[0])
+        rows[0][0], rows[0][-1] = outcome["name"], _smd(_apart(np.array(shares)), estimated=unsure)
         return rows
 
-    def _known(self, outcome: Mapping[str, Any], group: int) -> int | None:
-        """Return the published number of records with a known value, or None."""
-        size, missing = self._sizes[group], outcome["missing"][group]
-        return size - missing if size >= 0 and missing >= 0 else None
-
-    def _total(self, one: Mapping[str, Any], rate: float, estimated: bool) -> str:
-        if one["total"] == SMALL:
+    def _total(self, total: int, rate: float, estimated: bool) -> str:
+        if total == SMALL:
             return self._disclosure.symbol
         if not np.isfinite(rate):
             return NO_VALUE
-        if one["total"] < 0 or estimated:
-            return f"≈ ({fixed(100 * rate, 1)})"
-        return f"{one['total']:,} ({fixed(100 * rate, 1)})"
+        share = f"({fixed(100 * rate, 1)})"
+        return f"≈ {share}" if total < 0 or estimated else f"{total:,} {share}"
 
     def code(self, j: int) -> list[str]:
         """Return the row of a code, whose counts are published."""
         groups, codes = self._summary["groups"], self._summary["codes"]
-        missing = groups["missing"]
-        cells, shares, unsure = [], [], False
-        for group, size in enumerate(self._sizes):
-            lacking = 0 if missing is None else missing["counts"][group][j]
-            count = groups["counts"][group][j]
-            if size < 0 or lacking < 0:
-                cells.append(HIDDEN_MARK)
-            else:
-                cells.append(self._count(count, size - lacking))
-            if size < 0 or lacking < 0 or count < 0:
-                unsure = True
-                shares.append(np.nan)
-            else:
-                shares.append(count / (size - lacking) if size > lacking else np.nan)
+        counts = [row[j] for row in groups["counts"]]
+        missing = groups["missing"] and [row[j] for row in groups["missing"]["counts"]]
+        cells, shares = [], []
+        for size, count, lacking in zip(
+            self._sizes, counts, missing or [0] * len(counts), strict=True
+        ):
+            known = size - lacking if min(size, lacking) >= 0 else -1
+            cells.append(self._count(count, known) if known >= 0 else HIDDEN_MARK)
+            shares.append(count / known if known > 0 and count >= 0 else np.nan)
+        unsure = min(*self._sizes, *counts, *(missing or [0])) < 0
         p = np.array(shares)
-        smd = _largest(
-            _difference_of_shares(np.array([p[a], 1 - p[a]]), np.array([p[b], 1 - p[b]]))
-            for a, b in combinations(range(self._k), 2)
-        )
+        smd = _smd(_apart(np.array([p, 1.0 - p])), estimated=unsure)
         code, name = codes["code"][j], codes["name"][j]
         share = f"({fixed(100 * codes['rate'][j], 1)})"
         exact = codes["total"][j] >= 0 and not codes["estimated"][j]
         whole = f"{codes['total'][j]:,} {share}" if exact else f"≈ {share}"
-        title = code if name == code else f"{code} {name}"
-        return [title, "n (%)", whole, *cells, _smd(smd, estimated=unsure)]
+        return [code if name == code else f"{code} {name}", "n (%)", whole, *cells, smd]
 
     def _count(self, count: int, of: int) -> str:
         if count == SMALL:
@@ -270,6 +233,12 @@ def _largest(values: Iterable[float]) -> float:
 def _difference_of_means(m1: float, s1: float, m2: float, s2: float) -> float:
     spread = float(np.sqrt((s1**2 + s2**2) / 2.0))
     return abs(m1 - m2) / spread if spread > 0 else float("nan")
+
+
+def _apart(P: Floats) -> float:
+    """Return the largest distance between two groups with shares P (classes, k)."""
+    pairs = combinations(range(P.shape[1]), 2)
+    return _largest(_difference_of_shares(P[:, a], P[:, b]) for a, b in pairs)
 
 
 def _difference_of_shares(p1: Floats, p2: Floats) -> float:

@@ -22,6 +22,8 @@ from momentree.tree.node import TreeNode
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+PANEL = 0.86
+"""Maximum part of a column that bars fill, so that neighboring columns are separate."""
 INK, SOFT, LINE, BLUE = "#20242a", "#6b7178", "#dedbd4", "#0072b2"
 LARGEST_FONT = 1000
 _LONGEST_NAME = 44
