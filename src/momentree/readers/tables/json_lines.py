@@ -9,11 +9,9 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TextIO
 
-from momentree._limits import BYTES_PER_ROW, check_memory
 from momentree.exceptions import ReadError
 from momentree.messages import Message
 from momentree.readers.tables._encodings import Encoding
-from momentree.readers.tables._nested import flatten, unwrap
 from momentree.readers.tables.files import open_text
 from momentree.readers.tables.table import (
     SAMPLE_ROWS,
@@ -21,7 +19,15 @@ from momentree.readers.tables.table import (
     Table,
     as_written,
     is_part,
+    numbered_rows,
 )
+
+_MAX_DEPTH = 30
+"""Levels of nesting that get columns of their own."""
+_WRAPPED = 3
+"""Levels of nesting at which rows are looked for."""
+_MIN_SHARE = 0.5
+"""Part of an object that its rows take up, in characters."""
 
 
 def open_json_lines(path: Path, *, encoding: Encoding, between: str) -> Source:
@@ -29,62 +35,42 @@ def open_json_lines(path: Path, *, encoding: Encoding, between: str) -> Source:
     notes: list[Message] = []
     with open_text(path, encoding) as file:
         first = list(islice(_objects(path, file, notes), SAMPLE_ROWS))
-    names = list(dict.fromkeys(name for _, one in first for name in one))
-    columns = {name: [_cell(one.get(name), between) for _, one in first] for name in names}
+    rows = [row for _, row in first]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    columns = {name: [_cell(row.get(name), between) for row in rows] for name in names}
+    values = {name: [row[name] for row in rows if row.get(name) is not None] for name in names}
     kinds = {
-        name: _kind(values[0])
-        for name in names
-        if (values := [one[name] for _, one in first if one.get(name) is not None])
-        and not any(map(_is_text, values))
+        name: _kind(cells[0])
+        for name, cells in values.items()
+        if cells and not any(map(_is_text, cells))
     }
     head = Table(
-        path,
-        columns,
-        len(first),
-        lambda row: first[row][0],
-        kinds=kinds,
-        notes=notes,
-        complete=len(first) < SAMPLE_ROWS,
-    )
+        path, columns, len(rows), lambda row: first[row][0],
+        kinds=kinds, notes=notes, complete=len(rows) < SAMPLE_ROWS,
+    )  # fmt: skip
 
-    def parts(wanted: Sequence[str]) -> Iterator[Table]:
-        seen = set(names)
-        above = 0
+    def batches(wanted: Sequence[str]) -> Iterator[Table]:
+        seen, above = set(names), 0
         with open_text(path, encoding) as file:
-            objects = (one for _, one in _objects(path, file, []))
+            objects = (value for _, value in _objects(path, file, []))
             while True:
                 cells: dict[str, list[str]] = {name: [] for name in wanted}
                 n_rows = size = 0
-                for one in objects:
-                    seen.update(one)
+                for value in objects:
+                    seen.update(value)
                     n_rows += 1
                     for name, column in cells.items():
-                        column.append(_cell(one.get(name), between))
+                        column.append(_cell(value.get(name), between))
                         size += len(column[-1])
                     if is_part(n_rows, size):
                         break
-                found = {name: column for name, column in cells.items() if name in seen}
-                yield Table(path, found, n_rows, partial(_origin, above), kinds=kinds)
+                known = {name: column for name, column in cells.items() if name in seen}
+                yield Table(path, known, n_rows, partial(numbered_rows, above), kinds=kinds)
                 above += n_rows
                 if not is_part(n_rows, size):
                     return
 
-    def read(wanted: Sequence[str]) -> Table:
-        cells: dict[str, list[str]] = {name: [] for name in wanted}
-        n_rows = 0
-        for part in parts(wanted):
-            for name, column in cells.items():
-                column += part.columns.get(name, [""] * part.n_rows)
-            n_rows += part.n_rows
-            check_memory(path, n_rows * BYTES_PER_ROW)
-            found = {name: column for name, column in cells.items() if name in part.columns}
-        return Table(path, found, n_rows, partial(_origin, 0), kinds=kinds)
-
-    return Source(head, read, parts)
-
-
-def _origin(above: int, row: int) -> Message:
-    return Message("at_row", row=above + row + 1)
+    return Source(head, batches)
 
 
 def _objects(
@@ -177,3 +163,84 @@ def _cell(value: Any, between: str) -> str:
 def _kind(value: Any) -> str:
     kinds = {dict: "object", list: "list", str: "string", bool: "boolean", type(None): "null"}
     return kinds.get(type(value), "number")
+
+
+def unwrap(value: Any, depth: int = 0) -> tuple[str, list[Any]]:
+    """Return the rows of a JSON value, and the name of the field that contains them.
+
+    A list contains one row per entry. An object contains rows if a list of objects is most of its
+    content, as in the answer of a web service; if its fields are lists of equal length, one per
+    column; or if its fields are objects, one per row or, as pandas writes them, per column.
+    Otherwise it is one row.
+    """
+    if isinstance(value, list):
+        return "", value
+    if not isinstance(value, dict) or not value:
+        return "", [value]
+    fields = list(value.values())
+    if len(fields) > 1 and all(isinstance(field, dict) and field for field in fields):
+        rows = _rows_of_objects(value)
+        if rows:
+            return "", rows
+    lengths = {len(field) if isinstance(field, list) else -1 for field in fields}
+    if len(lengths) == 1 and lengths.isdisjoint({-1, 0, 1}) and not _are_objects(fields[0]):
+        return "", [dict(zip(value, row, strict=True)) for row in zip(*fields, strict=True)]
+    sizes = {key: _size(field) for key, field in value.items()}
+    largest = max(sizes, key=lambda key: sizes[key])
+    if sizes[largest] < _MIN_SHARE * sum(sizes.values()):
+        return "", [value]
+    inside = value[largest]
+    if _are_objects(inside):
+        return largest, inside
+    if isinstance(inside, dict) and depth < _WRAPPED:
+        key, rows = unwrap(inside, depth + 1)
+        if key:
+            return f"{largest}.{key}", rows
+    return "", [value]
+
+
+def _are_objects(value: Any) -> bool:
+    return (
+        isinstance(value, list) and bool(value) and all(isinstance(entry, dict) for entry in value)
+    )
+
+
+def _rows_of_objects(value: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows from an object of objects; none if they have no field in common."""
+    first, *others = (list(field) for field in value.values())
+    if all(other == first for other in others) and all(key.isdigit() for key in first):
+        return [{name: field[key] for name, field in value.items()} for key in first]
+    if set(first).intersection(*others):
+        return [{"id": key, **field} for key, field in value.items()]
+    return []
+
+
+def _size(value: Any) -> int:
+    try:
+        return len(json.dumps(value))
+    except RecursionError:
+        return 0
+
+
+def flatten(value: dict[str, Any]) -> dict[str, Any]:
+    """Return an object with nested fields named with dots: "article.body".
+
+    The fields of a list of objects are lists.
+    """
+    if not any(isinstance(one, dict | list) for one in value.values()):
+        return value
+    found: dict[str, list[Any]] = {}
+    for key, one in value.items():
+        _collect(one, key, found, 1)
+    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
+
+
+def _collect(value: Any, name: str, found: dict[str, list[Any]], depth: int) -> None:
+    if isinstance(value, dict) and depth < _MAX_DEPTH:
+        for key, one in value.items():
+            _collect(one, f"{name}.{key}", found, depth + 1)
+    elif isinstance(value, list) and depth < _MAX_DEPTH and _are_objects(value):
+        for one in value:
+            _collect(one, name, found, depth + 1)
+    else:
+        found.setdefault(name, []).append(value)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,13 @@ import numpy as np
 from momentree._limits import BYTES_PER_ROW, check_memory
 from momentree._types import Floats
 from momentree.exceptions import MomentreeError, ReadError
-from momentree.messages import Message
 from momentree.readers.tables.table import (
     SAMPLE_ROWS,
     Source,
     Table,
     as_written,
     check_names,
+    numbered_rows,
     rows_of_part,
 )
 
@@ -27,41 +27,38 @@ from momentree.readers.tables.table import (
 def open_parquet(path: Path, *, between: str) -> Source:
     """Open a Parquet file and read its first rows; `between` separates the entries of lists."""
     with _opened(path) as file:
-        schema = file.schema_arrow
-        names = check_names(path, schema.names)
-        if len(set(schema.names)) < len(names):  # Arrow finds columns by their names
-            raise ReadError("duplicate_columns", path=str(path), columns=[""])
-        stored = dict(zip(names, schema.names, strict=True))
-        kinds = {
-            name: str(kind)
-            for name, kind in zip(names, schema.types, strict=True)
-            if not _is_text(kind)
-        }
-        head = _table(path, file, stored, kinds, between, SAMPLE_ROWS)
-        n_rows = file.metadata.num_rows
+        schema, n_rows = file.schema_arrow, file.metadata.num_rows
+    names = check_names(path, schema.names)
+    if len(set(schema.names)) < len(names):  # Arrow finds columns by their names
+        raise ReadError("duplicate_columns", path=str(path), columns=[""])
+    stored = dict(zip(names, schema.names, strict=True))
+    kinds = {
+        name: str(kind)
+        for name, kind in zip(names, schema.types, strict=True)
+        if not _is_text(kind)
+    }
 
-    def read(wanted: Sequence[str]) -> Table:
-        with _opened(path) as file:
-            return _table(path, file, {name: stored[name] for name in wanted}, kinds, between)
-
-    def parts(wanted: Sequence[str]) -> Iterator[Table]:
+    def batches(wanted: Sequence[str], rows: int | None = None) -> Generator[Table]:
         with _opened(path) as file:
             columns = {name: stored[name] for name in wanted}
-            n = n_bytes = 0
-            for batch in _batches(file, _rows_of_batch(file), list(columns.values())):
+            above = n_bytes = 0
+            for batch in _batches(file, rows or _rows_of_batch(file), list(columns.values())):
                 batch.validate(full=True)
                 # Of all batches: stored one by one, they would fill the disk.
                 n_bytes += sum(map(_unfolded, batch.columns))
                 check_memory(path, n_bytes)
-                cells = {name: _strings(batch.column(columns[name]), between) for name in columns}
-                yield Table(path, cells, batch.num_rows, partial(_origin, n), kinds=kinds)
-                n += batch.num_rows
+                arrays = {name: batch.column(columns[name]) for name in columns}
+                cells = {name: _strings(array, between) for name, array in arrays.items()}
+                floats = {name: _floats(array) for name, array in arrays.items()}
+                fractional = {n: len(x) for n, x in floats.items() if (x % 1 != 0).any()}
+                origin = partial(numbered_rows, above)
+                yield Table(path, cells, batch.num_rows, origin, kinds, fractional)
+                above += batch.num_rows
 
-    return Source(head, read, parts, n_rows)
-
-
-def _origin(above: int, row: int) -> Message:
-    return Message("at_row", row=above + row + 1)
+    empty = Table(path, {name: [] for name in names}, 0, partial(numbered_rows, 0), kinds)
+    with closing(batches(names, SAMPLE_ROWS)) as first:
+        head = next(first, empty)
+    return Source(head, batches, n_rows)
 
 
 def _batches(file: Any, n_rows: int, columns: list[str]) -> Iterator[Any]:
@@ -83,42 +80,6 @@ def _rows_of_batch(file: Any) -> int:
     metadata = file.metadata
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
     return rows_of_part(sum(g.total_byte_size for g in groups) / max(1, metadata.num_rows))
-
-
-def _table(
-    path: Path,
-    file: Any,
-    stored: dict[str, str],
-    kinds: dict[str, str],
-    between: str,
-    most: int | None = None,
-) -> Table:
-    """Read columns, given by their names here and in the file, from all rows or the first ones."""
-    cells: dict[str, list[str]] = {name: [] for name in stored}
-    numbers, fractions = dict.fromkeys(stored, 0), set()
-    n_rows = n_bytes = 0
-    for batch in _batches(file, most or 20_000, list(stored.values())):
-        batch.validate(full=True)
-        n_bytes += sum(map(_unfolded, batch.columns))
-        check_memory(path, n_bytes)
-        n_rows += batch.num_rows
-        for name in stored:
-            array = batch.column(stored[name])
-            cells[name].extend(_strings(array, between))
-            floats = _floats(array)
-            numbers[name] += len(floats)
-            if (floats % 1 != 0).any():
-                fractions.add(name)
-        if most is not None:
-            break
-    return Table(
-        path,
-        cells,
-        n_rows,
-        partial(_origin, 0),
-        kinds=kinds,
-        fractional={name: numbers[name] for name in cells if name in fractions},
-    )
 
 
 def _strings(array: Any, between: str) -> list[str]:
@@ -164,7 +125,7 @@ def _opened(path: Path) -> Iterator[Any]:
         with path.open("rb") as raw:
             with pq.ParquetFile(raw) as file:
                 columns = [file.schema.column(j) for j in range(len(file.schema))]
-                texts = [one.path for one in columns if one.physical_type == "BYTE_ARRAY"]
+                texts = [c.path for c in columns if c.physical_type == "BYTE_ARRAY"]
                 check_memory(path, _claimed(file))
             raw.seek(0)
             with pq.ParquetFile(raw, read_dictionary=texts) as file:
