@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -25,6 +26,17 @@ PARQUET = (".parquet", ".pq")
 EXCEL = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 SUFFIXES = (*SEPARATED, ".txt", *PARQUET, *EXCEL)
 """Suffixes of tables of records."""
+
+
+@dataclass(frozen=True)
+class Opening:
+    """How to open a table; see ``open_table``."""
+
+    encoding: str
+    separator: str | None
+    sheet: str | None
+    skip_rows: int
+    header: bool | None
 
 
 def open_table(

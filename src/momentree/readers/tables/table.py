@@ -192,6 +192,11 @@ def excerpts(texts: Iterable[str]) -> list[str]:
     return list(map(excerpt, texts))
 
 
+def listed(names: Sequence[str]) -> dict[str, Any]:
+    """Return the number of columns and their names, as values of a message."""
+    return {"n_columns": len(names), "columns": excerpts(names)}
+
+
 def as_written(value: object, between: str = "; ") -> str:
     """Return a cell as a person would type it: no ".0" after whole numbers, lists joined."""
     if value is None or value != value:

@@ -12,9 +12,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from momentree._types import Floats
-from momentree.readers.tables.roles import MISSING as _USUAL
+from momentree.readers.tables import roles
 
-MISSING = _USUAL | {"-", "--", "---", "–", "—", "#n/a", "#null!", "n.a.", "n. a.", "nil"} | {
+MISSING = roles.MISSING | {"-", "--", "---", "–", "—", "#n/a", "#null!", "n.a.", "n. a.", "nil"} | {
     "missing", "unknown", "not known", "not done", "nd", "n.d.", "k.a.", "unbekannt", "#value!",
     "#div/0!", "#ref!", "#num!",
 }  # fmt: skip
@@ -29,7 +29,7 @@ _CELL = re.compile(
 _BLANKS = str.maketrans(dict.fromkeys(" '’\xa0\u202f", "") | {"\u2212": "-"})
 _COMMA_GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
 _DOT_GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")
-_LONGEST = 60
+_MAX_LENGTH = 60
 """Longer cells are texts."""
 _FEW = 0.05
 """Share of cells of a column of numbers that may be something else."""
@@ -70,14 +70,14 @@ def find_style(columns: Iterable[Sequence[str]]) -> Style:
     commas = dots = grouped = 0
     for cells in columns:
         for text in set(cells):
-            if "," not in text and _is_plain(text):
+            if "," not in text and is_plain(text):
                 is_grouped = _DOT_GROUPS.fullmatch(text) is not None
                 dots += "." in text and not is_grouped
                 grouped += is_grouped
                 continue
-            if ("," not in text and "." not in text) or (found := _match(text)) is None:
+            if ("," not in text and "." not in text) or (match := _match(text)) is None:
                 continue
-            number = found["number"].translate(_BLANKS)
+            number = match["number"].translate(_BLANKS)
             shown = _decimal_sign(number)
             commas += shown == ","
             dots += shown == "."
@@ -93,51 +93,48 @@ def read_numbers(cells: Sequence[str], missing: frozenset[str], style: Style) ->
     values = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=np.float64).copy()
     values[~np.isfinite(values)] = np.nan
     absent = np.zeros(len(values), dtype=np.bool_)
-    asked = np.array([text for text in missing if _is_plain(text)], dtype=np.float64)
+    asked = np.array([text for text in missing if is_plain(text)], dtype=np.float64)
     if len(asked):
         absent |= np.isin(values, asked)
     units: Counter[str] = Counter()
     n_limits = n_guessed = 0
     rest = np.isnan(values) if not style.dot_groups else np.ones(len(values), dtype=np.bool_)
     left: dict[str, list[int]] = {}
-    for at in np.flatnonzero(rest).tolist():
-        left.setdefault(cells[at], []).append(at)
-    own = style.comma_is_decimal or any(_decimal_sign(_number(t)) == "," for t in left)
-    own = own or _is_mixed(left, values)
+    for row in np.flatnonzero(rest).tolist():
+        left.setdefault(cells[row], []).append(row)
+    comma_is_decimal = (
+        style.comma_is_decimal
+        or any(_decimal_sign(_number(text)) == "," for text in left)
+        or _is_mixed(left, values)
+    )
     for text, rows in left.items():
         plain = text.strip()
         if plain.lower() in MISSING or plain.lower() in missing:
             absent[rows] = True
             continue
-        if (found := _match(plain)) is None:
+        if (match := _match(plain)) is None:
             continue
-        number = found["number"].translate(_BLANKS)
-        value = _value(number, comma_is_decimal=own, dot_groups=style.dot_groups)
+        number = match["number"].translate(_BLANKS)
+        value = _value(number, comma_is_decimal=comma_is_decimal, dot_groups=style.dot_groups)
         if value is None:
             continue
         values[rows] = value
-        n_limits += len(rows) if found["limit"] else 0
+        n_limits += len(rows) if match["limit"] else 0
         n_guessed += len(rows) if _is_ambiguous(number) else 0
-        unit = (found["unit"] or found["currency"] or "").strip()
+        unit = (match["unit"] or match["currency"] or "").strip()
         if unit:
             units[unit] += len(rows)
     values[absent] = np.nan
     return Numbers(values, absent, units, n_limits, n_guessed)
 
 
-def is_missing(text: str, missing: frozenset[str]) -> bool:
-    """Return whether a cell has no value."""
-    lower = text.strip().lower()
-    return lower in MISSING or lower in missing
-
-
 def _match(text: str) -> re.Match[str] | None:
-    return None if len(text) > _LONGEST else _CELL.fullmatch(text.strip())
+    return None if len(text) > _MAX_LENGTH else _CELL.fullmatch(text.strip())
 
 
 def _number(text: str) -> str:
-    found = _match(text)
-    return found["number"].translate(_BLANKS) if found else ""
+    match = _match(text)
+    return match["number"].translate(_BLANKS) if match else ""
 
 
 def _decimal_sign(number: str) -> str:
@@ -153,8 +150,7 @@ def _decimal_sign(number: str) -> str:
 
 
 def _is_ambiguous(number: str) -> bool:
-    one = number.count(",") + number.count(".") == 1
-    return one and not _decimal_sign(number)
+    return number.count(",") + number.count(".") == 1 and not _decimal_sign(number)
 
 
 def _is_mixed(left: dict[str, list[int]], values: Floats) -> bool:
@@ -182,7 +178,8 @@ def _value(number: str, *, comma_is_decimal: bool, dot_groups: bool) -> float | 
     return value if np.isfinite(value) else None
 
 
-def _is_plain(text: str) -> bool:
+def is_plain(text: str) -> bool:
+    """Return whether Python reads a text as a finite number."""
     try:
         return bool(np.isfinite(float(text)))
     except ValueError:

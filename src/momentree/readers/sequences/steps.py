@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from momentree._types import Ints
 from momentree.exceptions import ReadError
 from momentree.messages import Message
-from momentree.readers.records._split import code_separators, split_cells
-from momentree.readers.sequences._columns import Columns
-from momentree.readers.sequences._times import read_times
-from momentree.readers.tables.roles import MISSING
+from momentree.readers.records.split import code_separators, split_cells
+from momentree.readers.sequences.layout import Columns
+from momentree.readers.sequences.times import is_known, read_times
 from momentree.readers.tables.table import Table, excerpt, excerpts
 
 _ARROWS = r"\s*(?:[-=]*>|→|⇒)\s*"
@@ -43,62 +42,50 @@ def read_steps(
     table: Table, columns: Columns, time_format: str | None
 ) -> tuple[Steps, list[Message]]:
     """Return the steps with an id, a time and a code, in order, and notes."""
-    notes = []
     n = table.n_rows
-    by_row = columns.id is None or table.is_unique(columns.id)
+    by_row = columns.id is None or len(set(table.columns[columns.id])) == n
+    notes: list[Message] = []
     if columns.id is None:
         sequence, ids = np.arange(n), [str(i) for i in range(1, n + 1)]
         has_id = np.ones(n, dtype=bool)
         notes.append(Message("sequences_without_ids"))
     else:
-        of = table.cells(columns.id)
-        sequence, ids = of.index, list(map(str, of.texts))
-        has_id = np.array([text.lower() not in MISSING for text in of.texts], dtype=bool)[of.index]
+        keys = table.cells(columns.id)
+        sequence, ids = keys.index, list(map(str, keys.texts))
+        has_id = is_known(keys.texts)[keys.index]
     cells = table.cells(columns.code)
     pattern, more = _separators(cells.texts, by_row=by_row)
     notes += more
     value, parts = split_cells(cells.texts, pattern)
-    number, unique = pd.factorize(parts)
     n_parts = np.bincount(value, minlength=len(cells.texts))
     if columns.id is None and n > 1 and n_parts.max(initial=0) <= 1:
+        names = excerpts(table.names)
         raise ReadError(
-            "no_sequence_ids",
-            path=str(table.path),
-            columns=excerpts(table.names),
-            parameter="id_column",
+            "no_sequence_ids", path=str(table.path), columns=names, parameter="id_column"
         )
-    starts = np.cumsum(n_parts) - n_parts
-    has_code = n_parts[cells.index] > 0
-    kept = has_id & has_code
-    times = None
-    order = np.arange(n)
+    present = {columns.id: has_id, columns.code: n_parts[cells.index] > 0}
+    times = np.zeros(n)
     if columns.time is not None:
-        of = table.cells(columns.time)
-        times, more = read_times(table, columns.time, of, time_format)
+        times, more = read_times(table, columns.time, table.cells(columns.time), time_format)
         notes += more
-        kept &= ~np.isnan(times)
-        order = np.lexsort((order, times, sequence))
-    else:
-        if not by_row:
-            notes.append(Message("ordered_by_rows"))
-        order = np.argsort(sequence, kind="stable")
-    gaps = {columns.id: has_id, columns.code: has_code}
-    if times is not None:
-        gaps[columns.time] = ~np.isnan(times)
-    for name, there in gaps.items():
-        if n_gone := int((~there).sum()):
+        present[columns.time] = ~np.isnan(times)
+    elif not by_row:
+        notes.append(Message("ordered_by_rows"))
+    for name, known in present.items():
+        if n_gone := int((~known).sum()):
             notes.append(Message("rows_without_id", n_rows=n_gone, column=excerpt(name or "")))
-    row = order[kept[order]]
-    if times is not None:
+    order = np.lexsort((np.arange(n), times, sequence))
+    row = order[np.all(list(present.values()), axis=0)[order]]
+    if columns.time is not None:
         notes += _ties(sequence[row], times[row], cells.index[row])
-    lengths = n_parts[cells.index[row]]
+    # Parts are in the order of the values, so those of a row are a slice.
+    number, unique = pd.factorize(parts)
+    starts, lengths = np.cumsum(n_parts) - n_parts, n_parts[cells.index[row]]
     row = np.repeat(row, lengths)
     within = np.arange(len(row)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     code = number[starts[cells.index[row]] + within] if len(row) else np.empty(0, dtype=np.intp)
-    written = None
-    if columns.time is not None:
-        column = table.columns[columns.time]
-        written = [column[i].strip() for i in row]
+    written = None if columns.time is None else table.columns[columns.time]
+    written = written and [written[i].strip() for i in row]
     # Sequences are numbered as they appear in the file, whatever their order in memory.
     return Steps(sequence[row], code, list(map(str, unique)), ids, written), notes
 

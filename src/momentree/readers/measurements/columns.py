@@ -1,4 +1,4 @@
-"""Find out what each column of a table of measurements contains."""
+"""Read a column of measurements, and find out what it contains."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from momentree._choices import ColumnKind
 from momentree._counts import are_counts
 from momentree._types import Floats
 from momentree.metrics.outcomes import MAX_CLASSES
-from momentree.readers.measurements._numbers import MISSING, Numbers, Style, read_numbers
-from momentree.readers.tables.roles import MARKS, ONES, ZEROS, fits
+from momentree.readers.measurements.numbers import MISSING, Numbers, Style, is_plain, read_numbers
+from momentree.readers.tables.roles import MARKS, ONES, ZEROS
 from momentree.readers.tables.values import is_date
 
 FEW_NUMBERS = 10
@@ -69,8 +69,8 @@ def read_column(
 ) -> Column:
     """Read a column as the given kind, or as the kind that its values show."""
     if kind in ("number", "count"):
-        found = read_numbers(cells, missing, style)
-        return Column(name, kind, found.numbers, read=found)
+        numbers = read_numbers(cells, missing, style)
+        return Column(name, kind, numbers.numbers, read=numbers)
     clean = _cleaned(cells, missing)
     known = {text for text in set(clean) if text}
     signs = {text.strip() for text in set(cells)} if known and known <= {"+"} else set()
@@ -84,34 +84,27 @@ def read_column(
         return _yes_no(name, clean, known, empty_is_zero=empty_is_zero)
     if kind == "category":
         return Column(name, "category", texts=clean)
-    found = read_numbers(cells, missing, style)
-    if found.mostly and not (found.units and _are_dates(known)):
-        return _number(name, found)
+    numbers = read_numbers(cells, missing, style)
+    if numbers.mostly and not (numbers.units and _are_dates(known)):
+        return _number(name, numbers)
     return _category(name, clean, known)
 
 
-def _number(name: str, found: Numbers) -> Column:
-    values = found.numbers
-    known = values[~np.isnan(values)]
-    distinct, counts = np.unique(known, return_counts=True)
+def _number(name: str, numbers: Numbers) -> Column:
+    values = numbers.numbers
+    distinct, counts = np.unique(values[~np.isnan(values)], return_counts=True)
     whole = bool((distinct == np.floor(distinct)).all())
     if whole and _are_compact_dates(distinct):
         return Column(name, why_left_out="columns_of_dates")
     if whole and _are_row_numbers(distinct, len(values)):
         return Column(name, why_left_out="columns_of_ids")
-    few = whole and len(distinct) <= FEW_NUMBERS and not found.units
-    kind: ColumnKind = "category" if few and len(distinct) == 2 else "number"
+    few = whole and len(distinct) <= FEW_NUMBERS and not numbers.units
     # Only few numbers can become categories.
     texts = _texts_of(values) if few else np.empty(0, dtype=object)
-    column = Column(name, kind, values, texts, found, few_valued=few)
-    if kind == "number" and (suspect := _suspect(distinct, counts)) is not None:
-        return Column(name, kind, values, column.texts, found, "", few, suspect)
-    return column
-
-
-def as_category(column: Column) -> Column:
-    """Return a column of few whole numbers as a category."""
-    return Column(column.name, "category", column.numbers, column.texts, column.read)
+    if few and len(distinct) == 2:
+        return Column(name, "category", values, texts, numbers, few_valued=True)
+    suspect = _suspect(distinct, counts)
+    return Column(name, "number", values, texts, numbers, few_valued=few, suspect=suspect)
 
 
 def is_count(column: Column) -> bool:
@@ -123,10 +116,8 @@ def is_count(column: Column) -> bool:
 def _category(name: str, clean: NDArray[np.object_], known: set[str]) -> Column:
     if _are_dates(known):
         return Column(name, why_left_out="columns_of_dates")
-    n_known = int((clean != "").sum())
-    if len(known) > MAX_CLASSES or (len(known) > FEW_NUMBERS and 2 * len(known) > n_known):
-        return Column(name, why_left_out="columns_of_texts")
-    if len(known) > 2 and len(known) == n_known:
+    n, n_known = len(known), int((clean != "").sum())
+    if n > MAX_CLASSES or (n > FEW_NUMBERS and 2 * n > n_known) or (n > 2 and n == n_known):
         return Column(name, why_left_out="columns_of_texts")
     return Column(name, "category", texts=clean)
 
@@ -163,16 +154,8 @@ def _texts_of(values: Floats) -> NDArray[np.object_]:
 
 def _are_dates(known: set[str]) -> bool:
     sample = sorted(known)[:_NO_DATE]
-    dates = sum(is_date(text) and not _is_decimal(text) for text in sample)
+    dates = sum(is_date(text) and not is_plain(text) for text in sample)
     return dates >= _MOSTLY * len(sample)
-
-
-def _is_decimal(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _are_compact_dates(distinct: Floats) -> bool:
@@ -201,12 +184,6 @@ def _suspect(distinct: Floats, counts: NDArray[np.intp]) -> float | None:
         if float(value) in _CODES_OF_MISSING and repeated and (gap > spread / 2 or negative):
             return float(value)
     return None
-
-
-def is_id(name: str, cells: Sequence[str]) -> bool:
-    """Return whether a column contains ids, by its name."""
-    lower = {text.strip().lower() for text in cells[:FEW_NUMBERS]}
-    return (fits("id", name) or fits("patient", name)) and not lower <= ONES | ZEROS | MISSING
 
 
 def is_constant(column: Column) -> bool:

@@ -43,11 +43,11 @@ def read_times(
     time, or the order of day and month is not clear.
     """
     texts = cells.texts
-    known = np.array([text.lower() not in MISSING for text in texts], dtype=bool)
+    known = is_known(texts)
     values = np.full(len(texts), np.nan)
     notes: list[Message] = []
     if time_format is None:
-        found, formats = _guessed(texts[known])
+        values[known], formats = _guessed(texts[known])
         if len(formats) > 1:
             raise InvalidDataError(
                 "day_or_month_first",
@@ -61,8 +61,7 @@ def read_times(
         if formats and formats != ["ISO8601"]:
             notes.append(Message("guessed_time_format", column=excerpt(name), format=formats[0]))
     else:
-        found = _dates(texts[known], time_format)
-    values[known] = found
+        values[known] = _dates(texts[known], time_format)
     wrong = np.flatnonzero(np.isnan(values) & known)
     if len(wrong):
         row = int(np.flatnonzero(np.isin(cells.index, wrong))[0])
@@ -77,12 +76,17 @@ def read_times(
     return values[cells.index], notes
 
 
+def is_known(texts: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which texts are not missing values."""
+    return np.array([text.lower() not in MISSING for text in texts], dtype=bool)
+
+
 def mostly_times(texts: Sequence[str]) -> bool:
     """Return whether at least half of the values are numbers, or dates of one format."""
     if not texts:
         return False
-    found, _ = _guessed(np.array(sorted(set(texts))[:_TRIED], dtype=object))
-    return 2 * int(np.isnan(found).sum()) <= len(found)
+    times, _ = _guessed(np.array(sorted(set(texts))[:_TRIED], dtype=object))
+    return 2 * int(np.isnan(times).sum()) <= len(times)
 
 
 def _guessed(texts: NDArray[Any]) -> tuple[Floats, list[str]]:
@@ -96,22 +100,22 @@ def _guessed(texts: NDArray[Any]) -> tuple[Floats, list[str]]:
     first = texts[np.unique(np.linspace(0, len(texts) - 1, _TRIED).astype(np.intp))]
     n_wrong = {fmt: int(np.isnan(_dates(first, fmt)).sum()) for fmt in _FORMATS}
     least = min(n_wrong.values())
-    found = {fmt: _dates(texts, fmt) for fmt in _FORMATS if n_wrong[fmt] == least < len(first)}
-    good = [fmt for fmt in found if not np.isnan(found[fmt]).any()]
+    read = {fmt: _dates(texts, fmt) for fmt in _FORMATS if n_wrong[fmt] == least < len(first)}
+    good = [fmt for fmt in read if not np.isnan(read[fmt]).any()]
     if good:
         # Formats that agree on all values are one, such as "%b" and "%B" in May.
-        same = [fmt for fmt in good[1:] if not np.array_equal(found[fmt], found[good[0]])]
-        return found[good[0]], [good[0], *same]
-    return min((numbers, iso, *found.values()), key=lambda times: int(np.isnan(times).sum())), []
+        others = [fmt for fmt in good[1:] if not np.array_equal(read[fmt], read[good[0]])]
+        return read[good[0]], [good[0], *others]
+    return min((numbers, iso, *read.values()), key=lambda times: int(np.isnan(times).sum())), []
 
 
 def _numbers(texts: NDArray[Any]) -> Floats:
     values = np.array(pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce"), np.float64)
-    for at in np.flatnonzero(np.isnan(values)):
-        value = number(str(texts[at]))
+    for i in np.flatnonzero(np.isnan(values)):
+        value = number(str(texts[i]))
         if value is None:  # one is enough to know that these are no numbers
             break
-        values[at] = value
+        values[i] = value
     return np.where(np.isfinite(values), values, np.nan)
 
 

@@ -1,19 +1,37 @@
-"""Name codes: by a table or dictionary, and by the titles that come with the package."""
+"""Roll up and name codes by a table or a dictionary, or by what comes with the package."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from os import PathLike
+from typing import Literal
 
+from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.messages import Message
-from momentree.readers.records._mapping import Mapped, read_mapping
-from momentree.readers.records.code_titles import are_diagnoses, are_procedures, code_titles
-from momentree.readers.records.codes import SYSTEM_NAMES, SYSTEMS, lookup, undotted
-from momentree.readers.tables.table import excerpt
+from momentree.readers.records.codes import (
+    SYSTEM_NAMES,
+    SYSTEMS,
+    are_diagnoses,
+    are_procedures,
+    clean_code,
+    code_titles,
+    lookup,
+    undotted,
+)
+from momentree.readers.records.objects import RecordCoder
+from momentree.readers.tables.reader import open_table
+from momentree.readers.tables.roles import pick
+from momentree.readers.tables.table import Table, excerpt, excerpts
+
+Mapped = str | PathLike[str] | Mapping[str, str]
+"""A mapping of codes: a dictionary, or the path of a table, or the name of a system."""
 
 _PREFIX = re.compile(r"((HAS|DX|ICD|ICD9|ICD10|DIAG|DIAGNOSIS|CODE)[_ .:-]*)+")
 NO_NAMES = "none"
-_SHORTEST = 3
+_MIN_LENGTH = 3
 """Characters of the shortest code whose name is used for longer codes."""
 
 
@@ -69,11 +87,10 @@ def _given_names(
     shorter = {undotted(code): name for code, name in given.items()}
     whole = lookup(given, [code.upper() for code in codes])
     known = {}
-    for code, key, *own in zip(codes, bare, whole, lookup(given, bare), strict=True):
+    for code, key, name, bare_name in zip(codes, bare, whole, lookup(given, bare), strict=True):
         head = undotted(key)
-        heads = [head[:n] for n in range(len(head) - 1, _SHORTEST - 1, -1)]
-        others = (shorter[head] for head in heads if head in shorter)
-        name = own[0] or own[1] or next(others, None)
+        heads = (head[:n] for n in range(len(head) - 1, _MIN_LENGTH - 1, -1))
+        name = name or bare_name or next((shorter[h] for h in heads if h in shorter), None)
         if name is not None:
             known[code] = name
     return known
@@ -101,3 +118,50 @@ def _bare(codes: Sequence[str]) -> list[str]:
     n_shared = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
     n_shared = max(first.rfind(sign, 0, n_shared) for sign in "_: ") + 1
     return [_PREFIX.sub("", code[n_shared:]) for code in clean]
+
+
+def with_rollup(
+    rules: RecordCoder, rollup: Mapped | None, encoding: str, separator: str | None
+) -> RecordCoder:
+    """Return the rules with a roll-up of codes."""
+    if rollup is None:
+        return rules
+    if isinstance(rollup, str) and rollup.lower() in SYSTEMS:
+        return replace(rules, rollup=rollup.lower())
+    if isinstance(rollup, str) and rollup and not os.path.lexists(rollup):
+        raise InvalidParameterError("not_a_rollup", parameter="rollup", value=rollup)
+    mapping = read_mapping(rollup, "group", encoding=encoding, separator=separator)
+    return replace(rules, rollup="mapping", mapping=mapping)
+
+
+def read_mapping(
+    source: Mapped, role: Literal["group", "title"], *, encoding: str, separator: str | None
+) -> dict[str, str]:
+    """Return the mapping of clean codes; the last entry for a code takes precedence."""
+    if isinstance(source, Mapping):
+        if not all(isinstance(text, str) for pair in source.items() for text in pair):
+            parameter = "rollup" if role == "group" else "names"
+            raise InvalidParameterError("not_a_mapping_of_strings", parameter=parameter)
+        pairs = list(source.items())
+    else:
+        opened = open_table(source, encoding=encoding, separator=separator)
+        table = opened.read(_columns_of_mapping(opened.head, role))
+        pairs = list(zip(*table.columns.values(), strict=True))
+    return {
+        clean_code(code): value.strip() for code, value in pairs if code.strip() and value.strip()
+    }
+
+
+def _columns_of_mapping(table: Table, role: Literal["group", "title"]) -> list[str]:
+    code, value = pick("code", table.names), pick(role, table.names)
+    if len(table.names) == 2:
+        code = code or next(name for name in table.names if name != value)
+        value = value or next(name for name in table.names if name != code)
+    if code is None or value is None or code == value:
+        raise ReadError(
+            "table_not_a_mapping",
+            path=str(table.path),
+            columns=excerpts(table.names),
+            expected=["code", "group" if role == "group" else "name"],
+        )
+    return [code, value]
