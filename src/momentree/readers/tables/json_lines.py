@@ -18,8 +18,8 @@ from momentree.readers.tables.table import (
     Source,
     Table,
     as_written,
-    is_part,
     numbered_rows,
+    rows_of_part,
 )
 
 _MAX_DEPTH = 30
@@ -53,22 +53,15 @@ def open_json_lines(path: Path, *, encoding: Encoding, between: str) -> Source:
         seen, above = set(names), 0
         with open_text(path, encoding) as file:
             objects = (value for _, value in _objects(path, file, []))
-            while True:
-                cells: dict[str, list[str]] = {name: [] for name in wanted}
-                n_rows = size = 0
-                for value in objects:
-                    seen.update(value)
-                    n_rows += 1
-                    for name, column in cells.items():
-                        column.append(_cell(value.get(name), between))
-                        size += len(column[-1])
-                    if is_part(n_rows, size):
-                        break
-                known = {name: column for name, column in cells.items() if name in seen}
-                yield Table(path, known, n_rows, partial(numbered_rows, above), kinds=kinds)
-                above += n_rows
-                if not is_part(n_rows, size):
-                    return
+            while block := list(islice(objects, rows_of_part(head.row_size))):
+                seen.update(*block)
+                cells = {
+                    name: [_cell(value.get(name), between) for value in block]
+                    for name in wanted
+                    if name in seen
+                }
+                yield Table(path, cells, len(block), partial(numbered_rows, above), kinds=kinds)
+                above += len(block)
 
     return Source(head, batches)
 
@@ -78,86 +71,76 @@ def _objects(
 ) -> Iterator[tuple[Message, dict[str, Any]]]:
     """Yield the objects of a file, each with its line or its position in the list."""
     lines = ((number, line) for number, line in enumerate(file, start=1) if line.strip())
-    first = next(lines, None)
-    if first is None:
+    first = list(islice(lines, 2))
+    if first and _is_whole(first[0][1], alone=len(first) == 1):
+        origin = Message("at_line", line=first[0][0])
+        value = _parse(path, origin, "".join(line for _, line in first) + file.read())
+        yield from _entries(path, origin, value, notes)
         return
-    second = next(lines, None)
-    value = _whole(path, *first, second, file)
-    if value is not None:
-        yield from _entries(path, Message("at_line", line=first[0]), value, notes)
-        return
-    for number, line in chain([first], [second] if second else [], lines):
-        at = Message("at_line", line=number)
-        yield _checked(path, at, _parse(path, at, line))
+    for number, line in chain(first, lines):
+        origin = Message("at_line", line=number)
+        yield _checked(path, origin, _parse(path, origin, line))
 
 
-def _whole(path: Path, number: int, line: str, second: tuple[int, str] | None, file: TextIO) -> Any:
-    """Return the value that a file contains; None if each line contains one, as the first does."""
+def _is_whole(line: str, *, alone: bool) -> bool:
+    """Return whether a file contains one value, given its first line, not one in each line."""
     try:
-        value = json.loads(line)
+        json.loads(line)
     except json.JSONDecodeError as error:
-        if not line.lstrip().startswith("[") and error.pos < len(line.rstrip()):
-            return None
+        return line.lstrip().startswith("[") or error.pos >= len(line.rstrip())
     except (RecursionError, ValueError):
-        return None
-    else:
-        return value if second is None else None
-    # A list or an object over several lines.
-    between = "\n" * (second[0] - number - 1) if second else ""
-    rest = between + second[1] + file.read() if second else ""
-    return _parse(path, Message("at_line", line=number), line + rest)
+        return False
+    return alone
 
 
 def _entries(
-    path: Path, at: Message, value: Any, notes: list[Message]
+    path: Path, origin: Message, value: Any, notes: list[Message]
 ) -> Iterator[tuple[Message, dict[str, Any]]]:
     """Yield the objects of one value."""
-    key, found = unwrap(value)
+    key, entries = unwrap(value)
     if key:
-        notes.append(Message("json_entries", source=path.name, key=key, n_rows=len(found)))
-    for item, one in enumerate(found, start=1):
-        where = Message("at_item", item=item) if key or isinstance(value, list) else at
-        is_text = isinstance(one, str) and isinstance(value, list)
-        yield _checked(path, where, {"text": one} if is_text else one)
+        notes.append(Message("json_entries", source=path.name, key=key, n_rows=len(entries)))
+    for item, entry in enumerate(entries, start=1):
+        place = Message("at_item", item=item) if key or isinstance(value, list) else origin
+        is_text = isinstance(entry, str) and isinstance(value, list)
+        yield _checked(path, place, {"text": entry} if is_text else entry)
 
 
-def _checked(path: Path, at: Message, value: Any) -> tuple[Message, dict[str, Any]]:
+def _checked(path: Path, origin: Message, value: Any) -> tuple[Message, dict[str, Any]]:
     if not isinstance(value, dict):
-        raise ReadError("not_an_object", path=str(path), origin=at, found=_kind(value))
-    return at, flatten(value)
+        raise ReadError("not_an_object", path=str(path), origin=origin, found=_kind(value))
+    return origin, flatten(value)
 
 
-def _parse(path: Path, at: Message, text: str) -> Any:
+def _parse(path: Path, origin: Message, text: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise ReadError(
             "not_json",
             path=str(path),
-            origin=at,
+            origin=origin,
             details=error.msg,
             character=error.pos + 1,
             excerpt=text[max(0, error.pos - 10) : error.pos + 20].strip(),
         ) from error
     except (RecursionError, ValueError) as error:  # nested too deeply; number too long
-        raise ReadError("unusual_json", path=str(path), origin=at, details=str(error)) from error
+        raise ReadError(
+            "unusual_json", path=str(path), origin=origin, details=str(error)
+        ) from error
 
 
 def _is_text(value: Any) -> bool:
     """Return whether a value is a string, or a list of strings such as paragraphs."""
     return isinstance(value, str) or (
-        isinstance(value, list) and bool(value) and all(isinstance(one, str) for one in value)
+        isinstance(value, list) and {type(entry) for entry in value} == {str}
     )
 
 
 def _cell(value: Any, between: str) -> str:
     text = as_written(value, between)
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError:  # half of a surrogate pair, which only JSON can contain
-            text = text.encode("utf-8", "replace").decode()
-    return text
+    # Only JSON can contain half of a surrogate pair.
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _kind(value: Any) -> str:
@@ -227,20 +210,20 @@ def flatten(value: dict[str, Any]) -> dict[str, Any]:
 
     The fields of a list of objects are lists.
     """
-    if not any(isinstance(one, dict | list) for one in value.values()):
+    if not any(isinstance(field, dict | list) for field in value.values()):
         return value
-    found: dict[str, list[Any]] = {}
-    for key, one in value.items():
-        _collect(one, key, found, 1)
-    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
+    fields: dict[str, list[Any]] = {}
+    for key, field in value.items():
+        _collect(field, key, fields, 1)
+    return {name: values[0] if len(values) == 1 else values for name, values in fields.items()}
 
 
-def _collect(value: Any, name: str, found: dict[str, list[Any]], depth: int) -> None:
+def _collect(value: Any, name: str, fields: dict[str, list[Any]], depth: int) -> None:
     if isinstance(value, dict) and depth < _MAX_DEPTH:
-        for key, one in value.items():
-            _collect(one, f"{name}.{key}", found, depth + 1)
-    elif isinstance(value, list) and depth < _MAX_DEPTH and _are_objects(value):
-        for one in value:
-            _collect(one, name, found, depth + 1)
+        for key, field in value.items():
+            _collect(field, f"{name}.{key}", fields, depth + 1)
+    elif depth < _MAX_DEPTH and _are_objects(value):
+        for entry in value:
+            _collect(entry, name, fields, depth + 1)
     else:
-        found.setdefault(name, []).append(value)
+        fields.setdefault(name, []).append(value)

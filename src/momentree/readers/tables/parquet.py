@@ -9,6 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+import pyarrow.types as pt  # type: ignore[import-untyped]
 
 from momentree._limits import BYTES_PER_ROW, check_memory
 from momentree._types import Floats
@@ -42,7 +46,7 @@ def open_parquet(path: Path, *, between: str) -> Source:
         with _opened(path) as file:
             columns = {name: stored[name] for name in wanted}
             above = n_bytes = 0
-            for batch in _batches(file, rows or _rows_of_batch(file), list(columns.values())):
+            for batch in _batches(file, rows, list(columns.values())):
                 batch.validate(full=True)
                 # Of all batches: stored one by one, they would fill the disk.
                 n_bytes += sum(map(_unfolded, batch.columns))
@@ -61,32 +65,27 @@ def open_parquet(path: Path, *, between: str) -> Source:
     return Source(head, batches, n_rows)
 
 
-def _batches(file: Any, n_rows: int, columns: list[str]) -> Iterator[Any]:
+def _batches(file: Any, n_rows: int | None, columns: list[str]) -> Iterator[Any]:
     """Yield the rows in batches, a few row groups at a time.
 
     Arrow keeps what it has read of all its row groups until the last batch of them.
     """
-    groups: list[int] = []
-    n, last = 0, file.metadata.num_row_groups - 1
-    for group in range(last + 1):
-        groups.append(group)
-        n += file.metadata.row_group(group).num_rows
-        if n >= n_rows or group == last:
-            yield from file.iter_batches(n_rows, row_groups=groups, columns=columns)
-            groups, n = [], 0
+    groups = _row_groups(file)
+    n_all = max(1, file.metadata.num_rows)
+    n_rows = n_rows or rows_of_part(sum(group.total_byte_size for group in groups) / n_all)
+    some: list[int] = []
+    for i in range(len(groups)):
+        some.append(i)
+        if i == len(groups) - 1 or sum(groups[j].num_rows for j in some) >= n_rows:
+            yield from file.iter_batches(n_rows, row_groups=some, columns=columns)
+            some = []
 
 
-def _rows_of_batch(file: Any) -> int:
-    metadata = file.metadata
-    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-    return rows_of_part(sum(g.total_byte_size for g in groups) / max(1, metadata.num_rows))
+def _row_groups(file: Any) -> list[Any]:
+    return [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
 
 
 def _strings(array: Any, between: str) -> list[str]:
-    import pyarrow as pa  # type: ignore[import-untyped]
-    import pyarrow.compute as pc  # type: ignore[import-untyped]
-    import pyarrow.types as pt  # type: ignore[import-untyped]
-
     if pt.is_list(array.type) and _is_text(array.type.value_type) and not array.values.null_count:
         array = pc.binary_join(pc.cast(array, pa.list_(pa.string())), between)
     if pt.is_nested(array.type):
@@ -99,8 +98,6 @@ def _strings(array: Any, between: str) -> list[str]:
 
 def _floats(array: Any) -> Floats:
     """Return the finite numbers of an array whose type allows fractions."""
-    import pyarrow.types as pt
-
     if not (pt.is_floating(array.type) or pt.is_decimal(array.type)):
         return np.empty(0)
     values = array.to_pandas().to_numpy(dtype=np.float64, na_value=np.nan)
@@ -108,8 +105,6 @@ def _floats(array: Any) -> Floats:
 
 
 def _is_text(kind: Any) -> bool:
-    import pyarrow.types as pt
-
     if pt.is_dictionary(kind):
         kind = kind.value_type
     return bool(pt.is_string(kind) or pt.is_large_string(kind) or pt.is_string_view(kind))
@@ -118,9 +113,6 @@ def _is_text(kind: Any) -> bool:
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
     """Open a Parquet file with strings as dictionaries, so that repeated ones take no memory."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq  # type: ignore[import-untyped]
-
     try:
         with path.open("rb") as raw:
             with pq.ParquetFile(raw) as file:
@@ -139,9 +131,8 @@ def _opened(path: Path) -> Iterator[Any]:
 
 def _claimed(file: Any) -> int:
     """Return the number of bytes that a file claims to take in memory."""
-    metadata = file.metadata
-    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-    n = metadata.num_rows * (BYTES_PER_ROW + len(file.schema))
+    groups = _row_groups(file)
+    n = file.metadata.num_rows * (BYTES_PER_ROW + len(file.schema))
     for j in range(len(file.schema)):
         if file.schema.column(j).max_repetition_level:  # lists contain more cells than rows
             # Arrow crashes on the metadata of a damaged column unless the column is read first.
@@ -152,9 +143,6 @@ def _claimed(file: Any) -> int:
 
 def _unfolded(array: Any) -> int:
     """Return the size in bytes of an array with its repeated strings written out."""
-    import pyarrow.compute as pc
-    import pyarrow.types as pt
-
     if pt.is_dictionary(array.type) and not pt.is_primitive(array.type.value_type):
         lengths = pc.binary_length(array.dictionary)
         return pc.sum(pc.take(lengths, array.indices)).as_py() or 0

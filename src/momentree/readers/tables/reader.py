@@ -17,7 +17,7 @@ from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadEr
 from momentree.messages import Message
 from momentree.readers.stored.counts import MARK, StoredCounts
 from momentree.readers.stored.strings import Numbers
-from momentree.readers.tables import files, json_lines, parquet, separated, spreadsheets
+from momentree.readers.tables import files, json_lines, separated
 from momentree.readers.tables.table import SAMPLE_ROWS, Source, Table, other_sheets
 
 SEPARATED = (".csv", ".tsv", ".tab")
@@ -85,8 +85,12 @@ def open_table(
     if stored:
         source = _open_stored_counts(path)
     elif excel:
+        from momentree.readers.tables import spreadsheets
+
         source = spreadsheets.open_spreadsheet(path, sheet=sheet, **layout)
     elif kind in PARQUET:
+        from momentree.readers.tables import parquet
+
         source = parquet.open_parquet(path, between=between)
     else:
         guess = files.find_encoding(path, encoding)

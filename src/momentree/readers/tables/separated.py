@@ -63,14 +63,8 @@ def open_separated(
     above, notes = find_header(path, first, header)
     table = replace(table, above=above)
     head = replace(table.head(), notes=notes)
-    about = None if is_compressed(path) else path.stat().st_size / _row_size(head)
+    about = None if is_compressed(path) else path.stat().st_size / head.row_size
     return Source(head, table.batches, about)
-
-
-def _row_size(head: Table) -> float:
-    """Return the characters of a row, with separators."""
-    size = sum(len(cell) + 1 for cells in head.columns.values() for cell in cells)
-    return max(size, 1) / max(head.n_rows, 1)
 
 
 @dataclass(frozen=True)
@@ -110,7 +104,7 @@ class _Separated:
         place = {name: j for j, name in enumerate(head.names)}
         read = self._by_csv if len(place) > _MANY_COLUMNS else self._by_pandas
         above, kept = 0, [place[name] for name in names]
-        for n, columns in read(kept, len(place), rows_of_part(_row_size(head))):
+        for n, columns in read(kept, len(place), rows_of_part(head.row_size)):
             cells = dict(zip(names, columns, strict=True))
             yield Table(self.path, cells, n, partial(self._origin, above))
             above += n

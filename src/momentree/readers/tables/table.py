@@ -70,20 +70,22 @@ class Table:
 
     def cells(self, name: str) -> Cells:
         """Return a column by its distinct values."""
-        found = self.columns[name]
         # Dictionaries, because calling pandas for each column is slow if there are many.
-        before = {text: i for i, text in enumerate(dict.fromkeys(found))}
-        index = np.fromiter(map(before.__getitem__, found), np.intp, len(found))
-        after = [text.strip() for text in before]
-        at = {text: i for i, text in enumerate(dict.fromkeys(after))}
-        merged = np.array([at[text] for text in after], dtype=np.intp)
-        padded = [bool(new) and new != old for old, new in zip(before, after, strict=True)]
-        n_padded = int(np.count_nonzero(np.array(padded, dtype=bool)[index]))
-        return Cells(merged[index], np.array(list(at), dtype=object), n_padded)
+        stripped = {cell: cell.strip() for cell in dict.fromkeys(self.columns[name])}
+        place = {text: i for i, text in enumerate(dict.fromkeys(stripped.values()))}
+        index = {cell: place[text] for cell, text in stripped.items()}
+        padded = {cell for cell, text in stripped.items() if text and text != cell}
+        return Cells(
+            np.fromiter(map(index.__getitem__, self.columns[name]), np.intp, self.n_rows),
+            np.array(list(place), dtype=object),
+            sum(cell in padded for cell in self.columns[name]) if padded else 0,
+        )
 
-    def is_unique(self, name: str) -> bool:
-        """Return whether all values of a column are different."""
-        return len(set(self.columns[name])) == self.n_rows
+    @property
+    def row_size(self) -> float:
+        """Characters of a row, with one for each separator."""
+        size = sum(len(cell) + 1 for cells in self.columns.values() for cell in cells)
+        return max(size, 1) / max(self.n_rows, 1)
 
     def place(self, row: int, column: str) -> dict[str, Any]:
         """Return the location of a cell, as values of a message."""
