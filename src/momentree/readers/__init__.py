@@ -8,7 +8,7 @@ from momentree.readers.distributed import DistributedCorpus, is_pattern, read_pa
 from momentree.readers.embeddings import Embeddings, read_embeddings
 from momentree.readers.measurements.measurements import holds_measurements, read_measurements
 from momentree.readers.measurements.objects import MeasurementCoder, Measurements
-from momentree.readers.records.codes import code_titles, roll_up
+from momentree.readers.records.icd import code_titles, roll_up
 from momentree.readers.records.objects import RecordCoder, Records
 from momentree.readers.records.records import read_records
 from momentree.readers.sequences.objects import SequenceCoder, Sequences

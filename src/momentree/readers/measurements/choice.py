@@ -14,11 +14,12 @@ from momentree.messages import Message
 from momentree.readers.measurements.columns import (
     MOSTLY_MISSING,
     Column,
+    Style,
+    find_style,
     is_constant,
     is_count,
     read_column,
 )
-from momentree.readers.measurements.numbers import Style, find_style
 from momentree.readers.measurements.objects import MeasurementCoder
 from momentree.readers.tables.roles import fits
 from momentree.readers.tables.schema import fits_pattern, matching

@@ -12,29 +12,15 @@ from momentree._choices import ColumnKind, Empty
 from momentree._validation import check_choice
 from momentree.exceptions import EmptyCorpusError
 from momentree.messages import Message
-from momentree.readers.measurements.choice import (
-    choose_columns,
-    describe,
-    read_known_columns,
-    set_answers_apart,
-)
-from momentree.readers.measurements.columns import Column, read_column
-from momentree.readers.measurements.numbers import find_style
+from momentree.readers.measurements import choice
+from momentree.readers.measurements.columns import Column, find_style, read_column
 from momentree.readers.measurements.objects import KINDS, MeasurementCoder, Measurements
 from momentree.readers.records.objects import EMPTY
-from momentree.readers.tables.coder import check_coder
+from momentree.readers.tables import schema
 from momentree.readers.tables.files import AUTO
 from momentree.readers.tables.join import Paths, read_joined, read_outcomes
 from momentree.readers.tables.reader import Opening, open_table
 from momentree.readers.tables.roles import mostly_binary
-from momentree.readers.tables.schema import (
-    Schema,
-    as_names,
-    fits_pattern,
-    id_as_outcome,
-    known_column,
-    matching,
-)
 from momentree.readers.tables.table import Table, excerpt, rows_examined
 
 _MIN_COLUMNS = 2
@@ -152,8 +138,8 @@ def read_measurements(
     asked = dict(kinds or {})
     for kind in asked.values():
         check_choice("kinds", kind, KINDS)
-    words_missing = as_names("missing", missing)
-    check_coder(coder, MeasurementCoder, kinds=asked, missing=words_missing)
+    words_missing = schema.as_names("missing", missing)
+    schema.check_coder(coder, MeasurementCoder, kinds=asked, missing=words_missing)
     joined = read_joined(
         path,
         Opening(encoding, separator, sheet, skip_rows, header),
@@ -191,19 +177,20 @@ def measurements_of(
 ) -> Measurements:
     """Return the measurements in a table, as :func:`read_measurements` does for one in a file."""
     if coder is not None:
-        id_column = known_column(table, id_column, coder.id_column)
+        id_column = schema.known_column(table, id_column, coder.id_column)
     roles = _find_roles(table, id_column=id_column, outcomes=outcomes)
-    known_before = matching(table, "covariate_columns", covariates)
+    known_before = schema.matching(table, "covariate_columns", covariates)
     if coder is None:
         words = [text.strip().lower() for text in words_missing]
         rules = MeasurementCoder({"": "number"}, missing=words, empty=empty)
-        columns, left_out = choose_columns(table, roles.features, asked, rules)
-        columns, answers = set_answers_apart(columns, asked)
+        columns, left_out = choice.choose_columns(table, roles.features, asked, rules)
+        left_out |= roles.left_out
+        columns, answers = choice.set_answers_apart(columns, asked)
         coder = _coder(columns, rules, roles.id_column)
-        notes = describe(table, columns, {**left_out, **roles.left_out}, answers, chosen=asked)
+        notes = choice.describe(table, columns, left_out, answers, chosen=asked)
     else:
-        columns, notes = read_known_columns(table, coder)
-        left_out, answers = {}, []
+        columns, notes = choice.read_known_columns(table, coder)
+        left_out, answers = roles.left_out, []
     n = table.n_rows
     read = read_outcomes(table, [*roles.outcomes, *answers], np.arange(n), n)
     result = Measurements(
@@ -215,7 +202,7 @@ def measurements_of(
         {c.name: c.words for c in columns if c.kind == "yes_no"},
         read.columns,
         read.words,
-        {**left_out, **roles.left_out},
+        left_out,
         table.path.name,
         (),
         tuple(name for name in read.columns if name in known_before),
@@ -242,21 +229,21 @@ class _Roles:
 
 def _find_roles(table: Table, *, id_column: str | None, outcomes: Sequence[str]) -> _Roles:
     """Find the columns of ids, of outcomes and of measurements."""
-    schema = Schema(table)
+    profile = schema.Schema(table)
     if id_column is not None:
         table.require(id_column, "id_column")
-    answers = matching(table, "outcome_columns", outcomes)
+    answers = schema.matching(table, "outcome_columns", outcomes)
     if id_column in answers:
-        raise id_as_outcome(table, str(id_column))
+        raise schema.id_as_outcome(table, str(id_column))
     free = [name for name in table.names if name not in answers and name != id_column]
-    ids = [name for name in free if schema[name].is_id]
-    id_column = id_column or schema.unique_id(ids)
+    ids = [name for name in free if profile[name].is_id]
+    id_column = id_column or profile.unique_id(ids)
     notes = []
     if id_column is not None:
         values = [text.strip() for text in table.columns[id_column]]
     else:
         values = [str(i) for i in range(1, table.n_rows + 1)]
-        if repeated := [name for name in ids if not schema[name].is_unique]:
+        if repeated := [name for name in ids if not profile[name].is_unique]:
             n = table.n_rows - len(set(table.columns[repeated[0]]))
             notes.append(Message("rows_of_same_id", n_rows=n, column=excerpt(repeated[0])))
     left_out = {name: "columns_of_ids" for name in ids if name != id_column}
@@ -342,11 +329,13 @@ def holds_measurements(
     """
     opening = Opening(encoding, separator, sheet, skip_rows, header)
     head = open_table(path, **vars(opening)).head
-    schema, known = Schema(head), [*outcome_columns, *ignore_columns]
-    free = [name for name in head.names if name != id_column and not fits_pattern(name, known)]
-    if schema.codes(free):
+    profile, known = schema.Schema(head), [*outcome_columns, *ignore_columns]
+    free = [
+        name for name in head.names if name != id_column and not schema.fits_pattern(name, known)
+    ]
+    if profile.codes(free):
         return False
-    columns = _examined(head, [name for name in free if not schema[name].is_id])
+    columns = _examined(head, [name for name in free if not profile[name].is_id])
     ticked = [column for column in columns if _is_ticked(column)]
     if 2 * len(ticked) > len(columns):
         return False

@@ -15,7 +15,7 @@ from momentree._types import Floats
 from momentree._validation import check_lengths
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
-from momentree.readers.tables.coder import Coder, are_strings
+from momentree.readers.tables.schema import Coder, are_strings
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from momentree._types import Ints
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
 from momentree.messages import Message
 from momentree.readers.records.cells import Entries
-from momentree.readers.records.codes import EXAMPLES, SYSTEMS, looks_like, lookup, lost_zeros
+from momentree.readers.records.icd import EXAMPLES, SYSTEMS, looks_like, lookup, lost_zeros
 from momentree.readers.records.objects import RecordCoder
 from momentree.readers.tables.roles import fits
 from momentree.readers.tables.table import Table, excerpt, excerpts, listed
@@ -41,13 +42,7 @@ class CodeCounts:
         return cls(n, ones, unknown, repeated, int((np.diff(X.indptr) == 0).sum()))
 
     def __add__(self, other: CodeCounts) -> CodeCounts:
-        return CodeCounts(
-            self.n + other.n,
-            self.ones + other.ones,
-            self.unknown + other.unknown,
-            self.repeated + other.repeated,
-            self.n_empty + other.n_empty,
-        )
+        return CodeCounts(*map(add, vars(self).values(), vars(other).values()))
 
 
 def group_codes(

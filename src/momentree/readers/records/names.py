@@ -11,16 +11,7 @@ from typing import Literal
 
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.messages import Message
-from momentree.readers.records.codes import (
-    SYSTEM_NAMES,
-    SYSTEMS,
-    are_diagnoses,
-    are_procedures,
-    clean_code,
-    code_titles,
-    lookup,
-    undotted,
-)
+from momentree.readers.records import icd
 from momentree.readers.records.objects import RecordCoder
 from momentree.readers.tables.reader import open_table
 from momentree.readers.tables.roles import pick
@@ -52,18 +43,18 @@ def names_of(
     if names == NO_NAMES:
         return {}, []
     given: Mapping[str, str] = {}
-    if names is not None and names not in SYSTEMS:
+    if names is not None and names not in icd.SYSTEMS:
         given = read_mapping(names, "title", encoding=encoding, separator=separator)
     bare = _bare(codes)
     known = _given_names(codes, bare, given)
     system, notes = _system(names, rollup, written)
     if system is not None:
-        titles = dict(zip(codes, code_titles(bare, system), strict=True))
+        titles = dict(zip(codes, icd.code_titles(bare, system), strict=True))
         added = {code: title for code, title in titles.items() if title and code not in known}
-        if added and names not in SYSTEMS:
+        if added and names not in icd.SYSTEMS:
             omit = Message("titles_omitted", parameter="names", value=NO_NAMES)
             hint = omit if names is None else ""
-            system_name = SYSTEM_NAMES[system]
+            system_name = icd.SYSTEM_NAMES[system]
             notes.append(Message("titles_used", n_codes=len(added), system=system_name, hint=hint))
         known |= added
     unnamed = [code for code in codes if code not in known]
@@ -84,11 +75,11 @@ def _given_names(
     codes: Sequence[str], bare: Sequence[str], given: Mapping[str, str]
 ) -> dict[str, str]:
     """Return the names of codes in a mapping; a longer code has the name of a shorter one."""
-    shorter = {undotted(code): name for code, name in given.items()}
-    whole = lookup(given, [code.upper() for code in codes])
+    shorter = {icd.undotted(code): name for code, name in given.items()}
+    whole = icd.lookup(given, [code.upper() for code in codes])
     known = {}
-    for code, key, name, bare_name in zip(codes, bare, whole, lookup(given, bare), strict=True):
-        head = undotted(key)
+    for code, key, name, bare_name in zip(codes, bare, whole, icd.lookup(given, bare), strict=True):
+        head = icd.undotted(key)
         heads = (head[:n] for n in range(len(head) - 1, _MIN_LENGTH - 1, -1))
         name = name or bare_name or next((shorter[h] for h in heads if h in shorter), None)
         if name is not None:
@@ -100,15 +91,15 @@ def _system(
     names: Mapped | None, rollup: str | None, written: Sequence[str]
 ) -> tuple[str | None, list[Message]]:
     """Return the system whose titles apply, if any."""
-    if names in SYSTEMS:
+    if names in icd.SYSTEMS:
         return str(names), []
-    if rollup == "icd9" and are_procedures(written):
+    if rollup == "icd9" and icd.are_procedures(written):
         return None, [Message("codes_like_procedures", parameter="names")]
-    if rollup in SYSTEMS:
+    if rollup in icd.SYSTEMS:
         return rollup, []
     if rollup is not None:  # groups of a mapping
         return None, []
-    return next((one for one in SYSTEMS if are_diagnoses(written, one)), None), []
+    return next((one for one in icd.SYSTEMS if icd.are_diagnoses(written, one)), None), []
 
 
 def _bare(codes: Sequence[str]) -> list[str]:
@@ -126,7 +117,7 @@ def with_rollup(
     """Return the rules with a roll-up of codes."""
     if rollup is None:
         return rules
-    if isinstance(rollup, str) and rollup.lower() in SYSTEMS:
+    if isinstance(rollup, str) and rollup.lower() in icd.SYSTEMS:
         return replace(rules, rollup=rollup.lower())
     if isinstance(rollup, str) and rollup and not os.path.lexists(rollup):
         raise InvalidParameterError("not_a_rollup", parameter="rollup", value=rollup)
@@ -148,7 +139,9 @@ def read_mapping(
         table = opened.read(_columns_of_mapping(opened.head, role))
         pairs = list(zip(*table.columns.values(), strict=True))
     return {
-        clean_code(code): value.strip() for code, value in pairs if code.strip() and value.strip()
+        icd.clean_code(code): value.strip()
+        for code, value in pairs
+        if code.strip() and value.strip()
     }
 
 

@@ -15,8 +15,8 @@ from momentree._types import Ints
 from momentree._validation import check_lengths
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
-from momentree.readers.records.codes import SYSTEMS, clean_code, lookup, roll_up, undotted
-from momentree.readers.tables.coder import Coder, are_strings
+from momentree.readers.records.icd import SYSTEMS, clean_code, lookup, roll_up, undotted
+from momentree.readers.tables.schema import Coder, are_strings
 
 Form = Literal["long", "lists", "slots", "wide"]
 

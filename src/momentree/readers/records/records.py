@@ -15,31 +15,15 @@ from momentree._choices import Empty
 from momentree._types import Ints
 from momentree._validation import check_choice, check_integer, check_number
 from momentree.messages import Message
+from momentree.readers.records import choice, matrix
 from momentree.readers.records.cells import Entries, read_binary_cells, read_code_cells
-from momentree.readers.records.choice import (
-    CodeCounts,
-    choose_columns,
-    note_repeats,
-    possible_outcomes,
-)
 from momentree.readers.records.layout import Layout, find_layout
-from momentree.readers.records.matrix import (
-    Rows,
-    columns_of_coder,
-    count_codes,
-    encode,
-    has_enough,
-    join_rows,
-    matrix_of,
-    note_few_codes,
-)
 from momentree.readers.records.names import Mapped, names_of, with_rollup
 from momentree.readers.records.objects import EMPTY, RecordCoder, Records
-from momentree.readers.tables.coder import check_coder
 from momentree.readers.tables.files import AUTO
 from momentree.readers.tables.join import Joined, Paths, read_joined, read_outcomes
 from momentree.readers.tables.reader import Opening
-from momentree.readers.tables.schema import as_names, known_column
+from momentree.readers.tables.schema import as_names, check_coder, known_column
 from momentree.readers.tables.table import Table
 
 _Chosen = tuple[sp.csr_array[Any], RecordCoder, list[Message]]
@@ -247,28 +231,28 @@ def _records(
     layout = find_layout(
         table,
         id_column=known_column(table, id_column, before.id_column),
-        code_columns=named or columns_of_coder(table, before),
+        code_columns=named or matrix.columns_of_coder(table, before),
         union_by=union_by,
         outcome_columns=joined.outcomes,
     )
     if before.form == "wide" and not named and layout.chosen:
         layout = replace(layout, form="wide")
-    rows = join_rows(table, layout)
+    rows = matrix.join_rows(table, layout)
     layout, entries = _read_cells(table, layout, "zero" in (empty, before.empty), coder is not None)
     notes = [*table.notes, layout.described(), *layout.notes, *joined.notes]
     if layout.form == "wide":
-        notes += possible_outcomes(entries, {*named, *before.code_columns})
+        notes += choice.possible_outcomes(entries, {*named, *before.code_columns})
     notes += [*rows.notes, *entries.notes]
     if coder is None:
         X, coder, more = choose(table, rows, entries, layout, union_by)
     else:
-        X, n_repeated, more = encode(rows, entries, coder, wide=layout.form == "wide")
-        more = [*note_repeats(n_repeated, coder, union_by), *more]
-    n_codes = count_codes(X)
+        X, n_repeated, more = matrix.encode(rows, entries, coder, wide=layout.form == "wide")
+        more = [*choice.note_repeats(n_repeated, coder, union_by), *more]
+    n_codes = matrix.count_codes(X)
     none, record = n_codes == 0, rows.record[entries.row]
-    enough = has_enough(X, n_codes, min_codes, wide=layout.form == "wide")
+    enough = matrix.has_enough(X, n_codes, min_codes, wide=layout.form == "wide")
     dropped = bool(none[record[record >= 0]].any())
-    few = note_few_codes(
+    few = matrix.note_few_codes(
         len(n_codes), int(none.sum()), int((~enough).sum()), min_codes, dropped=dropped
     )
     outcomes = read_outcomes(table, layout.outcomes, rows.record, len(rows.ids))
@@ -302,7 +286,7 @@ def _read_cells(
 
 def _new_coder(
     table: Table,
-    rows: Rows,
+    rows: matrix.Rows,
     entries: Entries,
     layout: Layout,
     union_by: str | None,
@@ -318,12 +302,12 @@ def _new_coder(
     )
     matrices: list[Any] = []
 
-    def counted(column: Ints, d: int) -> CodeCounts:
-        matrices.extend(matrix_of(rows, entries, column, d))
-        return CodeCounts.of(*matrices)
+    def counted(column: Ints, d: int) -> choice.CodeCounts:
+        matrices.extend(matrix.matrix_of(rows, entries, column, d))
+        return choice.CodeCounts.of(*matrices)
 
     counts = np.bincount(entries.code, minlength=len(entries.codes))
-    keep, coder, notes = choose_columns(
+    keep, coder, notes = choice.choose_columns(
         table, entries.codes, counts, counted, rules, named, **limits
     )
     return sp.csr_array(matrices[0][:, keep]), coder, notes

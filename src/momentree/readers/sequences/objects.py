@@ -14,7 +14,7 @@ from momentree._validation import check_lengths
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.readers.records.objects import RecordCoder
-from momentree.readers.tables.coder import Coder
+from momentree.readers.tables.schema import Coder
 
 
 @dataclass

@@ -22,8 +22,8 @@ from momentree._validation import check_choice
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 from momentree.readers.measurements.choice import find_table_style, read_known_columns
+from momentree.readers.measurements.columns import Style
 from momentree.readers.measurements.measurements import measurements_of
-from momentree.readers.measurements.numbers import Style
 from momentree.readers.measurements.objects import KINDS, Measurements
 from momentree.readers.records.objects import EMPTY
 from momentree.readers.stored.arrays import ArrayWriter, open_array

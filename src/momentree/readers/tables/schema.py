@@ -1,13 +1,14 @@
-"""Profile the columns of a table: which roles their names and first values allow."""
+"""Profile the columns of a table by their names and first values; what coders of tables share."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from fnmatch import fnmatchcase
 from functools import cached_property
+from typing import Any, ClassVar, Self
 
-from momentree.exceptions import InvalidParameterError, ReadError
+from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
 from momentree.readers.tables.roles import MISSING, fits, is_binary, mostly_binary
 from momentree.readers.tables.table import SAMPLE_ROWS, Table, excerpt
 
@@ -119,3 +120,59 @@ def known_column(table: Table, asked: str | None, before: str | None) -> str | N
 def id_as_outcome(table: Table, name: str) -> ReadError:
     """Return the error that a column of ids is not an outcome."""
     return ReadError("id_as_outcome", path=str(table.path), column=excerpt(name))
+
+
+class Coder:
+    """Reads new records in the same way as those before; its parameters are the fields."""
+
+    kind: ClassVar[str]
+    """What it reads."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the parameters, and the "kind" of coder, as plain values for JSON."""
+        return {"kind": self.kind, **asdict(self)}  # type: ignore[call-overload]
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Return a coder from the result of :meth:`to_dict`.
+
+        Parameters
+        ----------
+        values : mapping
+            Parameters, and "kind".
+
+        Returns
+        -------
+        Coder
+            An equal coder of this class.
+
+        Raises
+        ------
+        InvalidDataError
+            If the kind is different, or an entry is unknown or has the wrong type.
+        """
+        kind = values.get("kind")
+        if kind != cls.kind:
+            raise InvalidDataError("other_settings", expected=cls.kind, found=str(kind))
+        known = [field.name for field in fields(cls)]  # type: ignore[arg-type]
+        unknown = sorted(map(str, set(values) - {*known, "kind"}))
+        if unknown or known[0] not in values:
+            raise InvalidDataError("unknown_coder_settings", unknown=unknown, known=known)
+        return cls(**{name: values[name] for name in known if name in values})
+
+
+def check_coder(coder: object, kind: type[Coder], **options: object) -> None:
+    """Refuse something other than a coder of a kind, and options that a coder settles."""
+    if coder is None:
+        return
+    if not isinstance(coder, kind):
+        code = "not_a_sequence_coder" if kind.kind == "sequences" else "not_a_coder"
+        raise InvalidParameterError(code, parameter="coder", type=type(coder).__name__)
+    for name, value in options.items():
+        if value is not None and value != [] and value != {}:
+            raise InvalidParameterError("coder_has_its_own", parameter=name)
+
+
+def are_strings(values: object) -> bool:
+    """Return whether a value is a list of strings."""
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)

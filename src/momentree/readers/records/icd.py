@@ -1,4 +1,4 @@
-"""Code systems: the form of ICD codes, their general diagnoses, and the titles of these."""
+"""Roll up and name codes: by the systems that come with the package, a table or a dictionary."""
 
 from __future__ import annotations
 
