@@ -8,8 +8,8 @@ from os import PathLike
 
 import numpy as np
 
-from momentree._choices import ColumnKind, Empty
 from momentree._validation import check_choice
+from momentree.core.choices import ColumnKind, Empty
 from momentree.exceptions import EmptyCorpusError
 from momentree.messages import Message
 from momentree.readers.measurements import choice

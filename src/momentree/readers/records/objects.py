@@ -10,9 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from momentree._choices import Empty
 from momentree._types import Ints
 from momentree._validation import check_lengths
+from momentree.core.choices import Empty
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.readers.records.icd import SYSTEMS, clean_code, lookup, roll_up, undotted

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from momentree._choices import Empty
 from momentree._types import Ints
 from momentree._validation import check_choice, check_integer, check_number
+from momentree.core.choices import Empty
 from momentree.messages import Message
 from momentree.readers.records import choice, matrix
 from momentree.readers.records.cells import Entries, read_binary_cells, read_code_cells

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from momentree._choices import Empty
-from momentree._limits import memory_bytes
+from momentree.core.choices import Empty
+from momentree.core.limits import memory_bytes
 from momentree.exceptions import InvalidParameterError
 from momentree.readers.records.layout import find_layout
 from momentree.readers.records.names import Mapped

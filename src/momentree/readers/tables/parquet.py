@@ -14,8 +14,8 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pyarrow.types as pt  # type: ignore[import-untyped]
 
-from momentree._limits import BYTES_PER_ROW, check_memory
 from momentree._types import Floats
+from momentree.core.limits import BYTES_PER_ROW, check_memory
 from momentree.exceptions import MomentreeError, ReadError
 from momentree.readers.tables.table import (
     SAMPLE_ROWS,

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._limits import BYTES_PER_ROW, check_memory
 from momentree._types import Ints
+from momentree.core.limits import BYTES_PER_ROW, check_memory
 from momentree.exceptions import ReadError
 from momentree.messages import Message
 
