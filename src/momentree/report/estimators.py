@@ -66,11 +66,11 @@ def check_fitted(estimator: Any, attribute: str) -> None:
 
 def check_of_topics(estimator: Any) -> None:
     """Raise ``InvalidDataError`` if a fitted estimator has neither topics nor groups of codes."""
-    found = [remedy for name, remedy in _OTHERS.items() if hasattr(estimator, name)]
+    remedies = [remedy for name, remedy in _OTHERS.items() if hasattr(estimator, name)]
     if getattr(estimator, "data_", "") == "real":  # a ClusterTree
-        found = [_OF_MEASUREMENTS]
-    if found and hasattr(estimator, "n_features_in_"):
-        raise InvalidDataError("not_of_topics", type=type(estimator).__name__, remedy=found[0])
+        remedies = [_OF_MEASUREMENTS]
+    if remedies and hasattr(estimator, "n_features_in_"):
+        raise InvalidDataError("not_of_topics", type=type(estimator).__name__, remedy=remedies[0])
 
 
 def fitted(estimator: Any) -> Fitted:

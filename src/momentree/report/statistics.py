@@ -47,10 +47,10 @@ class Moments:
     def of(cls, values: Floats, labels: Ints, k: int) -> Moments:
         """Count the known values in each group."""
         known = np.isfinite(values)
-        at, found = labels[known], values[known]
+        at, inside = labels[known], values[known]
         n = np.bincount(at, minlength=k).astype(np.float64)
-        mean = np.bincount(at, found, minlength=k) / np.maximum(n, 1.0)
-        squares = np.bincount(at, (found - mean[at]) ** 2, minlength=k)
+        mean = np.bincount(at, inside, minlength=k) / np.maximum(n, 1.0)
+        squares = np.bincount(at, (inside - mean[at]) ** 2, minlength=k)
         return cls(n, mean, np.asarray(squares, dtype=np.float64))
 
     @classmethod
@@ -280,15 +280,15 @@ def follow_from_moments(counts: Int64s, whole: Int64s, disclosure: Disclosure) -
         for sign in (1, -1):
             least, most = np.maximum(-both, -_MAX_CHANGE), np.full(2 * n, _MAX_CHANGE)
             (least if sign > 0 else most)[level] = sign
-            found = milp(
+            result = milp(
                 np.concatenate([-sign * unsure, np.zeros(n)]),
                 integrality=np.ones(2 * n, dtype=np.int64),
                 bounds=Bounds(least, most),
                 constraints=same,
                 options={"node_limit": _MAX_NODES},
             )
-            if found.x is not None:
-                changed = np.rint(found.x[:n]) != 0
+            if result.x is not None:
+                changed = np.rint(result.x[:n]) != 0
                 break
         if not changed.any():
             return True

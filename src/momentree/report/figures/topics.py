@@ -94,9 +94,9 @@ def plot_topic_proportions(
         proportions = _checked(given)
     k = proportions.shape[1]
     ordered = sort_documents(order, len(proportions))
-    found = proportions_in_columns(proportions, ordered, None, None)
+    areas = proportions_in_columns(proportions, ordered, None, None)
     ax = canvas.new_axes(10.0, 4.0) if ax is None else ax
-    columns = np.asarray(found["proportions"], dtype=np.float64) / 1000.0
+    columns = np.asarray(areas["proportions"], dtype=np.float64) / 1000.0
     edges = np.vstack([np.zeros(columns.shape[1]), np.cumsum(columns, axis=0)])
     edges = 1.0 - edges / edges[-1]  # the first topic at the top
     x = np.arange(columns.shape[1] + 1)
@@ -108,9 +108,9 @@ def plot_topic_proportions(
     ax.set_xlim(0, len(x) - 1)
     ax.set_ylim(0.0, 1.0)
     ax.set_xticks(
-        [at + 0.5 for at, _ in found["ticks"]], [canvas.plain(t) for _, t in found["ticks"]]
+        [at + 0.5 for at, _ in areas["ticks"]], [canvas.plain(t) for _, t in areas["ticks"]]
     )
-    ax.set_xlabel(canvas.plain(found["axis"]))
+    ax.set_xlabel(canvas.plain(areas["axis"]))
     ax.set_ylabel("topic proportion")
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(
@@ -166,12 +166,12 @@ def plot_topic_words(
     """
     canvas.text_widths(fontsize)  # validates the size
     P, weights = word_probabilities(model.components_), model.weights_
-    found = canvas.top_words(fitted(model).root, model.vocabulary_, n_words, lam)
+    words_of = canvas.top_words(fitted(model).root, model.vocabulary_, n_words, lam)
     across = min(4, len(P))
     down = -(-len(P) // across)
     if ax is None:
         ax = canvas.new_axes(2.5 * across, 0.2 * (n_words + 2) * down)
-    for j, words in enumerate(found):
+    for j, words in enumerate(words_of):
         left, top = float(j % across), (j // across) * (n_words + 2.0)
         ax.text(
             left,
@@ -250,10 +250,10 @@ def plot_documents(estimator: Any, X: Any, ax: Axes | None = None) -> Axes:
     """
     model = fitted(estimator)
     counts = counts_of_fit(model, X)
-    found = place_documents(Evidence.of(counts, model.root.center), model.root)
-    if found is None:
+    placed = place_documents(Evidence.of(counts, model.root.center), model.root)
+    if placed is None:
         raise InvalidDataError("too_few_topics_for_a_map")
-    at, places = found
+    at, places = placed
     ax = canvas.new_axes(8.0, 6.0) if ax is None else ax
     cells = icicle_cells(model.root, spread=model.kind == "flat")
     leaves = {

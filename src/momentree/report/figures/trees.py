@@ -208,8 +208,8 @@ def plot_icicle(
 
 
 def _leaf_words(estimator: Any, n_words: int, lam: float | None) -> list[list[str]]:
-    found = canvas.top_words(estimator.tree_, estimator.vocabulary_, n_words, lam)
-    return [[text for _, text in words] for words in found]
+    leaves = canvas.top_words(estimator.tree_, estimator.vocabulary_, n_words, lam)
+    return [[text for _, text in words] for words in leaves]
 
 
 def _fitted(words: list[str], width_of: Callable[[str], float], room: float) -> str:

@@ -22,7 +22,7 @@ MAX_POINTS = 2_000
 _SAME = 0.95
 """Features with a larger correlation show the same."""
 _SIDE = 100.0
-_HALF, _MOST = 1.1774, 2.1460
+_HALF, _NEARLY_ALL = 1.1774, 2.1460
 """Radii of ellipses that contain 50% and 90% of a normal distribution."""
 _TICKS = 4
 _ABOVE, _BELOW = 50, 240
@@ -150,7 +150,7 @@ def pairs(
         "features": chosen,
         "axes": [{"ticks": axis.ticks()} for axis in axes],
         "panels": panels,
-        "radii": [_HALF, _MOST],
+        "radii": [_HALF, _NEARLY_ALL],
         "n_points": len(rows),
     }
 

@@ -24,7 +24,7 @@ _BEND = 0.16
 _THICKEST = 12.0
 _FAINT = 0.05
 """Less likely moves have no arrow, except for the most likely one from each state."""
-_MOST_STATES = 12
+_MAX_STATES = 12
 _LINE, _LINE_HEIGHT = 26, 17.0
 """Characters in a line of a name."""
 
@@ -32,7 +32,7 @@ _LINE, _LINE_HEIGHT = 26, 17.0
 def state_diagram(summary: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return circles and arrows in SVG units; None for one state, or for too many to be read."""
     k = summary["n_leaves"]
-    if not 2 <= k <= _MOST_STATES:
+    if not 2 <= k <= _MAX_STATES:
         return None
     moves = np.array(
         [[np.nan if p is None else p for p in row] for row in summary["transmat"]], dtype=float

@@ -131,7 +131,7 @@ def common_paths(path: Ints, lengths: Ints, disclosure: Disclosure) -> dict[str,
 
     Paths of fewer than `min_cell` sequences are only in the number of others.
     """
-    found: Counter[tuple[int, ...]] = Counter()
+    counts: Counter[tuple[int, ...]] = Counter()
     ends = np.cumsum(lengths)
     new = np.ones(len(path), dtype=bool)
     new[1:] = path[1:] != path[:-1]
@@ -141,8 +141,8 @@ def common_paths(path: Ints, lengths: Ints, disclosure: Disclosure) -> dict[str,
     bounds = np.searchsorted(at, np.concatenate([[0], ends])).tolist()
     for start, end in pairwise(bounds):
         states = runs[start : min(end, start + _MAX_RUNS)]
-        found[(*states, -1) if end - start > _MAX_RUNS else tuple(states)] += 1
-    ordered = sorted(found.items(), key=lambda item: (-item[1], item[0]))
+        counts[(*states, -1) if end - start > _MAX_RUNS else tuple(states)] += 1
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     top = [(states, n) for states, n in ordered[:_MAX_PATHS] if n >= disclosure.min_cell]
     others = len(lengths) - sum(n for _, n in top)
     while top and 0 < others < disclosure.min_cell:

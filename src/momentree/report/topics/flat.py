@@ -39,10 +39,10 @@ def describe_model(model: Any, n_topics: int) -> str:
 
 def diagnostics(model: Any) -> dict[str, Any]:
     """Return the diagnostics of a fit: sentences (``words``, ``warnings``) and ``values``."""
-    found, params = model.diagnostics_, model.get_params()
+    facts, params = model.diagnostics_, model.get_params()
     refine, steps = params.get("refine"), getattr(model, "n_iter_", None)
-    words = [_STARTS[found["start"]]] if found.get("start") in _STARTS else []
-    warnings = list(found.get("warnings", ()))
+    words = [_STARTS[facts["start"]]] if facts.get("start") in _STARTS else []
+    warnings = list(facts.get("warnings", ()))
     if refine and steps is not None:
         method = "EM" if refine == "em" else Message("refinement", method=refine)
         converged = getattr(model, "converged_", True)
@@ -56,7 +56,7 @@ def diagnostics(model: Any) -> dict[str, Any]:
     alpha = getattr(model, "alpha_", None)
     if alpha is not None:
         words.append(Message("total_concentration", alpha0=float(alpha.sum())))
-    if reason := found.get("reason"):
+    if reason := facts.get("reason"):
         choice = getattr(model, "choice_", None)
         asked = params.get("n_components") if choice is None else choice.n_components
         warnings.insert(
@@ -65,7 +65,7 @@ def diagnostics(model: Any) -> dict[str, Any]:
     sizes = counted(np.asarray(model.labels_), len(model.weights_))
     if sizes.any() and not sizes.all():
         warnings.append(Message("topics_without_documents", n_topics=int((sizes == 0).sum())))
-    values = {key: value for key, value in sorted(found.items()) if key != "warnings"}
+    values = {key: value for key, value in sorted(facts.items()) if key != "warnings"}
     return {
         "words": list(map(for_readers, words)),
         "warnings": list(map(for_readers, warnings)),

@@ -208,18 +208,18 @@ def separations(root: TreeNode, X: sp.csr_array, leaf_of: Ints) -> list[dict[str
     Y = X.astype(np.float64)
     Y.data = np.log1p(Y.data)
     n_leaves = sum(1 for _ in root.leaves())
-    found: list[dict[str, Any] | None] = []
+    measured: list[dict[str, Any] | None] = []
     for node in root.nodes():
         if node.is_leaf:
-            found.append(None)
+            measured.append(None)
             continue
         side_of_leaf = np.full(n_leaves, -1)
         for side, child in enumerate(node.children):
             side_of_leaf[[leaf.leaf_id or 0 for leaf in child.leaves()]] = side
         side_of = side_of_leaf[leaf_of]
         rows = np.flatnonzero(side_of >= 0)
-        found.append(_separation(Y[rows], side_of[rows], len(node.children)))
-    return found
+        measured.append(_separation(Y[rows], side_of[rows], len(node.children)))
+    return measured
 
 
 def _separation(Y: sp.csr_array, side_of: Ints, n_sides: int) -> dict[str, Any] | None:
@@ -278,8 +278,8 @@ def _count_labels(root: TreeNode, leaf_of: Ints, label_of: Ints) -> list[dict[st
     for node in root.nodes():
         leaves = np.array([leaf.leaf_id for leaf in node.leaves()], dtype=np.intp)
         counts = table[leaves].sum(axis=0)
-        found = np.flatnonzero(counts)
-        order = found[np.argsort(-counts[found], kind="stable")]
+        present = np.flatnonzero(counts)
+        order = present[np.argsort(-counts[present], kind="stable")]
         counted.append(
             {
                 "labels": [[int(j), int(counts[j])] for j in order[:_MAX_LABELS]],
@@ -312,10 +312,10 @@ def agreement(
         facts = {"n_rows": n, "n_labels": n_labels, "n_topics": n_leaves}
         return None, Message("too_few_labels", needed=needed, **facts)
     table = contingency_matrix(leaf_of[known], label_of[known], sparse=True)
-    found = {
+    scores = {
         "n_labeled": n,
         "nmi": round(float(normalized_mutual_info_score(label_of[known], leaf_of[known])), 4),
         "ari": round(float(adjusted_rand_score(label_of[known], leaf_of[known])), 4),
         "purity": round(float(table.max(axis=1).sum() / n), 4),
     }
-    return found, None
+    return scores, None

@@ -105,7 +105,7 @@ def _note_on_listed(listed: dict[int, str], words: dict[int, list[str]]) -> list
     if not listed:
         return []
     languages = list(dict.fromkeys(listed.values()))
-    found = (
+    stop = (
         word
         for number, code in listed.items()
         for word in words[number]
@@ -117,7 +117,7 @@ def _note_on_listed(listed: dict[int, str], words: dict[int, list[str]]) -> list
             n_topics=len(listed),
             topics=list(listed),
             names=[name_of_language(code) for code in languages],
-            words=list(dict.fromkeys(found))[:_N_SHOWN],
+            words=list(dict.fromkeys(stop))[:_N_SHOWN],
             parameter="language",
             language=",".join(languages),
         )
