@@ -348,11 +348,8 @@ def _examined(head: Table, names: Sequence[str]) -> list[Column]:
     n_rows = rows_examined(len(names))
     cells = {name: head.columns[name][:n_rows] for name in names}
     style = find_style(cells.values())
-    found = [
-        read_column(name, texts, kind=None, missing=frozenset(), style=style)
-        for name, texts in cells.items()
-    ]
-    return [column for column in found if not column.why_left_out]
+    columns = [read_column(name, texts, None, style) for name, texts in cells.items()]
+    return [column for column in columns if not column.why_left_out]
 
 
 def _is_ticked(column: Column) -> bool:

@@ -65,9 +65,8 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
             raw.seek(0)
             if start == _GZIP:
                 with gzip.GzipFile(fileobj=raw) as file:
-                    yield cast(
-                        BinaryIO, io.BufferedReader(BoundedReader(cast(BinaryIO, file), path))
-                    )
+                    bounded = BoundedReader(cast(BinaryIO, file), path)
+                    yield cast(BinaryIO, io.BufferedReader(bounded))
             else:
                 yield raw
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
