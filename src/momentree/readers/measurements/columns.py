@@ -298,9 +298,9 @@ def _cleaned(cells: Sequence[str], style: Style) -> NDArray[np.object_]:
 
 
 def _texts_of(values: Floats) -> NDArray[np.object_]:
-    distinct, at = np.unique(values, return_inverse=True)
+    distinct, place = np.unique(values, return_inverse=True)
     texts = ["" if np.isnan(v) else f"{v:.10g}" for v in distinct.tolist()]
-    return np.array(texts, dtype=object)[at]
+    return np.array(texts, dtype=object)[place]
 
 
 def _are_dates(known: set[str]) -> bool:
