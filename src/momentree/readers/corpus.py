@@ -7,20 +7,18 @@ from os import PathLike
 from typing import Any, Literal
 
 from momentree.exceptions import InvalidParameterError
-from momentree.readers.counts._companions import Lines
-from momentree.readers.counts.files import check_options, holds_counts, read_counts
+from momentree.readers.counts.files import Lines, check_options, holds_counts, read_counts
 from momentree.readers.counts.filter import filter_vocabulary
 from momentree.readers.distributed import is_pattern, read_parquet_corpus
 from momentree.readers.tables.files import AUTO, check_exists
-from momentree.readers.text._columns import as_list
 from momentree.readers.text.documents import read_documents
 from momentree.readers.text.objects import Corpus
 from momentree.readers.text.passages import Cutting
 from momentree.readers.text.selection import MAX_DF, MAX_FEATURES
-from momentree.readers.text.tokenizers import Tokenizer
+from momentree.readers.text.tables import as_list
 from momentree.readers.text.vectorize import count_documents
 from momentree.readers.text.vectorizer import TextVectorizer
-from momentree.readers.text.words import TOKEN_PATTERN, read_words
+from momentree.readers.text.words import TOKEN_PATTERN, Tokenizer, read_words
 
 
 def read_corpus(

@@ -27,14 +27,13 @@ from momentree.messages import Message
 from momentree.readers.tables.roles import pick
 from momentree.readers.tables.table import excerpts, no_such_column
 from momentree.readers.tables.values import count_words
-from momentree.readers.text._columns import as_list, joined
 from momentree.readers.text.cleaning import clean_batch, note_stripped
 from momentree.readers.text.counting import Counted
-from momentree.readers.text.frequencies import DocumentFrequencies
 from momentree.readers.text.languages import TextSample
 from momentree.readers.text.objects import Corpus
 from momentree.readers.text.passages import LONG_TEXT_WORDS
-from momentree.readers.text.selection import note_without_words, select_words
+from momentree.readers.text.selection import DocumentFrequencies, note_without_words, select_words
+from momentree.readers.text.tables import as_list, joined
 from momentree.readers.text.vectorizer import TextVectorizer
 
 _URL = re.compile(r"^([a-z][a-z0-9+.-]+):/+", re.IGNORECASE)

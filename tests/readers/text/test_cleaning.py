@@ -12,8 +12,7 @@ from hypothesis import example, given
 
 from momentree.datasets import Documents, read_documents, read_like, vectorize
 from momentree.messages import Message
-from momentree.readers.text.cleaning import clean_text, clean_texts
-from momentree.readers.text.markup import html_to_text
+from momentree.readers.text.cleaning import clean_text, clean_texts, html_to_text
 
 SIGNATURE = "\n-- \nAda Lovelace, Engines\nLondon\n"
 POST = """From: ada@engines.org (Ada Lovelace)

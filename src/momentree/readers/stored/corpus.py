@@ -10,20 +10,18 @@ from typing import Any, Literal
 from momentree._limits import memory_bytes
 from momentree.exceptions import InvalidParameterError
 from momentree.readers.copies import check_unique
-from momentree.readers.counts._companions import Lines
-from momentree.readers.counts.files import check_options, holds_counts
+from momentree.readers.counts.files import Lines, check_options, holds_counts
 from momentree.readers.stored.corpus_stages import COUNTS, TEXTS, WORDS, Stages
 from momentree.readers.stored.count_stages import stream_counts, write_count_stages
 from momentree.readers.stored.objects import StoredCorpus
 from momentree.readers.stored.work import WorkFolder, fingerprint
 from momentree.readers.tables.files import AUTO, check_exists
-from momentree.readers.text._columns import as_list
 from momentree.readers.text.documents import stream_documents
 from momentree.readers.text.passages import Cutting
 from momentree.readers.text.selection import MAX_DF, MAX_FEATURES
-from momentree.readers.text.tokenizers import Tokenizer
+from momentree.readers.text.tables import as_list
 from momentree.readers.text.vectorizer import TextVectorizer
-from momentree.readers.text.words import TOKEN_PATTERN, read_words
+from momentree.readers.text.words import TOKEN_PATTERN, Tokenizer, read_words
 
 
 def store_corpus(

@@ -25,12 +25,13 @@ from momentree.readers.stored.work import WorkFolder, write_stage
 from momentree.readers.tables.values import count_words
 from momentree.readers.text.cleaning import clean_batch, note_stripped
 from momentree.readers.text.counting import Counted
-from momentree.readers.text.frequencies import BYTES_PER_WORD, DocumentFrequencies
 from momentree.readers.text.languages import TextSample
 from momentree.readers.text.objects import DocumentStream
 from momentree.readers.text.passages import Passages, cut_documents, note_cut
 from momentree.readers.text.selection import (
+    BYTES_PER_WORD,
     MAX_DF,
+    DocumentFrequencies,
     WordFrequencies,
     lowest_df,
     note_without_words,

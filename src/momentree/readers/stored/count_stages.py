@@ -19,17 +19,28 @@ from momentree._pace import Pace
 from momentree._types import Floats, Ints
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadError
 from momentree.messages import Message
-from momentree.readers.counts._bag_of_words import (
+from momentree.readers.counts.files import (
+    Lines,
+    check_number_of_words,
+    find_companion,
+    find_matrix,
+    lines_of,
+    merged_words,
+    read_vocabulary,
+)
+from momentree.readers.counts.filter import candidate_words
+from momentree.readers.counts.formats import (
+    counts_from_one,
+    find_reader,
+    read_stored,
+    read_svmlight,
+    stream_svmlight,
+)
+from momentree.readers.counts.lines import (
     bag_of_words_shape,
     read_bag_of_words,
     stream_bag_of_words,
 )
-from momentree.readers.counts._companions import Lines, find_companion, lines_of, read_vocabulary
-from momentree.readers.counts._formats import find_reader
-from momentree.readers.counts._stored import read_stored
-from momentree.readers.counts._svmlight import counts_from_one, read_svmlight, stream_svmlight
-from momentree.readers.counts.files import check_number_of_words, find_matrix, merged_words
-from momentree.readers.counts.filter import candidate_words
 from momentree.readers.stored.arrays import ArrayWriter, write_array
 from momentree.readers.stored.copies import checksums
 from momentree.readers.stored.counts import MOST_COLUMNS, CountsWriter, StoredCounts, new_folder

@@ -28,7 +28,7 @@ from momentree.readers.stored.counts import MOST_COLUMNS, CountsWriter, StoredCo
 from momentree.readers.stored.strings import StoredStrings, write_strings
 from momentree.readers.stored.work import WorkFolder, write_stage
 from momentree.readers.tables.table import Source, Table, excerpt
-from momentree.readers.text.frequencies import BYTES_PER_WORD
+from momentree.readers.text.selection import BYTES_PER_WORD
 
 log = logging.getLogger("momentree.readers")
 

@@ -17,9 +17,17 @@ from numpy.typing import NDArray
 from momentree._files import scratch
 from momentree.exceptions import MissingLibraryError
 from momentree.messages import Message
-from momentree.readers.text._language_names import ALSO_CALLED, NAMES
-from momentree.readers.text.segmentation import applies_to, is_available, share_without_blanks
-from momentree.readers.text.words import AUTO, LANGUAGES, language_codes, stop_words
+from momentree.readers.text.words import (
+    ALSO_CALLED,
+    AUTO,
+    LANGUAGES,
+    NAMES,
+    applies_to,
+    is_available,
+    language_codes,
+    share_without_blanks,
+    stop_words,
+)
 
 _MOST_TEXTS, _MOST_CHARACTERS = 1000, 400
 """Texts of a corpus that are examined, and characters of each."""

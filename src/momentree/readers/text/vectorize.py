@@ -23,9 +23,8 @@ from momentree.readers.text.passages import (
     cut_documents,
 )
 from momentree.readers.text.selection import MAX_DF, MAX_FEATURES, note_empty
-from momentree.readers.text.tokenizers import Tokenizer
 from momentree.readers.text.vectorizer import TextVectorizer
-from momentree.readers.text.words import AUTO, TOKEN_PATTERN, read_words
+from momentree.readers.text.words import AUTO, TOKEN_PATTERN, Tokenizer, read_words
 
 
 def vectorize(
