@@ -129,7 +129,7 @@ def fit_once(corpus: Corpus | Records, fit: Callable[[], Any]) -> tuple[Any, flo
         with answers_kept(work.path / PASSES):
             model = fit()
         took = time.perf_counter() - start
-        with readers.new_stage(work, FIT) as (folder, noted):
+        with work.stage(FIT) as (folder, noted):
             model.save(folder / "model.mt")
             noted["took"] = took
         work.remove_stage(PASSES)

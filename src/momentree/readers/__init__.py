@@ -1,6 +1,6 @@
 """Readers: turn files into texts, word counts, coded records or sequences."""
 
-from momentree.readers.corpus import read_corpus
+from momentree.readers.corpus import read_corpus, store_corpus
 from momentree.readers.counts.files import holds_counts, read_counts
 from momentree.readers.counts.filter import align_columns, filter_vocabulary
 from momentree.readers.distributed import DistributedCorpus, is_pattern, read_parquet_corpus
@@ -17,12 +17,11 @@ from momentree.readers.records.records import read_records
 from momentree.readers.sequences.coder import SequenceCoder
 from momentree.readers.sequences.objects import Sequences
 from momentree.readers.sequences.sequences import read_sequences
-from momentree.readers.stored.corpus import store_corpus
+from momentree.readers.stored.corpus import StoredCorpus
 from momentree.readers.stored.counts import StoredCounts, store_counts
 from momentree.readers.stored.measurements import SampledMeasurements, sample_measurements
-from momentree.readers.stored.objects import StoredCorpus, StoredRecords
-from momentree.readers.stored.records import store_records
-from momentree.readers.stored.work import WorkFolder, new_stage
+from momentree.readers.stored.records import StoredRecords, store_records
+from momentree.readers.stored.work import WorkFolder
 from momentree.readers.text.documents import read_documents, stream_documents
 from momentree.readers.text.objects import Corpus, Documents, DocumentStream
 from momentree.readers.text.passages import Passages
@@ -60,7 +59,6 @@ __all__ = [
     "holds_counts",
     "holds_measurements",
     "is_pattern",
-    "new_stage",
     "read_corpus",
     "read_counts",
     "read_documents",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -29,9 +29,8 @@ from momentree.readers.measurements.objects import Measurements
 from momentree.readers.records._layout import as_names, columns_read
 from momentree.readers.records._mapping import SUFFIXES
 from momentree.readers.records.coder import EMPTY
-from momentree.readers.stored.arrays import ArrayWriter, open_array
-from momentree.readers.stored.strings import StoredStrings, StringsWriter
-from momentree.readers.stored.work import WorkFolder, new_stage
+from momentree.readers.stored.arrays import StoredStrings, open_array, write_array, write_strings
+from momentree.readers.stored.work import WorkFolder
 from momentree.readers.tables.files import AUTO, check_exists
 from momentree.readers.tables.reader import open_table
 from momentree.readers.tables.table import Source, Table
@@ -260,14 +259,9 @@ def _draw(source: Source, names: Sequence[str], n_cells: int, work: WorkFolder) 
             rows, kept = rows[inside], np.flatnonzero(inside).tolist()
             columns = {name: [cells[i] for i in kept] for name, cells in columns.items()}
         pace.reached(n_all, f"{n_all:,} records")
-    with new_stage(work, SAMPLE) as (place, noted), ExitStack() as stack:
-        texts = stack.enter_context(StringsWriter(place / "texts"))
-        for cells in columns.values():
-            texts.extend(cells)
-        texts.finish()
-        numbers = stack.enter_context(ArrayWriter(place / "rows.npy", np.int64))
-        numbers.append(rows)
-        numbers.finish()
+    with work.stage(SAMPLE) as (folder, noted):
+        write_strings(folder / "texts", chain.from_iterable(columns.values()))
+        write_array(folder / "rows.npy", rows)
         noted |= {"names": list(names), "n_all": n_all, "kinds": kinds}
 
 

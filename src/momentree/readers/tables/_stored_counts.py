@@ -11,8 +11,8 @@ import numpy as np
 
 from momentree._types import Ints
 from momentree.messages import Message
+from momentree.readers.stored.arrays import Numbers
 from momentree.readers.stored.counts import MARK, StoredCounts
-from momentree.readers.stored.strings import Numbers
 from momentree.readers.tables.table import SAMPLE_ROWS, Source, Table
 
 ID, CODE = "id", "code"

@@ -147,15 +147,14 @@ class Counted:
     X: sp.csr_array[Any]
     n_found: int
 
-    def check(self, n_documents: int, token_pattern: str) -> None:
-        """Raise ``EmptyCorpusError`` if there are no words."""
-        if len(self.words):
-            return
-        if self.n_found:
-            raise EmptyCorpusError("only_stop_words", n_words=self.n_found, n_documents=n_documents)
-        raise EmptyCorpusError(
-            "no_word_in_texts", n_documents=n_documents, token_pattern=token_pattern
-        )
+
+def check_found(n_kept: int, n_found: int, n_documents: int, token_pattern: str) -> None:
+    """Raise ``EmptyCorpusError`` if there are no words, given their number with stop words."""
+    if n_kept:
+        return
+    if n_found:
+        raise EmptyCorpusError("only_stop_words", n_words=n_found, n_documents=n_documents)
+    raise EmptyCorpusError("no_word_in_texts", n_documents=n_documents, token_pattern=token_pattern)
 
 
 @dataclass(frozen=True)

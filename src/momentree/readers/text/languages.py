@@ -203,12 +203,12 @@ def choose_for_counts(
     return Reading(best, segment=False, notes=(note,))
 
 
-def notes_on_new_texts(texts: Sequence[str], language: str | None) -> list[Message]:
-    """Return a note if new texts are in other languages than those of a model."""
+def notes_on_new_texts(sample: Sequence[str], language: str | None, n_all: int) -> list[Message]:
+    """Return a note if new texts, given by a sample, are in other languages than a model."""
     known = language_codes(None if language == AUTO else language)
     if not known:
         return []
-    found = detect_languages(texts)
+    found = detect_languages(sample)
     others = [code for code in found.codes if code not in known]
     if not others:
         return []
@@ -217,7 +217,7 @@ def notes_on_new_texts(texts: Sequence[str], language: str | None) -> list[Messa
             "new_language",
             languages=found.shares(others),
             known=[NAMES[code] for code in known],
-            n_all=len(texts),
+            n_all=n_all,
         )
     ]
 

@@ -18,7 +18,12 @@ from momentree._validation import check_flag, check_texts
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.readers.text.cleaning import clean_text
-from momentree.readers.text.counting import WordCounter, check_ngram_range, find_collocations
+from momentree.readers.text.counting import (
+    WordCounter,
+    check_found,
+    check_ngram_range,
+    find_collocations,
+)
 from momentree.readers.text.languages import choose_reading, choose_segment
 from momentree.readers.text.passages import Cutting, check_passages
 from momentree.readers.text.selection import (
@@ -395,7 +400,7 @@ class TextVectorizer(PipelineStep):
             least = lowest_df(self.min_df, len(texts))
             phrases = find_collocations((counter.runs(text)[1] for text in texts), least)
         counted = counter.count(texts, phrases)
-        counted.check(len(texts), self.token_pattern)
+        check_found(len(counted.words), counted.n_found, len(texts), self.token_pattern)
         return counted.words, counted.X
 
     def choose(
