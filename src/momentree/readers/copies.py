@@ -204,12 +204,7 @@ def parts_of_equal(sums: NDArray[np.uint64]) -> Iterator[tuple[NDArray[np.uint64
 
 
 def _judge(
-    n: int,
-    n_exact: int,
-    n_near: int,
-    largest: int,
-    unique: bool | Literal["auto"],
-    passages: bool,
+    n: int, n_exact: int, n_near: int, largest: int, unique: bool | Literal["auto"], passages: bool
 ) -> tuple[bool, list[Message]]:
     """Return whether copies of n documents together have the weight of one, and a note on them.
 

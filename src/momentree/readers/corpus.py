@@ -18,14 +18,9 @@ from momentree.readers.stored.corpus import COUNTS, TEXTS, WORDS, Stages, Stored
 from momentree.readers.stored.count_files import stream_counts, write_count_stages
 from momentree.readers.stored.work import WorkFolder
 from momentree.readers.tables.files import AUTO, check_exists
+from momentree.readers.text import objects, selection, tables, vectorize, vectorizer, words
 from momentree.readers.text.documents import read_documents, stream_documents
-from momentree.readers.text.objects import Corpus
 from momentree.readers.text.passages import Cutting
-from momentree.readers.text.selection import MAX_DF, MAX_FEATURES
-from momentree.readers.text.tables import as_list
-from momentree.readers.text.vectorize import count_documents
-from momentree.readers.text.vectorizer import TextVectorizer
-from momentree.readers.text.words import TOKEN_PATTERN, Tokenizer, read_words
 
 
 def read_corpus(
@@ -47,8 +42,8 @@ def read_corpus(
     language: str | None = AUTO,
     stop_words: Iterable[str] | PathLike[str] = (),
     min_df: int | float | None = None,
-    max_df: int | float = MAX_DF,
-    max_features: int | None = MAX_FEATURES,
+    max_df: int | float = selection.MAX_DF,
+    max_features: int | None = selection.MAX_FEATURES,
     token_pattern: str | None = None,
     lowercase: bool = True,
     raw: bool = False,
@@ -56,8 +51,8 @@ def read_corpus(
     unique: bool | Literal["auto"] = "auto",
     phrases: bool = False,
     ngram_range: tuple[int, int] = (1, 1),
-    tokenizer: Tokenizer | None = None,
-) -> Corpus:
+    tokenizer: words.Tokenizer | None = None,
+) -> objects.Corpus:
     r"""Read texts or counts from a path, and choose the words to learn from.
 
     Parameters
@@ -119,7 +114,7 @@ def read_corpus(
     (['cat', 'dog'], [[1, 0], [1, 1], [0, 1]])
     """
     columns: dict[str, Any] = {
-        "text_column": as_list(text_column) or None,
+        "text_column": tables.as_list(text_column) or None,
         "label_column": label_column,
         "id_column": id_column,
         "separator": separator,
@@ -127,13 +122,13 @@ def read_corpus(
         "skip_rows": skip_rows,
         "header": header,
     }
-    settings = TextVectorizer(
+    settings = vectorizer.TextVectorizer(
         language=language,
-        stop_words=read_words("stop_words", stop_words),
+        stop_words=words.read_words("stop_words", stop_words),
         min_df=min_df,
         max_df=max_df,
         max_features=max_features,
-        token_pattern=TOKEN_PATTERN if token_pattern is None else token_pattern,
+        token_pattern=words.TOKEN_PATTERN if token_pattern is None else token_pattern,
         lowercase=lowercase,
         raw=raw,
         passages=passages,
@@ -226,7 +221,7 @@ class _Request:
     columns: Mapping[str, Any]
     encoding: str
     vocabulary: Lines | None
-    settings: TextVectorizer
+    settings: vectorizer.TextVectorizer
     token_pattern: str | None  # of counts; that of the settings has the default for texts
     unique: bool | Literal["auto"]
 
@@ -252,11 +247,11 @@ class _Request:
             "token_pattern": self.token_pattern,
         }
 
-    def in_memory(self) -> Corpus:
+    def in_memory(self) -> objects.Corpus:
         source, of_counts = self.source()
         if not of_counts:
             documents = read_documents(source, encoding=self.encoding, **self.columns)
-            return count_documents(documents, self.settings, unique=self.unique)
+            return vectorize.count_documents(documents, self.settings, unique=self.unique)
         limits = {
             name: getattr(self.settings, name) for name in ("min_df", "max_df", "max_features")
         }

@@ -24,16 +24,16 @@ from momentree.exceptions import (
 )
 from momentree.messages import Message
 from momentree.readers.stored.arrays import Numbers
-from momentree.readers.tables.roles import pick
-from momentree.readers.tables.table import excerpts, no_such_column
-from momentree.readers.tables.values import count_words
-from momentree.readers.text.cleaning import clean_batch
-from momentree.readers.text.counting import check_found
-from momentree.readers.text.objects import Corpus, Documents
-from momentree.readers.text.passages import LONG_TEXT_WORDS
-from momentree.readers.text.selection import DocumentFrequencies, note_without_words, select_words
-from momentree.readers.text.tables import as_list, joined
-from momentree.readers.text.vectorize import SeenTexts
+from momentree.readers.tables import roles, table, values
+from momentree.readers.text import (
+    cleaning,
+    counting,
+    objects,
+    passages,
+    selection,
+    tables,
+    vectorize,
+)
 from momentree.readers.text.vectorizer import TextVectorizer
 
 _URL = re.compile(r"^([a-z][a-z0-9+.-]+):/+", re.IGNORECASE)
@@ -44,7 +44,7 @@ MAX_WORDS = 5_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class DistributedCorpus(Corpus):
+class DistributedCorpus(objects.Corpus):
     """A corpus on a cluster, see :func:`read_parquet_corpus`.
 
     It has the attributes of :class:`Corpus`, with rows on the workers as `X`, and one more.
@@ -59,7 +59,7 @@ class DistributedCorpus(Corpus):
 
     parts: list[Any]
 
-    def take(self, rows: Ints | None) -> Corpus:
+    def take(self, rows: Ints | None) -> objects.Corpus:
         """Return some documents, with their texts, as a corpus in memory.
 
         Parameters
@@ -82,7 +82,7 @@ class DistributedCorpus(Corpus):
         ]
         raw = self.vectorizer is not None and self.vectorizer.raw
         texts = computed(Tasks.of_values(self.parts).then(_chosen_texts, wanted, raw))
-        return Corpus(
+        return objects.Corpus(
             X=taken(self.X, chosen).matrix,
             vocabulary=self.vocabulary,
             ids=[self.ids[i] for i in chosen.tolist()],
@@ -158,27 +158,33 @@ def read_parquet_corpus(
             raise InvalidParameterError("not_on_a_cluster", parameter=parameter)
     url = _url(fspath(pattern))
     outlines = computed(Tasks.of_values(_files(url)).then(_outline))
-    columns = as_list(text_column) or [_text_column(outlines[0])]
+    columns = tables.as_list(text_column) or [_text_column(outlines[0])]
     parts = [part for outline in outlines for part in outline.parts(columns)]
     read = Tasks.of_values(parts)
     name = url.rsplit("/", 1)[-1]
     notes: list[Message] = []
     if columns[1:]:
-        notes.append(Message("joined_text_columns", columns=excerpts(columns), source=name))
-    seen: SeenTexts = read.then(_seen, settings.raw).merged(_merged)
+        notes.append(Message("joined_text_columns", columns=table.excerpts(columns), source=name))
+    seen: vectorize.SeenTexts = read.then(_seen, settings.raw).merged(_merged)
     adapted, found = seen.adapt(settings, name)
     counted: _Counted = read.then(_counted, Value(replace(adapted, raw=settings.raw))).merged(
         _merged
     )
     frequencies = counted.frequencies
     listed = frequencies.frequencies()
-    check_found(len(listed.words), counted.n_found, seen.n_documents, settings.token_pattern)
-    keep, dropped = select_words(listed, settings.min_df, settings.max_df, settings.max_features)
+    counting.check_found(
+        len(listed.words), counted.n_found, seen.n_documents, settings.token_pattern
+    )
+    keep, dropped = selection.select_words(
+        listed, settings.min_df, settings.max_df, settings.max_features
+    )
     notes += [*found, *dropped]
     if frequencies.error:
         notes.append(Message("words_forgotten_on_cluster", n_rows=frequencies.error))
     if seen.n_long and settings.passages is not None:
-        notes.append(Message("long_texts_whole", n_rows=seen.n_long, longest=LONG_TEXT_WORDS))
+        notes.append(
+            Message("long_texts_whole", n_rows=seen.n_long, longest=passages.LONG_TEXT_WORDS)
+        )
     vectorizer = replace(
         adapted, raw=settings.raw, vocabulary=tuple(listed.words[keep].tolist()), passages=None
     )
@@ -191,7 +197,7 @@ def read_parquet_corpus(
         ids=Numbers(X.shape[0]),
         name=name,
         vectorizer=vectorizer,
-        notes=(*notes, *note_without_words(n_empty, X.shape[0], passages=False)),
+        notes=(*notes, *selection.note_without_words(n_empty, X.shape[0], passages=False)),
     )
 
 
@@ -231,7 +237,7 @@ class _Outline:
                 continue
             parameter = "text_column"
             if column not in self.columns:
-                raise no_such_column(self.url, column, self.columns, parameter)
+                raise table.no_such_column(self.url, column, self.columns, parameter)
             facts = {"path": self.url, "column": column, "kind": "other values"}
             raise ReadError("not_text", parameter=parameter, **facts)
         groups: list[int] = []
@@ -298,13 +304,10 @@ def _outline(url: str) -> _Outline:
 
 
 def _text_column(outline: _Outline) -> str:
-    named = outline.strings[0] if len(outline.strings) == 1 else pick("text", outline.strings)
+    named = outline.strings[0] if len(outline.strings) == 1 else roles.pick("text", outline.strings)
     if named is None:
         raise ReadError(
-            "no_text_column",
-            path=outline.url,
-            columns=outline.columns,
-            parameter="text_column",
+            "no_text_column", path=outline.url, columns=outline.columns, parameter="text_column"
         )
     return named
 
@@ -319,7 +322,7 @@ def _batches(part: _Part) -> Iterator[list[str]]:
             texts = [
                 pc.cast(batch.column(name), pa.large_string()).to_pylist() for name in part.columns
             ]
-            yield joined([[text or "" for text in column] for column in texts])
+            yield tables.joined([[text or "" for text in column] for column in texts])
 
 
 def _chosen_texts(part: _Part, rows: Ints, raw: bool) -> list[str]:
@@ -330,14 +333,14 @@ def _chosen_texts(part: _Part, rows: Ints, raw: bool) -> list[str]:
         a, b = np.searchsorted(rows, (start, start + len(batch)))
         found += [batch[i - start] for i in rows[a:b].tolist()]
         start += len(batch)
-    return found if raw else clean_batch(found, Counter())
+    return found if raw else cleaning.clean_batch(found, Counter())
 
 
-def _seen(part: _Part, raw: bool) -> SeenTexts:
-    seen = SeenTexts(raw, None)
+def _seen(part: _Part, raw: bool) -> vectorize.SeenTexts:
+    seen = vectorize.SeenTexts(raw, None)
     for batch in _batches(part):
-        texts = seen.add(Documents(batch, [""] * len(batch))).texts
-        seen.n_long += sum(count_words(text) > LONG_TEXT_WORDS for text in texts)
+        texts = seen.add(objects.Documents(batch, [""] * len(batch))).texts
+        seen.n_long += sum(values.count_words(text) > passages.LONG_TEXT_WORDS for text in texts)
     return seen
 
 
@@ -353,7 +356,7 @@ def _merged(first: Any, *others: Any) -> Any:
 class _Counted:
     """Frequencies of words, and the number of words with stop words."""
 
-    frequencies: DocumentFrequencies
+    frequencies: selection.DocumentFrequencies
     n_found: int = 0
 
     def merge(self, other: _Counted) -> None:
@@ -366,9 +369,9 @@ def _counted(part: _Part, settings: Any) -> _Counted:
 
     vectorizer: TextVectorizer = value_of(settings)
     counter = vectorizer.counter()
-    found = _Counted(DocumentFrequencies(MAX_WORDS))
+    found = _Counted(selection.DocumentFrequencies(MAX_WORDS))
     for batch in _batches(part):
-        counted = counter.count(batch if vectorizer.raw else clean_batch(batch, Counter()))
+        counted = counter.count(batch if vectorizer.raw else cleaning.clean_batch(batch, Counter()))
         found.frequencies.update(list(counted.words), counted.X)
         found.n_found += counted.n_found
     return found

@@ -26,13 +26,7 @@ from momentree.messages import Message
 from momentree.readers.counts.formats import find_reader, is_stored
 from momentree.readers.counts.lines import RawCounts, fault_in_line
 from momentree.readers.stored.counts import MARK
-from momentree.readers.tables.files import (
-    AUTO,
-    check_exists,
-    find_encoding,
-    note_encoding,
-    open_text,
-)
+from momentree.readers.tables import files
 from momentree.readers.text.objects import Corpus
 
 Lines = str | PathLike[str] | Sequence[str]
@@ -105,10 +99,10 @@ def find_matrices(folder: Path) -> list[Path]:
 
 def lines_of(path: Path, notes: list[Message], encoding: str) -> Iterator[str]:
     """Yield the lines of a file, stripped."""
-    found = find_encoding(path, encoding)
-    notes += note_encoding(found, path.name)
+    found = files.find_encoding(path, encoding)
+    notes += files.note_encoding(found, path.name)
     # Only line feeds end lines: a word may contain other Unicode line separators.
-    with open_text(path, found, newline="\n") as file:
+    with files.open_text(path, found, newline="\n") as file:
         yield from (line.strip() for line in file)
 
 
@@ -168,7 +162,7 @@ def read_counts(
     vocabulary: Lines | None = None,
     labels: Lines | None = None,
     ids: Lines | None = None,
-    encoding: str = AUTO,
+    encoding: str = files.AUTO,
 ) -> Corpus:
     r"""Read word counts, with documents in rows and words in columns.
 
@@ -226,7 +220,7 @@ def read_counts(
     >>> corpus.X.toarray().tolist()
     [[2, 0, 1], [0, 5, 0]]
     """
-    path = find_matrix(check_exists(path))
+    path = find_matrix(files.check_exists(path))
     read = find_reader(path)
     if read is None:
         raise ReadError("no_counts", path=str(path))

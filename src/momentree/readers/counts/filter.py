@@ -16,19 +16,11 @@ from numpy.typing import NDArray
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
 from momentree.messages import Message
 from momentree.readers.copies import check_unique, find_copies, weigh_copies
-from momentree.readers.text.languages import choose_for_counts
-from momentree.readers.text.objects import Corpus
-from momentree.readers.text.selection import (
-    MAX_DF,
-    MAX_FEATURES,
-    check_limits,
-    note_empty,
-    select_columns,
-)
+from momentree.readers.text import languages, objects, selection
 from momentree.readers.text.words import AUTO, TOKEN_PATTERN, read_words, unwanted_words
 
 
-def align_columns(corpus: Corpus, vocabulary: Sequence[str]) -> Corpus:
+def align_columns(corpus: objects.Corpus, vocabulary: Sequence[str]) -> objects.Corpus:
     """Align counts with the columns of another vocabulary, such as that of a fitted tree.
 
     Parameters
@@ -83,16 +75,16 @@ def align_columns(corpus: Corpus, vocabulary: Sequence[str]) -> Corpus:
 
 
 def filter_vocabulary(
-    corpus: Corpus,
+    corpus: objects.Corpus,
     *,
     language: str | None = AUTO,
     stop_words: Iterable[str] | PathLike[str] = (),
     min_df: int | float | None = None,
-    max_df: int | float = MAX_DF,
-    max_features: int | None = MAX_FEATURES,
+    max_df: int | float = selection.MAX_DF,
+    max_features: int | None = selection.MAX_FEATURES,
     token_pattern: str | None = None,
     unique: bool | Literal["auto"] = "auto",
-) -> Corpus:
+) -> objects.Corpus:
     """Choose the words of a corpus of counts, as :func:`vectorize` does for texts.
 
     Parameters
@@ -132,7 +124,7 @@ def filter_vocabulary(
     >>> filter_vocabulary(corpus).vocabulary.tolist()
     ['sea', 'bread']
     """
-    check_limits(min_df, max_df, max_features)
+    selection.check_limits(min_df, max_df, max_features)
     check_unique(unique)
     words = np.asarray(corpus.vocabulary, dtype=object)
     X = corpus.X
@@ -143,7 +135,9 @@ def filter_vocabulary(
     counts = sp.csr_array(X)
     counts.sort_indices()
     weights, copied = weigh_copies(find_copies(counts[:, np.flatnonzero(candidates)]), unique)
-    keep, dropped = select_columns(counts, words, min_df, max_df, max_features, candidates, weights)
+    keep, dropped = selection.select_columns(
+        counts, words, min_df, max_df, max_features, candidates, weights
+    )
     found = [*notes, *copied]
     if len(keep) == len(words):
         if not found:
@@ -156,7 +150,7 @@ def filter_vocabulary(
         vocabulary=corpus.vocabulary[keep],
         vectorizer=None,
         weights=weights,
-        notes=[*corpus.notes, *found, *dropped, *note_empty(X)],
+        notes=[*corpus.notes, *found, *dropped, *selection.note_empty(X)],
     )
 
 
@@ -169,7 +163,7 @@ def candidate_words(
 ) -> tuple[NDArray[np.bool_], tuple[Message, ...]]:
     """Mark the words that are neither stop words nor of another form, given their frequencies."""
     pattern = TOKEN_PATTERN if token_pattern is None else token_pattern
-    reading = choose_for_counts(list(map(str, words)), df, language)
+    reading = languages.choose_for_counts(list(map(str, words)), df, language)
     unwanted = unwanted_words(reading.language, read_words("stop_words", stop_words), pattern)
     found = np.fromiter((str(word).lower() not in unwanted for word in words), dtype=bool)
     if token_pattern is not None:

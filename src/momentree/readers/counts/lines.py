@@ -150,12 +150,7 @@ def _frames(file: IO[bytes], header: Header, at_once: int) -> Iterator[pd.DataFr
     types[last] = np.float64 if header.real else np.int64
     with suppress(pd.errors.EmptyDataError):  # the number of lines is checked later
         yield from pd.read_csv(
-            file,
-            sep=r"\s+",
-            header=None,
-            dtype=types,
-            quoting=csv.QUOTE_NONE,
-            chunksize=at_once,
+            file, sep=r"\s+", header=None, dtype=types, quoting=csv.QUOTE_NONE, chunksize=at_once
         )
 
 

@@ -25,12 +25,7 @@ from momentree.readers.stored import arrays
 from momentree.readers.stored.arrays import ArrayWriter, StoredStrings, StringsWriter
 from momentree.readers.stored.counts import MAX_COLUMNS, CountsWriter, StoredCounts
 from momentree.readers.stored.work import WorkFolder
-from momentree.readers.text import selection
-from momentree.readers.text.counting import check_found
-from momentree.readers.text.objects import Corpus, DocumentStream
-from momentree.readers.text.passages import Passages
-from momentree.readers.text.vectorize import SeenTexts
-from momentree.readers.text.vectorizer import TextVectorizer
+from momentree.readers.text import counting, objects, passages, selection, vectorize, vectorizer
 
 log = logging.getLogger("momentree.readers")
 
@@ -43,7 +38,7 @@ _SHARE_OF_WORDS = 0.15
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class StoredCorpus(Corpus):
+class StoredCorpus(objects.Corpus):
     """A corpus on disk, see :func:`store_corpus`.
 
     It has the attributes of :class:`Corpus`, which are read from disk as needed, and two more.
@@ -61,7 +56,7 @@ class StoredCorpus(Corpus):
     counts: StoredCounts
     folder: Path
 
-    def take(self, rows: Ints | None) -> Corpus:
+    def take(self, rows: Ints | None) -> objects.Corpus:
         """Return some documents, or passages, as a corpus in memory.
 
         Parameters
@@ -83,7 +78,7 @@ class StoredCorpus(Corpus):
             return None if values is None else [values[i] for i in chosen.tolist()]
 
         cut = self.passages
-        return Corpus(
+        return objects.Corpus(
             X=X,
             vocabulary=self.vocabulary,
             ids=some(self.ids) or [],
@@ -92,7 +87,7 @@ class StoredCorpus(Corpus):
             name=self.name,
             vectorizer=self.vectorizer,
             notes=self.notes,
-            passages=cut and Passages(cut.document_of[chosen], cut.ids, cut.labels),
+            passages=cut and passages.Passages(cut.document_of[chosen], cut.ids, cut.labels),
             weights=None if self.weights is None else picked(self.weights, chosen),
         )
 
@@ -109,13 +104,13 @@ class Stages:
     """The stages of reading a corpus."""
 
     work: WorkFolder
-    settings: TextVectorizer
+    settings: vectorizer.TextVectorizer
     unique: bool | Literal["auto"]
     memory: int
 
-    def read(self, stream: DocumentStream) -> None:
+    def read(self, stream: objects.DocumentStream) -> None:
         """Clean the texts, cut them into passages, and find their languages."""
-        seen = SeenTexts(self.settings.raw, self.settings.passages)
+        seen = vectorize.SeenTexts(self.settings.raw, self.settings.passages)
         labelled = False
         pace = Pace(log, f"reading {stream.name}", stream.n_documents)
         with self.work.stage(TEXTS) as (folder, noted), ExitStack() as stack:
@@ -169,7 +164,7 @@ class Stages:
                 n_characters += sum(map(len, batch))
                 pace.reached(n_characters)
             words = frequencies.words
-            check_found(len(words), n_found, len(texts), self.settings.token_pattern)
+            counting.check_found(len(words), n_found, len(texts), self.settings.token_pattern)
             writer.finish()
             sums.finish()
             arrays.write_strings(folder / "words", words)
@@ -204,10 +199,7 @@ class Stages:
             notes.append(Message("rare_words_forgotten", n_rows=error, n_all=n_all))
         pace = Pace(log, "writing counts", len(counts))
         n_empty = n_done = 0
-        with (
-            self.work.stage(COUNTS) as (folder, noted),
-            CountsWriter(folder, len(keep)) as writer,
-        ):
+        with self.work.stage(COUNTS) as (folder, noted), CountsWriter(folder, len(keep)) as writer:
             for X in _columns_of(counts, numbers[keep]):
                 n_empty += int((np.diff(X.indptr) == 0).sum())
                 writer.append(X)
@@ -220,7 +212,7 @@ class Stages:
             noted |= {"notes": notes, "weighted": weights is not None}
 
     @property
-    def _adapted(self) -> TextVectorizer:
+    def _adapted(self) -> vectorizer.TextVectorizer:
         """The settings with the languages of the texts; they are clean already."""
         noted = self.work.read(TEXTS)
         return replace(
@@ -243,7 +235,9 @@ class Stages:
         if noted["is_cut"]:
             labels = StoredStrings(folder / "document_labels") if "labels" in rows else None
             document_of = np.asarray(arrays.open_array(folder / "document_of.npy"))
-            rows["passages"] = Passages(document_of, StoredStrings(folder / "documents"), labels)
+            rows["passages"] = passages.Passages(
+                document_of, StoredStrings(folder / "documents"), labels
+            )
         if chosen["weighted"]:
             weights = arrays.open_array(self.work.path / COUNTS / "weights.npy")
             rows["weights"] = np.asarray(weights)

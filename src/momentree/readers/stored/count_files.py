@@ -21,9 +21,7 @@ from momentree.messages import Message
 from momentree.readers.copies import checksums
 from momentree.readers.counts import files, formats, lines
 from momentree.readers.counts.filter import candidate_words
-from momentree.readers.stored.arrays import ArrayWriter, StringsWriter, write_array, write_strings
-from momentree.readers.stored.corpus import TEXTS, WORDS
-from momentree.readers.stored.counts import MAX_COLUMNS, CountsWriter, StoredCounts
+from momentree.readers.stored import arrays, corpus, counts
 from momentree.readers.stored.work import WorkFolder
 
 log = logging.getLogger("momentree.readers")
@@ -61,7 +59,7 @@ def stream_counts(path: Path, vocabulary: files.Lines | None, encoding: str) -> 
         check_memory(path, n * BYTES_PER_ROW, "too_many_documents", n_rows=n)
         blocks = ((X, {}) for X in lines.stream_bag_of_words(path, LINES_AT_ONCE))
     elif read is formats.read_stored:
-        stored = StoredCounts.open(path.parent)
+        stored = counts.StoredCounts.open(path.parent)
         name, (n, d) = path.parent.name, stored.shape
         if words is None and stored.feature_names is not None:
             words = list(map(str, stored.feature_names))
@@ -74,7 +72,7 @@ def stream_counts(path: Path, vocabulary: files.Lines | None, encoding: str) -> 
     return CountStream(path, name, words, blocks, notes, n)
 
 
-def _stored_blocks(stored: StoredCounts) -> Iterator[Block]:
+def _stored_blocks(stored: counts.StoredCounts) -> Iterator[Block]:
     start = 0
     for X in stored.blocks():
         stop = start + X.shape[0]
@@ -125,18 +123,18 @@ def write_count_stages(stream: CountStream, work: WorkFolder, encoding: str, **w
     n = 0
     pace = Pace(log, f"reading {stream.name}", stream.n_rows)
     with (
-        work.stage(TEXTS) as (rows_folder, noted_rows),
-        work.stage(WORDS) as (folder, noted),
-        CountsWriter(folder) as writer,
-        ArrayWriter(folder / "checksums.npy", np.uint64) as sums,
+        work.stage(corpus.TEXTS) as (rows_folder, noted_rows),
+        work.stage(corpus.WORDS) as (folder, noted),
+        counts.CountsWriter(folder) as writer,
+        arrays.ArrayWriter(folder / "checksums.npy", np.uint64) as sums,
         ExitStack() as stack,
     ):
-        row_files: dict[str, StringsWriter] = {}
+        row_files: dict[str, arrays.StringsWriter] = {}
         for block, row_names in stream.blocks:
             columns = block.indices if into is None else into[block.indices]
             X = sp.csr_array(
                 (block.data, columns.astype(np.int32), block.indptr),
-                shape=(block.shape[0], MAX_COLUMNS),
+                shape=(block.shape[0], counts.MAX_COLUMNS),
             )
             X.sum_duplicates()
             X.eliminate_zeros()
@@ -145,7 +143,7 @@ def write_count_stages(stream: CountStream, work: WorkFolder, encoding: str, **w
             sums.append(checksums(X))
             for what, values in row_names.items():
                 if what not in row_files:
-                    row_files[what] = stack.enter_context(StringsWriter(rows_folder / what))
+                    row_files[what] = stack.enter_context(arrays.StringsWriter(rows_folder / what))
                 row_files[what].extend(values)
             n += X.shape[0]
             pace.reached(n, f"{n:,} documents")
@@ -173,10 +171,10 @@ def _write_words(
     listed = frequencies.columns.tolist()
     named = np.array([str(j) if words is None else words[j] for j in listed], dtype=object)
     kept, notes = candidate_words(named, frequencies.sums[0], **which)
-    write_strings(folder / "words", named[kept].tolist())
+    arrays.write_strings(folder / "words", named[kept].tolist())
     values = (frequencies.columns, *frequencies.sums)
     for name, array in zip(("numbers", "documents", "occurrences"), values, strict=True):
-        write_array(folder / f"{name}.npy", array[kept])
+        arrays.write_array(folder / f"{name}.npy", array[kept])
     return notes
 
 
@@ -187,7 +185,7 @@ def _write_given(stream: CountStream, what: str, n: int, path: Path, encoding: s
         return False
     named = files.lines_of(source, stream.notes, encoding)
     n_lines = 0
-    with StringsWriter(path) as writer:
+    with arrays.StringsWriter(path) as writer:
         while some := list(islice(named, min(LINES_AT_ONCE, n - n_lines))):
             writer.extend(some)
             n_lines += len(some)

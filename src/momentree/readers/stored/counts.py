@@ -21,14 +21,7 @@ from momentree._files import check_readable, staging
 from momentree._sparse import as_csr, check_structure
 from momentree._validation import check_counts, check_lengths
 from momentree.exceptions import InvalidDataError, MomentreeError, ReadError
-from momentree.readers.stored.arrays import (
-    ArrayReader,
-    ArrayWriter,
-    Numbers,
-    StoredStrings,
-    StringsWriter,
-    open_array,
-)
+from momentree.readers.stored import arrays
 
 MAX_COLUMNS = np.iinfo(np.int32).max
 MARK = "counts.json"
@@ -115,7 +108,7 @@ class StoredCounts:
     def X(self) -> sp.csr_array[Any]:  # noqa: N802
         """The counts as a CSR array whose arrays are memory maps, shape (n_rows, n_columns)."""
         data, indices, indptr = (
-            open_array(self.folder / f"{name}.npy") for name in ("data", "indices", "indptr")
+            arrays.open_array(self.folder / f"{name}.npy") for name in ("data", "indices", "indptr")
         )
         _require(len(indptr) == self.shape[0] + 1 and indptr[-1] == len(indices) == len(data))
         _require(data.dtype in _TYPES and indices.dtype == np.int32)
@@ -136,8 +129,8 @@ class StoredCounts:
         """Name of each row, read from disk as needed; "1", "2", ... if none were given."""
         n = self.shape[0]
         if not self.has_ids:
-            return Numbers(n)
-        ids = StoredStrings(self.folder / "ids")
+            return arrays.Numbers(n)
+        ids = arrays.StoredStrings(self.folder / "ids")
         _require(len(ids) == n)
         return ids
 
@@ -147,7 +140,8 @@ class StoredCounts:
         Counts have at least 32 bits, so that sums do not overflow.
         """
         data, indices, indptr = (
-            ArrayReader(self.folder / f"{name}.npy") for name in ("data", "indices", "indptr")
+            arrays.ArrayReader(self.folder / f"{name}.npy")
+            for name in ("data", "indices", "indptr")
         )
         for first in range(0, self.shape[0], BLOCK_ROWS):
             ends = indptr.read(first, min(first + BLOCK_ROWS, self.shape[0]) + 1).astype(np.int64)
@@ -212,11 +206,11 @@ class CountsWriter:
         self._end = 0
         with ExitStack() as stack:
             enter = stack.enter_context
-            self._data = enter(ArrayWriter(folder / "data.npy", np.uint8))
-            self._indices = enter(ArrayWriter(folder / "indices.npy", np.int32))
-            self._indptr = enter(ArrayWriter(folder / "indptr.npy", np.int32))
+            self._data = enter(arrays.ArrayWriter(folder / "data.npy", np.uint8))
+            self._indices = enter(arrays.ArrayWriter(folder / "indices.npy", np.int32))
+            self._indptr = enter(arrays.ArrayWriter(folder / "indptr.npy", np.int32))
             self._indptr.append(np.zeros(1, np.int32))
-            self._ids: StringsWriter | None = None
+            self._ids: arrays.StringsWriter | None = None
             self._stack = stack.pop_all()
 
     def __enter__(self) -> Self:
@@ -245,7 +239,7 @@ class CountsWriter:
             self._indptr.widen(np.int64)
         self._indptr.append(ends)
         if ids is not None and not self._n and self._ids is None:
-            self._ids = self._stack.enter_context(StringsWriter(self._folder / "ids"))
+            self._ids = self._stack.enter_context(arrays.StringsWriter(self._folder / "ids"))
         if (ids is None) != (self._ids is None):
             raise InvalidDataError("ids_of_some_rows")
         if ids is not None and self._ids is not None:

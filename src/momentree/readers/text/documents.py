@@ -74,12 +74,7 @@ def stream_folder(
 
 
 def _batches(
-    path: Path,
-    source: str,
-    encoding: str,
-    options: Options,
-    notes: list[Message],
-    in_parts: bool,
+    path: Path, source: str, encoding: str, options: Options, notes: list[Message], in_parts: bool
 ) -> Iterator[Documents]:
     found = _find(path)
     with_tables = len(found.tables) > len(found.files)

@@ -140,13 +140,7 @@ _DOCX = _Format(
     "Word document",
     ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml"),
     {_W + "t"},
-    {
-        _W + "p": "\n",
-        _W + "br": "\n",
-        _W + "cr": "\n",
-        _W + "tab": "\t",
-        _W + "noBreakHyphen": "-",
-    },
+    {_W + "p": "\n", _W + "br": "\n", _W + "cr": "\n", _W + "tab": "\t", _W + "noBreakHyphen": "-"},
     # A text box has a second copy for old programs.
     {_MC + "Fallback", _W + "moveFrom", _W + "tabs"},
 )

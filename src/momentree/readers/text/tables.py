@@ -9,9 +9,7 @@ from typing import Any
 
 from momentree.exceptions import ReadError
 from momentree.messages import Message
-from momentree.readers.tables.files import suffix
-from momentree.readers.tables.reader import EXCEL, JSON_LINES, PARQUET, SEPARATED, open_table
-from momentree.readers.tables.roles import pick
+from momentree.readers.tables import files, reader, roles
 from momentree.readers.tables.table import Table, excerpts, rows_examined
 from momentree.readers.tables.values import n_letters
 from momentree.readers.text.objects import Documents, DocumentStream
@@ -48,7 +46,7 @@ def choose_text_column(head: Table, taken: Collection[str | None]) -> tuple[str,
     common name for text wins unless another is far longer.
     """
     free = [name for name in head.names if name not in taken and name not in head.kinds]
-    named = pick("text", free)
+    named = roles.pick("text", free)
     filled = [name for name in free if any(map(str.strip, head.columns[name]))]
     if not filled and named is not None:
         return named, []
@@ -66,7 +64,7 @@ def choose_text_column(head: Table, taken: Collection[str | None]) -> tuple[str,
     candidates = words or filled
     length = letters if words else sizes
     longest = max(candidates, key=lambda name: length[name])
-    named = pick("text", candidates)
+    named = roles.pick("text", candidates)
     chosen = longest
     if named is not None and _MUCH_MORE * length[named] >= length[longest]:
         chosen = named
@@ -81,7 +79,7 @@ def choose_text_column(head: Table, taken: Collection[str | None]) -> tuple[str,
     if others:
         others.sort(key=lambda name: -length[name])
         return chosen, [_note("chose_text_column", chosen, source, excerpts(others))]
-    first = pick("text", head.names)
+    first = roles.pick("text", head.names)
     if first not in (None, *taken, chosen):
         return chosen, [_note("passed_text_column", chosen, source, [str(first)])]
     if chosen != first and len(head.names) > 1:
@@ -93,7 +91,7 @@ def check_texts(head: Table, column: str) -> list[Message]:
     """Refuse a guessed text column of codes, numbers or categories; note one that may be such."""
     cells = [cell.strip() for cell in head.columns[column] if cell.strip()]
     wordless = sum(map(n_letters, cells)) < _MOST * sum(map(len, cells))
-    if wordless and len(head.names) > 1 and pick("text", [column]) is None:
+    if wordless and len(head.names) > 1 and roles.pick("text", [column]) is None:
         raise ReadError(
             "no_words_in_table", path=str(head.path), column=column, parameter="text_column"
         )
@@ -118,8 +116,8 @@ def _listed(head: Table, but: Collection[str]) -> list[str]:
     return excerpts(names)
 
 
-TABLES = (*SEPARATED, *PARQUET, *EXCEL)
-SUFFIXES = (*TABLES, *JSON_LINES)
+TABLES = (*reader.SEPARATED, *reader.PARQUET, *reader.EXCEL)
+SUFFIXES = (*TABLES, *reader.JSON_LINES)
 
 
 @dataclass(frozen=True)
@@ -141,9 +139,9 @@ class Options:
 
     def applicable(self, path: Path) -> Options:
         """Return the options that apply to a file, one of several in a folder."""
-        end = suffix(path)
-        without: tuple[str, ...] = () if end in EXCEL else ("sheet",)
-        if end in (*PARQUET, *JSON_LINES):
+        end = files.suffix(path)
+        without: tuple[str, ...] = () if end in reader.EXCEL else ("sheet",)
+        if end in (*reader.PARQUET, *reader.JSON_LINES):
             without += ("skip_rows", "header")
         kept = {name: value for name, value in self.opening.items() if name not in without}
         return Options(self.columns, kept)
@@ -162,12 +160,12 @@ def stream_table(
     label_column, id_column = (
         next(iter(as_list(options.columns[f"{role}_column"])), None) for role in ("label", "id")
     )
-    source = open_table(
+    source = reader.open_table(
         path,
         suffixes=SUFFIXES,
         between=", ",
         # In text files, a line of one cell may also be the first of a column of sentences.
-        check_titles=suffix(path) in EXCEL,
+        check_titles=files.suffix(path) in reader.EXCEL,
         **options.opening,
     )
     head = source.head

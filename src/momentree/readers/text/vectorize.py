@@ -15,9 +15,7 @@ from momentree.exceptions import EmptyCorpusError
 from momentree.messages import Message
 from momentree.readers.copies import check_unique, find_copies, weigh_copies
 from momentree.readers.tables.values import count_words
-from momentree.readers.text.cleaning import clean_batch, note_stripped
-from momentree.readers.text.languages import TextSample, notes_on_new_texts
-from momentree.readers.text.objects import Corpus, Documents
+from momentree.readers.text import cleaning, languages, objects, selection
 from momentree.readers.text.passages import (
     LONG_TEXT_WORDS,
     Cut,
@@ -26,19 +24,18 @@ from momentree.readers.text.passages import (
     cut_documents,
     note_cut,
 )
-from momentree.readers.text.selection import MAX_DF, MAX_FEATURES, note_empty
 from momentree.readers.text.vectorizer import TextVectorizer
 from momentree.readers.text.words import AUTO, TOKEN_PATTERN, Tokenizer, read_words
 
 
 def vectorize(
-    documents: Documents | Sequence[str],
+    documents: objects.Documents | Sequence[str],
     *,
     language: str | None = AUTO,
     stop_words: Iterable[str] | PathLike[str] = (),
     min_df: int | float | None = None,
-    max_df: int | float = MAX_DF,
-    max_features: int | None = MAX_FEATURES,
+    max_df: int | float = selection.MAX_DF,
+    max_features: int | None = selection.MAX_FEATURES,
     token_pattern: str = TOKEN_PATTERN,
     lowercase: bool = True,
     raw: bool = False,
@@ -47,7 +44,7 @@ def vectorize(
     phrases: bool = False,
     ngram_range: tuple[int, int] = (1, 1),
     tokenizer: Tokenizer | None = None,
-) -> Corpus:
+) -> objects.Corpus:
     """Count the words of documents.
 
     Parameters
@@ -112,11 +109,11 @@ def vectorize(
 
 
 def count_documents(
-    documents: Documents | Sequence[str],
+    documents: objects.Documents | Sequence[str],
     settings: TextVectorizer,
     *,
     unique: bool | Literal["auto"] = "auto",
-) -> Corpus:
+) -> objects.Corpus:
     """Count the words of documents as :func:`vectorize` does, with the settings of a vectorizer.
 
     Parameters
@@ -147,9 +144,9 @@ def count_documents(
     Corpus('documents', 3 documents, 1 words)
     """
     check_unique(unique)
-    if not isinstance(documents, Documents):
+    if not isinstance(documents, objects.Documents):
         texts = check_texts(documents)
-        documents = Documents(texts, [str(i) for i in range(1, len(texts) + 1)])
+        documents = objects.Documents(texts, [str(i) for i in range(1, len(texts) + 1)])
     check_texts(documents.texts)
     seen = SeenTexts(settings.raw, settings.passages)
     cut = seen.add(documents)
@@ -160,7 +157,7 @@ def count_documents(
         vectorizer, X, dropped = whole.choose(words, counts, weights)
     else:
         vectorizer, X, dropped = whole, whole.transform(cut.texts), []
-    return Corpus(
+    return objects.Corpus(
         X=X,
         vocabulary=np.asarray(vectorizer.vocabulary, dtype=object),
         ids=cut.ids,
@@ -170,7 +167,7 @@ def count_documents(
         vectorizer=replace(vectorizer, raw=settings.raw),
         passages=seen.passages_of(documents, cut),
         weights=weights,
-        notes=[*documents.notes, *notes, *copied, *dropped, *note_empty(X, seen.is_cut)],
+        notes=[*documents.notes, *notes, *copied, *dropped, *selection.note_empty(X, seen.is_cut)],
     )
 
 
@@ -188,7 +185,7 @@ class SeenTexts:
 
     raw: bool
     passages: Cutting
-    sample: TextSample = field(default_factory=TextSample)
+    sample: languages.TextSample = field(default_factory=languages.TextSample)
     stripped: Counter[str] = field(default_factory=Counter)
     n_documents: int = 0
     n_rows: int = 0
@@ -196,9 +193,11 @@ class SeenTexts:
     n_long: int = 0
     last: str = ""
 
-    def add(self, documents: Documents) -> Cut:
+    def add(self, documents: objects.Documents) -> Cut:
         """Clean texts, and cut long ones into passages."""
-        texts = documents.texts if self.raw else clean_batch(documents.texts, self.stripped)
+        texts = (
+            documents.texts if self.raw else cleaning.clean_batch(documents.texts, self.stripped)
+        )
         cut = cut_documents(texts, documents.ids, documents.labels, self.passages)
         self.sample.add(texts)
         self.n_documents += len(texts)
@@ -227,9 +226,9 @@ class SeenTexts:
         """What was removed from the texts, and how many were cut."""
         n_passages = self.n_rows - self.n_documents + self.n_cut
         cut = [note_cut(self.n_cut, n_passages, self.passages)] if self.n_cut else []
-        return [*note_stripped(self.stripped), *cut]
+        return [*cleaning.note_stripped(self.stripped), *cut]
 
-    def passages_of(self, documents: Documents, cut: Cut) -> Passages | None:
+    def passages_of(self, documents: objects.Documents, cut: Cut) -> Passages | None:
         """Return the passages of all documents; None if no text was cut."""
         if not self.is_cut:
             return None
@@ -245,7 +244,7 @@ class SeenTexts:
         """
         if not self.n_rows:
             raise EmptyCorpusError("no_documents")
-        if self.n_rows == 1 and (settings.min_df is None or settings.max_df == MAX_DF):
+        if self.n_rows == 1 and (settings.min_df is None or settings.max_df == selection.MAX_DF):
             n_words = count_words(self.last)
             if n_words > LONG_TEXT_WORDS and settings.passages != "auto":
                 raise EmptyCorpusError("one_whole_document", name=name, n_words=n_words)
@@ -254,7 +253,7 @@ class SeenTexts:
         return adapted, [*self.notes, *found]
 
 
-def read_like(documents: Documents, vectorizer: TextVectorizer) -> Corpus:
+def read_like(documents: objects.Documents, vectorizer: TextVectorizer) -> objects.Corpus:
     """Count the words of new documents as a vectorizer has learned, in whole or in passages.
 
     Parameters
@@ -293,8 +292,8 @@ def read_like(documents: Documents, vectorizer: TextVectorizer) -> Corpus:
         else:
             kept = {name: values[name] for name in ("n_rows", "longest", "n_entries")}
             notes.append(Message("cut_as_model", **kept))
-    notes += notes_on_new_texts(seen.sample.texts, vectorizer.language, len(documents))
-    return Corpus(
+    notes += languages.notes_on_new_texts(seen.sample.texts, vectorizer.language, len(documents))
+    return objects.Corpus(
         X=replace(vectorizer, raw=True).transform(cut.texts),
         vocabulary=np.asarray(vectorizer.vocabulary, dtype=object),
         ids=cut.ids,

@@ -17,22 +17,8 @@ from momentree._types import Floats
 from momentree._validation import check_flag, check_texts
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import Message
-from momentree.readers.text.cleaning import clean_text
-from momentree.readers.text.counting import (
-    WordCounter,
-    check_found,
-    check_ngram_range,
-    find_collocations,
-)
-from momentree.readers.text.languages import choose_reading, choose_segment
+from momentree.readers.text import cleaning, counting, languages, selection
 from momentree.readers.text.passages import Cutting, check_passages
-from momentree.readers.text.selection import (
-    MAX_DF,
-    MAX_FEATURES,
-    check_limits,
-    lowest_df,
-    select_columns,
-)
 from momentree.readers.text.words import (
     AUTO,
     TOKEN_PATTERN,
@@ -281,8 +267,8 @@ class TextVectorizer(PipelineStep):
     language: str | None = AUTO
     stop_words: tuple[str, ...] = ()
     min_df: int | float | None = None
-    max_df: int | float = MAX_DF
-    max_features: int | None = MAX_FEATURES
+    max_df: int | float = selection.MAX_DF
+    max_features: int | None = selection.MAX_FEATURES
     token_pattern: str = TOKEN_PATTERN
     lowercase: bool = True
     raw: bool = False
@@ -297,12 +283,12 @@ class TextVectorizer(PipelineStep):
         self._set("stop_words", read_words("stop_words", self.stop_words))
         if self.vocabulary is not None:
             self._set("vocabulary", read_words("vocabulary", self.vocabulary))
-        check_limits(self.min_df, self.max_df, self.max_features)
+        selection.check_limits(self.min_df, self.max_df, self.max_features)
         for name in ("lowercase", "raw", "phrases"):
             check_flag(name, getattr(self, name))
         check_flag("segment", self.segment, optional=True)
         check_passages(self.passages)
-        self._set("ngram_range", check_ngram_range(self.ngram_range))
+        self._set("ngram_range", counting.check_ngram_range(self.ngram_range))
         check_tokenizer(self.tokenizer, self.token_pattern)
         if self.tokenizer is not None and self.segment is None:
             self.segment = False
@@ -336,7 +322,7 @@ class TextVectorizer(PipelineStep):
         MissingLibraryError
             If many texts are in scripts without blanks and icu4py is not installed.
         """
-        reading = choose_reading(texts, self.language, self.segment, self.token_pattern)
+        reading = languages.choose_reading(texts, self.language, self.segment, self.token_pattern)
         return replace(self, language=reading.language, segment=reading.segment), reading.notes
 
     def learn(self, texts: Sequence[str]) -> tuple[Self, sp.csr_array[Any]]:
@@ -367,7 +353,7 @@ class TextVectorizer(PipelineStep):
         if self.language == AUTO:
             return self.adapt(texts)[0].learn(texts)
         if self.segment is None:
-            segment, _ = choose_segment(texts, self.token_pattern)
+            segment, _ = languages.choose_segment(texts, self.token_pattern)
             return replace(self, segment=segment).learn(texts)
         vectorizer, X, _ = self.choose(*self.count(texts))
         return vectorizer, X
@@ -394,13 +380,13 @@ class TextVectorizer(PipelineStep):
         """
         texts = check_texts(texts)
         if not self.raw:
-            texts = [clean_text(text)[0] for text in texts]
+            texts = [cleaning.clean_text(text)[0] for text in texts]
         counter, phrases = self.counter(), set[str]()
         if self.phrases:
-            least = lowest_df(self.min_df, len(texts))
-            phrases = find_collocations((counter.runs(text)[1] for text in texts), least)
+            least = selection.lowest_df(self.min_df, len(texts))
+            phrases = counting.find_collocations((counter.runs(text)[1] for text in texts), least)
         counted = counter.count(texts, phrases)
-        check_found(len(counted.words), counted.n_found, len(texts), self.token_pattern)
+        counting.check_found(len(counted.words), counted.n_found, len(texts), self.token_pattern)
         return counted.words, counted.X
 
     def choose(
@@ -431,7 +417,7 @@ class TextVectorizer(PipelineStep):
         EmptyCorpusError
             If no word is kept.
         """
-        keep, notes = select_columns(
+        keep, notes = selection.select_columns(
             X, words, self.min_df, self.max_df, self.max_features, weights=weights
         )
         if len(keep) < len(words):
@@ -464,11 +450,11 @@ class TextVectorizer(PipelineStep):
         vectorizer = self.learned
         texts = check_texts(texts)
         if not self.raw:
-            texts = [clean_text(text)[0] for text in texts]
+            texts = [cleaning.clean_text(text)[0] for text in texts]
         vocabulary = vectorizer.vocabulary or ()
         return NamedColumns.of(vectorizer.counter().count_known(texts, vocabulary), vocabulary)
 
-    def counter(self) -> WordCounter:
+    def counter(self) -> counting.WordCounter:
         """Return what counts the words of clean texts.
 
         Returns
@@ -484,7 +470,9 @@ class TextVectorizer(PipelineStep):
             segment=bool(self.segment),
         )
         at_breaks = self.tokenizer is None  # one's own may read a text as a whole
-        return WordCounter(self.splitter(), select, at_breaks, self.ngram_range, self.phrases)
+        return counting.WordCounter(
+            self.splitter(), select, at_breaks, self.ngram_range, self.phrases
+        )
 
     def splitter(self) -> Callable[[str], list[str]]:
         """Return the function that splits a text into words, as they are counted.
