@@ -14,9 +14,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from momentree import _pages as pages
 from momentree._types import Floats, Ints
 from momentree._validation import check_flag
+from momentree.core import pages
 from momentree.exceptions import EmptyCorpusError
 from momentree.messages import Message
 

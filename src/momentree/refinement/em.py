@@ -7,11 +7,11 @@ from typing import Generic, Literal, TypeVar
 
 import numpy as np
 
-from momentree._pace import iterations
-from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowArray, RowBlocks, Rows
 from momentree.backends.products import TransposedProduct
+from momentree.core.progress import iterations
+from momentree.core.ties import largest
 from momentree.objects import MixtureParameters
 
 P = TypeVar("P", bound=MixtureParameters)

@@ -13,9 +13,9 @@ import pandas as pd
 import scipy.sparse as sp
 
 from momentree._files import check_readable
-from momentree._limits import BYTES_PER_ROW, check_memory
 from momentree._types import Ints
 from momentree._validation import check_counts, check_lengths
+from momentree.core.limits import BYTES_PER_ROW, check_memory
 from momentree.exceptions import (
     EmptyCorpusError,
     InvalidDataError,

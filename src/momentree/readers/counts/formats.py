@@ -13,8 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
-from momentree._arrays import DAMAGE, StoredArrays
-from momentree._sparse import check_structure
+from momentree.core.container import DAMAGE, StoredArrays
+from momentree.core.sparse import check_structure
 from momentree.exceptions import InvalidDataError, MomentreeError, ReadError
 from momentree.messages import Message
 from momentree.readers.counts.lines import (

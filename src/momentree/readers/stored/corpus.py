@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from momentree._pace import Pace
-from momentree._pages import in_parts, picked, release
 from momentree._types import Floats, Ints
+from momentree.core.pages import in_parts, picked, release
+from momentree.core.progress import Pace
 from momentree.messages import Message
 from momentree.readers.copies import checksums, weigh_checksums
 from momentree.readers.stored import arrays

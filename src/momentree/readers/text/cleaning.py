@@ -315,12 +315,6 @@ def clean_text(text: str) -> tuple[str, list[str]]:
     return text, kinds
 
 
-def clean_texts(texts: Sequence[str]) -> tuple[list[str], list[Message]]:
-    """Clean texts, and return a note that counts the documents from which each kind was removed."""
-    found: Counter[str] = Counter()
-    return clean_batch(texts, found), note_stripped(found)
-
-
 def clean_batch(texts: Sequence[str], found: Counter[str]) -> list[str]:
     """Clean some texts of a corpus, and add the kinds that were removed to those `found`."""
     cleaned = []

@@ -13,8 +13,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer
 
-from momentree._choices import MOST_NGRAM
 from momentree._types import Floats, Ints
+from momentree.core.choices import MOST_NGRAM
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 
 MOST_WORDS = 3

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 from xml.parsers import expat
 
-from momentree._arrays import DAMAGE
-from momentree._limits import BYTES_PER_ROW, check_memory, memory_limit
+from momentree.core.container import DAMAGE
+from momentree.core.limits import BYTES_PER_ROW, check_memory, memory_limit
 from momentree.exceptions import MomentreeError, ReadError
 from momentree.readers.tables._encodings import Encoding, guess_encoding
 from momentree.readers.tables.files import find_encoding, open_bytes, open_text, suffix

@@ -12,9 +12,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from momentree._sparse import NamedColumns
 from momentree._types import Floats
 from momentree._validation import check_flag, check_texts
+from momentree.core.sparse import NamedColumns
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.readers.text import cleaning, counting, languages, selection
