@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree._types import Ints
+from momentree.core.limits import memory_bytes
 from momentree.core.pages import each_part
 from momentree.core.progress import Pace
-from momentree.exceptions import EmptyCorpusError, InvalidDataError
+from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.readers.copies import parts_of_equal
 from momentree.readers.records._guesses import holds_one_code
 from momentree.readers.records._layout import Layout
+from momentree.readers.records._mapping import SUFFIXES
 from momentree.readers.records._matrix import with_gaps
 from momentree.readers.stored.arrays import (
     ArrayWriter,
@@ -34,6 +37,8 @@ from momentree.readers.stored.arrays import (
 )
 from momentree.readers.stored.counts import MAX_COLUMNS, CountsWriter, StoredCounts
 from momentree.readers.stored.work import WorkFolder
+from momentree.readers.tables.files import check_exists
+from momentree.readers.tables.reader import open_table
 from momentree.readers.tables.roles import ZEROS
 from momentree.readers.tables.table import Cells, Source, Table, excerpt
 from momentree.readers.text.selection import BYTES_PER_WORD
@@ -66,6 +71,17 @@ class DifferentCells(Table):
         """Return the location of the first of these cells in the file."""
         name, first = self.first[column][row]
         return super().place(first, name)
+
+
+def open_in_parts(
+    path: str | PathLike[str], memory: int | str, opening: Mapping[str, Any]
+) -> tuple[int, Source]:
+    """Return the bytes of memory that are allowed, and a table that can be read in parts."""
+    source, allowed = check_exists(path), memory_bytes(memory)
+    table = open_table(source, suffixes=SUFFIXES, check_titles=True, **opening)
+    if table.parts is None:
+        raise InvalidParameterError("table_not_streamed", parameter="memory", path=str(source))
+    return allowed, table
 
 
 class CellNumbers:
@@ -315,8 +331,9 @@ class CellStage:
             layout = replace(layout, form="long" if single else "lists", joined=True)
         return layout, each_part(lambda part: part != 0, sums) if n_empty else None, notes
 
-    def different(self, place: Path, noted: Mapping[str, Any]) -> DifferentCells:
+    def different(self, noted: Mapping[str, Any]) -> DifferentCells:
         """Return the table of different cells."""
+        place = self.work.path / CELLS
         texts = np.array(list(StoredStrings(place / "texts")), dtype=object)
         columns, counts, first_column, first_row = (
             np.asarray(open_array(place / f"{name}.npy"))

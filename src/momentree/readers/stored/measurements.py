@@ -17,9 +17,7 @@ from numpy.typing import NDArray
 from momentree._types import Ints
 from momentree._validation import check_choice
 from momentree.core.choices import ColumnKind, Empty
-from momentree.core.limits import memory_bytes
 from momentree.core.progress import Pace
-from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 from momentree.readers.measurements._columns import find_table_style, read_known_columns
 from momentree.readers.measurements._numbers import Style
@@ -27,12 +25,11 @@ from momentree.readers.measurements.coder import KINDS
 from momentree.readers.measurements.measurements import measurements_of
 from momentree.readers.measurements.objects import Measurements
 from momentree.readers.records._layout import as_names, columns_read
-from momentree.readers.records._mapping import SUFFIXES
 from momentree.readers.records.coder import EMPTY
 from momentree.readers.stored.arrays import StoredStrings, open_array, write_array, write_strings
+from momentree.readers.stored.cells import open_in_parts
 from momentree.readers.stored.work import WorkFolder
-from momentree.readers.tables.files import AUTO, check_exists
-from momentree.readers.tables.reader import open_table
+from momentree.readers.tables.files import AUTO
 from momentree.readers.tables.table import Source, Table
 
 log = logging.getLogger("momentree.readers")
@@ -179,8 +176,6 @@ def sample_measurements(
     ...     len(sample), sample.n_all, [len(block) for block, _ in sample.blocks()]
     (50, 50, [50])
     """
-    source = check_exists(path)
-    allowed = memory_bytes(memory)
     check_choice("empty", empty, EMPTY)
     asked = dict(kinds or {})
     for kind in asked.values():
@@ -191,9 +186,7 @@ def sample_measurements(
         "skip_rows": skip_rows,
         "header": header,
     }
-    table = open_table(source, suffixes=SUFFIXES, check_titles=True, **opening)
-    if table.parts is None:
-        raise InvalidParameterError("table_not_streamed", parameter="memory", path=str(source))
+    allowed, table = open_in_parts(path, memory, opening)
     covariates = as_names("covariate_columns", covariate_columns)
     columns: dict[str, Any] = {
         "id_column": id_column,
@@ -206,7 +199,7 @@ def sample_measurements(
     work = WorkFolder(Path(folder))
     options = {**opening, **columns, "columns": names, "kinds": asked, "missing": words}
     options |= {"memory": allowed, **(also or {})}
-    with work.begun(source, options, resume=resume):
+    with work.begun(Path(path), options, resume=resume):
         if not work.has(SAMPLE):
             _draw(table, names, (allowed - BYTES_OF_PROCESS) // BYTES_PER_CELL, work)
         drawn, rows, n_all = _drawn(table, work)

@@ -20,15 +20,13 @@ from numpy.typing import NDArray
 
 from momentree._types import Ints
 from momentree.core.choices import Empty
-from momentree.core.limits import memory_bytes
 from momentree.core.progress import Pace
-from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 from momentree.readers.records._binary_cells import read_binary_cells
 from momentree.readers.records._choice import CodeCounts
 from momentree.readers.records._code_cells import Entries, read_code_cells
 from momentree.readers.records._layout import Layout, as_names, columns_read, find_layout
-from momentree.readers.records._mapping import SUFFIXES, Mapped
+from momentree.readers.records._mapping import Mapped
 from momentree.readers.records._matrix import count_codes
 from momentree.readers.records._names import names_of
 from momentree.readers.records.coder import RecordCoder
@@ -41,11 +39,17 @@ from momentree.readers.records.records import (
     with_rollup,
 )
 from momentree.readers.stored.arrays import open_array, write_array
-from momentree.readers.stored.cells import CELLS, CellStage, Coding, DifferentCells, matrix_at
+from momentree.readers.stored.cells import (
+    CELLS,
+    CellStage,
+    Coding,
+    DifferentCells,
+    matrix_at,
+    open_in_parts,
+)
 from momentree.readers.stored.counts import CountsWriter, StoredCounts
 from momentree.readers.stored.work import WorkFolder
-from momentree.readers.tables.files import AUTO, check_exists
-from momentree.readers.tables.reader import open_table
+from momentree.readers.tables.files import AUTO
 
 log = logging.getLogger("momentree.readers")
 
@@ -89,7 +93,7 @@ class CodeStage:
     """Interprets the different cells, by the rules for a table in memory, and writes the codes."""
 
     cells: CellStage
-    opening: Mapping[str, Any]
+    opening: Mapping[str, Any]  # how tables next to this one are read
     named: list[str]
     id_column: str | None
     union_by: str | None
@@ -97,63 +101,46 @@ class CodeStage:
 
     def write(self, *, min_codes: int | None, rollup: Any, names: Any, **limits: Any) -> None:
         """Interpret the cells, choose the codes, and write those of each record."""
-        source, work = self.cells.source, self.cells.work
-        place, numbered = work.path / CELLS, work.read(CELLS)
-        stored = StoredCounts.open(place)
-        layout, kept_records, notes = self.cells.joined(stored, numbered)
-        table = self.cells.different(place, numbered)
+        work, folder = self.cells.work, self.cells.work.path / CELLS
+        numbered, stored = work.read(CELLS), StoredCounts.open(folder)
+        layout, kept, notes = self.cells.joined(stored, numbered)
+        table = self.cells.different(numbered)
         entries, coding = self._entries(table, layout)
         if layout.form == "wide" and entries.codes:
             layout = replace(layout, codes=entries.codes)
             notes = [*possible_outcomes(entries, set(self.named)), *notes]
-        notes = [*source.head.notes, layout.described(), *layout.notes, *notes, *entries.notes]
+        head = self.cells.source.head
+        notes = [*head.notes, layout.described(), *layout.notes, *notes, *entries.notes]
         pace = Pace(log, "choosing codes", 2 * len(stored))
-        n_read = 0
-
-        def blocks() -> Iterator[tuple[sp.csr_array[Any], list[str] | None]]:
-            """Yield the cells of records, and their ids."""
-            nonlocal n_read
-            start = 0
-            for block in stored.blocks():
-                stop = start + block.shape[0]
-                ids = None if layout.key is None else list(stored.ids[start:stop])
-                if kept_records is not None:
-                    kept = np.flatnonzero(kept_records[start:stop])
-                    block, ids = block[kept], ids and [ids[i] for i in kept]
-                yield block, ids
-                start = stop
-                n_read += len(block.indptr) - 1
-                pace.reached(n_read)
-
         groups: list[Coding] = []
 
         def counted(column: Ints, d: int) -> CodeCounts:
             groups.append(coding.grouped(column, d))
-            parts = (CodeCounts.of(*groups[0].records(block)) for block, _ in blocks())
-            return reduce(CodeCounts.__add__, parts)
+            blocks = _blocks(stored, kept, pace, 0)
+            return reduce(
+                CodeCounts.__add__, (CodeCounts.of(*groups[0].records(X)) for X, _ in blocks)
+            )
 
         key = self.id_column if self.union_by is not None else layout.key
         rules = RecordCoder([], layout.form, key, layout.codes, self.union_by, empty=self.empty)
-        opening = {name: self.opening[name] for name in ("encoding", "separator")}
         keep, coder, more = choose_columns(
             table,
             entries.codes,
-            np.asarray(open_array(place / "counts.npy") @ coding.ones).astype(np.int64),
+            np.asarray(open_array(folder / "counts.npy") @ coding.ones).astype(np.int64),
             counted,
-            with_rollup(rules, rollup, **opening),
+            with_rollup(rules, rollup, **self.opening),
             self.named,
-            partial(names_of, names=names, **opening),
+            partial(names_of, names=names, **self.opening),
             **limits,
         )
-        notes += more
         n_none, dropped, enough = 0, False, [np.empty(0, dtype=np.bool_)]
         with work.stage(RECORDS) as (folder, noted), CountsWriter(folder, len(keep)) as writer:
-            for block, ids in blocks():
-                found = groups[0].records(block)[0]
-                X = sp.csr_array(found[:, keep])
+            for block, ids in _blocks(stored, kept, pace, len(stored)):
+                records = groups[0].records(block)[0]
+                X = sp.csr_array(records[:, keep])
                 n_codes = count_codes(X)
                 n_none += int((n_codes == 0).sum())
-                dropped |= bool((count_codes(found)[n_codes == 0] > 0).any())
+                dropped |= bool((count_codes(records)[n_codes == 0] > 0).any())
                 enough.append(has_enough(X, n_codes, min_codes, wide=layout.form == "wide"))
                 writer.append(X, ids)
             writer.finish(coder.codes)
@@ -162,7 +149,10 @@ class CodeStage:
             n_few = int((~fitted).sum())
             if n_few:
                 _write_some(StoredCounts.open(folder), fitted, folder / "fitted")
-            notes += note_few_codes(len(fitted), n_none, n_few, min_codes, dropped=dropped)
+            notes += [
+                *more,
+                *note_few_codes(len(fitted), n_none, n_few, min_codes, dropped=dropped),
+            ]
             noted |= {"notes": notes, "form": layout.form, "coder": coder.to_dict()}
 
     def _entries(self, table: DifferentCells, layout: Layout) -> tuple[Entries, Coding]:
@@ -171,13 +161,8 @@ class CodeStage:
         if layout.form != "wide":
             entries = read_code_cells(table, layout.codes[:1])
             return entries, Coding(matrix_at(entries.row, entries.code, (n, len(entries.codes))))
-        entries = read_binary_cells(
-            table,
-            layout.codes,
-            chosen=layout.chosen,
-            empty_is_zero=self.empty == "zero",
-            known=False,
-        )
+        how = {"chosen": layout.chosen, "empty_is_zero": self.empty == "zero", "known": False}
+        entries = read_binary_cells(table, layout.codes, **how)
         place = self.cells.work.path / CELLS
         columns = np.asarray(open_array(place / "columns.npy"))
         cells_of = {name: np.flatnonzero(columns == j) for j, name in enumerate(layout.codes)}
@@ -190,11 +175,28 @@ class CodeStage:
         gaps = matrix(entries.missing_row, entries.missing_code)
         n_missing = int((open_array(place / "counts.npy") @ gaps).sum())
         notes = [
-            Message("missing_cells", n_missing=n_missing) if one.code == "missing_cells" else one
-            for one in entries.notes
+            Message("missing_cells", n_missing=n_missing) if note.code == "missing_cells" else note
+            for note in entries.notes
         ]
         coding = Coding(matrix(entries.row, entries.code), gaps if gaps.nnz else None)
         return replace(entries, notes=notes), coding
+
+
+def _blocks(
+    stored: StoredCounts, kept: NDArray[np.bool_] | None, pace: Pace, n_before: int
+) -> Iterator[tuple[sp.csr_array[Any], list[str] | None]]:
+    """Yield the cells of the records that are kept, and their ids if they have some."""
+    start = 0
+    for block in stored.blocks():
+        stop = start + block.shape[0]
+        ids = list(stored.ids[start:stop]) if stored.has_ids else None
+        if kept is None:
+            yield block, ids
+        else:
+            rows = np.flatnonzero(kept[start:stop])
+            yield block[rows], ids and [ids[i] for i in rows]
+        start = stop
+        pace.reached(n_before + stop)
 
 
 def _write_some(counts: StoredCounts, chosen: NDArray[np.bool_], folder: Path) -> None:
@@ -294,8 +296,6 @@ def store_records(
     ...     records.codes.tolist(), list(records.ids), records.X.toarray().tolist()
     (['250', '401', '428'], ['a', 'b', 'c', 'd'], [[1, 1, 0], [1, 0, 0], [0, 1, 1], [0, 0, 1]])
     """
-    source = check_exists(path)
-    allowed = memory_bytes(memory)
     opening: dict[str, Any] = {
         "encoding": encoding,
         "separator": separator,
@@ -310,36 +310,26 @@ def store_records(
         "min_codes": min_codes,
         "drop_constant": drop_constant,
     }
-    table = open_table(source, suffixes=SUFFIXES, check_titles=True, **opening)
-    if table.parts is None:
-        raise InvalidParameterError("table_not_streamed", parameter="memory", path=str(source))
-    named = as_names("code_columns", code_columns)
-    used = columns_read(table.head, ignore_columns, (id_column, union_by))
-    columns = {name: table.head.columns[name] for name in used}
-    layout = find_layout(
-        replace(table.head, columns=columns),
-        id_column=id_column,
-        code_columns=named,
-        union_by=union_by,
-        outcome_columns=(),
-    )
-    work = WorkFolder(Path(folder))
-    columns_of = {"id_column": id_column, "code_columns": named, "union_by": union_by}
-    options = {
-        **opening,
-        **{name: _of_file(value) for name, value in choosing.items()},
-        **columns_of,
-        "ignore_columns": sorted({*table.head.names}.difference(used)),
-        "empty": empty,
-        "memory": allowed,
-        **(also or {}),
+    columns: dict[str, Any] = {
+        "id_column": id_column,
+        "code_columns": as_names("code_columns", code_columns),
+        "union_by": union_by,
     }
-    with work.begun(source, options, resume=resume):
+    allowed, table = open_in_parts(path, memory, opening)
+    used = columns_read(table.head, ignore_columns, (id_column, union_by))
+    head = replace(table.head, columns={name: table.head.columns[name] for name in used})
+    layout = find_layout(head, **columns, outcome_columns=())
+    options = {**opening, **{name: _of_file(value) for name, value in choosing.items()}, **columns}
+    options |= {"ignore_columns": sorted({*table.head.names}.difference(used)), "empty": empty}
+    work = WorkFolder(Path(folder))
+    with work.begun(Path(path), {**options, "memory": allowed, **(also or {})}, resume=resume):
         cells = CellStage(work, table, layout)
         if not work.has(CELLS):
             cells.write(allowed)
         if not work.has(RECORDS):
-            CodeStage(cells, opening, named, id_column, union_by, empty).write(**choosing)
+            beside = {name: opening[name] for name in ("encoding", "separator")}
+            stage = CodeStage(cells, beside, columns["code_columns"], id_column, union_by, empty)
+            stage.write(**choosing)
         work.remove_stage(CELLS)
         return _open(work, table.head.path.name)
 
