@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
@@ -42,16 +42,6 @@ _COUNTS = ("rows_without_text", "rows_without_label", "json_entries")
 """Notes on single tables that say nothing on a folder."""
 
 
-@dataclass
-class _Found:
-    """Files of a folder, by what they contain."""
-
-    files: list[str] = field(default_factory=list)  # text, mail, word processor files, JSON
-    tables: list[str] = field(default_factory=list)
-    others: Counter[str] = field(default_factory=Counter)
-    faults: dict[str, Message] = field(default_factory=dict)
-
-
 def stream_folder(
     path: Path, *, encoding: str, options: Options, in_parts: bool = True
 ) -> DocumentStream:
@@ -68,98 +58,155 @@ def stream_folder(
     skipped; notes count files left out, such as images and what momentree wrote, and name those
     that cannot be read. Links to folders are not followed.
     """
-    name = path.resolve().name or str(path)
-    notes: list[Message] = []
-    return DocumentStream(name, _batches(path, name, encoding, options, notes, in_parts), notes)
+    folder = _Folder(path, encoding, options, in_parts=in_parts)
+    return DocumentStream(folder.name, folder.batches(), folder.notes)
 
 
-def _batches(
-    path: Path, source: str, encoding: str, options: Options, notes: list[Message], in_parts: bool
-) -> Iterator[Documents]:
-    found = _find(path)
-    with_tables = len(found.tables) > len(found.files)
-    names = sorted([*found.files, *found.tables]) if with_tables else found.files
-    alike: dict[str, Message] = {}  # notes on tables by their words, so that each is once
-    has_rows = False
-    n = n_blank = 0
-    batch = _Batch()
-    with closing(FileReader(encoding)) as reader:
-        for name in names:
+class _Folder:
+    """The files of a folder and its sub-folders, and what is found when they are read."""
+
+    def __init__(self, path: Path, encoding: str, options: Options, *, in_parts: bool) -> None:
+        self.path, self.encoding, self.options, self.in_parts = path, encoding, options, in_parts
+        self.name = path.resolve().name or str(path)
+        self.notes: list[Message] = []
+        self.documents: list[str] = []  # text, mail, word processor files, JSON
+        self.tables: list[str] = []
+        self.others: Counter[str] = Counter()
+        self.faults: dict[str, Message] = {}
+        self.alike: dict[str, Message] = {}  # notes on tables by their words, so that each is once
+
+    def batches(self) -> Iterator[Documents]:
+        """Read the files, about 8 MB at a time."""
+        self.find()
+        with_tables = len(self.tables) > len(self.documents)
+        names = sorted([*self.documents, *self.tables]) if with_tables else self.documents
+        held: list[Documents] = []
+        n = n_blank = size = 0
+        with closing(FileReader(self.encoding)) as reader:
+            for name in names:
+                label = name.partition("/")[0] if "/" in name else ""
+                try:
+                    for part in self.read(name, reader):
+                        held.append(replace(part, labels=part.labels or [label] * len(part)))
+                        n += len(part)
+                        n_blank += sum(not text or text.isspace() for text in part.texts)
+                        size += sum(map(len, part.texts))
+                        if is_part(sum(map(len, held)), size):
+                            yield self.joined(held)
+                            held, size = [], 0
+                except (ReadError, EmptyCorpusError) as error:
+                    self.faults[name] = _named(error, name)
+        if not any(map(_is_table, names)):
+            self.refuse_options()
+        if not n:
+            raise self.nothing()
+        if held:
+            yield self.joined(held)
+        self.notes += [
+            *self.notes_on_files(names),
+            *_notes_on_encodings(self.name, reader, len(names)),
+            *self.alike.values(),
+        ]
+        if n_blank:
+            self.notes.append(Message("files_empty", n_rows=n_blank, n_all=n, source=self.name))
+
+    def joined(self, parts: Sequence[Documents]) -> Documents:
+        """Return documents that are passed on together."""
+        texts, ids, labels = (
+            list(chain.from_iterable(getattr(part, what) for part in parts))
+            for what in ("texts", "ids", "labels")
+        )
+        return Documents(texts, ids, labels if any(labels) else None, self.name)
+
+    def find(self) -> None:
+        """List the files by their kinds, in alphabetical order, and those that cannot be read."""
+
+        def refuse(error: OSError) -> None:
+            place = Path(error.filename)
+            fault = ReadError("folder_unreadable", path=str(place), error=error.strerror)
+            if place == self.path:
+                raise fault from error
+            below = place.relative_to(self.path).as_posix()
+            self.faults[below] = _named(fault, below)
+
+        names: list[str] = []
+        for place, folders, files in os.walk(self.path, onerror=refuse):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            below = Path(place).relative_to(self.path)
+            shown = (file for file in files if not file.startswith((".", "~$")))
+            names.extend((below / file).as_posix() for file in shown)
+        for name in sorted(names):
             try:
-                is_table = suffix(path / name) in (*TABLES, *JSON_LINES)
-                has_rows |= is_table
-                parts = (
-                    _rows(path, name, options, alike, in_parts)
-                    if is_table
-                    else iter([_texts(name, reader.read(path / name))])
-                )
-                for part in parts:
-                    batch.add(part, _top(name))
-                    if batch.is_full:
-                        n, n_blank = n + len(batch.texts), n_blank + batch.n_blank
-                        yield batch.documents(source)
-                        batch = _Batch()
-            except (ReadError, EmptyCorpusError) as error:
-                found.faults[name] = _named(error, name)
-    n, n_blank = n + len(batch.texts), n_blank + batch.n_blank
-    _refuse_options(path, options, has_rows=has_rows)
-    if not n:
-        raise _nothing(path, found)
-    if batch.texts:
-        yield batch.documents(source)
-    notes += [
-        *_notes_on_files(source, found, names),
-        *_notes_on_encodings(source, reader, len(names)),
-        *alike.values(),
-    ]
-    if n_blank:
-        notes.append(Message("files_empty", n_rows=n_blank, n_all=n, source=source))
+                kind = _kind(self.path / name)
+            except ReadError as error:
+                self.faults[name] = _named(error, name)
+                continue
+            if kind in ("text", "table"):
+                (self.documents if kind == "text" else self.tables).append(name)
+            else:
+                self.others[kind] += 1
+
+    def read(self, name: str, reader: FileReader) -> Iterator[Documents]:
+        """Read a file; a file of one text, or a table of one row, gives its name to it."""
+        path = self.path / name
+        if not _is_table(name):
+            texts = reader.read(path)
+            several = [f"{name}:{i}" for i in range(1, len(texts) + 1)]
+            yield Documents(texts, several if len(texts) > 1 else [name])
+            return
+        check_exists(path)
+        options = self.options.applicable(path)
+        rows = stream_table(path, options, in_parts=self.in_parts, alone=False)
+        parts = (part for part in rows if len(part))
+        first = list(islice(parts, 2))
+        alone = sum(map(len, first)) == 1
+        for part in chain(first, parts):
+            yield replace(part, ids=[name] if alone else [f"{name}:{row}" for row in part.ids])
+        for note in rows.notes:
+            if note.code not in _COUNTS:
+                # Files made alike give the same note, once.
+                alike = Message(note.code, **{**note.values, "source": self.path.resolve().name})
+                self.alike.setdefault(str(alike), alike)
+
+    def refuse_options(self) -> None:
+        """Refuse options of tables."""
+        for parameter, value in self.options.given().items():
+            facts = {"parameter": parameter, "value": value, "path": str(self.path)}
+            if parameter in self.options.columns:
+                raise InvalidParameterError("column_of_folder", **facts)
+            raise InvalidParameterError("not_for_text_files", **facts)
+
+    def nothing(self) -> ReadError:
+        """Return the error for a folder without documents."""
+        if self.faults:
+            reasons = list(islice(self.faults.values(), _EXPLAINED))
+            n_files = len(self.faults)
+            return ReadError(
+                "no_readable_file", path=str(self.path), n_files=n_files, reasons=reasons
+            )
+        left_out = _listed(self.others) or ["none"]
+        return ReadError(
+            "no_text_file", path=str(self.path), left_out=left_out, suffixes=list(FILES)
+        )
+
+    def notes_on_files(self, names: Collection[str]) -> list[Message]:
+        """Return notes on the files that were not read."""
+        notes, source = [], self.name
+        n_read, n_faults = len(set(names) - set(self.faults)), len(self.faults)
+        if self.faults:
+            facts = {"n_all": n_faults + n_read, "names": list(self.faults)}
+            notes.append(Message("files_unreadable", source=source, n_files=n_faults, **facts))
+            notes += islice(self.faults.values(), _EXPLAINED)
+        if self.others:
+            facts = {"n_files": self.others.total(), "left_out": _listed(self.others)}
+            notes.append(Message("files_left_out", source=source, n_all=n_read, **facts))
+        if left := [table for table in self.tables if table not in set(names)]:
+            notes.append(Message("tables_left_out", source=source, n_files=len(left), names=left))
+        return notes
 
 
-class _Batch:
-    """Documents of a folder that are passed on together."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-        self.ids: list[str] = []
-        self.labels: list[str] = []
-        self._size = 0
-
-    def add(self, part: Documents, label: str) -> None:
-        self.texts += part.texts
-        self.ids += part.ids
-        self.labels += part.labels or [label] * len(part)
-        self._size += sum(map(len, part.texts))
-
-    @property
-    def is_full(self) -> bool:
-        return is_part(len(self.texts), self._size)
-
-    @property
-    def n_blank(self) -> int:
-        return sum(not text or text.isspace() for text in self.texts)
-
-    def documents(self, source: str) -> Documents:
-        labels = self.labels if any(self.labels) else None
-        return Documents(self.texts, self.ids, labels, source)
-
-
-def _find(path: Path) -> _Found:
-    found = _Found()
-    for name in _list_files(path, found):
-        file = path / name
-        try:
-            kind = _kind(file)
-        except ReadError as error:
-            found.faults[name] = _named(error, name)
-            continue
-        if kind == "text":
-            found.files.append(name)
-        elif kind == "table":
-            found.tables.append(name)
-        else:
-            found.others[kind] += 1
-    return found
+def _is_table(name: str) -> bool:
+    return suffix(Path(name)) in (*TABLES, *JSON_LINES)
 
 
 def _kind(file: Path) -> str:
@@ -178,36 +225,8 @@ def _kind(file: Path) -> str:
         return "binary" if b"\0" in content.read(8192) else "text"
 
 
-def _texts(name: str, texts: list[str]) -> Documents:
-    numbered = [f"{name}:{i}" for i in range(1, len(texts) + 1)] if len(texts) > 1 else [name]
-    return Documents(texts, numbered)
-
-
-def _rows(
-    path: Path, name: str, options: Options, notes: dict[str, Message], in_parts: bool
-) -> Iterator[Documents]:
-    """Yield the rows of a table; a table of one row is named like its file."""
-    check_exists(path / name)
-    rows = stream_table(
-        path / name, options.applicable(path / name), in_parts=in_parts, alone=False
-    )
-    parts = (part for part in rows if len(part))
-    first = next(parts, None)
-    if first is not None:
-        second = next(parts, None)
-        alone = second is None and len(first) == 1
-        for part in chain([first], [] if second is None else [second], parts):
-            ids = [name] if alone else [f"{name}:{one}" for one in part.ids]
-            yield replace(part, ids=ids)
-    for note in rows.notes:
-        if note.code not in _COUNTS:
-            # Files made alike give the same note, once.
-            alike = Message(note.code, **{**note.values, "source": path.resolve().name})
-            notes.setdefault(str(alike), alike)
-
-
-def _top(name: str) -> str:
-    return name.partition("/")[0] if "/" in name else ""
+def _listed(counts: Counter[str]) -> list[str]:
+    return [f"{n:,} {kind}" for kind, n in sorted(counts.items())]
 
 
 def _named(error: ReadError | EmptyCorpusError, name: str) -> Message:
@@ -215,90 +234,16 @@ def _named(error: ReadError | EmptyCorpusError, name: str) -> Message:
     return Message(error.code, **{**error.message.values, "path": name})
 
 
-def _refuse_options(path: Path, options: Options, *, has_rows: bool) -> None:
-    for parameter, value in options.given().items():
-        if not has_rows:
-            code = "column_of_folder" if parameter in options.columns else "not_for_text_files"
-            raise InvalidParameterError(code, parameter=parameter, value=value, path=str(path))
-
-
-def _nothing(path: Path, found: _Found) -> ReadError:
-    left_out = [f"{n:,} {kind}" for kind, n in sorted(found.others.items())]
-    if found.faults:
-        return ReadError(
-            "no_readable_file",
-            path=str(path),
-            n_files=len(found.faults),
-            reasons=list(islice(found.faults.values(), _EXPLAINED)),
-        )
-    return ReadError(
-        "no_text_file", path=str(path), left_out=left_out or ["none"], suffixes=list(FILES)
-    )
-
-
-def _notes_on_files(name: str, found: _Found, names: Collection[str]) -> list[Message]:
-    notes = []
-    n_read = len(set(names) - set(found.faults))
-    if found.faults:
-        notes.append(
-            Message(
-                "files_unreadable",
-                source=name,
-                n_files=len(found.faults),
-                n_all=len(found.faults) + n_read,
-                names=list(found.faults),
-            )
-        )
-        notes += islice(found.faults.values(), _EXPLAINED)
-    if found.others:
-        left_out = [f"{n:,} {kind}" for kind, n in sorted(found.others.items())]
-        n_others = found.others.total()
-        notes.append(
-            Message(
-                "files_left_out", source=name, n_all=n_read, n_files=n_others, left_out=left_out
-            )
-        )
-    if left := [table for table in found.tables if table not in set(names)]:
-        notes.append(Message("tables_left_out", source=name, n_files=len(left), names=left))
-    return notes
-
-
 def _notes_on_encodings(name: str, reader: FileReader, n_all: int) -> list[Message]:
     guesses = Counter(
-        "UTF-8 with damaged bytes" if one.n_bad else one.name for one in reader.guessed.values()
+        "UTF-8 with damaged bytes" if guess.n_bad else guess.name
+        for guess in reader.guessed.values()
     )
     if not guesses:
         return []
-    return [
-        Message(
-            "guessed_encodings",
-            source=name,
-            n_files=guesses.total(),
-            n_all=n_all,
-            read_as=[f"{n:,} as {kind}" for kind, n in sorted(guesses.items())],
-            parameter="encoding",
-        )
-    ]
-
-
-def _list_files(folder: Path, found: _Found) -> list[str]:
-    """Return the relative paths of all files in a folder, with "/", in alphabetical order."""
-    names: list[str] = []
-
-    def refuse(error: OSError) -> None:
-        place = Path(error.filename)
-        fault = ReadError("folder_unreadable", path=str(place), error=error.strerror)
-        if place == folder:
-            raise fault from error
-        below = place.relative_to(folder).as_posix()
-        found.faults[below] = _named(fault, below)
-
-    for place, folders, files in os.walk(folder, onerror=refuse):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        below = Path(place).relative_to(folder)
-        shown = (file for file in files if not file.startswith((".", "~$")))
-        names.extend((below / file).as_posix() for file in shown)
-    return sorted(names)
+    read_as = [f"{n:,} as {kind}" for kind, n in sorted(guesses.items())]
+    facts = {"n_files": guesses.total(), "n_all": n_all, "read_as": read_as}
+    return [Message("guessed_encodings", source=name, **facts, parameter="encoding")]
 
 
 def read_documents(

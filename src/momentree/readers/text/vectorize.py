@@ -16,14 +16,7 @@ from momentree.messages import Message
 from momentree.readers.copies import check_unique, find_copies, weigh_copies
 from momentree.readers.tables.values import count_words
 from momentree.readers.text import cleaning, languages, objects, selection
-from momentree.readers.text.passages import (
-    LONG_TEXT_WORDS,
-    Cut,
-    Cutting,
-    Passages,
-    cut_documents,
-    note_cut,
-)
+from momentree.readers.text import passages as cutting
 from momentree.readers.text.vectorizer import TextVectorizer
 from momentree.readers.text.words import AUTO, TOKEN_PATTERN, Tokenizer, read_words
 
@@ -39,7 +32,7 @@ def vectorize(
     token_pattern: str = TOKEN_PATTERN,
     lowercase: bool = True,
     raw: bool = False,
-    passages: Cutting = "auto",
+    passages: cutting.Cutting = "auto",
     unique: bool | Literal["auto"] = "auto",
     phrases: bool = False,
     ngram_range: tuple[int, int] = (1, 1),
@@ -184,7 +177,7 @@ class SeenTexts:
     """
 
     raw: bool
-    passages: Cutting
+    passages: cutting.Cutting
     sample: languages.TextSample = field(default_factory=languages.TextSample)
     stripped: Counter[str] = field(default_factory=Counter)
     n_documents: int = 0
@@ -193,12 +186,12 @@ class SeenTexts:
     n_long: int = 0
     last: str = ""
 
-    def add(self, documents: objects.Documents) -> Cut:
+    def add(self, documents: objects.Documents) -> cutting.Cut:
         """Clean texts, and cut long ones into passages."""
         texts = (
             documents.texts if self.raw else cleaning.clean_batch(documents.texts, self.stripped)
         )
-        cut = cut_documents(texts, documents.ids, documents.labels, self.passages)
+        cut = cutting.cut_documents(texts, documents.ids, documents.labels, self.passages)
         self.sample.add(texts)
         self.n_documents += len(texts)
         self.n_rows += len(cut.texts)
@@ -225,14 +218,16 @@ class SeenTexts:
     def notes(self) -> list[Message]:
         """What was removed from the texts, and how many were cut."""
         n_passages = self.n_rows - self.n_documents + self.n_cut
-        cut = [note_cut(self.n_cut, n_passages, self.passages)] if self.n_cut else []
+        cut = [cutting.note_cut(self.n_cut, n_passages, self.passages)] if self.n_cut else []
         return [*cleaning.note_stripped(self.stripped), *cut]
 
-    def passages_of(self, documents: objects.Documents, cut: Cut) -> Passages | None:
+    def passages_of(
+        self, documents: objects.Documents, cut: cutting.Cut
+    ) -> cutting.Passages | None:
         """Return the passages of all documents; None if no text was cut."""
         if not self.is_cut:
             return None
-        return Passages(cut.document_of, documents.ids, documents.labels)
+        return cutting.Passages(cut.document_of, documents.ids, documents.labels)
 
     def adapt(self, settings: TextVectorizer, name: str) -> tuple[TextVectorizer, list[Message]]:
         """Return the settings for the languages of the clean texts, and all notes.
@@ -246,7 +241,7 @@ class SeenTexts:
             raise EmptyCorpusError("no_documents")
         if self.n_rows == 1 and (settings.min_df is None or settings.max_df == selection.MAX_DF):
             n_words = count_words(self.last)
-            if n_words > LONG_TEXT_WORDS and settings.passages != "auto":
+            if n_words > cutting.LONG_TEXT_WORDS and settings.passages != "auto":
                 raise EmptyCorpusError("one_whole_document", name=name, n_words=n_words)
             raise EmptyCorpusError("one_document", name=name, n_words=n_words)
         adapted, found = replace(settings, raw=True).adapt(self.sample.texts)
