@@ -24,10 +24,8 @@ from momentree.core.progress import Pace
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.readers.copies import parts_of_equal
-from momentree.readers.records._guesses import holds_one_code
-from momentree.readers.records._layout import Layout
-from momentree.readers.records._mapping import SUFFIXES
-from momentree.readers.records._matrix import with_gaps
+from momentree.readers.records.layout import Layout, holds_one_code
+from momentree.readers.records.matrix import with_gaps
 from momentree.readers.stored.arrays import (
     ArrayWriter,
     StoredStrings,
@@ -78,7 +76,7 @@ def open_in_parts(
 ) -> tuple[int, Source]:
     """Return the bytes of memory that are allowed, and a table that can be read in parts."""
     source, allowed = check_exists(path), memory_bytes(memory)
-    table = open_table(source, suffixes=SUFFIXES, check_titles=True, **opening)
+    table = open_table(source, **opening)
     if table.parts is None:
         raise InvalidParameterError("table_not_streamed", parameter="memory", path=str(source))
     return allowed, table

@@ -19,17 +19,16 @@ from momentree._validation import check_choice
 from momentree.core.choices import ColumnKind, Empty
 from momentree.core.progress import Pace
 from momentree.messages import Message
-from momentree.readers.measurements._columns import find_table_style, read_known_columns
-from momentree.readers.measurements._numbers import Style
-from momentree.readers.measurements.coder import KINDS
+from momentree.readers.measurements.choice import find_table_style, read_known_columns
+from momentree.readers.measurements.columns import Style
 from momentree.readers.measurements.measurements import measurements_of
-from momentree.readers.measurements.objects import Measurements
-from momentree.readers.records._layout import as_names, columns_read
-from momentree.readers.records.coder import EMPTY
+from momentree.readers.measurements.objects import KINDS, Measurements
+from momentree.readers.records.objects import EMPTY
 from momentree.readers.stored.arrays import StoredStrings, open_array, write_array, write_strings
 from momentree.readers.stored.cells import open_in_parts
 from momentree.readers.stored.work import WorkFolder
 from momentree.readers.tables.files import AUTO
+from momentree.readers.tables.schema import as_names, columns_read
 from momentree.readers.tables.table import Source, Table
 
 log = logging.getLogger("momentree.readers")

@@ -22,22 +22,12 @@ from momentree._types import Ints
 from momentree.core.choices import Empty
 from momentree.core.progress import Pace
 from momentree.messages import Message
-from momentree.readers.records._binary_cells import read_binary_cells
-from momentree.readers.records._choice import CodeCounts
-from momentree.readers.records._code_cells import Entries, read_code_cells
-from momentree.readers.records._layout import Layout, as_names, columns_read, find_layout
-from momentree.readers.records._mapping import Mapped
-from momentree.readers.records._matrix import count_codes
-from momentree.readers.records._names import names_of
-from momentree.readers.records.coder import RecordCoder
-from momentree.readers.records.objects import Records
-from momentree.readers.records.records import (
-    choose_columns,
-    has_enough,
-    note_few_codes,
-    possible_outcomes,
-    with_rollup,
-)
+from momentree.readers.records.cells import Entries, read_binary_cells, read_code_cells
+from momentree.readers.records.choice import CodeCounts, choose_columns, possible_outcomes
+from momentree.readers.records.layout import Layout, find_layout
+from momentree.readers.records.matrix import count_codes, has_enough, note_few_codes
+from momentree.readers.records.names import Mapped, names_of, with_rollup
+from momentree.readers.records.objects import RecordCoder, Records
 from momentree.readers.stored.arrays import open_array, write_array
 from momentree.readers.stored.cells import (
     CELLS,
@@ -50,6 +40,7 @@ from momentree.readers.stored.cells import (
 from momentree.readers.stored.counts import CountsWriter, StoredCounts
 from momentree.readers.stored.work import WorkFolder
 from momentree.readers.tables.files import AUTO
+from momentree.readers.tables.schema import as_names, columns_read
 
 log = logging.getLogger("momentree.readers")
 
