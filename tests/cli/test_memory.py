@@ -92,14 +92,6 @@ def test_a_search_beyond_memory_is_left_out(tmp_path, source, monkeypatch):
     assert "a search in all documents would exceed --memory" in done.stderr
 
 
-def test_the_sample_is_spread_evenly():
-    from momentree.report.topics.documents import evenly_spread
-
-    labels = np.random.default_rng(0).integers(5, size=200_000)
-    for m in (1, 7, 50_000, 200_000):
-        np.testing.assert_array_equal(bounded.evenly_spread(labels, m), evenly_spread(labels, m))
-
-
 # Is killed in the fit, when it has read all documents ten times.
 KILLED = """
 import os, signal

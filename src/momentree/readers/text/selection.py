@@ -339,11 +339,11 @@ class DocumentFrequencies:
             n,
             float(n),
             self.documents.astype(np.float64),
-            lambda: _as_floats(self.occurrences),
+            lambda: self.occurrences.astype(np.float64),
         )
 
     def _of(self, row: int) -> Ints:
-        return np.array([self._counts[row, self._at[word]] for word in self.words], dtype=np.int64)
+        return np.asarray(self._counts[row, [self._at[word] for word in self.words]])
 
     def _add(
         self, words: Sequence[str], documents: Ints, occurrences: Ints, missed: Ints, n: int
@@ -379,7 +379,3 @@ class DocumentFrequencies:
         counts[:, : len(kept)] = self._counts[:, places]
         self._counts = counts
         self._at = {word: i for i, word in enumerate(kept)}
-
-
-def _as_floats(values: NDArray[Any]) -> Floats:
-    return values.astype(np.float64)

@@ -51,11 +51,9 @@ def choose_text_column(head: Table, taken: Collection[str | None]) -> tuple[str,
     if not filled and named is not None:
         return named, []
     if not filled:
+        columns = _listed(head, [])
         raise ReadError(
-            "no_text_column",
-            path=str(head.path),
-            columns=_listed(head, []),
-            parameter="text_column",
+            "no_text_column", path=str(head.path), columns=columns, parameter="text_column"
         )
     n = rows_examined(len(head.names))
     letters = {name: sum(map(n_letters, head.columns[name][:n])) for name in filled}
@@ -68,9 +66,9 @@ def choose_text_column(head: Table, taken: Collection[str | None]) -> tuple[str,
     chosen = longest
     if named is not None and _MUCH_MORE * length[named] >= length[longest]:
         chosen = named
-    source = head.path.name
+    facts = {"column": chosen, "source": head.path.name, "parameter": "text_column"}
     if not words and len(filled) > 1:
-        return chosen, [_note("no_words_in_columns", chosen, source, _listed(head, [chosen]))]
+        return chosen, [Message("no_words_in_columns", columns=_listed(head, [chosen]), **facts)]
     others = [
         name
         for name in candidates
@@ -78,12 +76,12 @@ def choose_text_column(head: Table, taken: Collection[str | None]) -> tuple[str,
     ]
     if others:
         others.sort(key=lambda name: -length[name])
-        return chosen, [_note("chose_text_column", chosen, source, excerpts(others))]
+        return chosen, [Message("chose_text_column", columns=excerpts(others), **facts)]
     first = roles.pick("text", head.names)
     if first not in (None, *taken, chosen):
-        return chosen, [_note("passed_text_column", chosen, source, [str(first)])]
+        return chosen, [Message("passed_text_column", columns=[str(first)], **facts)]
     if chosen != first and len(head.names) > 1:
-        return chosen, [_note("guessed_text_column", chosen, source, _listed(head, [chosen]))]
+        return chosen, [Message("guessed_text_column", columns=_listed(head, [chosen]), **facts)]
     return chosen, []
 
 
@@ -103,10 +101,6 @@ def check_texts(head: Table, column: str) -> list[Message]:
     if len(head.names) > 1 and len(values) <= _CATEGORIES:
         raise ReadError("not_documents", path=str(head.path), **facts, parameter="text_column")
     return [Message("may_be_no_texts", source=head.path.name, **facts)]
-
-
-def _note(code: str, column: str, source: str, others: list[str]) -> Message:
-    return Message(code, column=column, source=source, columns=others, parameter="text_column")
 
 
 def _listed(head: Table, but: Collection[str]) -> list[str]:
