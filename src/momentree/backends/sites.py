@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from momentree._fit import warn_caller
 from momentree._types import Floats
 from momentree._validation import check_feature_names, check_integer, check_missing
-from momentree.backends.base import Kernel, RowArray, Rows
-from momentree.backends.passes import count_pass
-from momentree.backends.questions import decoded, encoded
+from momentree.backends.base import Kernel, RowArray, Rows, count_pass
+from momentree.backends.questions import decoded, encoded, parts_of
 from momentree.backends.rows import RowBlocks
 from momentree.exceptions import InvalidDataError, MomentreeError, MomentreeWarning
 
@@ -30,7 +29,7 @@ class Site:
     """Rows of one site, which answers questions with sums over them.
 
     The questions are those of the algorithms, a closed list
-    (:data:`momentree.backends.questions.QUESTIONS`); anything else is refused. What belongs to
+    (:data:`momentree.backends.kernels.KERNELS`); anything else is refused. What belongs to
     single rows, such as the group of each row, stays here.
 
     **This is not differential privacy.** Each answer is exact, and a coordinator who chooses
@@ -163,7 +162,7 @@ class Site:
         kernel = asked["kernel"]
         if not callable(kernel):
             raise InvalidDataError("refused_question", name=do)
-        self.questions_[f"{do} {type(kernel).__name__}"] += 1
+        self.questions_[f"{do} {parts_of(kernel)[0].rpartition('.')[2]}"] += 1
         return kernel, [self._row_array(one) for one in asked["arrays"]]
 
     def _row_array(self, one: Any) -> NDArray[Any]:
@@ -253,10 +252,10 @@ class Sites(Rows):
     --------
     >>> import numpy as np
     >>> from momentree.backends import Site, Sites
-    >>> from momentree.backends.products import TransposedProduct
+    >>> from momentree.backends.products import transposed_product
     >>> X = np.random.default_rng(0).integers(0, 3, size=(90, 4))
     >>> sites = Sites([Site(part) for part in np.split(X, 3)])
-    >>> sites.shape, sites.sum(TransposedProduct(), np.ones(90)).tolist() == X.sum(axis=0).tolist()
+    >>> sites.shape, sites.sum(transposed_product, np.ones(90)).tolist() == X.sum(axis=0).tolist()
     ((90, 4), True)
     """
 

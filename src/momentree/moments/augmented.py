@@ -10,10 +10,11 @@ from scipy.sparse.linalg import LinearOperator
 
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowArray, Rows
-from momentree.moments._base import BaseMoments, pairs_of
-from momentree.moments._operators import symmetric
+from momentree.backends.kernels import kernel
+from momentree.moments._base import BaseMoments, pairs_of, symmetric
 
 
+@kernel
 @dataclass(frozen=True)
 class ScaledWeights:
     """v f, v f^2 and v f^3 with v scaled to sum 1: the weights in M1, M2 and M3, shape (n, 3)."""
@@ -29,6 +30,7 @@ class ScaledWeights:
         return out
 
 
+@kernel
 @dataclass(frozen=True)
 class AugmentedSums:
     """Sums of (x, 1) with the first weight, shape (p + 1,)."""
@@ -57,6 +59,7 @@ def _back(B: Block, right: Floats) -> Floats:
     return np.concatenate([B.tdot(right), right.sum(axis=0, keepdims=True)])
 
 
+@kernel
 class AugmentedSecondMoment(_Scores):
     """(X, 1)^T (r2 * scores), shape (p + 1,) or (p + 1, m)."""
 
@@ -67,6 +70,7 @@ class AugmentedSecondMoment(_Scores):
         return _back(B, scores)
 
 
+@kernel
 @dataclass(frozen=True, eq=False)
 class AugmentedPairs(_Scores):
     """(X, 1)^T (r3 z_a z_b) for some pairs a, b of scores, shape (p + 1, m)."""
@@ -84,6 +88,7 @@ class AugmentedPairs(_Scores):
         return _back(B, out)
 
 
+@kernel
 class AugmentedCubes(_Scores):
     """sum r3 z_a z_b z_c, shape (k, k, k)."""
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowArray, Rows, group_totals, parted, with_room
+from momentree.backends.kernels import kernel
 
 
 class GroupedRawMoments:
@@ -118,6 +119,7 @@ class GroupedRawMoments:
         return np.concatenate([sums * self._scale[:, None], last], axis=1) * factor
 
 
+@kernel
 @dataclass(frozen=True)
 class RawSums:
     """Sums of (x, 1) with weights v f of each group, and its sum of v."""
@@ -133,6 +135,7 @@ class RawSums:
         return out
 
 
+@kernel
 @dataclass(frozen=True, eq=False)
 class RawProducts:
     """(X, 1)^T (v f^2 * scores) of some groups, with scores (s * x, c) V of the group's own V."""
@@ -150,6 +153,7 @@ class RawProducts:
         return _summed(B, scores, own, len(self.right))
 
 
+@kernel
 @dataclass(frozen=True, eq=False)
 class RawPairs:
     """(X, 1)^T (v f^3 z_a z_b) of all groups for pairs a <= b of scores z."""

@@ -8,8 +8,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from momentree._types import Floats
-from momentree.moments._base import BaseMoments
-from momentree.moments._operators import diagonal
+from momentree.moments._base import BaseMoments, diagonal
 from momentree.objects import Moments
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from momentree._types import Floats, Ints
-from momentree.backends import Block, RowArray, Rows
-from momentree.backends.products import Product
-from momentree.moments._base import BaseMoments, chunks, pairs_of
-from momentree.moments._operators import symmetric
+from momentree.backends import Block, RowArray, Rows, products
+from momentree.backends.kernels import kernel
+from momentree.moments._base import BaseMoments, chunks, pairs_of, symmetric
 
 
 @dataclass(frozen=True)
@@ -25,6 +24,7 @@ class _Kernel:
         return u[0] if u else self.u
 
 
+@kernel
 class ColumnTerms(_Kernel):
     """sum r1 x, sum r2 u x and sum r3 u^2 x, shape (d, 3)."""
 
@@ -34,6 +34,7 @@ class ColumnTerms(_Kernel):
         return B.tdot(np.stack([r[:, 0], r[:, 1] * one, r[:, 2] * one * one], axis=1), out=B.total)
 
 
+@kernel
 @dataclass(frozen=True, eq=False)
 class SecondMoment:
     """X^T (r2 * (X V)), shape (d,) or (d, m)."""
@@ -45,6 +46,7 @@ class SecondMoment:
         return B.gram(self.V, r[:, 1], out=B.total)
 
 
+@kernel
 @dataclass(frozen=True, eq=False)
 class WeightedWords(_Kernel):
     """X^T (r3 u z) for some columns of the scores z, shape (d, m)."""
@@ -57,6 +59,7 @@ class WeightedWords(_Kernel):
         return B.tdot(weight[:, None] * Z[:, self.columns], out=B.total)
 
 
+@kernel
 @dataclass(frozen=True, eq=False)
 class PairSums(_Kernel):
     """X^T (r3 (z_a z_b - u X P_ab)) for some pairs a, b, shape (d, m)."""
@@ -75,6 +78,7 @@ class PairSums(_Kernel):
         return B.tdot(pairs, out=B.total)
 
 
+@kernel
 @dataclass(frozen=True)
 class Cubes:
     """sum r3 z_a z_b z_c for a >= b, c, shape (k, k, k); the others follow by symmetry."""
@@ -191,7 +195,7 @@ class FactorialMoments(BaseMoments):
 
     def _scores(self, W: Floats) -> RowArray:
         """Return z = W x of every row, shape (n, k)."""
-        return self._rows.map(Product(np.ascontiguousarray(W.T)))
+        return self._rows.map(partial(products.product, V=np.ascontiguousarray(W.T)))
 
     def _weighted_words(self, Z: RowArray, k: int) -> Floats:
         """Return X^T (r3 u z), shape (d, k)."""

@@ -17,6 +17,7 @@ from momentree.backends import (
     parted,
     with_room,
 )
+from momentree.backends.kernels import kernel
 
 
 class GroupedMoments:
@@ -161,6 +162,7 @@ class GroupedMoments:
         return H
 
 
+@kernel
 @dataclass(frozen=True)
 class RowWeights:
     """Weights of documents in M1, M2 and M3, up to a factor for each group; see `weighting`."""
@@ -199,6 +201,7 @@ def corrections(v: Floats, u: Floats, b: Floats, *, uniform: bool) -> tuple[Floa
     return base - b[:, 1] * u, base - b[:, 2] * (u * u)
 
 
+@kernel
 @dataclass(frozen=True)
 class MomentSums:
     """Sums of words for M1 and the diagonals of M2 and M3, with the totals of the weights."""
@@ -238,6 +241,7 @@ class MomentSums:
         return out
 
 
+@kernel
 @dataclass(frozen=True)
 class GroupProducts:
     """Products X^T (b2 * (X V)) of some groups with their own V."""
@@ -250,6 +254,7 @@ class GroupProducts:
         return B.own_gram(self.V, self.place[own], b[:, 1], out=B.total)
 
 
+@kernel
 @dataclass(frozen=True)
 class GroupSlices:
     """The sums over rows in the slices of M3.

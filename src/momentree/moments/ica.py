@@ -18,8 +18,7 @@ from momentree._validation import (
     check_shape,
 )
 from momentree.exceptions import InvalidDataError, InvalidParameterError
-from momentree.moments._base import BaseMoments
-from momentree.moments._operators import symmetric
+from momentree.moments._base import BaseMoments, symmetric
 
 MOST_SOURCES = 64
 """All fourth cumulants of 64 sources are 35 MB; memory grows with the fourth power."""

@@ -23,8 +23,7 @@ from momentree._validation import (
     check_sample_weight,
     check_shape,
 )
-from momentree.backends import RowBlocks, Rows, single_threaded_blas
-from momentree.backends.products import TransposedProduct
+from momentree.backends import RowBlocks, Rows, products, single_threaded_blas
 from momentree.core.choices import LogScaling, StateModel
 from momentree.core.ties import signed
 from momentree.exceptions import (
@@ -238,7 +237,7 @@ class MomentState(State):
             if self.whole:
                 added["pairs"] = packed(rows.sum(WeightedGram(d), r[:, 1]))
                 if self.is_counts:
-                    repeats = rows.sum(TransposedProduct(), r[:, 1] * one)
+                    repeats = rows.sum(products.transposed_product, r[:, 1] * one)
                     added["pairs"][diagonal_places(d)] -= repeats
                 added["pair_rows"] = packed(RowBlocks(pattern).sum(WeightedGram(d), np.ones(n)))
                 return added

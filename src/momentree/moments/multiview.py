@@ -15,8 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_sample_weight
 from momentree.backends import Block, RowBlocks
-from momentree.moments._base import BaseMoments, pairs_of
-from momentree.moments._operators import symmetric
+from momentree.moments._base import BaseMoments, pairs_of, symmetric
 from momentree.moments._views import View, checked_means, checked_views, leading_pair
 from momentree.preprocessing import observation_rates as rates_of
 

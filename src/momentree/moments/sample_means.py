@@ -11,9 +11,11 @@ from numpy.typing import ArrayLike
 from momentree._types import Floats
 from momentree._validation import check_counts, check_sample_weight
 from momentree.backends import Block, RowArray, RowBlocks, Rows
+from momentree.backends.kernels import kernel
 from momentree.moments.factorial import FactorialMoments
 
 
+@kernel
 @dataclass(frozen=True)
 class Shares:
     """v / sum v in three columns, for M1, M2 and M3."""

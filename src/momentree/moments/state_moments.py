@@ -10,8 +10,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from momentree._types import Floats
 from momentree.exceptions import InvalidDataError
-from momentree.moments._base import BaseMoments
-from momentree.moments._operators import symmetric
+from momentree.moments._base import BaseMoments, symmetric
 from momentree.moments.factorial import FactorialMoments
 from momentree.moments.lda import LDAMoments
 

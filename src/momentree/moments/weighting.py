@@ -11,9 +11,11 @@ import scipy.sparse as sp
 from momentree._types import Floats
 from momentree._validation import generator
 from momentree.backends import Block, RowArray, Rows
+from momentree.backends.kernels import kernel
 from momentree.exceptions import InvalidDataError
 
 
+@kernel
 @dataclass(frozen=True)
 class DocumentSizes:
     """c, c(c-1) and c(c-1)(c-2) of documents, zero if they have too few words, shape (n, 3).
@@ -38,6 +40,7 @@ class DocumentSizes:
         return np.asarray(np.maximum(np.stack([c, pairs, triples], axis=1), 0.0))
 
 
+@kernel
 @dataclass(frozen=True)
 class SizeTotals:
     """sum v c, sum v c(c-1), ..., or with `uniform` the weights of documents of such sizes."""
@@ -49,6 +52,7 @@ class SizeTotals:
         return np.asarray(v @ (sizes > 0) if self.uniform else v @ sizes)
 
 
+@kernel
 @dataclass(frozen=True, eq=False)
 class DocumentWeights:
     """r1, r2, r3 of documents, given their sizes and the totals, shape (n, 3)."""

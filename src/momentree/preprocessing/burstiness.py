@@ -20,6 +20,7 @@ from momentree.backends import (
     collected,
     taken,
 )
+from momentree.backends.kernels import kernel
 from momentree.core.choices import AutoLogScaling, LogScaling
 
 T = TypeVar("T")
@@ -107,6 +108,7 @@ def repetition(X: Any, labels: RowArray, n_groups: int, sample_weight: RowArray)
     return same / apart if apart > 0 else np.inf
 
 
+@kernel
 @dataclass(frozen=True)
 class RepeatSums:
     """s_wj of all groups, shape (n_groups, d, 1)."""
@@ -123,6 +125,7 @@ class RepeatSums:
         return B.with_data(repeats).own_tdot(own, labels, self.n_groups, out=B.total)
 
 
+@kernel
 @dataclass(frozen=True)
 class LongDocuments:
     """The weight of the documents of two tokens or more in each group, shape (n_groups,)."""
@@ -135,6 +138,7 @@ class LongDocuments:
         return found.astype(np.float64, copy=False)
 
 
+@kernel
 @dataclass(frozen=True)
 class Outsized:
     """The number of documents of more than so many tokens."""

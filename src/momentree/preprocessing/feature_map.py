@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
 
 from momentree._types import Floats
-from momentree.backends import Block, RowArray, RowBlocks, Rows, collected, in_canonical_order
-from momentree.backends.products import Dot, Product
+from momentree.backends import (
+    Block,
+    RowArray,
+    RowBlocks,
+    Rows,
+    collected,
+    in_canonical_order,
+    products,
+)
+from momentree.backends.kernels import kernel
 from momentree.core.choices import CovarianceType
 from momentree.objects import (
     BernoulliParameters,
@@ -338,10 +347,11 @@ class FeatureMap:
         else:
             # A one is its own square; Gaussian statistics include the squared length.
             right = self.moment_scale**2 if self.kind == "binary" else 1.0 - self.moment_scale
-            squares = rows.map(Product(right))
+            squares = rows.map(partial(products.product, V=right))
         return rows.each(InverseLength(self.constant**2), squares)
 
 
+@kernel
 @dataclass(frozen=True)
 class SquaredLength:
     """The sum of squares of each row, shape (n,)."""
@@ -351,6 +361,7 @@ class SquaredLength:
         return B.with_data(np.square(B.csr[0])).dot(np.ones(B.shape[1]))
 
 
+@kernel
 @dataclass(frozen=True)
 class InverseLength:
     """The inverse of the length of rows, given the sums of their squares."""
@@ -362,6 +373,7 @@ class InverseLength:
         return _inverse_roots(squares + self.more)
 
 
+@kernel
 @dataclass(frozen=True)
 class Filled:
     """The number of stored values of each row, shape (n,)."""
@@ -373,8 +385,8 @@ class Filled:
 
 def _root_mean_square(rows: Rows, weight: RowArray) -> float:
     """Return the root mean square of the stored values."""
-    squares = float(rows.sum(Dot(), rows.map(SquaredLength()), weight))
-    filled = float(rows.sum(Dot(), rows.map(Filled()), weight))
+    squares = float(rows.sum(products.dot, rows.map(SquaredLength()), weight))
+    filled = float(rows.sum(products.dot, rows.map(Filled()), weight))
     return float(np.sqrt(squares / max(filled, np.finfo(float).tiny)))
 
 

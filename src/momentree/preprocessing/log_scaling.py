@@ -10,6 +10,7 @@ import numpy as np
 from momentree._types import Floats
 from momentree._validation import check_choice
 from momentree.backends import Block, RowArray, Rows, as_rows, collected
+from momentree.backends.kernels import kernel
 from momentree.core.choices import LogScaling
 from momentree.exceptions import InvalidDataError
 
@@ -87,6 +88,7 @@ def log_scale(X: Any, log_scaling: LogScaling | None) -> LogScaled:
     return LogScaled(logs.scaled(count_per_token), count_per_token)
 
 
+@kernel
 @dataclass(frozen=True)
 class CountPerToken:
     """min(1, sqrt(24 / c)) of documents with the sums c of logarithms."""
@@ -99,6 +101,7 @@ class CountPerToken:
         return np.minimum(u, 1.0, out=u)
 
 
+@kernel
 def log2_of_one_more(x: Floats) -> Floats:
     """Return log2(1 + x)."""
     return np.asarray(np.log1p(x) / np.log(2.0))
@@ -134,6 +137,7 @@ def typical_count_per_token(
     return (float(tokens / total) if total > 0 else 1.0), float(total)
 
 
+@kernel
 @dataclass(frozen=True)
 class TokenSums:
     """sum v u c and sum v c."""

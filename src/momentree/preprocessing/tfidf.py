@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from momentree._types import Floats
-from momentree.backends import Block, RowBlocks
+from momentree.backends import Block, RowBlocks, products
 from momentree.backends.base import Kernel, OfDerived
-from momentree.backends.products import Product, TransposedProduct
 
 
 def tfidf(X: Any, sample_weight: Floats) -> Any:
@@ -72,9 +72,9 @@ def tfidf_scales(rows: RowBlocks, sample_weight: Floats) -> tuple[Floats, Floats
     lengths : ndarray of shape (n,)
         Length of each row of counts times idf; 1 for empty rows.
     """
-    documents = rows.sum(_derived(TransposedProduct(), np.sign), sample_weight)
+    documents = rows.sum(_derived(products.transposed_product, np.sign), sample_weight)
     idf = 1.0 + np.log((1.0 + sample_weight.sum()) / (1.0 + documents))
-    squares = rows.map(_derived(Product(idf**2), np.square))
+    squares = rows.map(_derived(partial(products.product, V=idf**2), np.square))
     return idf, np.sqrt(np.where(squares > 0, squares, 1.0))
 
 

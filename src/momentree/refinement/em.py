@@ -8,8 +8,8 @@ from typing import Generic, Literal, TypeVar
 import numpy as np
 
 from momentree._types import Floats, Ints
-from momentree.backends import Block, RowArray, RowBlocks, Rows
-from momentree.backends.products import TransposedProduct
+from momentree.backends import Block, RowArray, RowBlocks, Rows, products
+from momentree.backends.kernels import kernel
 from momentree.core.progress import iterations
 from momentree.core.ties import largest
 from momentree.objects import MixtureParameters
@@ -120,6 +120,7 @@ def em(
     return Refined(parameters, last, n_iter, converged, sums, sizes)
 
 
+@kernel
 @dataclass(frozen=True, eq=False)
 class Expectation:
     """S, N and the log-likelihood of samples, relative to the last component: the E-step of EM.
@@ -140,6 +141,7 @@ class Expectation:
         return B.expected(self.contrasts, self.offsets, v, out=B.total, labels=labels)
 
 
+@kernel
 @dataclass(frozen=True)
 class WeightedSums:
     """X^T (v R), and sum_i v_i R_i in the last row, for responsibilities R of shape (n, k)."""
@@ -152,7 +154,7 @@ class WeightedSums:
 
 def column_sums(rows: Rows, sample_weight: RowArray) -> Floats:
     """Return X^T v."""
-    return rows.sum(TransposedProduct(), sample_weight)
+    return rows.sum(products.transposed_product, sample_weight)
 
 
 def expected_statistics(

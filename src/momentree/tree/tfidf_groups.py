@@ -11,7 +11,7 @@ from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks
 from momentree.core.ties import largest, pivots
 from momentree.moments import RawMoments
-from momentree.moments._operators import symmetric
+from momentree.moments._base import symmetric
 from momentree.preprocessing.tfidf import tfidf_scales
 from momentree.whitening import whiten
 
