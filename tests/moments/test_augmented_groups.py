@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from momentree.backends import RowBlocks, counted_passes
 from momentree.moments import AugmentedRawMoments
-from momentree.moments.augmented_groups import GroupedRawMoments
+from momentree.moments.augmented import GroupedRawMoments
 from momentree.whitening import whiten, whiten_each
 
 N, G = 200, 3

@@ -50,17 +50,22 @@ class Members:
         if not -1 <= low <= high < g:
             raise InvalidDataError("no_such_row_groups", first=low, last=high, most=g - 1)
         self.own, self.complete = own, low >= 0
-        self._radix = g < RADIX_GROUPS
+        self._n_groups = g
 
     @property
     def order(self) -> Ints:
         """The rows that have a group, group by group, shape (m,)."""
-        own = self.own.astype(np.int16) if self._radix else self.own
+        if self.complete and self._n_groups == 1:
+            return np.arange(len(self.own))
+        own = self.own.astype(np.int16) if self._n_groups < RADIX_GROUPS else self.own
         order = np.argsort(own, kind="stable")
         return order if self.complete else order[np.count_nonzero(own < 0) :]
 
-    def by_group(self) -> Iterator[tuple[int, Ints]]:
+    def by_group(self) -> Iterator[tuple[int, Any]]:
         """Yield the groups that have rows, with their rows."""
+        if self.complete and self._n_groups == 1:
+            yield 0, slice(None)
+            return
         order = self.order
         for at in np.split(order, np.flatnonzero(np.diff(self.own[order])) + 1):
             if len(at):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from hashlib import blake2b
 from typing import Any, ClassVar, Literal, get_args
 
@@ -32,7 +33,7 @@ from momentree.exceptions import (
     InvalidParameterError,
 )
 from momentree.moments._subspaces import RitzPairs, largest_eigenvectors
-from momentree.moments.factorial import FactorialMoments
+from momentree.moments.factorial import FactorialMoments, as_row_array, row_weights, size_totals
 from momentree.moments.lda import check_alpha0
 from momentree.moments.pairs import WeightedGram, diagonal_places, packed, unpacked
 from momentree.moments.state import ROUNDING, State
@@ -42,7 +43,6 @@ from momentree.moments.state_moments import (
     spherical_moments,
     subspace_lda,
 )
-from momentree.moments.weighting import DocumentSizes, DocumentWeights, SizeTotals
 from momentree.preprocessing import log_scale
 
 StateWeighting = Literal["length", "uniform"]
@@ -255,10 +255,9 @@ class MomentState(State):
         if self.model not in ("single-topic", "lda"):
             return np.repeat(v[:, None], 3, axis=1), np.full(3, v.sum())
         uniform = self.settings["weighting"] == "uniform"
-        given = () if isinstance(one, float) else (one,)
-        sizes = rows.map(DocumentSizes(uniform, 1.0), rows.row_sums, *given)
-        weights = np.asarray(rows.map(DocumentWeights(uniform, np.ones(3)), sizes, v))
-        return weights, rows.sum(SizeTotals(uniform), sizes, v)
+        u = as_row_array(one, rows)
+        b = rows.each(partial(row_weights, uniform=uniform), rows.row_sums, v, u)
+        return b, rows.sum(partial(size_totals, uniform=uniform), rows.row_sums, u, b)
 
     def _checked(self, X: Any) -> Any:
         if self.is_counts:

@@ -23,7 +23,7 @@ from momentree.backends import Block, RowBlocks
 from momentree.exceptions import InvalidDataError
 from momentree.moments._base import BaseMoments, symmetric
 from momentree.moments._completion import Groups, complete_matrix, complete_tensor
-from momentree.moments._views import DENSE_FEATURES, View
+from momentree.moments.multiview import DENSE_FEATURES, View
 from momentree.preprocessing import observation_rates as rates_of
 
 

@@ -14,7 +14,7 @@ from momentree.decomposition import discriminators
 from momentree.decomposition.sidiwo import common_rotation
 from momentree.messages import Message
 from momentree.moments import AugmentedRawMoments
-from momentree.moments.augmented_groups import GroupedRawMoments
+from momentree.moments.augmented import GroupedRawMoments
 from momentree.objects import MixtureParameters
 from momentree.preprocessing import FeatureMap
 from momentree.refinement import em

@@ -14,7 +14,7 @@ from momentree.core.choices import Weighting
 from momentree.decomposition.sidiwo import pseudo_centers
 from momentree.messages import Message
 from momentree.moments import GroupedMoments
-from momentree.moments.weighting import three_words
+from momentree.moments.single_topic import three_words
 from momentree.objects import TopicParameters, Whitening
 from momentree.parameters import topic_parameters
 from momentree.refinement.em_groups import em_of_groups
