@@ -12,16 +12,8 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, svds
 
+import momentree._validation as valid
 from momentree._types import Floats, Ints
-from momentree._validation import (
-    as_floats,
-    check_distribution,
-    check_integer,
-    check_missing,
-    check_sample_weight,
-    check_shape,
-    generator,
-)
 from momentree.backends import Block, RowBlocks
 from momentree.core.ties import fixed_vectors
 from momentree.exceptions import InvalidDataError
@@ -152,9 +144,9 @@ class MultiviewMoments(BaseMoments):
         InvalidParameterError
             If `n_components` is not a whole number of at least 1.
         """
-        check_integer("n_components", n_components, at_least=1)
+        valid.check_integer("n_components", n_components, at_least=1)
         checked = checked_views(views)
-        v = check_sample_weight(sample_weight, checked[0][0].shape[0])
+        v = valid.check_sample_weight(sample_weight, checked[0][0].shape[0])
         rates = [rates_of(missing, v) for _, missing in checked]
         return cls([RowBlocks(X) for X, _ in checked], v, n_components, rates)
 
@@ -384,7 +376,7 @@ def checked_views(views: Sequence[Any]) -> list[tuple[Any, Any | None]]:
     """Return three views of the same samples, each with its missing cells."""
     if len(views) != 3:
         raise InvalidDataError("not_three_views", found=len(views))
-    checked = [check_missing(X) for X in views]
+    checked = [valid.check_missing(X) for X in views]
     sizes = [int(X.shape[0]) for X, _ in checked]
     if len(set(sizes)) > 1:
         raise InvalidDataError("views_of_different_samples", n_rows=sizes)
@@ -393,14 +385,14 @@ def checked_views(views: Sequence[Any]) -> list[tuple[Any, Any | None]]:
 
 def checked_means(weights: ArrayLike, means: Sequence[ArrayLike]) -> tuple[Floats, list[Floats]]:
     """Return weights (k,) that sum to 1 and three finite matrices with k rows."""
-    w = as_floats("weights", weights)
-    check_shape("weights", w, ("k",))
-    check_distribution("weights", w)
-    mu = [as_floats("means", part) for part in means]
+    w = valid.as_floats("weights", weights)
+    valid.check_shape("weights", w, ("k",))
+    valid.check_distribution("weights", w)
+    mu = [valid.as_floats("means", part) for part in means]
     if len(mu) != 3:
         raise InvalidDataError("not_three_views", found=len(mu))
     for part in mu:
-        check_shape("means", part, (len(w), "d"))
+        valid.check_shape("means", part, (len(w), "d"))
         if not np.isfinite(part).all():
             raise InvalidDataError("not_finite", parameter="means")
     return w, mu
@@ -439,7 +431,7 @@ def split_views(
     >>> [part.tolist() for part in split_views(7)]
     [[1, 2, 6], [0, 3], [4, 5]]
     """
-    check_integer("n_features", n_features, at_least=3)
-    order = generator(random_state).permutation(int(n_features))
+    valid.check_integer("n_features", n_features, at_least=3)
+    order = valid.generator(random_state).permutation(int(n_features))
     one, two, three = (np.sort(part).astype(np.intp) for part in np.array_split(order, 3))
     return one, two, three

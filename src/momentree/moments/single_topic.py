@@ -8,13 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from momentree._validation import (
-    check_choice,
-    check_counts,
-    check_parameters,
-    check_sample_weight,
-    generator,
-)
+import momentree._validation as valid
 from momentree.backends import RowArray, RowBlocks, Rows, collected
 from momentree.core.choices import Weighting
 from momentree.exceptions import InvalidDataError
@@ -114,9 +108,9 @@ class SingleTopicMoments(FactorialMoments):
         InvalidParameterError
             If `weighting` is not one of these.
         """
-        X = check_counts(X)
-        w = check_sample_weight(sample_weight, X.shape[0])
-        check_choice("weighting", weighting, get_args(Weighting))
+        X = valid.check_counts(X)
+        w = valid.check_sample_weight(sample_weight, X.shape[0])
+        valid.check_choice("weighting", weighting, get_args(Weighting))
         moments = cls.from_rows(
             RowBlocks(X), sample_weight=w, weighting=weighting, random_state=random_state
         )
@@ -183,7 +177,7 @@ class SingleTopicMoments(FactorialMoments):
         InvalidDataError
             If weights or components are not distributions or their shapes do not match.
         """
-        w, mu = check_parameters(weights, components)
+        w, mu = valid.check_parameters(weights, components)
         return PopulationMoments(w, mu.T)
 
 
@@ -199,7 +193,7 @@ def three_words(X: Any, random_state: int | np.random.RandomState | None) -> Any
         raise InvalidDataError(
             "three_words_need_whole_counts", weighting="three_words", value=value
         )
-    rng = generator(random_state)
+    rng = valid.generator(random_state)
     ends = np.cumsum(X.data.astype(np.int64))
     row_ends = np.concatenate(([0], ends))[X.indptr]
     start, c = row_ends[:-1], np.diff(row_ends)

@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 import scipy.sparse as sp
 
+from momentree import objects
 from momentree._types import Floats
 from momentree.backends import (
     Block,
@@ -22,31 +23,21 @@ from momentree.backends import (
 from momentree.backends.kernels import kernel
 from momentree.core.choices import CovarianceType
 from momentree.exceptions import InvalidDataError
-from momentree.objects import (
-    BernoulliParameters,
-    GaussianParameters,
-    IncompleteBernoulliParameters,
-    IncompleteGaussianParameters,
-    MixtureParameters,
-    PoissonParameters,
-    TiedGaussianParameters,
-    VonMisesFisherParameters,
-)
 from momentree.preprocessing.kinds import DIRECTIONS, Kind, check_kind, detect_kind
 from momentree.preprocessing.leaf_mixture import LeafMixture
 from momentree.preprocessing.outliers import Bounds
 
-_FAMILIES: dict[Kind, type[MixtureParameters]] = {
-    "binary": BernoulliParameters,
-    "counts": PoissonParameters,
-    "non_negative": GaussianParameters,
-    "real": GaussianParameters,
-    "directions": VonMisesFisherParameters,
-    "embeddings": TiedGaussianParameters,  # of older files
+_FAMILIES: dict[Kind, type[objects.MixtureParameters]] = {
+    "binary": objects.BernoulliParameters,
+    "counts": objects.PoissonParameters,
+    "non_negative": objects.GaussianParameters,
+    "real": objects.GaussianParameters,
+    "directions": objects.VonMisesFisherParameters,
+    "embeddings": objects.TiedGaussianParameters,  # of older files
 }
-_INCOMPLETE: dict[Kind, type[MixtureParameters]] = {
-    "binary": IncompleteBernoulliParameters,
-    "real": IncompleteGaussianParameters,
+_INCOMPLETE: dict[Kind, type[objects.MixtureParameters]] = {
+    "binary": objects.IncompleteBernoulliParameters,
+    "real": objects.IncompleteGaussianParameters,
 }
 
 
@@ -92,12 +83,12 @@ class FeatureMap:
         return (self.kind, p) in (("binary", 2 * d), ("real", 2 * d + 1))
 
     @property
-    def family(self) -> type[MixtureParameters]:
+    def family(self) -> type[objects.MixtureParameters]:
         """Mixture family that evaluates and refines splits; its statistics are the rows."""
         return (_INCOMPLETE if self.incomplete else _FAMILIES)[self.kind]
 
     @property
-    def leaf_family(self) -> type[MixtureParameters]:
+    def leaf_family(self) -> type[objects.MixtureParameters]:
         """Mixture family over the leaves; its statistics are the :meth:`leaf_rows`."""
         return self.family if self.leaves is None else self.leaves.family
 
@@ -162,7 +153,7 @@ class FeatureMap:
         rates = observation_rates(missing, weight)
         if rates is not None:
             moment_scale = 1.0 / rates
-        if issubclass(_FAMILIES[kind], GaussianParameters):
+        if issubclass(_FAMILIES[kind], objects.GaussianParameters):
             moment_scale = np.append(moment_scale, 0.0)
         if rates is not None:
             moment_scale = np.append(moment_scale, np.zeros(d))
