@@ -46,6 +46,11 @@ class Rows(ABC):
     gives_rows: bool = True
     """Whether single rows and row arrays may be brought to this machine."""
 
+    @property
+    def local(self) -> Any:
+        """The rows as row blocks if they are on this machine, in memory or in files, else None."""
+        return None
+
     @abstractmethod
     def sum(self, kernel: Kernel, *arrays: RowArray) -> Floats:
         """Return the sum of a kernel over all blocks: one pass over the data.
