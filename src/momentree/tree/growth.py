@@ -167,7 +167,7 @@ class Growing:
             if not unknown:
                 break
             self._split(unknown)
-        leaf: Any = np.empty(len(self._groups), dtype=np.intp)
+        leaf: Any = np.full(len(self._groups), -1)
         for i, (branch, group) in enumerate(leaves):
             reached = Message("max_leaf_nodes_reached", limit=limits.leaves)
             branch.reason = branch.reason or group.reason or reached
