@@ -68,6 +68,13 @@ def icicle_cells(root: TreeNode, *, spread: bool = False) -> list[Cell]:
     return cells
 
 
+def leaf_colors(root: TreeNode, *, spread: bool) -> list[tuple[float, float, float]]:
+    """Return the colors of the leaves by number, as on the page."""
+    cells = zip(root.nodes(), icicle_cells(root, spread=spread), strict=True)
+    hues = {node.leaf_id: cell.hue for node, cell in cells}
+    return [leaf_color(hues[j]) for j in range(sum(1 for _ in root.leaves()))]
+
+
 def spread_hue(topic: int) -> float:
     """Return the hue, in degrees, of a topic of a flat model; neighbors have distant hues."""
     return (_FIRST_HUE + _GOLDEN_ANGLE * topic) % 360.0

@@ -15,7 +15,7 @@ from momentree.report.estimators import check_fitted
 from momentree.report.figures import canvas
 from momentree.report.figures.canvas import BLUE, INK, LINE, PANEL, SOFT, plain
 from momentree.report.groups import Groups
-from momentree.report.layout import icicle_cells, leaf_color
+from momentree.report.layout import leaf_colors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,13 +64,7 @@ def group_colors(estimator: Any, *, min_cell: int = 5) -> list[tuple[float, floa
     check_fitted(estimator, "labels_")
     labels = np.asarray(estimator.labels_)
     groups = Groups.of(estimator, labels, np.empty((0, 0)), disclosure)
-    cells = icicle_cells(groups.root, spread=groups.flat)
-    hues = {
-        node.leaf_id: cell.hue
-        for node, cell in zip(groups.root.nodes(), cells, strict=True)
-        if node.leaf_id is not None
-    }
-    return [leaf_color(hues[group]) for group in range(groups.k)]
+    return leaf_colors(groups.root, spread=groups.flat)
 
 
 def plot_group_sizes(

@@ -15,7 +15,7 @@ from momentree.metrics.words import word_probabilities
 from momentree.report.estimators import counts_of_fit, fitted, topic_names
 from momentree.report.figures import canvas
 from momentree.report.figures.canvas import BLUE, INK, LINE, SOFT
-from momentree.report.layout import icicle_cells, leaf_color, spread_hue
+from momentree.report.layout import leaf_color, leaf_colors, spread_hue
 from momentree.report.topics.chart import proportions_in_columns, sort_documents
 from momentree.report.topics.evidence import MAP_SIZE, Evidence, place_documents
 
@@ -255,18 +255,13 @@ def plot_documents(estimator: Any, X: Any, ax: Axes | None = None) -> Axes:
         raise InvalidDataError("too_few_topics_for_a_map")
     at, places = placed
     ax = canvas.new_axes(8.0, 6.0) if ax is None else ax
-    cells = icicle_cells(model.root, spread=model.kind == "flat")
-    leaves = {
-        node.leaf_id: (node, cell)
-        for node, cell in zip(model.root.nodes(), cells, strict=True)
-        if node.leaf_id is not None
-    }
+    colors = leaf_colors(model.root, spread=model.kind == "flat")
+    names = {leaf.leaf_id: leaf.name for leaf in model.root.leaves()}
     size = float(np.clip(20_000.0 / max(len(at), 1), 2.0, 30.0))
     for j, place in enumerate(places):
-        node, cell = leaves[j]
         x, y = at[model.labels == j].T
-        label = f"{j}  {canvas.plain(node.name)}"
-        ax.scatter(x, y, s=size, color=leaf_color(cell.hue), linewidths=0, label=label)
+        label = f"{j}  {canvas.plain(names[j])}"
+        ax.scatter(x, y, s=size, color=colors[j], linewidths=0, label=label)
         beyond = MAP_SIZE / 2 + 1.05 * (np.array(place) - MAP_SIZE / 2)
         ax.text(beyond[0], beyond[1], str(j), ha="center", va="center", fontsize=9, color=INK)
     ax.set_xlim(-0.1 * MAP_SIZE, 1.1 * MAP_SIZE)
