@@ -135,7 +135,7 @@ def check_lengths(needed: int, each: str, **sequences: Any) -> None:
             )
 
 
-MOST_SYMBOLS = 10_000_000
+MAX_SYMBOLS = 10_000_000
 """Symbols are columns of the parameters: more would not fit into memory."""
 
 
@@ -183,7 +183,7 @@ def check_symbols(X: Any, n_symbols: int | None = None) -> Ints:
             raise InvalidDataError("symbols_not_numbers", row=row, value=str(values[row]))
         values = as_floats("X", values)
     with np.errstate(invalid="ignore"):
-        bad = ~((values >= 0) & (values < MOST_SYMBOLS) & (values % 1 == 0))
+        bad = ~((values >= 0) & (values < MAX_SYMBOLS) & (values % 1 == 0))
     if bad.any():
         at = int(np.argmax(bad))
         raise InvalidDataError("not_a_symbol", row=at, value=values[at].item())

@@ -30,8 +30,8 @@ from momentree.exceptions import EmptyCorpusError, InvalidDataError
 
 PART_BYTES = 1 << 26
 """Partitions that are smaller are joined to parts of about this size: 64 MB."""
-MOST_JOINED = 32
-LEAST_PARTS = 16
+MAX_JOINED = 32
+MIN_PARTS = 16
 """So many parts are made, if there are so many partitions, to occupy the workers."""
 SHARE = 0.5
 """Share of the memory of all workers for the data; the rest is for results and the system."""
@@ -99,7 +99,7 @@ class DaskRows(Rows):
         sizes = read.at(n_sampled).then(part).then(_size)
         largest = max(computed(sizes, reading=True), default=0)
         # The largest of three, so that one small partition does not mislead.
-        step = min(PART_BYTES // max(largest, 1), len(read.keys) // LEAST_PARTS, MOST_JOINED)
+        step = min(PART_BYTES // max(largest, 1), len(read.keys) // MIN_PARTS, MAX_JOINED)
         step = max(step, 1)
         parts, size = read.joined(part, step), largest * len(read.keys)
         memory, n_threads = memory_and_threads()

@@ -348,7 +348,12 @@ class RowBlocks(Rows):
             rows, kernel, arrays = self._derived(kernel, arrays)
             if rows is not self:
                 return rows.map(kernel, *arrays)
-        return np.asarray(self._ask(kernel, None, arrays)[0])
+        if len(self._cuts) != 2 or self.is_mapped:
+            return np.asarray(self._ask(kernel, None, arrays)[0])
+        count_pass(self.shape[0])
+        (at,) = self._blocks
+        values = kernel(self._block(at), *[_entries_of(one, at) for one in arrays])
+        return np.array(values, order="C")
 
     def map_and_sum(self, mapping: Any, kernel: Any, *arrays: RowArray) -> tuple[Floats, Floats]:
         """Return the values of a kernel, and the sum of another; see :meth:`Rows.map_and_sum`."""

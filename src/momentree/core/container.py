@@ -49,7 +49,7 @@ _FIELDS = {
     "fortran_order": re.compile(r"'fortran_order': *(True|False)"),
     "shape": re.compile(r"'shape': *\(([\d, L]*)\)"),  # Python 2 wrote 3L for 3
 }
-_LONGEST_HEADER = 10_000
+_MAX_HEADER = 10_000
 
 
 class StoredArrays(Mapping[str, NDArray[Any]]):
@@ -107,7 +107,7 @@ def read_member(archive: zipfile.ZipFile, name: str, path: Source, *, known: int
 def _in_file(name: str, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
     """Return a large array, mapped from a temporary file without a name."""
     with archive.open(info) as file:
-        head = file.read(_LONGEST_HEADER)
+        head = file.read(_MAX_HEADER)
         dtype, order, shape, start = _described(name, head)
         array = room(((info.file_size - start) // dtype.itemsize,), dtype)
         rest = head[start:]
@@ -133,7 +133,7 @@ def _described(
     if magic is None:
         raise InvalidDataError("not_an_array", name=name)
     start = magic.end() + int.from_bytes(magic["v1"] or magic["v2"], "little")
-    header = content[magic.end() : min(start, _LONGEST_HEADER)].decode("latin-1")
+    header = content[magic.end() : min(start, _MAX_HEADER)].decode("latin-1")
     fields = [pattern.search(header) for pattern in _FIELDS.values()]
     if not all(fields):
         raise InvalidDataError("array_header", name=name, header=header[:60].strip())

@@ -8,7 +8,7 @@ from momentree._types import Floats, Ints
 
 COUNT_MEAN = 10.0
 """Whole numbers with a larger mean may not be counts: ages, for example."""
-LEAST_DISPERSION = 0.8
+MIN_DISPERSION = 0.8
 """Counts of rare events that seldom repeat vary a little less than Poisson variables."""
 CERTAIN = 3.0
 """So many expected values are almost certainly (exp(-3) = 5%) not all missing."""
@@ -47,7 +47,7 @@ def are_counts(values: Floats, times: Floats | Ints) -> bool:
         return False
     mean = float(values @ times) / n
     variance = float((values - mean) ** 2 @ times) / n
-    if mean > COUNT_MEAN or variance < mean * (1 - max(1 - LEAST_DISPERSION, 2 * (2 / n) ** 0.5)):
+    if mean > COUNT_MEAN or variance < mean * (1 - max(1 - MIN_DISPERSION, 2 * (2 / n) ** 0.5)):
         return False
     beyond = 0.0
     for end, inner in ((0, 1), (-1, -2)):

@@ -20,7 +20,7 @@ BYTES_PER_ROW = 64
 """Bytes used by an empty document or record: an id, a label, the end of a row."""
 
 
-LEAST_MEMORY = 600_000_000
+MIN_MEMORY = 600_000_000
 """Bytes of memory with which anything can be done: Python with its libraries takes half of it."""
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -41,8 +41,8 @@ def memory_bytes(memory: int | str) -> int:
     if isinstance(memory, bool) or match is None or match[2] not in _UNITS:
         raise InvalidParameterError("not_a_size", parameter="memory", value=memory)
     n_bytes = int(float(match[1]) * _UNITS[match[2]])
-    if n_bytes < LEAST_MEMORY:
-        least = f"{LEAST_MEMORY // 10**6}MB"
+    if n_bytes < MIN_MEMORY:
+        least = f"{MIN_MEMORY // 10**6}MB"
         raise InvalidParameterError(
             "too_little_memory", parameter="memory", value=memory, least=least
         )

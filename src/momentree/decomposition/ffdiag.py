@@ -6,7 +6,7 @@ import numpy as np
 
 from momentree._types import Floats
 
-LONGEST_STEP = 0.9
+MAX_STEP = 0.9
 """A step I + Y with |Y| < 1 is invertible (Ziehe et al., section 2.2)."""
 SHORTEST_STEP = 1e-10
 """Steps converge quadratically near a joint diagonalizer: the next would be rounding error."""
@@ -33,7 +33,7 @@ def ffdiag(C: Floats, start: Floats, max_iter: int) -> tuple[Floats, float, int]
         n_iter += 1
         Y = _step(F)
         size = float(np.linalg.norm(Y))
-        Y *= min(1.0, LONGEST_STEP / max(size, TINY))
+        Y *= min(1.0, MAX_STEP / max(size, TINY))
         for _ in range(HALVINGS):
             tried = _scaled(C, B + Y @ B)
             if tried[2] < off:

@@ -14,7 +14,7 @@ from momentree._validation import as_floats, check_number, check_shape
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 
-MOST_SUBSETS = 20_000
+MAX_SUBSETS = 20_000
 """Subsets of components whose rank is computed; about a second."""
 
 
@@ -157,7 +157,7 @@ def _kruskal_rank(U: Floats, tol: float) -> tuple[int, bool]:
     seen = 0
     for r in range(3, min(U.shape) + 1):
         seen += comb(k, r)
-        if seen > MOST_SUBSETS:
+        if seen > MAX_SUBSETS:
             return r - 1, False
         if any(_smallest(U[:, list(at)]) <= tol for at in combinations(range(k), r)):
             return r - 1, True

@@ -11,7 +11,7 @@ from momentree.decomposition.joint_rotation import compress, jacobi
 from momentree.exceptions import InvalidParameterError
 from momentree.moments import ICAMoments
 
-MOST_COMPLETE = 16
+MAX_COMPLETE = 16
 """For more sources, sweeps over all slices would take minutes."""
 STEADY = 1e-12
 """A sweep that decreases the sum of squares by a smaller fraction rotates by less than 1e-6."""
@@ -72,7 +72,7 @@ def jade(moments: ICAMoments, *, max_iter: int = 100) -> tuple[Floats, int, bool
         raise InvalidParameterError("not_ica_moments", type=type(moments).__name__)
     check_integer("max_iter", max_iter, at_least=1)
     H = moments.cumulant_slices()
-    A = compress(H) if H.shape[1] <= MOST_COMPLETE else _significant(H)
+    A = compress(H) if H.shape[1] <= MAX_COMPLETE else _significant(H)
     _, rotation, n_iter = jacobi(A, max_iter, STEADY)
     return rotation.T, n_iter, n_iter < max_iter
 

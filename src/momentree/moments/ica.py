@@ -14,7 +14,7 @@ from momentree._types import Floats
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.moments._base import BaseMoments, symmetric
 
-MOST_SOURCES = 64
+MAX_SOURCES = 64
 """All fourth cumulants of 64 sources are 35 MB; memory grows with the fourth power."""
 RANK_TOLERANCE = 1e-12
 """Eigenvalues of the correlations below this fraction of the largest are rounding error."""
@@ -237,8 +237,8 @@ def whiten_covariance(
     values, U = values[::-1], U[:, ::-1]
     rank = int(np.count_nonzero(values > RANK_TOLERANCE * d * values[0]))
     k = rank if n_components is None else min(rank, n_components)
-    if k > MOST_SOURCES:
-        raise InvalidParameterError("too_many_sources", found=k, most=MOST_SOURCES)
+    if k > MAX_SOURCES:
+        raise InvalidParameterError("too_many_sources", found=k, most=MAX_SOURCES)
     root, U = np.sqrt(values[:k]), U[:, :k]
     U = U * np.where(U[np.abs(U).argmax(axis=0), np.arange(k)] < 0, -1.0, 1.0)
     scale = (spread * unit)[:, None]

@@ -14,7 +14,7 @@ from momentree.exceptions import InvalidDataError, InvalidParameterError
 
 Version = Literal["thesis", "paper"]
 
-MOST_DOCUMENTS = 1e200
+MAX_DOCUMENTS = 1e200
 """Largest number of documents: the square of larger numbers overflows."""
 LONGEST = 2.0**53
 """Longest document in words: larger whole numbers are not exact as floats."""
@@ -181,9 +181,9 @@ def required_samples(
     # For documents of equal length every term of the bound is proportional to 1 / sqrt(n).
     one = moment_error_bound([length], delta, order=order, m_norm=m_norm, version=version)
     root = one / epsilon
-    if root > math.sqrt(MOST_DOCUMENTS):
+    if root > math.sqrt(MAX_DOCUMENTS):
         raise InvalidParameterError(
-            "error_too_small", parameter="epsilon", value=epsilon, most=MOST_DOCUMENTS
+            "error_too_small", parameter="epsilon", value=epsilon, most=MAX_DOCUMENTS
         )
     return math.floor(root**2) + 1
 

@@ -14,7 +14,7 @@ from momentree._types import Floats
 from momentree.exceptions import InvalidDataError
 from momentree.moments._base import BaseMoments, PopulationMoments
 
-MOST_MONOMIALS = 1500
+MAX_MONOMIALS = 1500
 """More quadratic terms than this (d > 53) are too slow to regress on."""
 LARGEST = 1e30
 """Largest absolute value of y, whose cubes are averaged."""
@@ -81,7 +81,7 @@ class RegressionMoments(BaseMoments):
         d = X.shape[1]
         terms = (d + 1) * (d + 2) // 2
         n = np.count_nonzero(sample_weight)
-        self.polynomials = terms <= MOST_MONOMIALS and n >= ROWS_PER_TERM * terms
+        self.polynomials = terms <= MAX_MONOMIALS and n >= ROWS_PER_TERM * terms
         self._m1 = coefficients(X, y, self._v, 1)
         self._M2 = coefficients(X, y**2, self._v, 2) if self.polynomials else self._gaussian()
 

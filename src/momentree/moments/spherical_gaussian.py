@@ -24,7 +24,7 @@ LARGEST = 1e100
 """Largest absolute value of data; the cubes of larger numbers overflow."""
 TOLERANCE = 1e-6
 """Relative accuracy of the eigenvectors that are not noise, where d is large."""
-MOST_PRODUCTS = 200
+MAX_PRODUCTS = 200
 """Products with the covariance matrix for its eigenvectors, at most; a flat spectrum has no
 eigenvectors worth more."""
 
@@ -306,7 +306,7 @@ class SphericalGaussianMoments(BaseMoments):
             return np.asarray(squares)
 
         start = np.ones(d)
-        most = min(d, MOST_PRODUCTS)
+        most = min(d, MAX_PRODUCTS)
         signal = 1 if k is None else max(k - 1, 1)
         operator = symmetric(d, covariance)
         values, U, _ = top_eigenpairs(operator, start, signal, TOLERANCE, most)
