@@ -134,6 +134,13 @@ def test_copies_have_the_same_weights(tmp_path, unique, monkeypatch):
     assert stored.weights.sum() == pytest.approx(88)
 
 
+def test_a_folder_bounds_the_memory_of_read_corpus(tmp_path, texts):
+    source = csv(tmp_path, texts)
+    assert_equal(read_corpus(source, folder=tmp_path / "work", memory="1GB"), read_corpus(source))
+    with raises(InvalidParameterError, "not_in_parts", parameter="phrases"):
+        store_corpus(source, tmp_path / "other", phrases=True)
+
+
 def test_documents_come_in_batches(tmp_path, texts, monkeypatch):
     monkeypatch.setattr(table, "PART_BYTES", 10_000)
     for form in (csv, json_lines, parquet, shards):

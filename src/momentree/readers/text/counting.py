@@ -17,7 +17,7 @@ from momentree._types import Floats, Ints
 from momentree.core.choices import MOST_NGRAM
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 
-MOST_WORDS = 3
+MAX_PHRASE = 3
 """Maximum number of words of a phrase."""
 MIN_NPMI = 0.5
 """Neighbors are a phrase from this normalized pointwise mutual information: halfway between words
@@ -201,7 +201,7 @@ class WordCounter:
             n_found, n_kept = n_found + len(words), n_kept + sum(map(len, kept))
             found = [joined for run in kept for joined in join_neighbors(run, low, high)]
             for run in kept if phrases else ():
-                found += filter(phrases.__contains__, join_neighbors(run, high + 1, MOST_WORDS))
+                found += filter(phrases.__contains__, join_neighbors(run, high + 1, MAX_PHRASE))
             return found
 
         counter = _counter(analyze)
@@ -222,7 +222,7 @@ class WordCounter:
     def count_known(self, texts: Sequence[str], vocabulary: Sequence[str]) -> Any:
         """Count the words of a vocabulary, in its order."""
         low, high = self.ngram_range
-        high = max(high, MOST_WORDS) if self.phrases else high
+        high = max(high, MAX_PHRASE) if self.phrases else high
 
         def analyze(text: str) -> list[str]:
             kept = self.runs(text)[1]

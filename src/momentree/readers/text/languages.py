@@ -29,7 +29,7 @@ from momentree.readers.text.words import (
     stop_words,
 )
 
-_MOST_TEXTS, _MOST_CHARACTERS = 1000, 400
+_MAX_TEXTS, _MAX_CHARACTERS = 1000, 400
 """Texts of a corpus that are examined, and characters of each."""
 
 _CONFIDENT = 0.7
@@ -260,7 +260,7 @@ def _notes_on_given(found: Languages, language: str | None) -> list[Message]:
 
 def _sample(texts: Sequence[str]) -> list[str]:
     texts = [text for text in texts if text and not text.isspace()]
-    return texts if len(texts) <= _MOST_TEXTS else nsmallest(_MOST_TEXTS, texts, key=_hash)
+    return texts if len(texts) <= _MAX_TEXTS else nsmallest(_MAX_TEXTS, texts, key=_hash)
 
 
 class TextSample:
@@ -276,11 +276,11 @@ class TextSample:
     def add(self, texts: Iterable[str]) -> None:
         """Examine more texts."""
         new = [(_hash(text), _excerpt(text)) for text in texts if text and not text.isspace()]
-        self._kept = nsmallest(_MOST_TEXTS, [*self._kept, *new], key=itemgetter(0))
+        self._kept = nsmallest(_MAX_TEXTS, [*self._kept, *new], key=itemgetter(0))
 
     def merge(self, other: TextSample) -> None:
         """Add the sample of other texts."""
-        self._kept = nsmallest(_MOST_TEXTS, [*self._kept, *other._kept], key=itemgetter(0))
+        self._kept = nsmallest(_MAX_TEXTS, [*self._kept, *other._kept], key=itemgetter(0))
 
     @property
     def texts(self) -> list[str]:
@@ -290,8 +290,8 @@ class TextSample:
 
 def _excerpt(text: str) -> str:
     """Return the middle of a text, beyond headings and greetings."""
-    start = max(0, (len(text) - _MOST_CHARACTERS) // 2)
-    return text[start : start + _MOST_CHARACTERS]
+    start = max(0, (len(text) - _MAX_CHARACTERS) // 2)
+    return text[start : start + _MAX_CHARACTERS]
 
 
 def _hash(text: str) -> bytes:

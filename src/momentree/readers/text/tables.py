@@ -16,11 +16,11 @@ from momentree.readers.text.objects import Documents, DocumentStream
 
 _FEW_ROWS = 20
 """Rows by which columns are sorted for a message."""
-_MOST = 0.3
+_MIN_LETTERS = 0.3
 """Share of the characters of a column of text that are in words."""
 _MUCH_MORE = 10
 """How many times longer another column must be to win against a common name for text."""
-_FEWEST, _OFTEN, _WORDS_OF_CATEGORY, _CATEGORIES = 50, 0.05, 3, 10
+_MIN_CELLS, _OFTEN, _WORDS_OF_CATEGORY, _CATEGORIES = 50, 0.05, 3, 10
 """Cells from which a column of a few values, so rare among them, and so short, is categories."""
 _COMPARABLE = 0.25
 """Length of another column of text, relative to the one chosen, from which it is named."""
@@ -58,7 +58,7 @@ def choose_text_column(head: Table, taken: Collection[str | None]) -> tuple[str,
     n = rows_examined(len(head.names))
     letters = {name: sum(map(n_letters, head.columns[name][:n])) for name in filled}
     sizes = {name: sum(map(len, head.columns[name][:n])) for name in filled}
-    words = [name for name in filled if letters[name] >= _MOST * sizes[name]]
+    words = [name for name in filled if letters[name] >= _MIN_LETTERS * sizes[name]]
     candidates = words or filled
     length = letters if words else sizes
     longest = max(candidates, key=lambda name: length[name])
@@ -88,7 +88,7 @@ def choose_text_column(head: Table, taken: Collection[str | None]) -> tuple[str,
 def check_texts(head: Table, column: str) -> list[Message]:
     """Refuse a guessed text column of codes, numbers or categories; note one that may be such."""
     cells = [cell.strip() for cell in head.columns[column] if cell.strip()]
-    wordless = sum(map(n_letters, cells)) < _MOST * sum(map(len, cells))
+    wordless = sum(map(n_letters, cells)) < _MIN_LETTERS * sum(map(len, cells))
     if wordless and len(head.names) > 1 and roles.pick("text", [column]) is None:
         raise ReadError(
             "no_words_in_table", path=str(head.path), column=column, parameter="text_column"
@@ -96,7 +96,7 @@ def check_texts(head: Table, column: str) -> list[Message]:
     values = set(cells)
     facts = {"column": column, "n_values": len(values), "n_rows": len(cells)}
     short = all(len(value.split()) <= _WORDS_OF_CATEGORY for value in values)
-    if len(cells) < _FEWEST or not short or len(values) > _OFTEN * len(cells):
+    if len(cells) < _MIN_CELLS or not short or len(values) > _OFTEN * len(cells):
         return []
     if len(head.names) > 1 and len(values) <= _CATEGORIES:
         raise ReadError("not_documents", path=str(head.path), **facts, parameter="text_column")
