@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 
 from momentree._types import Floats, Ints
-from momentree.backends import Block, RowArray, RowBlocks, Rows
-from momentree.backends.products import TransposedProduct
+from momentree.backends import Block, RowArray, RowBlocks, Rows, products
+from momentree.backends.kernels import kernel
 from momentree.core.progress import iterations
 from momentree.core.ties import largest
 from momentree.objects import MixtureParameters
@@ -20,6 +21,8 @@ Convergence = Literal["likelihood", "weights", "centers"]
 
 LOG_ZERO = -1e4
 """Replaces log 0, so that differences are finite."""
+TINY_SIZE = 1e-9
+"""Expected number of samples that is rounding error."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,7 @@ def em(
     return Refined(parameters, last, n_iter, converged, sums, sizes)
 
 
+@kernel
 @dataclass(frozen=True, eq=False)
 class Expectation:
     """S, N and the log-likelihood of samples, relative to the last component: the E-step of EM.
@@ -139,7 +143,29 @@ class Expectation:
         """Return S without the last column, with rows N and log P added, shape (d + 2, k)."""
         return B.expected(self.contrasts, self.offsets, v, out=B.total, labels=labels)
 
+    def suppressed(
+        self, total: Floats, min_count: int, ask: Callable[[Any], Floats]
+    ) -> tuple[Floats, int]:
+        """Add components of few expected samples to the largest one; return their number, too.
 
+        The coordinator subtracts the sums of all other components from those of all samples to
+        find those of the last, so that no sums may be missing.
+        """
+        sizes = total[-2]
+        largest_size = int(sizes.argmax())
+        small = (sizes > TINY_SIZE) & (sizes < min_count)
+        small[largest_size] = False
+        if not small.any():
+            return total, 0
+        merged = total.copy()
+        merged[:-2, -1] = ask(products.transposed_product) - total[:-2, :-1].sum(axis=1)
+        merged[:-1, largest_size] += merged[:-1, small].sum(axis=1)
+        merged[:-1, small] = 0.0
+        merged[:-2, -1] = 0.0  # follows from the others
+        return merged, int(np.count_nonzero(small))
+
+
+@kernel
 @dataclass(frozen=True)
 class WeightedSums:
     """X^T (v R), and sum_i v_i R_i in the last row, for responsibilities R of shape (n, k)."""
@@ -152,7 +178,7 @@ class WeightedSums:
 
 def column_sums(rows: Rows, sample_weight: RowArray) -> Floats:
     """Return X^T v."""
-    return rows.sum(TransposedProduct(), sample_weight)
+    return rows.sum(products.transposed_product, sample_weight)
 
 
 def expected_statistics(

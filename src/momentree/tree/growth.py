@@ -13,6 +13,7 @@ import numpy as np
 from momentree._types import Floats, Ints
 from momentree.assignment.rules import Rule
 from momentree.backends import RowArray, Rows
+from momentree.backends.kernels import kernel
 from momentree.core.choices import Growth
 from momentree.core.progress import time_left
 from momentree.core.ties import SAME, largest
@@ -166,7 +167,7 @@ class Growing:
             if not unknown:
                 break
             self._split(unknown)
-        leaf: Any = np.empty(len(self._groups), dtype=np.intp)
+        leaf: Any = np.full(len(self._groups), -1)
         for i, (branch, group) in enumerate(leaves):
             reached = Message("max_leaf_nodes_reached", limit=limits.leaves)
             branch.reason = branch.reason or group.reason or reached
@@ -252,6 +253,7 @@ def _gain(group: Group) -> float:
     return -math.inf if group.split is None else group.split.gain
 
 
+@kernel
 @dataclass(frozen=True)
 class Lookup:
     """A number for each group."""
@@ -263,6 +265,7 @@ class Lookup:
         return self.table[number]
 
 
+@kernel
 @dataclass(frozen=True)
 class Divided:
     """The new groups of samples whose groups were split, else the old ones."""

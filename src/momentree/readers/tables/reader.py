@@ -14,8 +14,8 @@ from momentree._types import Ints
 from momentree._validation import check_flag, check_integer
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadError
 from momentree.messages import Message
+from momentree.readers.stored.arrays import Numbers
 from momentree.readers.stored.counts import MARK, StoredCounts
-from momentree.readers.stored.strings import Numbers
 from momentree.readers.tables import files, json_lines, separated
 from momentree.readers.tables.table import SAMPLE_ROWS, Opening, Source, Table, other_sheets
 
