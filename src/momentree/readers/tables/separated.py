@@ -139,7 +139,8 @@ class _Separated:
         while block := list(islice(rows, size)):
             if max(map(len, block)) > width or block[-1][-1].endswith(_END):
                 raise self._fault("")
-            block = [row + [""] * (width - len(row)) for row in block]
+            for row in block:
+                row += [""] * (width - len(row))
             yield len(block), [[row[j] for row in block] for j in kept]
 
     def _fault(self, details: str) -> ReadError:
