@@ -20,7 +20,7 @@ from dask.optimization import cull
 from dask.threaded import get as threaded_get
 
 from momentree.backends.allocation import reuse_memory
-from momentree.backends.passes import uncounted_passes
+from momentree.backends.base import uncounted_passes
 from momentree.backends.threads import get_num_threads, num_threads, single_threaded_blas
 from momentree.exceptions import ClusterError, InvalidDataError, MomentreeError, ReadError
 

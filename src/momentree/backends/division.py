@@ -8,24 +8,23 @@ from typing import Any
 import numpy as np
 
 from momentree._types import Ints
-from momentree.backends.kernels import Kernels
 from momentree.core.pages import in_parts
 
-BLOCK_NNZ = {"scipy": (1 << 17, 1 << 18), "numba": (1 << 18, 1 << 20)}
+BLOCK_NNZ, COMPILED_BLOCK_NNZ = (1 << 17, 1 << 18), (1 << 18, 1 << 20)
 """Stored values per block, at least and at most; between the two, there are eight blocks. Blocks
 for SciPy's functions are smaller, because their values are copied in double precision."""
-N_CHAINS = 16
+MAX_CHAINS = 16
 """Blocks are summed in this many chains for any number of threads, which fixes the order of
 additions and limits the useful number of threads."""
-LEAST_CHAINS, WORTH = 2, 2
+MIN_CHAINS, WORTH = 2, 2
 """The least number of chains, and how many stored values a chain must read for each number in its
 sum: with fewer, adding up the sums of chains would take longer than reading the rows."""
 
 
-def cuts_between_blocks(X: Any, kernels: Kernels, block_nnz: int | None) -> Ints:
+def cuts_between_blocks(X: Any, block_nnz: int | None, *, compiled: bool) -> Ints:
     """Return where the blocks of a CSR array begin, by row, and the number of rows at the end."""
     if block_nnz is None:
-        least, most = BLOCK_NNZ[kernels]
+        least, most = COMPILED_BLOCK_NNZ if compiled else BLOCK_NNZ
         # A partial sum has d rows: blocks grow with d, so that additions stay cheap.
         block_nnz = max(least, min(most, -(-X.nnz // 8)), 4 * X.shape[1])
     # Of the type of the row pointers, which would be copied otherwise.
@@ -41,12 +40,12 @@ def cuts_between_blocks(X: Any, kernels: Kernels, block_nnz: int | None) -> Ints
 def n_chains(nnz: int, size: int, most: int) -> int:
     """Return the number of chains that each read enough for a sum of this size of its own."""
     n = most
-    while n > LEAST_CHAINS and nnz < n * WORTH * size:
+    while n > MIN_CHAINS and nnz < n * WORTH * size:
         n //= 2
     return n
 
 
-def in_chains(blocks: list[slice], n: int) -> list[list[slice]]:
+def chains_of(blocks: list[slice], n: int) -> list[list[slice]]:
     """Divide blocks into at most n chains of nearly equal length.
 
     Without blocks, there is one chain with an empty block.

@@ -1,9 +1,9 @@
-"""The interface of all moments: M1, M2 as an operator, and M3 only after whitening."""
+"""The interface of all moments: M1, M2 as an operator without a d x d array, M3 whitened."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -64,3 +64,20 @@ def pairs_of(k: int) -> Iterator[tuple[Ints, Ints]]:
     a, b = np.triu_indices(k)
     for at in chunks(len(a)):
         yield a[at], b[at]
+
+
+def symmetric(d: int, times: Callable[[Floats], Floats]) -> LinearOperator:
+    """Return a symmetric operator of shape (d, d), given its products with (d,) and (d, m)."""
+    # SciPy also passes columns (d, 1) to matvec; `times` keeps either shape.
+    return LinearOperator(
+        shape=(d, d), dtype=np.float64, matvec=times, rmatvec=times, matmat=times, rmatmat=times
+    )
+
+
+def diagonal(values: Floats) -> LinearOperator:
+    """Return diag(values) as an operator."""
+
+    def times(V: Floats) -> Floats:
+        return np.asarray(values * V if V.ndim == 1 else values[:, None] * V)
+
+    return symmetric(len(values), times)
