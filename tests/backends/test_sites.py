@@ -237,8 +237,13 @@ def test_only_the_closed_list_is_answered():
         with raises(InvalidDataError, "not_in_a_question"):
             sites.sum(kernel)
     site = Site(records(), min_count=1)
-    question = {"do": "sum", "round": 2, "kernel": products.total}
-    good = encoded({**question, "arrays": [{"entry": np.ones(())}]})
+    question = {
+        "do": "sum",
+        "round": 2,
+        "kernel": products.total,
+        "arrays": [{"entry": np.ones(())}],
+    }
+    good = encoded(question)
     assert "sum" in decoded(site.answer(good))
     changes = {
         b"backends.products.total": b"os.system",

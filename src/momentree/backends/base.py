@@ -48,6 +48,11 @@ class Rows(ABC):
     few_rounds: bool = False
     """Whether fewer passes over the data are worth larger sums."""
 
+    @property
+    def local(self) -> Any:
+        """The rows as row blocks if they are on this machine, in memory or in files, else None."""
+        return None
+
     @abstractmethod
     def sum(self, kernel: Kernel, *arrays: RowArray) -> Floats:
         """Return the sum of a kernel over all blocks: one pass over the data.

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from momentree._types import Floats, Ints
 from momentree._validation import check_feature_names, check_sample_weight
 from momentree._validation.arrays import MAX_COUNT, MIN_COUNT
+from momentree._validation.tables import refuse_count
 from momentree.backends.base import RowArray, Rows
 from momentree.backends.block import Block
 from momentree.backends.kernels import kernel
@@ -196,10 +197,4 @@ def _refuse(rows: Rows, *, binary: bool) -> None:
     cell: dict[str, Any] = {"row": row, "column": int(found[row, 0]), "value": value}
     if binary:
         raise InvalidDataError("negative_not_binary" if value < 0 else "not_binary", **cell)
-    if value < 0:
-        raise InvalidDataError("negative_count", **cell)
-    if value < MIN_COUNT:
-        raise InvalidDataError("tiny_count", smallest=MIN_COUNT, **cell)
-    if np.isfinite(value):
-        raise InvalidDataError("huge_count", largest=MAX_COUNT, **cell)
-    raise InvalidDataError("missing_count", **cell)
+    refuse_count(cell)

@@ -22,10 +22,9 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_shape
 from momentree.backends.base import Kernel, OfDerived, RowArray, Rows, count_pass
 from momentree.backends.block import MAX_SPARE, Block, DenseBlock
-from momentree.backends.division import MAX_CHAINS, chains_of, cuts_between_blocks, n_chains
 from momentree.backends.kernels import block_type
 from momentree.backends.products import MAX_LISTED
-from momentree.backends.threads import run
+from momentree.backends.threads import MAX_CHAINS, chains_of, cuts_between_blocks, n_chains, run
 from momentree.core import pages
 from momentree.core.progress import Detail
 from momentree.core.sparse import as_csr, extent
@@ -130,6 +129,11 @@ class RowBlocks(Rows):
         if X is self._X:
             out._stored_numbers = self._stored_numbers
         return out
+
+    @property
+    def local(self) -> RowBlocks:
+        """These rows."""
+        return self
 
     @property
     def nnz(self) -> int:

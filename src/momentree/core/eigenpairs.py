@@ -89,7 +89,9 @@ def _pairs(
         values, U = values[::-1], U[:, ::-1]
         return values[: k + 1], fixed_vectors(values, U)[:, :n_vectors], 0.0
     values, U, residual = yield from _krylov(start, k, n_vectors, tol, max_products)
-    return values[: k + 1], fixed_vectors(values, U), residual
+    fixed = fixed_vectors(values, U[:, :n_vectors])
+    values = np.pad(values, (0, max(k - len(values), 0)))  # a span of fewer than k dimensions
+    return values[: k + 1], padded(fixed, n_vectors), residual
 
 
 def _krylov(
@@ -138,12 +140,7 @@ def _krylov(
         # A closed span is invariant. Its complement may still contain components, for example if
         # two are exactly balanced: try a random direction in it, and stop if that adds none.
         Q = orthonormal(rng.standard_normal((d, 1)) if closed else rest, known)
-    values = np.pad(values, (0, max(k - len(values), 0)))
-    return (
-        values,
-        padded(known @ S[:, :n_vectors], n_vectors),
-        0.0 if closed or n == d else residual,
-    )
+    return values, known @ S, 0.0 if closed or n == d else residual
 
 
 def _due(j: int) -> bool:

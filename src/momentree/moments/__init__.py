@@ -1,5 +1,6 @@
 """Moments: compute M1, M2 and whitened slices of M3 from data or parameters."""
 
+from momentree.moments._base import PopulationMoments
 from momentree.moments.augmented import AugmentedRawMoments
 from momentree.moments.bernoulli import BernoulliMoments
 from momentree.moments.bernoulli_bias import (
@@ -14,7 +15,6 @@ from momentree.moments.ica import ICAMoments
 from momentree.moments.lda import LDAMoments
 from momentree.moments.moment_error_bounds import moment_error_bound, required_samples
 from momentree.moments.multiview import MultiviewMoments, split_views
-from momentree.moments.population import PopulationMoments
 from momentree.moments.product import ProductMoments
 from momentree.moments.regressions import RegressionMoments
 from momentree.moments.sample_means import PoissonMoments, RawMoments

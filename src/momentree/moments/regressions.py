@@ -12,8 +12,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 import momentree._validation as valid
 from momentree._types import Floats
 from momentree.exceptions import InvalidDataError
-from momentree.moments._base import BaseMoments
-from momentree.moments.population import PopulationMoments
+from momentree.moments._base import BaseMoments, PopulationMoments
 
 MOST_MONOMIALS = 1500
 """More quadratic terms than this (d > 53) are too slow to regress on."""

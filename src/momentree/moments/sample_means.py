@@ -12,8 +12,8 @@ from momentree._types import Floats
 from momentree._validation import check_counts, check_means, check_sample_weight
 from momentree.backends import Block, RowArray, RowBlocks, Rows
 from momentree.backends.kernels import kernel
+from momentree.moments._base import PopulationMoments
 from momentree.moments.factorial import FactorialMoments
-from momentree.moments.population import PopulationMoments
 
 
 @kernel

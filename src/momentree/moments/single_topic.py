@@ -12,8 +12,8 @@ import momentree._validation as valid
 from momentree.backends import RowArray, RowBlocks, Rows, collected
 from momentree.core.choices import Weighting
 from momentree.exceptions import InvalidDataError
+from momentree.moments._base import PopulationMoments
 from momentree.moments.factorial import FactorialMoments, document_weights
-from momentree.moments.population import PopulationMoments
 
 
 class SingleTopicMoments(FactorialMoments):

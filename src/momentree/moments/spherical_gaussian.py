@@ -17,9 +17,8 @@ from momentree.backends.kernels import kernel
 from momentree.core.eigenpairs import top_eigenpairs
 from momentree.core.sparse import as_csr
 from momentree.exceptions import InvalidDataError
-from momentree.moments._base import BaseMoments, symmetric
+from momentree.moments._base import BaseMoments, PopulationMoments, symmetric
 from momentree.moments.augmented import AugmentedRawMoments
-from momentree.moments.population import PopulationMoments
 
 Variances = Literal["shared", "own"]
 
