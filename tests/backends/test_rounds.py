@@ -11,11 +11,11 @@ import pytest
 
 import momentree as mt
 from momentree import Site, State, next_round
-from momentree.backends import Rounds
+from momentree.backends import Rounds, RowBlocks
 from momentree.backends.sites import DESCRIBE
 from momentree.decomposition import sidiwo
 from momentree.exceptions import InvalidDataError, MomentreeWarning, ReadError
-from momentree.moments import SingleTopicMoments
+from momentree.moments import SingleTopicMoments, SphericalGaussianMoments
 from momentree.objects import BernoulliParameters
 from momentree.refinement.em import column_sums, expected_statistics
 
@@ -83,17 +83,25 @@ def test_moments_take_few_rounds_with_few_columns():
     assert len(fit_in_rounds(mt.PoissonMixture(K, start="moments", refine=None), [wide])) > 15
 
 
-def test_a_decomposition_of_the_moments_of_all_sites():
+MOMENTS = {
+    "words": lambda rows: SingleTopicMoments.from_rows(rows, sample_weight=rows.ones()),
+    "numbers": lambda rows: SphericalGaussianMoments(rows, rows.ones(), n_components=K),
+    "own variances": lambda rows: SphericalGaussianMoments(rows, rows.ones(), variances="own"),
+}
+
+
+@pytest.mark.parametrize("moments", MOMENTS.values(), ids=MOMENTS)
+def test_a_decomposition_of_the_moments_of_all_sites(moments):
     """Any algorithm on rows goes through rounds."""
     X = rows_of("single-topic")
 
-    class Moments:
+    class Decomposition:
         def fit(self, rows):
-            self.found = sidiwo(SingleTopicMoments.from_rows(rows, sample_weight=rows.ones()), K)
+            self.found = sidiwo(moments(rows), K)
 
-    model = Moments()
+    model = Decomposition()
     fit_in_rounds(model, np.split(X, 3))
-    expected = sidiwo(SingleTopicMoments.from_data(X), K)
+    expected = sidiwo(moments(RowBlocks(X)), K)
     np.testing.assert_allclose(model.found.centers, expected.centers, rtol=0, atol=1e-9)
 
 

@@ -16,7 +16,7 @@ from momentree._fit import warn_caller
 from momentree._types import Floats
 from momentree.backends.base import Kernel, RowArray, Rows, count_pass
 from momentree.backends.questions import decoded, encoded
-from momentree.backends.sites import DESCRIBE, State, fingerprint_of, states_of
+from momentree.backends.sites import DESCRIBE, State, fingerprint_of
 from momentree.exceptions import InvalidDataError, MomentreeError, MomentreeWarning
 
 Transport = Callable[[bytes], bytes]
@@ -43,13 +43,13 @@ def _named(arrays: Iterable[Any]) -> list[Any]:
     return [array.number if isinstance(array, _Map) else array for array in arrays]
 
 
-def _needed(arrays: Iterable[Any], found: dict[int, _Map]) -> dict[int, _Map]:
+def _needed(arrays: Iterable[Any], maps: dict[int, _Map]) -> dict[int, _Map]:
     """Collect the maps from which row arrays are computed."""
     for array in arrays:
-        if isinstance(array, _Map) and array.number not in found:
-            found[array.number] = array
-            _needed(array.arrays, found)
-    return found
+        if isinstance(array, _Map) and array.number not in maps:
+            maps[array.number] = array
+            _needed(array.arrays, maps)
+    return maps
 
 
 class SiteArray:
@@ -130,8 +130,8 @@ class RemoteRows(Rows):
     def _note_suppressed(self, state: State) -> None:
         if self._warns and any(state.suppressed.values()) and not any(self.suppressed_.values()):
             warn_caller(MomentreeWarning("sites_suppress"))
-        for name, found in state.suppressed.items():
-            self.suppressed_[name] += found
+        for name, number in state.suppressed.items():
+            self.suppressed_[name] += number
 
 
 class Sites(RemoteRows):
@@ -211,9 +211,9 @@ class Sites(RemoteRows):
 
     def map(self, kernel: Kernel, *arrays: RowArray) -> SiteArray:
         """Return the values of a kernel, which stay at the sites; see :meth:`Rows.map`."""
-        found = super().map(kernel, *arrays)
-        self._arrays.add(found)
-        return found
+        values = super().map(kernel, *arrays)
+        self._arrays.add(values)
+        return values
 
     def _ask(self, question: dict[str, Any], maps: list[_Map]) -> State:
         # Sites keep the row arrays that may be needed again, and drop the others.
@@ -251,11 +251,11 @@ def _without_parts(state: State) -> State:
 def _refusal(answer: Any, site: int) -> InvalidDataError:
     """Return the error of an answer that is not a state."""
     try:
-        found = decoded(answer)
+        content = decoded(answer)
     except (MomentreeError, TypeError):
-        found = None
-    if isinstance(found, dict) and isinstance(found.get("refused"), str):
-        return InvalidDataError("site_refuses", site=site, reason=found["refused"])
+        content = None
+    if isinstance(content, dict) and isinstance(content.get("refused"), str):
+        return InvalidDataError("site_refuses", site=site, reason=content["refused"])
     return InvalidDataError("bad_answer", site=site)
 
 
@@ -299,7 +299,8 @@ class Rounds(RemoteRows):
 
     def __init__(self, answers: Iterable[State | bytes]) -> None:
         self._states: dict[int, State] = {}
-        for state in states_of(answers):
+        for answer in answers:
+            state = answer if isinstance(answer, State) else State.from_bytes(answer)
             known = self._states.get(state.round)
             self._states[state.round] = state if known is None else known.merge(state)
         description = self._answer(DESCRIBE, 1)

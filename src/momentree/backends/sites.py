@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextvars import Context
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -223,20 +223,20 @@ class State:
         ReadError
             If the bytes are damaged, or those of something else.
         """
-        found = decoded(content)
-        if not isinstance(found, dict) or not _is_answer(found):
+        answer = decoded(content)
+        if not isinstance(answer, dict) or not _is_answer(answer):
             raise ReadError("not_an_answer")
         return cls(
-            b"",
-            found["of"],
-            found["round"],
-            found["rows"],
-            found["sum"],
-            found["columns"],
-            found["named"],
-            dict(zip(SUPPRESSED, found["suppressed"], strict=True)),
-            frozenset(found["parts"]),
-            json.loads(found["about"]),
+            question=b"",
+            fingerprint=answer["of"],
+            round=answer["round"],
+            n_rows=answer["rows"],
+            total=answer["sum"],
+            columns=answer["columns"],
+            named=answer["named"],
+            suppressed=dict(zip(SUPPRESSED, answer["suppressed"], strict=True)),
+            parts=frozenset(answer["parts"]),
+            about=json.loads(answer["about"]),
         )
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -355,10 +355,10 @@ class Site:
             X, self.columns = X[:, np.flatnonzero(~rare)], self.columns[~rare]
         self._X = sp.csr_array(X)
         self._rows = RowBlocks(self._X)
-        found = hashlib.sha256()
+        digest = hashlib.sha256()
         for part in (self._X.data, self._X.indices, self._X.indptr):
-            found.update(np.ascontiguousarray(part).tobytes())
-        self._digest = found.hexdigest()
+            digest.update(np.ascontiguousarray(part).tobytes())
+        self._digest = digest.hexdigest()
         self._arrays: dict[int, Any] = {}
         self.suppressed_ = {"columns": int(np.count_nonzero(rare)), "rows": 0, "sums": 0}
         self.questions_: Counter[str] = Counter()
@@ -492,8 +492,8 @@ class Site:
         if self._min_count == 1 or not groups:
             return arrays, 0
         table = np.stack([arrays[i].astype(np.int64) for i in groups], axis=1)
-        _, of, sizes = np.unique(table, axis=0, return_inverse=True, return_counts=True)
-        small = sizes[of.ravel()] < self._min_count
+        _, group, sizes = np.unique(table, axis=0, return_inverse=True, return_counts=True)
+        small = sizes[group.ravel()] < self._min_count
         small &= arrays[groups[0]] >= 0
         if not small.any():
             return arrays, 0
@@ -517,8 +517,8 @@ class Site:
             other = replace(kernel, kernel=other) if derived else other
             return np.asarray(rows.sum(other, *arrays))
 
-        found: tuple[Floats, int] = suppress(total, self._min_count, ask)
-        return found
+        rest: tuple[Floats, int] = suppress(total, self._min_count, ask)
+        return rest
 
 
 def read_question(question: bytes) -> dict[str, Any]:
@@ -555,42 +555,33 @@ def _union(state: State, other: State) -> list[str] | None:
     return sorted({*mine, *others})
 
 
-def _is_answer(found: Mapping[str, Any]) -> bool:
+def _is_answer(content: Mapping[str, Any]) -> bool:
     """Return whether a dictionary has the content of a state."""
-    total, columns, parts = found.get("sum"), found.get("columns"), found.get("parts")
-    counts, about = found.get("suppressed"), found.get("about")
+    total, columns, about = (content.get(name) for name in ("sum", "columns", "about"))
+    counts = content.get("suppressed")
     kinds: list[tuple[type, Any]] = [
-        (str, [found.get("of"), about]),
-        (int, [found.get("round"), found.get("rows")]),
-        (bool, [found.get("named")]),
+        (str, [content.get("of"), about]),
+        (int, [content.get("round"), content.get("rows")]),
+        (bool, [content.get("named")]),
         (str, [] if columns is None else columns),
-        (str, parts),
+        (str, content.get("parts")),
         (int, counts),
     ]
     if not all(_all(kind, values) for kind, values in kinds) or len(counts or []) != 3:
         return False
-    if columns is None and not (isinstance(total, np.ndarray) and total.dtype.kind in "biuf"):
-        return False
-    if columns is not None and total is not None:
+    if columns is None:
+        if not isinstance(total, np.ndarray) or total.dtype.kind not in "biuf":
+            return False
+        if np.isnan(total).any():
+            return False
+    elif total is not None:
         return False
     try:
         facts = json.loads(str(about))
     except (ValueError, RecursionError):
         return False
-    is_number = total is None or not np.isnan(total).any()
-    return is_number and _all(dict, facts) and min(found["rows"], *(counts or [])) >= 0
+    return _all(dict, facts) and min(content["rows"], *(counts or [])) >= 0
 
 
 def _all(kind: type, values: Any) -> bool:
     return isinstance(values, list) and all(type(value) is kind for value in values)
-
-
-def states_of(answers: Iterable[State | bytes]) -> list[State]:
-    """Return answers as states.
-
-    Parameters
-    ----------
-    answers : iterable of State or bytes
-        States, or their bytes.
-    """
-    return [one if isinstance(one, State) else State.from_bytes(one) for one in answers]

@@ -302,13 +302,13 @@ def _reader_of(description: backends.State, columns: list[str]) -> dict[str, Any
     known = [about["reader"] for about in description.about if about.get("reader")]
     if not known:
         return None
-    found = known[0]
-    if "codes" in found:
+    first = known[0]
+    if "codes" in first:
         names: dict[str, str] = {}
         for reader in reversed(known):
             names |= reader.get("names", {})
-        found = {**found, "names": names}
-    return _with_columns(found, columns)
+        first = {**first, "names": names}
+    return _with_columns(first, columns)
 
 
 def _described(run: Run, states: Sequence[backends.State], n_columns: int, model: str) -> str:

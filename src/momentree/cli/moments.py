@@ -245,7 +245,7 @@ def merge(
 ) -> None:
     """Merge the answers of several tables or sites, and continue with the next question or a model.
 
-    Moments take about 12 rounds, and each step of EM is one more; a tree takes about a hundred. The
+    Moments take 12 to 30 rounds, and each step of EM is one more; a tree takes about a hundred. The
     result is that of the pooled rows, up to rounding, if no site suppressed anything.
     """
     fits = next_round is not None or fit is not None

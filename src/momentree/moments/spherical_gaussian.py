@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -11,7 +12,8 @@ from scipy.sparse.linalg import LinearOperator
 
 import momentree._validation as valid
 from momentree._types import Floats
-from momentree.backends import Block, RowBlocks
+from momentree.backends import Block, RowArray, RowBlocks, Rows, products
+from momentree.backends.kernels import kernel
 from momentree.core.eigenpairs import top_eigenpairs
 from momentree.core.sparse import as_csr
 from momentree.exceptions import InvalidDataError
@@ -49,9 +51,9 @@ class SphericalGaussianMoments(BaseMoments):
 
     Parameters
     ----------
-    rows : RowBlocks of shape (n, d)
+    rows : Rows of shape (n, d)
         Any numbers.
-    sample_weight : ndarray of shape (n,)
+    sample_weight : row array of shape (n,)
         Weights >= 0, not all zero.
     n_components, variances, centered : int or None, {"shared", "own"}, bool
         As in :meth:`from_data`.
@@ -113,33 +115,33 @@ class SphericalGaussianMoments(BaseMoments):
 
     def __init__(
         self,
-        rows: RowBlocks,
-        sample_weight: Floats,
+        rows: Rows,
+        sample_weight: RowArray,
         *,
         n_components: int | None = None,
         variances: Variances = "shared",
         centered: bool = False,
         shift: Floats | None = None,
     ) -> None:
-        n, d = rows.shape
+        d = rows.shape[1]
         self.variances = variances
         offset = np.zeros(d) if shift is None else shift
-        self._rows, self._v = rows, sample_weight / sample_weight.sum()
-        self._raw = AugmentedRawMoments(rows, sample_weight, np.ones(n), np.ones(d), 1.0)
+        self._rows = rows
+        self._raw = AugmentedRawMoments(rows, sample_weight, rows.ones(), np.ones(d), 1.0)
         self._mean = self._raw.m1[:d]
         # All moments are those of y = (x + move, constant), with x the rows as they are stored.
         self._move = -self._mean if centered else offset
         self.shift = self._mean + offset if centered else np.zeros(d)
         self.constant: float | None = None
-        noise, largest = self._noise(n_components)
+        noise, largest = self._noise(n_components, sample_weight)
         if centered:
             self.constant = float(np.sqrt(largest)) if largest > 0 else 1.0
-        self.variance = float(self._v @ noise)
+        total = float(rows.total(sample_weight))
+        self.variance = float(rows.total(noise)) / total
         self.weighted_variances = self.variance * self.m1
         if variances == "own":
-            weighted = self._v * noise
-            sums = rows.sum(lambda B: B.tdot(weighted[B.at]))
-            self.weighted_variances = self._moved(np.append(sums, weighted.sum()))
+            sums = rows.sum(products.transposed_product, noise) / total
+            self.weighted_variances = self._moved(np.append(sums, self.variance))
 
     @classmethod
     def from_data(
@@ -287,23 +289,21 @@ class SphericalGaussianMoments(BaseMoments):
             last = last + self.constant * V[d]
         return np.concatenate([V[:d], np.asarray(last)[None]])
 
-    def _noise(self, k: int | None) -> tuple[Floats, float]:
-        """Return the mean squared score of each row in the directions of pure noise.
+    def _noise(self, k: int | None, weight: RowArray) -> tuple[RowArray, float]:
+        """Return the mean squared score of each row in the directions of pure noise, times v.
 
         Also return the largest eigenvalue of the covariance matrix.
         """
         d, m = len(self._mean), self._mean
-        raw = self._raw.m2
+        raw, rows = self._raw.m2, self._rows
 
         def covariance(V: Floats) -> Floats:
             V = np.asarray(V, dtype=np.float64)
             product = raw @ np.concatenate([V, -np.asarray(m @ V)[None]])
             return np.asarray(product[:d] - np.multiply.outer(m, product[d]))
 
-        def scores(U: Floats) -> Floats:
-            right, last = np.ascontiguousarray(U), m @ U
-            squares = self._rows.map(lambda B: np.square(B.dot(right) - last).sum(axis=1))
-            return np.asarray(squares)
+        def scores(U: Floats) -> RowArray:
+            return rows.map(partial(squared_scores, U=np.ascontiguousarray(U), mean=m @ U))
 
         start = np.ones(d)
         most = min(d, MAX_PRODUCTS)
@@ -314,11 +314,33 @@ class SphericalGaussianMoments(BaseMoments):
         if k is None:
             flipped = symmetric(d, lambda V: largest * V - covariance(V))
             _, U, _ = top_eigenpairs(flipped, start, 1, TOLERANCE, d)
-            return scores(U), largest
-        distances = self._rows.map(lambda B: _squared_distances(B, m))
+            return rows.each(partial(noise_of, n_directions=1), weight, scores(U)), largest
+        arrays = [rows.map(partial(squared_distances, mean=m))]
         if k > 1:
-            distances = np.maximum(distances - scores(U[:, : k - 1]), 0.0)
-        return distances / (d - k + 1), largest
+            arrays.append(scores(U[:, : k - 1]))
+        return rows.each(partial(noise_of, n_directions=d - k + 1), weight, *arrays), largest
+
+
+@kernel
+def squared_scores(B: Block, *, U: Floats, mean: Floats) -> Floats:
+    """Return the sum of (x . u - mean)^2 over the columns u of U, for each row of a block."""
+    return np.asarray(np.square(B.dot(U) - mean).sum(axis=1))
+
+
+@kernel
+def squared_distances(B: Block, *, mean: Floats) -> Floats:
+    """Return |x - mean|^2 of each row of a block."""
+    data, indices, indptr = B.csr
+    each = np.square(data - mean[indices]) - np.square(mean[indices])
+    sums = np.concatenate([[0.0], np.cumsum(each)])
+    return np.asarray(np.diff(sums[indptr]) + mean @ mean)
+
+
+@kernel
+def noise_of(v: Floats, squares: Floats, *signal: Floats, n_directions: int) -> Floats:
+    """Return v times the mean of squared scores, without those of the directions of a signal."""
+    rest = np.maximum(squares - signal[0], 0.0) if signal else squares
+    return np.asarray(v * rest / n_directions)
 
 
 class PopulationSphericalGaussianMoments(PopulationMoments):
@@ -389,11 +411,3 @@ def _checked(X: Any) -> Any:
     if huge.any():
         raise InvalidDataError("huge_value", largest=LARGEST, **valid.first_cell(X, huge))
     return X
-
-
-def _squared_distances(B: Block, m: Floats) -> Floats:
-    """Return |x - m|^2 of each row of a block."""
-    data, indices, indptr = B.csr
-    each = np.square(data - m[indices]) - np.square(m[indices])
-    sums = np.concatenate([[0.0], np.cumsum(each)])
-    return np.asarray(np.diff(sums[indptr]) + m @ m)
