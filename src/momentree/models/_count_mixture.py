@@ -39,11 +39,11 @@ from momentree.refinement import em, renewing_em
 from momentree.refinement.em import column_sums, m_step, soft_sums
 from momentree.tree.growth import Grown, Limits, grow
 from momentree.tree.online import BatchUpdate
-from momentree.tree.search import TopicSearch
 from momentree.tree.search_sample import is_sampled, searched, with_all_words
 from momentree.tree.split import SPLIT_ITER
+from momentree.tree.splitters import TopicSplitter
 from momentree.tree.texts import FitsTexts
-from momentree.tree.topic_split import TopicSplitter
+from momentree.tree.topic_search import TopicSearch
 
 Start = Literal["auto", "tree", "tfidf", "moments"]
 

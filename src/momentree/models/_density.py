@@ -37,13 +37,12 @@ from momentree.inference import log_posterior
 from momentree.messages import Message
 from momentree.models._decomposers import Decomposer, check_decomposer, with_named_decomposition
 from momentree.models._sample import draw_components
-from momentree.models.selection.bic import FEW_SAMPLES, MOST_COMPONENTS, guarded_search
+from momentree.models.selection import FEW_SAMPLES, MOST_COMPONENTS, guarded_search
 from momentree.objects.mixtures import check_sums
 from momentree.persistence import SavedEstimator
 from momentree.tree.names import NamedGroups
 from momentree.tree.naming import name_by_number
-from momentree.tree.node import TreeNode
-from momentree.tree.one_level import one_level
+from momentree.tree.node import TreeNode, one_level
 
 log = logging.getLogger("momentree.models")
 package_log = logging.getLogger("momentree")

@@ -14,7 +14,7 @@ from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks, Rows, collected
 from momentree.objects import MixtureParameters, MixtureSums
 from momentree.refinement.em import column_sums, expected_statistics
-from momentree.refinement.growing import Growing
+from momentree.refinement.search import MixtureSearch
 
 P = TypeVar("P", bound=MixtureParameters)
 Bools: TypeAlias = NDArray[np.bool_]
@@ -192,15 +192,15 @@ def renewing_em(
 
     Notes
     -----
-    The mixture of the batch is found as by one start of :class:`Growing`, which takes about as long
-    as EM from one random start.
+    The mixture of the batch is found as by one start of :class:`MixtureSearch`, which takes about
+    as long as EM from one random start.
     """
     k, most = start.n_components, max(most, start.n_components)
     to, unlike = np.arange(k), 0.0
     n_batch = float(sample_weight.sum())
     if column_scale is not None and most > 1 and n_batch >= 2 * LEAST_SIZE:
         # One more than known, so that a further one need not share a component with others.
-        growing = Growing(
+        growing = MixtureSearch(
             collected(rows), type(start), sample_weight, column_scale, most + 1, smoothing
         )
         alone = growing.search(brief=True)

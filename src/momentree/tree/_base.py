@@ -39,12 +39,12 @@ from momentree.objects import MixtureParameters, MixtureSums
 from momentree.persistence import SavedEstimator
 from momentree.tree.cuts import Merges
 from momentree.tree.growth import Grown, log
+from momentree.tree.leaves import RefinedLeaves, refine_leaves, rule_assigner
 from momentree.tree.names import NamedGroups
 from momentree.tree.node import StoredTree, TreeNode, why_no_more
 from momentree.tree.notebook import repr_html
 from momentree.tree.online_tree import OnlineTree
 from momentree.tree.page import TopicsPage
-from momentree.tree.refine import RefinedLeaves, refine_leaves, rule_assigner
 from momentree.tree.stopping import Stop, TopicStop
 
 if TYPE_CHECKING:

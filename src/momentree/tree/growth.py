@@ -18,7 +18,7 @@ from momentree.assignment.rules import Rule
 from momentree.backends import RowArray, Rows
 from momentree.messages import Message
 from momentree.objects import MixtureParameters
-from momentree.tree.split import Groups, Split, Splitter
+from momentree.tree.split import SampleGroups, Split, Splitter
 from momentree.tree.stopping import AcceptanceCriterion, accept_all
 
 log = logging.getLogger("momentree.tree")
@@ -111,7 +111,7 @@ class Group:
         return self.parent.split, self.side
 
 
-class Growing:
+class TreeGrowth:
     """A tree that grows further on demand, and computes all splits of a level at once.
 
     "best_first" always splits the leaf with the largest gain; "depth" splits level by level, on
@@ -219,7 +219,7 @@ class Growing:
         place[[group.number for group in wanted]] = np.arange(len(wanted))
         own = self._rows.each(Lookup(place), self._number)
         parents = [group.made_by for group in wanted]
-        groups = Groups(self._rows, self._weight, self._factor, own, len(wanted), parents)
+        groups = SampleGroups(self._rows, self._weight, self._factor, own, len(wanted), parents)
         splits = self._splitter(groups)
         reasons = self._criterion(splits, groups)
         made = max((len(s.sizes) for s in splits.found if isinstance(s, Split)), default=1)
@@ -285,6 +285,6 @@ def grow(
     growth: Growth = "best_first",
     criterion: AcceptanceCriterion = accept_all,
 ) -> Grown:
-    """Grow a tree of samples from the root; see :class:`Growing`."""
-    growing = Growing(rows, sample_weight, factor, splitter, growth=growth, criterion=criterion)
+    """Grow a tree of samples from the root; see :class:`TreeGrowth`."""
+    growing = TreeGrowth(rows, sample_weight, factor, splitter, growth=growth, criterion=criterion)
     return growing.grown(limits)

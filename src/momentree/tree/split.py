@@ -21,7 +21,7 @@ SPLIT_ITER = 15
 
 
 @dataclass(frozen=True)
-class Groups:
+class SampleGroups:
     """Groups of samples that are split at once.
 
     Attributes
@@ -56,13 +56,13 @@ class Groups:
         return np.stack([split.sums[:, side] for split, side in known])
 
     @classmethod
-    def one(cls, rows: Rows, weight: RowArray, factor: RowArray) -> Groups:
+    def one(cls, rows: Rows, weight: RowArray, factor: RowArray) -> SampleGroups:
         """Return all samples as one group."""
         return cls(
             rows, weight, factor, rows.placed(np.broadcast_to(np.int32(0), rows.shape[:1])), 1
         )
 
-    def alone(self) -> list[tuple[RowArray, Groups]]:
+    def alone(self) -> list[tuple[RowArray, SampleGroups]]:
         """Return each group alone, and its samples.
 
         In memory, these are a copy of its rows, and their numbers. Rows elsewhere stay there, all
@@ -74,7 +74,7 @@ class Groups:
             for j in range(self.n_groups):
                 inside = rows.each(Inside(j), self.own)
                 weight = rows.each(WeightInside(), self.weight, inside)
-                found.append((inside, Groups.one(rows, weight, self.factor)))
+                found.append((inside, SampleGroups.one(rows, weight, self.factor)))
             return found
         own = np.asarray(self.own)
         if self.n_groups == 1 and not own.any():
@@ -83,7 +83,7 @@ class Groups:
         ends = np.searchsorted(own[order], np.arange(self.n_groups + 1))
         weight, factor = np.asarray(self.weight), np.asarray(self.factor)
         parts = [order[a:b] for a, b in pairwise(ends)]
-        return [(at, Groups.one(rows.take(at), weight[at], factor[at])) for at in parts]
+        return [(at, SampleGroups.one(rows.take(at), weight[at], factor[at])) for at in parts]
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class Splits:
 
     @classmethod
     def joined(cls, rows: Rows, parts: Sequence[tuple[RowArray, Splits]]) -> Splits:
-        """Return the splits of groups that were split one by one; see :meth:`Groups.alone`."""
+        """Return the splits of groups that were split one by one by :meth:`SampleGroups.alone`."""
         found = [part.found[0] for _, part in parts]
         if isinstance(rows, RowBlocks):
             side = np.zeros(rows.shape[0], dtype=np.int16)
@@ -148,7 +148,7 @@ class Splits:
         return cls(found, sides)
 
 
-Splitter: TypeAlias = Callable[[Groups], Splits]
+Splitter: TypeAlias = Callable[[SampleGroups], Splits]
 """Splits groups of samples."""
 
 
@@ -193,7 +193,7 @@ def small_side(sizes: Floats, least: float) -> Message | None:
     return None
 
 
-def sides_of(rules: Sequence[Rule | None], groups: Groups, *, ordered: bool = True) -> Sides:
+def sides_of(rules: Sequence[Rule | None], groups: SampleGroups, *, ordered: bool = True) -> Sides:
     """Return the sides of a rule for each group, largest first if `ordered`.
 
     Samples of a group without a rule have the largest side number.
@@ -225,7 +225,7 @@ def sides_of(rules: Sequence[Rule | None], groups: Groups, *, ordered: bool = Tr
     )
 
 
-def _sides(rules: Sequence[Rule | None], groups: Groups) -> Sides:
+def _sides(rules: Sequence[Rule | None], groups: SampleGroups) -> Sides:
     p = groups.rows.shape[1]
     kernel = SidesByRule.of(rules, p)
     s = kernel.n_sides

@@ -29,11 +29,10 @@ from momentree.objects import TopicParameters
 from momentree.preprocessing import log_scale
 from momentree.preprocessing.burstiness import with_frequent_words, with_scaling
 from momentree.preprocessing.log_scaling import typical_count_per_token
-from momentree.refinement.em_groups import SumsAndWeights, group_sums
+from momentree.refinement.em import SumsAndWeights, group_sums
 from momentree.tree._base import TreeEstimator
 from momentree.tree.growth import Grown, Limits, grow, log
-from momentree.tree.refine import rule_assigner, use_topics_of_sides
-from momentree.tree.search import TopicSearch, tree_over
+from momentree.tree.leaves import rule_assigner, use_topics_of_sides
 from momentree.tree.search_sample import (
     SEARCHED_WORDS,
     growth_sample,
@@ -43,8 +42,9 @@ from momentree.tree.search_sample import (
 )
 from momentree.tree.selection import ComponentChoice
 from momentree.tree.split import SPLIT_ITER
+from momentree.tree.splitters import TopicSplitter
 from momentree.tree.stopping import accept_all, topic_bic
-from momentree.tree.topic_split import TopicSplitter
+from momentree.tree.topic_search import TopicSearch, tree_over
 
 
 @dataclass(frozen=True)

@@ -36,13 +36,12 @@ from momentree.inference import log_joint, log_multinomial, log_posterior
 from momentree.objects import MixtureSums, TopicParameters
 from momentree.preprocessing import log_scale
 from momentree.preprocessing.log_scaling import check_scaling
-from momentree.refinement.em_groups import group_sums
-from momentree.tree.build import build_nodes
+from momentree.refinement.em import group_sums
 from momentree.tree.counted_texts import Vectorizer
 from momentree.tree.cuts import Merges
 from momentree.tree.growth import Branch, Limits
 from momentree.tree.naming import choose_words_of, name_by_words
-from momentree.tree.node import TreeNode
+from momentree.tree.node import TreeNode, build_nodes
 from momentree.tree.online_tree import TreeBatch
 from momentree.tree.search_sample import (
     is_sampled,

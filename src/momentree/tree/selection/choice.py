@@ -32,12 +32,9 @@ from momentree.backends import (
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.tree.growth import log
-from momentree.tree.selection.candidates import Fits, LDAFits, SingleTopicFits
-from momentree.tree.selection.criteria import TEXT, Estimate, combine, estimates
-from momentree.tree.selection.curves import Curves, Inner, evaluate
-from momentree.tree.selection.folds import Fold, folds
-from momentree.tree.selection.reason import reason
-from momentree.tree.selection.spectrum import Spectrum, spectrum
+from momentree.tree.selection.candidates import Fits, Fold, LDAFits, SingleTopicFits, folds
+from momentree.tree.selection.criteria import TEXT, Estimate, combine, estimates, reason
+from momentree.tree.selection.curves import Curves, Inner, Spectrum, evaluate, spectrum
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,21 +1,24 @@
-"""Divide every component of a mixture in two: by its second moments, then by EM within it."""
+"""Proposals of a search for a mixture: divide components, merge pairs, or exchange both."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from momentree._ties import largest
+from momentree._ties import largest, largest_first, ranks
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowBlocks, parted
 from momentree.objects import MixtureParameters
-from momentree.refinement.em_groups import GroupSteps, SumsAndWeights, group_sums
+from momentree.refinement.em import GroupSteps, SumsAndWeights, group_sums
+from momentree.refinement.moves import classification_log_likelihood
 
 PRODUCTS = 4
 """Products with the second moments. EM continues from the direction, so it need not be exact."""
-STEPS = 3
+HALF_STEPS = 3
 """EM steps within each component."""
 DIFFERENT = 1e-9
 """Smaller scores are rounding errors: the largest entry of a direction is 1."""
@@ -126,7 +129,7 @@ def halves(
         np.full(k, -np.inf), np.hstack([sums, 0.0 * sums]), np.concatenate([sizes, 0.0 * sizes])
     )
     every = np.append(np.arange(k), -1)
-    for _ in range(STEPS):
+    for _ in range(HALF_STEPS):
         first = firsts[:, :, 0].T
         second = sums - first if family.signed else np.maximum(sums - first, 0.0)
         n_second = np.maximum(sizes - n_first, 0.0)
@@ -222,3 +225,193 @@ class OwnSides:
         """Return the weighted sums and sizes of the first halves."""
         first = self.scores(B, own) > DIFFERENT
         return SumsAndWeights(len(self.scores.offsets))(B, v * first, own)
+
+
+MStep = Callable[[Floats, Floats], MixtureParameters]
+
+
+class Merging:
+    """Components of a mixture that are merged one pair after another.
+
+    The loss of a pair is that of its log-likelihood to second order. With t the statistics,
+    theta their coefficients and h = n_i n_j / (n_i + n_j), it is
+
+        n_i KL(i, union) + n_j KL(j, union)  ~  h / 2 (E_i t - E_j t) . (theta_i - theta_j).
+
+    Parameters
+    ----------
+    sums, sizes : ndarray of shape (p, k) and (k,)
+        Sums of the statistics, and sizes, of the components.
+    theta : ndarray of shape (p, k)
+        Coefficients of the statistics.
+    m_step : callable
+        Maps sums and sizes of all components to their parameters.
+    signed : bool, default=False
+        Whether statistics may be negative.
+
+    Notes
+    -----
+    Time O(p k^2) to start and O(p k) for each merge.
+    """
+
+    def __init__(
+        self,
+        sums: Floats,
+        sizes: Floats,
+        theta: Floats,
+        m_step: MStep,
+        *,
+        signed: bool = False,
+    ) -> None:
+        self._sums, self._sizes = sums.copy(), np.maximum(sizes, TINY)
+        self._total, self._n = sums.sum(axis=1), float(sizes.sum())
+        self._m_step, self._least = m_step, -np.inf if signed else 0.0
+        self._means = self._sums / self._sizes
+        self._theta = theta.copy()
+        self._products = self._means.T @ self._theta
+        self._merged = np.zeros(len(sizes), dtype=bool)
+        self.loss = self._losses(np.arange(len(sizes)))
+
+    def merge(self, n_merges: int) -> tuple[Floats, Floats]:
+        """Merge the pair of least loss `n_merges` times; return the sums and sizes left."""
+        for _ in range(n_merges):
+            i, j = np.unravel_index(largest(-self.loss.ravel()), self.loss.shape)
+            self._unite(int(min(i, j)), int(max(i, j)))
+        return self._sums[:, ~self._merged], self._sizes[~self._merged]
+
+    def _unite(self, i: int, j: int) -> None:
+        self._sums[:, i] += self._sums[:, j]
+        self._sizes[i] += self._sizes[j]
+        self._merged[j] = True
+        sums, size = self._sums[:, i], self._sizes[i]
+        self._means[:, i] = sums / size
+        # The prior of smoothing is the mean of all samples, so these are the other component.
+        two = np.stack([sums, np.maximum(self._total - sums, self._least)], axis=1)
+        sizes = np.array([size, max(self._n - size, TINY)])
+        self._theta[:, i] = self._m_step(two, sizes).coefficients[:, 0]
+        self._products[i] = self._means[:, i] @ self._theta
+        self._products[:, i] = self._theta[:, i] @ self._means
+        self.loss[j], self.loss[:, j] = np.inf, np.inf
+        self.loss[i] = self.loss[:, i] = self._losses(np.array([i]))[0]
+
+    def _losses(self, of: Ints) -> Floats:
+        """Return the losses of merging some components with each other one; inf with itself."""
+        n, Q = self._sizes, self._products
+        own = np.diag(Q)
+        divergence = own[of, None] + own - Q[of] - Q[:, of].T
+        loss = 0.5 * np.outer(n[of], n) / (n[of, None] + n) * divergence
+        loss[np.arange(len(of)), of] = np.inf
+        loss[:, self._merged] = np.inf
+        return np.asarray(loss)
+
+
+NEAREST = 4
+"""Partners of each component whose merges are computed; further ones lose more."""
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The samples of a component on two sides."""
+
+    samples: Ints
+    second: NDArray[np.bool_]  # whether each of them is on the second side
+    sums: Floats  # of the counts of each side, (d, 2)
+    sizes: Floats  # total sample weight of each side
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """Component `j` is merged into `i`, and `j` becomes the second side of `split`."""
+
+    split: int
+    i: int
+    j: int
+
+
+def exchanges(
+    sums: Floats,
+    sizes: Floats,
+    halves: Mapping[int, Sides],
+    *,
+    smoothing: float,
+    min_size: float,
+) -> list[Exchange]:
+    """Return exchanges that raise the likelihood, no two with a component in common.
+
+    Each is the split of largest gain, with the merge of least loss among other components.
+
+    Parameters
+    ----------
+    sums, sizes : ndarray of shape (d, k) and (k,)
+        Sums of the counts, and total sample weight, of each component.
+    halves : mapping from int to Sides
+        The sides of each component that can be split.
+    smoothing : float > 0
+        Pseudo-count of every word.
+    min_size : float
+        Components of a smaller total weight are merged first, whatever they lose.
+
+    Returns
+    -------
+    list of Exchange
+        Largest gain of the split first.
+
+    Notes
+    -----
+    The split and merge steps of N. Ueda, R. Nakano, Z. Ghahramani and G. E. Hinton, SMEM algorithm
+    for mixture models, Neural Computation 12, 2000; here they are chosen by the likelihood of
+    samples and components. Time O(d k^2), but only O(d k) logarithms.
+    """
+    own = classification_log_likelihood(sums, sizes, smoothing)
+    merges = _merges(sums, sizes, own, smoothing)
+    small = sizes < min_size
+    merges = [(-np.inf if small[i] or small[j] else loss, i, j) for loss, i, j in merges]
+    merges = [merges[at] for at in largest_first([-loss for loss, _, _ in merges])]
+    gains = {
+        s: float(classification_log_likelihood(two.sums, two.sizes, smoothing).sum() - own[s])
+        for s, two in halves.items()
+    }
+    found: list[Exchange] = []
+    used: set[int] = set()
+    by_gain = largest_first(list(gains.values()))
+    for s in np.array([*gains], dtype=np.intp)[by_gain].tolist():
+        if s in used:
+            continue
+        free = (merge for merge in merges if not {s, *used} & set(merge[1:]))
+        loss, i, j = next(free, (np.inf, 0, 0))
+        if gains[s] <= loss:
+            break
+        used |= {s, i, j}
+        found.append(Exchange(s, i, j))
+    return found
+
+
+def after_exchanges(labels: Ints, halves: Mapping[int, Sides], chosen: Sequence[Exchange]) -> Ints:
+    """Return the component of each sample after exchanges, shape (n,)."""
+    new = labels.copy()
+    for e in chosen:
+        new[labels == e.j] = e.i
+        new[halves[e.split].samples[halves[e.split].second]] = e.j
+    return new
+
+
+def _merges(
+    sums: Floats, sizes: Floats, own: Floats, smoothing: float
+) -> list[tuple[float, int, int]]:
+    """Return the loss of merging components with their nearest ones, least first."""
+    k = len(sizes)
+    C = sums + smoothing
+    total = C.sum(axis=0)
+    # The loss is about proportional to the squared Hellinger distance times the harmonic mean of
+    # the sizes, which needs no logarithms for each pair.
+    roots = np.sqrt(C / total)
+    near = (1.0 - roots.T @ roots) * (total[:, None] * total / (total[:, None] + total))
+    np.fill_diagonal(near, np.inf)
+    partners = np.argsort(ranks(-near), axis=1, kind="stable")[:, : min(NEAREST, k - 1)]
+    pairs = sorted({(min(i, j), max(i, j)) for i in range(k) for j in partners[i].tolist()})
+    found = []
+    for i, j in pairs:
+        S, N = sums[:, i] + sums[:, j], sizes[i] + sizes[j]
+        merged = classification_log_likelihood(S, N, smoothing)
+        found.append((float(own[i] + own[j] - merged), i, j))
+    return found
