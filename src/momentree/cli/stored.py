@@ -34,7 +34,7 @@ from momentree.readers import (
     WorkFolder,
 )
 from momentree.report.topics import default_title, topic_names
-from momentree.tree.search_sample import are_many
+from momentree.tree.topic_growth import are_many
 
 Elsewhere = StoredCorpus | DistributedCorpus
 """Documents that are not in memory."""

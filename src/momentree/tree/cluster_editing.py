@@ -16,8 +16,7 @@ from momentree.messages import Message
 from momentree.preprocessing import FeatureMap
 from momentree.tree._base import TreeEstimator
 from momentree.tree.growth import Branch
-from momentree.tree.leaves import drop, sort_children
-from momentree.tree.node import branch_of
+from momentree.tree.leaves import branch_of, drop, sort_children
 
 ClusterData: TypeAlias = tuple[RowBlocks, RowBlocks]
 """Statistics of the samples in canonical order, and their values in that of the data."""

@@ -13,7 +13,8 @@ from momentree.preprocessing import FeatureMap
 from momentree.preprocessing.kinds import MAX_SIZE
 from momentree.tree.cuts import Merges
 from momentree.tree.growth import Branch
-from momentree.tree.node import TreeNode, build_nodes
+from momentree.tree.leaves import build_nodes
+from momentree.tree.node import TreeNode
 
 
 def nodes_and_merges(
