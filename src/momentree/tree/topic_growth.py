@@ -19,7 +19,13 @@ from momentree.preprocessing.burstiness import with_frequent_words, with_scaling
 from momentree.preprocessing.log_scaling import typical_count_per_token
 from momentree.refinement.em import SumsAndWeights, group_sums, m_step
 from momentree.tree.growth import Grown, Limits, grow, log
-from momentree.tree.leaves import rule_assigner, use_topics_of_sides
+from momentree.tree.leaves import (
+    RefinedLeaves,
+    assign_by_rules,
+    refine_leaves,
+    rule_assigner,
+    use_topics_of_sides,
+)
 from momentree.tree.split import SPLIT_ITER
 from momentree.tree.splitters import TopicSplitter
 from momentree.tree.stopping import accept_all, topic_bic
@@ -135,6 +141,7 @@ class TopicGrowth:
     smoothing: float
     min_samples_leaf: float
     exact: bool
+    max_iter: int
     tol: float
     random_state: int | np.random.RandomState | None
 
@@ -175,6 +182,23 @@ class TopicGrowth:
             if start is not None:
                 return start
         return self._grow(counts, weight, self.min_samples_leaf)
+
+    def refine_leaves(self, data: ScaledCounts, grown: Grown) -> RefinedLeaves:
+        """Run EM over the leaves of a tree, which it changes, if that is asked for."""
+        if not self.refine:
+            return assign_by_rules(grown)
+        family = TopicParameters
+        return refine_leaves(
+            grown,
+            data.rows,
+            data.weight,
+            family=family,
+            smoothing=data.smoothing,
+            min_samples_leaf=self.min_samples_leaf,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            chains=(data.rows, family) if self.growth == "best_first" else None,
+        )
 
     def _search(self, sample: Sample, counts: Rows, weight: RowArray) -> TopicStart:
         """Return a tree over the most likely leaves."""

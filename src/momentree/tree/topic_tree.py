@@ -269,13 +269,7 @@ class TopicTree(FitsTexts, TreeEstimator):
         filled = filled_weights(counts, weight)
         self._choose(X, filled)
         self.log_scaling_, data, grown = self._growth.start(counts, filled)
-        refined = self._assigned(
-            grown,
-            data.rows,
-            data.weight,
-            family=TopicParameters if self.refine else None,
-            smoothing=data.smoothing,
-        )
+        refined = self._growth.refine_leaves(data, grown)
         self._assigner, labels, self.n_iter_, self.converged_, *_ = refined
         in_order = data.in_given_order(labels)
         self.labels_ = np.empty(0, dtype=np.intp)
