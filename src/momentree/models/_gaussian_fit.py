@@ -211,17 +211,16 @@ def _in_units(p: MixtureParameters, data: GaussianData) -> GaussianComponents:
 
 
 def _from_units(
-    components: GaussianComponents, data: GaussianData, family: type[MixtureParameters]
+    components: GaussianComponents, data: GaussianData, family: MixtureParameters
 ) -> MixtureParameters:
     """Return components as parameters of prepared data."""
     s = data.scale
     centers = ((components.means - data.shift) / s).T
-    build: Callable[[Floats, Floats, Floats], MixtureParameters] = family
     if data.covariance_type == "tied":
-        return build(components.weights, centers, components.covariances / np.outer(s, s))
+        return family.member(components.weights, centers, components.covariances / np.outer(s, s))
     if data.covariance_type == "full":
-        return build(components.weights, centers, components.full() / np.outer(s, s))
+        return family.member(components.weights, centers, components.full() / np.outer(s, s))
     variances = components.variances() / s**2
-    if issubclass(family, DiagonalGaussianParameters):
-        return build(components.weights, centers, variances.T)
-    return build(components.weights, centers, variances[:, 0])
+    if isinstance(family, DiagonalGaussianParameters):
+        return family.member(components.weights, centers, variances.T)
+    return family.member(components.weights, centers, variances[:, 0])

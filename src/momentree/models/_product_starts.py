@@ -21,6 +21,7 @@ from momentree.moments import CorrectedMoments, MultiviewMoments, ProductMoments
 from momentree.objects import (
     BernoulliParameters,
     Decomposition,
+    Family,
     MixtureParameters,
     Moments,
     ProductColumns,
@@ -112,7 +113,7 @@ class ProductData:
 
 def searched(
     rows: RowBlocks,
-    family: type[P] | P,
+    family: Family[P],
     weight: Floats,
     scales: Sequence[Floats],
     k: int,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
@@ -14,7 +14,12 @@ from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowArray, RowBlocks, Rows, group_totals, parted, with_room
 from momentree.backends.products import TransposedProduct
-from momentree.objects import FullGaussianParameters, MixtureParameters, SharedGaussianParameters
+from momentree.objects import (
+    Family,
+    FullGaussianParameters,
+    MixtureParameters,
+    SharedGaussianParameters,
+)
 
 P = TypeVar("P", bound=MixtureParameters)
 
@@ -194,7 +199,7 @@ def expected_statistics(
 
 
 def m_step(
-    family: type[P], rows: Rows, responsibilities: RowArray, weight: RowArray, smoothing: float
+    family: Family[P], rows: Rows, responsibilities: RowArray, weight: RowArray, smoothing: float
 ) -> P:
     """Return the parameters for given responsibilities."""
     return family.m_step(*soft_sums(rows, responsibilities, weight), smoothing)
@@ -207,7 +212,7 @@ def soft_sums(rows: Rows, responsibilities: RowArray, weight: RowArray) -> tuple
 
 
 def m_step_of_groups(
-    family: type[P],
+    family: Family[P],
     rows: Rows,
     labels: RowArray,
     n_groups: int,
@@ -448,7 +453,7 @@ def _m_step_with_gaps(
 ) -> MixtureParameters:
     """Return the parameters for expected sums (d, k), sizes (k,) and squares (k, d, d)."""
     if isinstance(p, SharedGaussianParameters):
-        family = p.with_squares(squares.sum(axis=0) / sizes.sum(), p.floor)
+        family = replace(p, squares=squares.sum(axis=0) / sizes.sum())
         return family.m_step(sums, sizes, smoothing)
     v, w = np.triu_indices(len(sums))
     return p.m_step(np.vstack([sums, squares[:, v, w].T]), sizes, smoothing)

@@ -201,7 +201,7 @@ def renewing_em(
     if column_scale is not None and most > 1 and n_batch >= 2 * LEAST_SIZE:
         # One more than known, so that a further one need not share a component with others.
         growing = MixtureSearch(
-            collected(rows), type(start), sample_weight, column_scale, most + 1, smoothing
+            collected(rows), start, sample_weight, column_scale, most + 1, smoothing
         )
         alone = growing.search(brief=True)
         S, N, _ = expected_statistics(rows, alone, sample_weight, column_sums(rows, sample_weight))

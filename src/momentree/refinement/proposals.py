@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from momentree._ties import largest, largest_first, ranks
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowBlocks, parted
-from momentree.objects import MixtureParameters
+from momentree.objects import Family, MixtureParameters
 from momentree.refinement.em import GroupSteps, SumsAndWeights, group_sums
 from momentree.refinement.moves import classification_log_likelihood
 
@@ -66,7 +66,7 @@ def halves(
     rows: RowBlocks,
     labels: Ints,
     n_components: int,
-    family: type[MixtureParameters] | MixtureParameters,
+    family: Family[MixtureParameters],
     *,
     sample_weight: Floats,
     column_scale: Floats,
@@ -154,7 +154,7 @@ def _scores(direction: Floats, means: Floats) -> OwnScores:
 
 
 def _likelihoods(
-    family: type[MixtureParameters] | MixtureParameters,
+    family: Family[MixtureParameters],
     sums: Floats,
     sizes: Floats,
     smoothing: float,

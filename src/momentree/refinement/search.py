@@ -14,7 +14,7 @@ from momentree._pace import iterations
 from momentree._ties import exceeds, largest, largest_first
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowBlocks
-from momentree.objects import MixtureParameters
+from momentree.objects import Family, MixtureParameters
 from momentree.refinement.em import Refined, column_sums, expected_statistics
 from momentree.refinement.proposals import TINY, Halves, Merging, halves
 
@@ -68,7 +68,7 @@ class MixtureSearch(Generic[P]):
     rows : RowBlocks of shape (n, p)
         Sufficient statistics of the samples, in canonical order.
     family : type of MixtureParameters, or MixtureParameters
-        Family of the components: a class, or any member of a family that has a layout.
+        Family of the components: a class, or any member of a family with settings.
     sample_weight : ndarray of shape (n,)
         Weights >= 0.
     column_scale : ndarray of shape (p,)
@@ -87,7 +87,7 @@ class MixtureSearch(Generic[P]):
     """
 
     rows: RowBlocks
-    family: type[P] | P
+    family: Family[P]
     sample_weight: Floats
     column_scale: Floats
     n_components: int
@@ -423,7 +423,7 @@ class _Runs(Generic[P]):
     """EM from several starts: after an E-step, with the log-likelihoods of the last three."""
 
     rows: RowBlocks
-    family: type[P]
+    family: Family[P]
     weight: Floats
     smoothing: float
     sums: Floats  # (p, m, k)
@@ -436,7 +436,7 @@ class _Runs(Generic[P]):
         offsets = np.stack([p.offsets for p in starts])
         sums, sizes, found = _expected_of_runs(rows, theta, offsets, weight)
         last = np.stack([np.full(len(starts), -np.inf)] * 2 + [found])
-        return cls(rows, type(starts[0]), weight, smoothing, sums, sizes, last)
+        return cls(rows, starts[0], weight, smoothing, sums, sizes, last)
 
     def of_runs(self, order: list[int]) -> _Runs[P]:
         """Return some of the runs."""

@@ -16,6 +16,7 @@ from momentree._ties import largest_first
 from momentree._types import Floats
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowArray, RowBlocks, Rows, collected
+from momentree.objects import Family, MixtureParameters
 from momentree.preprocessing import FeatureMap
 from momentree.preprocessing.kinds import DIRECTIONS
 from momentree.preprocessing.leaf_mixture import LeafMixture
@@ -139,7 +140,8 @@ class ClusterGrowth:
         """Run EM over the leaves of a tree, which it changes, if that is asked for."""
         if not self.over_leaves:
             return assign_by_rules(grown)
-        leaves, of_leaves, family = feature_map.leaves, rows, feature_map.family
+        leaves, of_leaves = feature_map.leaves, rows
+        family: Family[MixtureParameters] = feature_map.family
         if leaves is not None:
             of_leaves = feature_map.leaf_rows(rows)
             family = leaves.fitting_family(feature_map.standardized(rows)[0], weight)

@@ -17,7 +17,7 @@ from momentree.assignment.tree_rules import RuleAssigner
 from momentree.backends import RowArray, RowBlocks, Rows
 from momentree.backends.products import Renumbered
 from momentree.messages import Message
-from momentree.objects import MixtureParameters, TopicParameters
+from momentree.objects import Family, MixtureParameters, TopicParameters
 from momentree.refinement.em import Refined, column_sums, em, expected_statistics, m_step_of_groups
 from momentree.tree.growth import Branch, Grown, log
 from momentree.tree.hierarchy import hierarchy, join_chains, least_loss_merges
@@ -49,7 +49,7 @@ def refine_leaves(
     rows: Rows,
     weight: RowArray,
     *,
-    family: type[P],
+    family: Family[P],
     smoothing: float,
     min_samples_leaf: float,
     max_iter: int,
