@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._container import Arrays, container_bytes, reading
+from momentree.core.container import Arrays, container_bytes, reading
 from momentree.exceptions import InvalidDataError, ReadError
 
 FORMAT = "momentree-question"

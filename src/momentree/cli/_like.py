@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from momentree import models
-from momentree._choices import TopicModel
 from momentree.cli._names import GivenNames
 from momentree.cli._run import Run
 from momentree.cli.tables import decimals
+from momentree.core.choices import TopicModel
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.report.text import for_readers

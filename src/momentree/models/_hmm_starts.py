@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from momentree._ties import largest_first
 from momentree._types import Floats, Ints
 from momentree.backends.sequences import sequence_blocks
+from momentree.core.ties import largest_first
 from momentree.exceptions import ConvergenceWarning, MomentreeError
 from momentree.inference.hidden_markov import forward_backward
 from momentree.models.single_topic_model import SingleTopicModel

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from momentree._fit import warn_caller
-from momentree._ties import exceeds
 from momentree._types import Ints
 from momentree._validation import check_integer
+from momentree.core.ties import exceeds
 from momentree.exceptions import ConvergenceWarning, InvalidParameterError
 from momentree.metrics import classification_table, stability_score
 from momentree.tree.selection import ComponentChoice, choose_n_components

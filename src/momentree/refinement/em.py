@@ -9,11 +9,11 @@ from typing import Any, Generic, Literal, TypeVar
 import numpy as np
 from scipy.special import expit, logsumexp
 
-from momentree._pace import iterations
-from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowArray, RowBlocks, Rows, group_totals, parted, with_room
 from momentree.backends.products import TransposedProduct
+from momentree.core.progress import iterations
+from momentree.core.ties import largest
 from momentree.objects import (
     Family,
     FullGaussianParameters,

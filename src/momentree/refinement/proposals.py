@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._ties import largest, largest_first, ranks
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowBlocks, parted
+from momentree.core.ties import largest, largest_first, ranks
 from momentree.objects import Family, MixtureParameters
 from momentree.refinement.em import GroupSteps, SumsAndWeights, group_sums
 from momentree.refinement.moves import classification_log_likelihood

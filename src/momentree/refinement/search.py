@@ -10,10 +10,10 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from momentree._pace import iterations
-from momentree._ties import exceeds, largest, largest_first
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowBlocks
+from momentree.core.progress import iterations
+from momentree.core.ties import exceeds, largest, largest_first
 from momentree.objects import Family, MixtureParameters
 from momentree.refinement.em import Refined, column_sums, expected_statistics
 from momentree.refinement.proposals import TINY, Halves, Merging, halves

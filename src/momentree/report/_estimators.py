@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
-from momentree._pages import counted
 from momentree._types import Floats, Ints
+from momentree.core.pages import counted
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.metrics.words import word_probabilities

@@ -11,11 +11,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from momentree._choices import CovarianceType, Growth
-from momentree._ties import largest_first
 from momentree._types import Floats
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowArray, RowBlocks, Rows, collected
+from momentree.core.choices import CovarianceType, Growth
+from momentree.core.ties import largest_first
 from momentree.objects import Family, MixtureParameters
 from momentree.preprocessing import FeatureMap
 from momentree.preprocessing.kinds import DIRECTIONS

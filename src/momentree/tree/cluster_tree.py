@@ -14,8 +14,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 import momentree.tree.exports as export
-from momentree._choices import CovarianceType, Growth
-from momentree._elsewhere import by_partition
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_shape, check_values
 from momentree.assignment.incomplete import IncompleteAssigner
@@ -33,6 +31,8 @@ from momentree.backends import (
     ordered,
 )
 from momentree.backends.contents import Contents
+from momentree.backends.sources import by_partition
+from momentree.core.choices import CovarianceType, Growth
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from momentree._choices import Growth
-from momentree._pace import time_left
-from momentree._ties import SAME, largest
 from momentree._types import Floats, Ints
 from momentree.assignment.rules import Rule
 from momentree.backends import RowArray, Rows
+from momentree.core.choices import Growth
+from momentree.core.progress import time_left
+from momentree.core.ties import SAME, largest
 from momentree.messages import Message
 from momentree.objects import MixtureParameters
 from momentree.tree.split import SampleGroups, Split, Splits, Splitter

@@ -8,7 +8,6 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from momentree._ties import largest, largest_first
 from momentree._types import Floats, Ints
 from momentree.assignment.nested import Assigner
 from momentree.assignment.posteriors import MixtureAssigner
@@ -16,6 +15,7 @@ from momentree.assignment.rules import LinearRule, Rule
 from momentree.assignment.tree_rules import RuleAssigner
 from momentree.backends import RowArray, RowBlocks, Rows
 from momentree.backends.products import Renumbered
+from momentree.core.ties import largest, largest_first
 from momentree.messages import Message
 from momentree.objects import Family, MixtureParameters, TopicParameters
 from momentree.refinement.em import Refined, column_sums, em, expected_statistics, m_step_of_groups

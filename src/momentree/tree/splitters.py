@@ -8,11 +8,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from momentree._choices import Weighting
-from momentree._ties import largest
 from momentree._types import Floats
 from momentree.assignment.rules import LinearRule, ScoreRule
 from momentree.backends import RowArray, RowBlocks, collected
+from momentree.core.choices import Weighting
+from momentree.core.ties import largest
 from momentree.decomposition import discriminators
 from momentree.decomposition.sidiwo import common_rotation, pseudo_centers
 from momentree.messages import Message

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import momentree.backends as backends
-from momentree._choices import AutoLogScaling, Growth, LogScaling, Refine, Search, Weighting
 from momentree._types import Floats, Ints
 from momentree.backends import RowArray, RowBlocks, Rows
+from momentree.core.choices import AutoLogScaling, Growth, LogScaling, Refine, Search, Weighting
 from momentree.inference.posteriors import responsibilities
 from momentree.objects import MixtureParameters, TopicParameters
 from momentree.preprocessing import log_scale
