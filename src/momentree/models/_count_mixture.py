@@ -47,7 +47,6 @@ from momentree.tree.topic_growth import (
     search_sample,
     with_all_words,
 )
-from momentree.tree.topic_search import TopicSearch
 
 Start = Literal["auto", "tree", "tfidf", "moments"]
 
@@ -328,15 +327,8 @@ class CountMixture(FitsTexts, FlatModel):
         """Search for the most likely topics from several starts, a tree among them."""
         # A few documents alone are hardly a topic, though they raise the likelihood.
         least = max(1.0, min(SMALL, data.total_weight / (4 * self._wanted)))
-        found = TopicSearch(
-            collected(data.rows),
-            data.weight,
-            data.count_per_token,
-            data.smoothing,
-            replace(self._splitter(data), min_samples_leaf=least),
-            least,
-            self.tol,
-        ).from_tree(grown, collected(data.counts))
+        splitter = replace(self._splitter(data), min_samples_leaf=least)
+        found = data.search(grown, splitter, self.tol)
         return Initialization.of(found.parameters, {**start.diagnostics, "start": found.start})
 
     def _grown(self, data: ScaledCounts) -> Grown:

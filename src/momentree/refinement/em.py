@@ -211,17 +211,40 @@ def soft_sums(rows: Rows, responsibilities: RowArray, weight: RowArray) -> tuple
     return total[:-1], total[-1]
 
 
-def m_step_of_groups(
-    family: Family[P],
-    rows: Rows,
-    labels: RowArray,
-    n_groups: int,
-    weight: RowArray,
-    smoothing: float,
-) -> P:
-    """Return the parameters for given groups."""
-    sums = rows.group_sums(labels, n_groups, weight)
-    return family.m_step(sums, rows.group_sizes(labels, n_groups, weight), smoothing)
+@dataclass(frozen=True)
+class Samples:
+    """Samples of a fit by EM, with the strength of the prior and the tolerance.
+
+    Attributes
+    ----------
+    rows : Rows of shape (n, p)
+        Sufficient statistics of the samples.
+    weight : row array of shape (n,)
+        Weights >= 0.
+    smoothing : float > 0
+        Strength of the prior in ``m_step``.
+    tol : float >= 0
+        EM stops when a step raises the log-likelihood by at most this fraction.
+    """
+
+    rows: Rows
+    weight: RowArray
+    smoothing: float
+    tol: float = 1e-5
+
+    def group_sums(self, labels: RowArray, n_groups: int) -> tuple[Floats, Floats]:
+        """Return the sums of the statistics of each group, (p, k), and the sizes, (k,)."""
+        sums = self.rows.group_sums(labels, n_groups, self.weight)
+        return sums, self.rows.group_sizes(labels, n_groups, self.weight)
+
+    def m_step(self, family: Family[P], labels: RowArray, n_groups: int) -> P:
+        """Return the parameters for given groups."""
+        return family.m_step(*self.group_sums(labels, n_groups), self.smoothing)
+
+    def em(self, start: P, max_iter: int) -> Refined[P]:
+        """Run EM from initial parameters."""
+        rows, v, s = self.rows, self.weight, self.smoothing
+        return em(rows, start, sample_weight=v, smoothing=s, max_iter=max_iter, tol=self.tol)
 
 
 def em_of_groups(
