@@ -280,10 +280,6 @@ def test_the_questions_exist_and_cannot_change():
 NOT_ASKED = {
     "inference.lda.VariationalBound",
     "moments.pairs.WeightedGram",
-    "refinement.proposals.OwnProducts",
-    "refinement.proposals.OwnScores",
-    "refinement.proposals.OwnSides",
-    "refinement.proposals.OwnSquares",
 }
 
 

@@ -260,7 +260,7 @@ class DensityModel(
             n_found = len(found.attributes["weights_"])
             return found, bic, np.bincount(found.labels, weight, minlength=n_found)
 
-        best, lower, bics = guarded_search(fit, most, FEW_SAMPLES)
+        best, lower, bics = guarded_search(fit, range(1, most + 1), FEW_SAMPLES)
         for k in reversed(lower if best.brief else []):
             best, bics[k - 1], sizes = fit(k, brief=False)
             if sizes.min() >= FEW_SAMPLES:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar
 
@@ -125,6 +125,31 @@ def em(
                 converged = True
                 break
     return Refined(parameters, last, n_iter, converged, sums, sizes)
+
+
+def climb(
+    start: P,
+    step: Callable[[P], tuple[float, Callable[[], P]]],
+    *,
+    max_iter: int,
+    least: float,
+) -> Refined[P]:
+    """Run EM until the log-likelihood rises by no more than `least`; return the best parameters.
+
+    A floor of variances, or a prior, may lower the likelihood. `step` returns the log-likelihood of
+    parameters, and the M-step that follows.
+    """
+    best, last, parameters, converged, n_iter = start, -np.inf, start, False, 1
+    for n_iter in iterations(max_iter):  # noqa: B007
+        log_likelihood, m_step = step(parameters)
+        gain = log_likelihood - last
+        if gain > 0:
+            best, last = parameters, log_likelihood
+        if gain <= least:
+            converged = True
+            break
+        parameters = m_step()
+    return Refined(best, last, n_iter, converged)
 
 
 @dataclass(frozen=True, eq=False)
@@ -458,17 +483,12 @@ def em_with_gaps(
         _Pattern(np.flatnonzero(group.reshape(-1) == g), np.flatnonzero(~m), np.flatnonzero(m))
         for g, m in enumerate(kinds)
     ]
-    best, last, parameters, converged, n_iter = start, -np.inf, start, False, 1
-    for n_iter in iterations(max_iter):  # noqa: B007
-        sums, sizes, squares, log_likelihood = _expected_with_gaps(Z, weight, patterns, parameters)
-        gain = log_likelihood - last
-        if gain > 0:
-            best, last = parameters, log_likelihood
-        if gain <= tol * float(weight.sum()):
-            converged = True
-            break
-        parameters = _m_step_with_gaps(parameters, sums, sizes, squares, smoothing)
-    return Refined(best, last, n_iter, converged)
+
+    def step(parameters: MixtureParameters) -> tuple[float, Callable[[], MixtureParameters]]:
+        sums, sizes, squares, value = _expected_with_gaps(Z, weight, patterns, parameters)
+        return value, lambda: _m_step_with_gaps(parameters, sums, sizes, squares, smoothing)
+
+    return climb(start, step, max_iter=max_iter, least=tol * float(weight.sum()))
 
 
 def _m_step_with_gaps(
