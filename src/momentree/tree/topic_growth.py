@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import momentree.backends as backends
+import momentree.tree.leaves as tree_leaves
 from momentree._types import Floats, Ints
 from momentree.backends import RowArray, RowBlocks, Rows
 from momentree.core.choices import AutoLogScaling, Growth, LogScaling, Refine, Search, Weighting
@@ -19,13 +20,6 @@ from momentree.preprocessing.burstiness import with_frequent_words, with_scaling
 from momentree.preprocessing.log_scaling import typical_count_per_token
 from momentree.refinement.em import Samples, SumsAndWeights, group_sums, m_step
 from momentree.tree.growth import Grown, Limits, grow, log
-from momentree.tree.leaves import (
-    RefinedLeaves,
-    assign_by_rules,
-    refine_leaves,
-    rule_assigner,
-    use_topics_of_sides,
-)
 from momentree.tree.split import SPLIT_ITER
 from momentree.tree.splitters import TopicSplitter
 from momentree.tree.stopping import accept_all, topic_bic
@@ -193,11 +187,11 @@ class TopicGrowth:
                 return start
         return self._grow(counts, weight, self.min_samples_leaf)
 
-    def refine_leaves(self, data: ScaledCounts, grown: Grown) -> RefinedLeaves:
+    def refine_leaves(self, data: ScaledCounts, grown: Grown) -> tree_leaves.RefinedLeaves:
         """Run EM over the leaves of a tree, which it changes, if that is asked for."""
         if not self.refine:
-            return assign_by_rules(grown)
-        return refine_leaves(
+            return tree_leaves.assign_by_rules(grown)
+        return tree_leaves.refine_leaves(
             grown,
             data.samples(self.tol),
             family=TopicParameters,
@@ -237,8 +231,8 @@ class TopicGrowth:
         if self.refine:
             topics = TopicParameters.m_step(by_leaf.T, sizes, drawn.smoothing)
             return TopicStart(log_scaling, data, Grown(grown.root, grown.labels, topics))
-        use_topics_of_sides(grown.root, by_leaf.T, sizes, drawn.smoothing)
-        kernel = rule_assigner(grown.root).labels_kernel()
+        tree_leaves.use_topics_of_sides(grown.root, by_leaf.T, sizes, drawn.smoothing)
+        kernel = tree_leaves.rule_assigner(grown.root).labels_kernel()
         labels, total = data.rows.map_and_sum(kernel, SumsAndWeights(k), data.weight)
         sums, sizes = backends.parted(total, k, 1, k)
         if sizes.min() < self.min_samples_leaf:
