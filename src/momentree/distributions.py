@@ -135,7 +135,7 @@ Distribution = Literal["normal", "binomial", "poisson", "gamma", "uniform"]
 
 LARGEST = 1e75
 """Fourth powers of larger numbers overflow."""
-MOST_ERRORS = 4.0
+MAX_ERRORS = 4.0
 """A dispersion this many standard errors from 1 contradicts a Poisson distribution."""
 
 
@@ -449,7 +449,7 @@ def _notes(
         # Standard error of variance - mean, by the delta method.
         g = np.array([-1.0, 1.0])
         error = float(np.sqrt(max(g @ S @ g, 0.0) / n))
-        if abs(variance - rate) > MOST_ERRORS * error:
+        if abs(variance - rate) > MAX_ERRORS * error:
             return (Message("not_poisson", dispersion=variance / rate),)
     return ()
 

@@ -225,9 +225,9 @@ PRODUCT_FEATURES = range(3, 513)
 moments of many take long."""
 LEAST = 1e-6
 """Smallest variance of a feature in a component, relative to its variance in all samples."""
-LEAST_SHARE = 0.01
+MIN_SHARE = 0.01
 """The same for a variance that noise may make negative."""
-LEAST_WEIGHT = 0.1
+MIN_WEIGHT = 0.1
 """Smallest weight relative to equal weights, so that EM does not starve a small component."""
 TINY = 1e-300
 
@@ -342,12 +342,12 @@ def _diagonal(Z: Floats, weight: Floats, n_components: int, decompose: Decompose
     C = (found.centers / scale).T
     means = C[:, 1 : d + 1]
     variances = np.sqrt(2.0) * C[:, d + 1 :] + 1.0 - np.square(means)
-    w = np.maximum(found.weights * scale, LEAST_WEIGHT / max(found.n_components, 1))
+    w = np.maximum(found.weights * scale, MIN_WEIGHT / max(found.n_components, 1))
     return MomentStart(
         "product_moments",
         w / w.sum(),
         means,
-        np.maximum(variances, LEAST_SHARE),
+        np.maximum(variances, MIN_SHARE),
         found.diagnostics["reason"],
     )
 

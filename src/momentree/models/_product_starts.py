@@ -40,7 +40,7 @@ SEARCHED = 1.0
 """Least smoothing in the searches: EM never leaves a probability of almost zero."""
 KEPT = (0.02, 0.1)
 """Fractions of their differences from the average that components keep in further starts."""
-MOST_FEATURES = 2_000
+MAX_FEATURES = 2_000
 """Of more statistics, moments take longer than all searches."""
 
 

@@ -14,7 +14,7 @@ from momentree.backends import Block, RowArray, RowBlocks, Rows, collected
 from momentree.core.pages import in_parts
 from momentree.core.progress import iterations
 from momentree.objects import LDAParameters
-from momentree.parameters import LEAST_ALPHA
+from momentree.parameters import MIN_ALPHA
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def dirichlet_from_logs(mean_logs: Floats, start: Floats, *, max_iter: int = 20)
     def value(a: Floats) -> float:
         return float(gammaln(a.sum()) - gammaln(a).sum() + (a - 1.0) @ mean_logs)
 
-    alpha = np.maximum(start, LEAST_ALPHA)
+    alpha = np.maximum(start, MIN_ALPHA)
     best = value(alpha)
     if len(alpha) == 1:
         return alpha  # the likelihood does not depend on alpha
@@ -106,7 +106,7 @@ def dirichlet_from_logs(mean_logs: Floats, start: Floats, *, max_iter: int = 20)
         b = (gradient / diagonal).sum() / (1.0 / common + (1.0 / diagonal).sum())
         step = (gradient - b) / diagonal
         for _ in range(30):
-            new = np.maximum(alpha - step, np.maximum(0.1 * alpha, LEAST_ALPHA))
+            new = np.maximum(alpha - step, np.maximum(0.1 * alpha, MIN_ALPHA))
             if (reached := value(new)) > best:
                 break
             step = 0.5 * step

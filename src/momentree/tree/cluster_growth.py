@@ -24,13 +24,13 @@ from momentree.refinement.em import Refined, Samples
 from momentree.tree.growth import Grown, Limits, grow, log
 from momentree.tree.split import SPLIT_ITER
 from momentree.tree.splitters import DSidiwoSplitter
-from momentree.tree.stopping import accept_all, mixture_bic
+from momentree.tree.stopping import mixture_bic
 
 Refine = Literal["em", "splits", "leaves"]
 
 COVARIANCE_ITER = 15
 """EM steps with each kind of covariances before one is chosen."""
-MOST_STATISTICS = 1 << 27
+MAX_STATISTICS = 1 << 27
 """Products of two features of all samples, at most, for a choice that includes full covariances:
 with more, an EM step takes a second or longer."""
 
@@ -111,7 +111,7 @@ class ClusterGrowth:
             splitter,
             Limits(tree_leaves.MORE_LEAVES * limits.leaves) if merged else limits,
             growth="best_first" if k else self.growth,
-            criterion=partial(mixture_bic, feature_map.family) if limits.none else accept_all,
+            criterion=partial(mixture_bic, feature_map.family) if limits.none else None,
         )
         while_better = limits.none and self.over_leaves and kind in ("binary", "counts")
         if not merged and not while_better:
@@ -208,7 +208,7 @@ def covariance_candidates(
     d = len(feature_map.shift)
     if not feature_map.incomplete and n_samples > d:
         types.append("tied")
-        few = n_samples * d * (d + 1) // 2 <= MOST_STATISTICS
+        few = n_samples * d * (d + 1) // 2 <= MAX_STATISTICS
         if n_samples > n_leaves * d and few:
             types.append("full")
     return types

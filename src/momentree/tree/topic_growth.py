@@ -22,7 +22,7 @@ from momentree.refinement.em import Samples, SumsAndWeights, group_sums, m_step
 from momentree.tree.growth import Grown, Limits, grow, log
 from momentree.tree.split import SPLIT_ITER
 from momentree.tree.splitters import TopicSplitter
-from momentree.tree.stopping import accept_all, topic_bic
+from momentree.tree.stopping import topic_bic
 from momentree.tree.topic_search import Answer, TopicSearch, tree_over
 
 SEARCHED, SEARCHED_OF_TOPIC = 20_000, 1_000
@@ -261,7 +261,7 @@ class TopicGrowth:
                 self._splitter(data, max(least * share, min(least, 1.0))),
                 limits,
                 growth=self.growth,
-                criterion=topic_bic if limits.none else accept_all,
+                criterion=topic_bic if limits.none else None,
             )
             leaves = len(grown.root.leaves())
             return (data, grown), lambda: data.in_given_order(grown.labels), leaves

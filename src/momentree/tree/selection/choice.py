@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 LARGEST = 64
 """The largest number of topics tried."""
-MOST_DIRECTIONS = 32
+MAX_DIRECTIONS = 32
 """The largest number of directions of the second moment."""
 CANDIDATES = (*range(1, 33), *range(34, LARGEST + 1, 2))
 COARSE = (*range(1, 9), 10, 12, 14, 16, 18, 21, 24, 28, 32, 38, 44, 52, LARGEST)
 """Those of the candidates that the leaves of trees are tried with."""
-FEW_TESTS = 500
+MIN_TESTS = 500
 """Documents on which the leaves of trees are tested, in as many folds as this takes."""
 
 
@@ -201,7 +201,7 @@ def choose_n_components(
         found = None
         if "spectrum" in names:
             log.info("cross-validating the spectrum of the second moment")
-            largest = min(int(tried[-1]), MOST_DIRECTIONS)
+            largest = min(int(tried[-1]), MAX_DIRECTIONS)
             found = spectrum(rows.matrix, weight, groups, largest, rng)
     each = estimates(names, curves, found, inner, between=candidates is None)
     answer = combine(each) if each else Estimate(*[int(tried[0])] * 3)
@@ -258,7 +258,7 @@ def _evaluated(
 def _few(parts: list[Fold]) -> list[Fold]:
     """Return the first folds with enough test documents."""
     tested = np.cumsum([part.test.shape[0] for part in parts])
-    return parts[: 1 + int(np.searchsorted(tested, FEW_TESTS))]
+    return parts[: 1 + int(np.searchsorted(tested, MIN_TESTS))]
 
 
 def _is_one(curves: Curves) -> bool:
