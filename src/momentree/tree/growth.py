@@ -174,12 +174,14 @@ class TreeGrowth:
 
     def _result(self, root: Branch, leaves: list[tuple[Branch, Group]], limits: Limits) -> Grown:
         """Return a tree with the reasons of its leaves, and what is known of their samples."""
-        leaf: Any = np.empty(len(self._groups), dtype=np.intp)
+        leaf: Any = np.full(len(self._groups), -1)
         for i, (branch, group) in enumerate(leaves):
             reached = Message("max_leaf_nodes_reached", limit=limits.leaves)
             branch.reason = branch.reason or group.reason or reached
-            for below in self._below(group):
-                leaf[below.number] = i
+            leaf[group.number] = i
+        for group in self._groups:  # parents come first
+            if group.parent is not None and leaf[group.number] < 0:
+                leaf[group.number] = leaf[group.parent.number]
         sums_and_sizes = None
         made_by = [group.made_by for _, group in leaves]
         if known := [made for made in made_by if made is not None]:
@@ -259,9 +261,6 @@ class TreeGrowth:
                 parent.split = replace(parent.split, directions=None)  # of no more use
         if (numbers >= 0).any():
             self._number = self._rows.each(Divided(numbers), self._number, groups.own, splits.side)
-
-    def _below(self, group: Group) -> list[Group]:
-        return [group, *(b for child in group.children for b in self._below(child))]
 
 
 @dataclass(frozen=True)

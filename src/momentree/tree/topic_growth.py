@@ -10,7 +10,7 @@ import numpy as np
 
 import momentree.backends as backends
 import momentree.tree.leaves as tree_leaves
-from momentree._types import Floats, Ints
+from momentree._types import Ints
 from momentree.backends import RowArray, RowBlocks, Rows
 from momentree.core.choices import AutoLogScaling, Growth, LogScaling, Refine, Search, Weighting
 from momentree.inference.posteriors import responsibilities
@@ -180,8 +180,9 @@ class TopicGrowth:
         if self.searches:
             return self._search(search_sample(counts, weight, self.n_topics), counts, weight)
         if not self.exact:
+            # Splits follow from sums over at least 10,000 documents for each leaf.
             most = min(self.limits.leaves, 2.0**self.limits.depth)
-            sample = growth_sample(counts, weight, most)
+            sample = draw_sample(counts, weight, max(GROWN, GROWN_OF_LEAF * most))
             start = None if sample is None else self._grow_by_sample(sample, counts, weight)
             if start is not None:
                 return start
@@ -299,28 +300,20 @@ def search_sample(rows: Rows, weight: RowArray, n_topics: int) -> Sample:
     20,000 documents need only a few steps of EM over all others. Words are left out of samples, and
     of tables of a million stored values or more.
     """
-    drawn = _draw(rows, weight, max(SEARCHED, SEARCHED_OF_TOPIC * n_topics))
-    if drawn is not None:
-        return Sample(*drawn, with_frequent_words(drawn[0], SEARCHED_WORDS))
+    sample = draw_sample(rows, weight, max(SEARCHED, SEARCHED_OF_TOPIC * n_topics))
+    if sample is not None:
+        return sample
     many = isinstance(rows, RowBlocks) and rows.nnz >= SEARCHED_NNZ
     return Sample(rows, weight, with_frequent_words(rows, SEARCHED_WORDS) if many else rows)
 
 
-def growth_sample(rows: Rows, weight: RowArray, n_leaves: float) -> Sample | None:
-    """Return the documents by which a tree is grown if no search follows; None means all.
-
-    The splits follow from sums over at least 10,000 documents for each leaf.
-    """
-    drawn = _draw(rows, weight, max(GROWN, GROWN_OF_LEAF * n_leaves))
-    return drawn and Sample(*drawn, with_frequent_words(drawn[0], SEARCHED_WORDS))
-
-
-def _draw(rows: Rows, weight: RowArray, size: float) -> tuple[Rows, Floats] | None:
-    """Return a systematic sample of many documents, and their weights."""
+def draw_sample(rows: Rows, weight: RowArray, size: float) -> Sample | None:
+    """Return a systematic sample of many documents; None if there are few."""
     if not rows.gives_rows or rows.shape[0] < LARGE * size:
         return None
     at, drawn = backends.RowSampler(rows, np.asarray(weight)).draw(int(size))
-    return backends.taken(rows, at), drawn
+    counts = backends.taken(rows, at)
+    return Sample(counts, drawn, with_frequent_words(counts, SEARCHED_WORDS))
 
 
 def with_all_words(
