@@ -12,7 +12,7 @@ from momentree.cli._run import Run
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 from momentree.readers import TextVectorizer
-from momentree.readers.text.tokenizers import name_of
+from momentree.readers.text.words import name_of
 
 
 def load_tokenizer(name: str) -> Any:

@@ -8,30 +8,22 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from momentree import objects
 from momentree._types import Floats, Ints
 from momentree.backends import LiftedRows, RowBlocks
 from momentree.core.choices import CovarianceType
-from momentree.objects import (
-    DiagonalGaussianParameters,
-    FullGaussianParameters,
-    GaussianParameters,
-    IncompleteDiagonalGaussianParameters,
-    IncompleteGaussianParameters,
-    MixtureParameters,
-    SharedGaussianParameters,
-)
 from momentree.objects.full_gaussian import lifted
 from momentree.objects.gaussian import covariance_parameters
 
-_FAMILIES: dict[str, type[MixtureParameters]] = {
-    "spherical": GaussianParameters,
-    "diag": DiagonalGaussianParameters,
-    "tied": SharedGaussianParameters,
-    "full": FullGaussianParameters,
+_FAMILIES: dict[str, type[objects.MixtureParameters]] = {
+    "spherical": objects.GaussianParameters,
+    "diag": objects.DiagonalGaussianParameters,
+    "tied": objects.SharedGaussianParameters,
+    "full": objects.FullGaussianParameters,
 }
-_INCOMPLETE: dict[str, type[MixtureParameters]] = {
-    "spherical": IncompleteGaussianParameters,
-    "diag": IncompleteDiagonalGaussianParameters,
+_INCOMPLETE: dict[str, type[objects.MixtureParameters]] = {
+    "spherical": objects.IncompleteGaussianParameters,
+    "diag": objects.IncompleteDiagonalGaussianParameters,
 }
 
 FLOOR = 1e-6
@@ -59,7 +51,7 @@ class LeafMixture:
     incomplete: bool = False
 
     @property
-    def family(self) -> type[MixtureParameters]:
+    def family(self) -> type[objects.MixtureParameters]:
         """Family of the parameters."""
         return (_INCOMPLETE if self.incomplete else _FAMILIES)[self.covariance_type]
 
@@ -100,7 +92,7 @@ class LeafMixture:
             return RowBlocks(self.family.statistics(values, missing))  # type: ignore[call-arg]
         return RowBlocks(self.family.statistics(values))
 
-    def fitting_family(self, values: Any, weight: Floats) -> MixtureParameters:
+    def fitting_family(self, values: Any, weight: Floats) -> objects.MixtureParameters:
         """Return the family for EM, with a floor of variances and what else it needs of the data.
 
         Parameters
@@ -118,14 +110,14 @@ class LeafMixture:
         if self.covariance_type == "tied":
             scaled: Any = values.multiply(v[:, None])
             squares = np.asarray((values.T @ sp.csr_array(scaled)).toarray())
-            return SharedGaussianParameters.with_squares(squares, floor)
+            return objects.SharedGaussianParameters.with_squares(squares, floor)
         family: Any = self.family
-        member: MixtureParameters = family.with_floor(floor)
+        member: objects.MixtureParameters = family.with_floor(floor)
         return member
 
     def continued(
-        self, parameters: MixtureParameters, earlier: float, values: Any, weight: Floats
-    ) -> MixtureParameters:
+        self, parameters: objects.MixtureParameters, earlier: float, values: Any, weight: Floats
+    ) -> objects.MixtureParameters:
         """Return parameters of a file as members of the family for EM on another batch.
 
         Parameters
@@ -142,7 +134,7 @@ class LeafMixture:
         d = len(self.columns)
         floor = np.full(d, FLOOR)  # columns are standardized
         family: Any = self.family
-        if isinstance(parameters, SharedGaussianParameters):
+        if isinstance(parameters, objects.SharedGaussianParameters):
             # The mean of x x^T of all samples: of earlier ones, from the parameters.
             M, n = parameters.centers, float(weight.sum())
             before = parameters.covariance - np.diag(floor) + (M * parameters.weights) @ M.T
@@ -150,12 +142,12 @@ class LeafMixture:
             scaled: Any = values.multiply(weight[:, None])
             here = np.asarray((values.T @ sp.csr_array(scaled)).toarray())
             squares = (earlier * before + here) / (earlier + n)
-            family = SharedGaussianParameters.with_squares(squares, floor)
+            family = objects.SharedGaussianParameters.with_squares(squares, floor)
         else:
             family = family.with_floor(floor)
-        member: MixtureParameters = family.member(*parameters.values)
+        member: objects.MixtureParameters = family.member(*parameters.values)
         return member
 
-    def stored(self, parameters: Any) -> MixtureParameters:
+    def stored(self, parameters: Any) -> objects.MixtureParameters:
         """Return parameters that EM found as members of the plain family, which files contain."""
         return self.family(*parameters.values)

@@ -10,8 +10,17 @@ import numpy as np
 from scipy.special import expit, logsumexp
 
 from momentree._types import Floats, Ints
-from momentree.backends import Block, RowArray, RowBlocks, Rows, group_totals, parted, with_room
-from momentree.backends.products import TransposedProduct
+from momentree.backends import (
+    Block,
+    RowArray,
+    RowBlocks,
+    Rows,
+    group_totals,
+    parted,
+    products,
+    with_room,
+)
+from momentree.backends.kernels import kernel
 from momentree.core.progress import iterations
 from momentree.core.ties import largest
 from momentree.objects import (
@@ -154,6 +163,7 @@ def climb(
     return Refined(best, last, n_iter, converged)
 
 
+@kernel
 @dataclass(frozen=True, eq=False)
 class Expectation:
     """S, N and the log-likelihood of samples, relative to the last component: the E-step of EM.
@@ -188,13 +198,14 @@ class Expectation:
         if not small.any():
             return total, 0
         merged = total.copy()
-        merged[:-2, -1] = ask(TransposedProduct()) - total[:-2, :-1].sum(axis=1)
+        merged[:-2, -1] = ask(products.transposed_product) - total[:-2, :-1].sum(axis=1)
         merged[:-1, largest_size] += merged[:-1, small].sum(axis=1)
         merged[:-1, small] = 0.0
         merged[:-2, -1] = 0.0  # follows from the others
         return merged, int(np.count_nonzero(small))
 
 
+@kernel
 @dataclass(frozen=True)
 class WeightedSums:
     """X^T (v R), and sum_i v_i R_i in the last row, for responsibilities R of shape (n, k)."""
@@ -207,7 +218,7 @@ class WeightedSums:
 
 def column_sums(rows: Rows, sample_weight: RowArray) -> Floats:
     """Return X^T v."""
-    return rows.sum(TransposedProduct(), sample_weight)
+    return rows.sum(products.transposed_product, sample_weight)
 
 
 def expected_statistics(
@@ -410,6 +421,7 @@ def group_sums(
     return sums[:, :, 0], weights
 
 
+@kernel
 @dataclass(frozen=True)
 class SumsAndWeights:
     """Weighted sums of the rows of each group, and of the weights."""
@@ -424,6 +436,7 @@ class SumsAndWeights:
         return out
 
 
+@kernel
 @dataclass(frozen=True)
 class GroupSteps:
     """The E-step of a mixture of two in each of several groups."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 from typing import NamedTuple, TypeVar
 
@@ -13,8 +14,7 @@ from momentree.assignment.nested import Assigner
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.assignment.rules import LinearRule, Rule
 from momentree.assignment.tree_rules import RuleAssigner
-from momentree.backends import RowArray, Rows, collected
-from momentree.backends.products import Renumbered
+from momentree.backends import RowArray, Rows, collected, products
 from momentree.core.ties import largest, largest_first
 from momentree.messages import Message
 from momentree.objects import Family, MixtureParameters, TopicParameters
@@ -91,7 +91,7 @@ def refine_leaves(
     assigner = MixtureAssigner.of(parameters.reordered(order))
     return RefinedLeaves(
         assigner,
-        rows.map(Renumbered(np.argsort(order)), labels),
+        rows.map(partial(products.renumbered, to=np.argsort(order)), labels),
         n_iter,
         result.converged,
         result.sums[:, order],

@@ -12,6 +12,7 @@ import numpy as np
 from momentree._types import Floats, Ints
 from momentree.assignment.rules import LinearRule, Rule
 from momentree.backends import Block, RowArray, RowBlocks, Rows, group_totals, parted, with_room
+from momentree.backends.kernels import kernel
 from momentree.core.ties import SAME, largest_first
 from momentree.messages import Message
 from momentree.objects import MixtureParameters
@@ -86,6 +87,7 @@ class SampleGroups:
         return [(at, SampleGroups.one(rows.take(at), weight[at], factor[at])) for at in parts]
 
 
+@kernel
 @dataclass(frozen=True)
 class Inside:
     """Which samples are in a group."""
@@ -97,11 +99,13 @@ class Inside:
         return np.asarray(own == self.group)
 
 
+@kernel
 def weigh_inside(v: Floats, inside: Any) -> Floats:
     """Return the weights of samples in a group; zero for others."""
     return np.asarray(v * inside)
 
 
+@kernel
 def replace_inside(inside: Any, new: Ints, old: Ints) -> Ints:
     """Return the new sides of samples in a group, and the old ones of others."""
     return np.where(inside, new, old)
@@ -191,9 +195,9 @@ def sides_of(rules: Sequence[Rule | None], groups: SampleGroups, *, ordered: boo
     Samples of a group without a rule have the largest side number.
     """
     g, p = len(rules), groups.rows.shape[1]
-    kernel = SidesByRule.of(rules, p)
-    s = kernel.n_sides
-    code, total = groups.rows.map_and_sum(kernel, SumsOfSides(g, s), groups.own, groups.weight)
+    by_rule = SidesByRule.of(rules, p)
+    s = by_rule.n_sides
+    code, total = groups.rows.map_and_sum(by_rule, SumsOfSides(g, s), groups.own, groups.weight)
     sums, more = parted(total, g * s, 1, 2 * g * s)
     sums = sums.reshape(g, s, p).transpose(0, 2, 1)
     sizes, clear = more.reshape(2, g, s)
@@ -223,6 +227,7 @@ def sides_of(rules: Sequence[Rule | None], groups: SampleGroups, *, ordered: boo
     )
 
 
+@kernel
 @dataclass(frozen=True)
 class SidesByRule:
     """The side of each sample by the rule of its group: s more than that if scores are tied."""
@@ -265,6 +270,7 @@ class SidesByRule:
         return (near.argmax(axis=1) + self.n_sides * (near.sum(axis=1) > 1)).astype(kind)
 
 
+@kernel
 @dataclass(frozen=True)
 class SumsOfSides:
     """Sums over each side, its size, and its size without ties."""
@@ -283,6 +289,7 @@ class SumsOfSides:
         return out
 
 
+@kernel
 @dataclass(frozen=True)
 class Untied:
     """Sides from codes that mark ties."""
@@ -294,6 +301,7 @@ class Untied:
         return code % self.n_sides
 
 
+@kernel
 @dataclass(frozen=True)
 class Lookup2:
     """A number for each pair of a group and a side; samples in no group keep their side."""

@@ -17,8 +17,8 @@ from momentree.decomposition import discriminators
 from momentree.decomposition.sidiwo import common_rotation, pseudo_centers
 from momentree.messages import Message
 from momentree.moments import AugmentedRawMoments, GroupedMoments
-from momentree.moments.augmented_groups import GroupedRawMoments
-from momentree.moments.weighting import three_words
+from momentree.moments.augmented import GroupedRawMoments
+from momentree.moments.single_topic import three_words
 from momentree.objects import Decomposition, MixtureParameters, TopicParameters, Whitening
 from momentree.parameters import topic_parameters
 from momentree.preprocessing import FeatureMap
@@ -33,7 +33,7 @@ from momentree.tree.split import (
     sides_of,
     small_side,
 )
-from momentree.whitening import DENSE_FEATURES, group_starts, whiten, whiten_each, whiten_groups
+from momentree.whitening import DENSE_FEATURES, group_starts, whiten, whiten_groups
 
 P = TypeVar("P", bound=MixtureParameters)
 
@@ -75,14 +75,15 @@ class TopicSplitter:
         """Split groups of documents."""
         start = self._directions_of_parents(groups)
         moments = self._moments(groups, start)
+        every = range(moments.n_groups)
+        directions: Sequence[Floats | None] = [None] * moments.n_groups
         if self.exact:
-            whitenings = whiten_each(moments, 2, range(moments.n_groups), tol=EXACT_TOL)
-            directions: Sequence[Floats | None] | Floats = [None] * moments.n_groups
+            whitenings, _ = whiten_groups(moments, 2, every, tol=EXACT_TOL)
         else:
             passes = COLD if start is None else WARM
             start = group_starts(moments.m1, None, WIDTH) if start is None else start
             whitenings, directions = whiten_groups(
-                moments, 2, start, max_passes=passes, tol=BLOCK_TOL
+                moments, 2, every, start, max_iter=passes, tol=BLOCK_TOL
             )
         reasons = self._reasons(moments, whitenings)
         if all(reasons):
@@ -253,7 +254,7 @@ class DSidiwoSplitter:
         W = np.zeros((groups.n_groups, 2, len(view) + 1))
         if which:
             tol, max_iter = self._accuracy
-            found = whiten_each(moments, 2, which, tol=tol, max_iter=max_iter)
+            found, _ = whiten_groups(moments, 2, which, tol=tol, max_iter=max_iter)
             for j, white in zip(which, found, strict=True):
                 if white.rank < 2:
                     reasons[j] = white.reason or Message("one_component")

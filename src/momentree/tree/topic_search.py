@@ -15,9 +15,9 @@ from momentree.backends import RowArray, RowBlocks, collected
 from momentree.core.ties import largest, pivots
 from momentree.inference import log_joint, log_posterior
 from momentree.moments import RawMoments
-from momentree.moments._operators import symmetric
+from momentree.moments._base import symmetric
 from momentree.objects import TopicParameters
-from momentree.preprocessing.tfidf import tfidf_scales
+from momentree.preprocessing.log_scaling import tfidf_scales
 from momentree.refinement.em import Samples
 from momentree.refinement.moves import move_samples
 from momentree.refinement.proposals import Sides, after_exchanges, exchanges
