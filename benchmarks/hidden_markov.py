@@ -24,7 +24,7 @@ from momentree import CategoricalHMM
 from momentree.backends.sequences import sequence_blocks
 from momentree.datasets import HMMSample, make_hmm
 from momentree.objects.hidden_markov import CategoricalEmissions, HMMParameters
-from momentree.refinement.baum_welch import BaumWelch
+from momentree.refinement.hidden_markov import BaumWelch
 
 SHORT = ((2, 30, 133, 5), (3, 20, 500, 4), (4, 15, 300, 6), (5, 40, 200, 8))
 """States, symbols, sequences and length of short sequences."""

@@ -144,7 +144,7 @@ def test_no_page_of_weights_remains_after_their_check(stored, tmp_path):
 
 
 def test_lda_with_em_keeps_proportions_in_files(X, stored, monkeypatch):
-    monkeypatch.setattr("momentree.tree.search_sample.SEARCHED", 1_000)
+    monkeypatch.setattr("momentree.tree.topic_growth.SEARCHED", 1_000)
     model = LatentDirichletAllocation(3, start="moments", max_iter=2, tol=0.0)
     expected = model.fit(X).components_
     model.fit(stored)

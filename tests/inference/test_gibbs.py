@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from momentree.backends import RowBlocks, num_threads
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.inference import gibbs_proportions, variational_proportions
-from momentree.inference import variational as variational_module
+from momentree.inference import lda as variational_module
 from momentree.objects import LDAParameters
 from tests.raising import raises
 

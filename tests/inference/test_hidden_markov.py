@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from momentree.backends.sequences import sequence_blocks
-from momentree.inference.forward_backward import forward_backward
-from momentree.inference.viterbi import viterbi
+from momentree.inference.hidden_markov import forward_backward, viterbi
 from momentree.objects.hidden_markov import CategoricalEmissions, HMMParameters
 
 

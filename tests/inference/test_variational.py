@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from scipy.special import gammaln, psi
 
 from momentree.backends import RowBlocks, num_threads
-from momentree.inference import variational as module
+from momentree.inference import lda as module
 from momentree.inference import (
     variational_bound,
     variational_gammas,

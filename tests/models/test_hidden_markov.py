@@ -11,7 +11,7 @@ from momentree.backends.sequences import sequence_blocks
 from momentree.datasets import make_hmm
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
 from momentree.objects.hidden_markov import CategoricalEmissions, HMMParameters
-from momentree.refinement.baum_welch import BaumWelch
+from momentree.refinement.hidden_markov import BaumWelch
 
 from ..raising import raises, warns
 

@@ -8,7 +8,7 @@ from scipy.stats import bernoulli, norm, poisson
 from momentree.backends import RowBlocks
 from momentree.inference import log_joint
 from momentree.objects import ProductColumns, ProductParameters
-from momentree.refinement import Growing, em
+from momentree.refinement import MixtureSearch, em
 
 from .families import log_likelihood_never_falls, maximal
 
@@ -158,7 +158,7 @@ def test_the_search_finds_components_that_differ_in_one_kind_each():
     X[np.arange(600), 8 + rng.integers(2, size=600)] = 1.0
     rows, v = rows_of(X, np.zeros((600, 5)), NO_GAPS), np.ones(600)
     scale = np.ones(rows.shape[1])
-    found = Growing(rows, parameters(1), v, scale, 3, 1e-3).search()
+    found = MixtureSearch(rows, parameters(1), v, scale, 3, 1e-3).search()
     labels = log_joint(rows, found).argmax(axis=1)
     pairs = np.array([[np.sum((labels == a) & (y == b)) for b in range(3)] for a in range(3)])
     assert pairs.max(axis=1).sum() == 600

@@ -5,7 +5,7 @@ import numpy as np
 from momentree.backends.sequences import sequence_blocks
 from momentree.datasets import make_hmm
 from momentree.objects.hidden_markov import CategoricalEmissions, HMMParameters
-from momentree.refinement.baum_welch import BaumWelch
+from momentree.refinement.hidden_markov import BaumWelch
 
 
 def learner_and_start():

@@ -7,7 +7,7 @@ from momentree.backends import RowBlocks, counted_passes
 from momentree.datasets import make_single_topic
 from momentree.objects import BernoulliParameters, TopicParameters
 from momentree.refinement import em
-from momentree.refinement.em_groups import em_of_groups
+from momentree.refinement.em import em_of_groups
 
 X = make_single_topic(200, 30, 4, length=20, random_state=0).X
 SAMPLES = {TopicParameters: X, BernoulliParameters: (X > 0).astype(float)}

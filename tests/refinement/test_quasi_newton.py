@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from scipy.optimize import check_grad
 
-import momentree.refinement.quasi_newton as module
+import momentree.refinement.hidden_markov as module
 from momentree.backends.sequences import sequence_blocks
 from momentree.datasets import make_hmm
 from momentree.objects.hidden_markov import CategoricalEmissions, HMMParameters
-from momentree.refinement.baum_welch import BaumWelch
-from momentree.refinement.quasi_newton import quasi_newton
+from momentree.refinement.hidden_markov import BaumWelch, quasi_newton
 
 K = 3
 

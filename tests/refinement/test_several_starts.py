@@ -10,7 +10,7 @@ from momentree.objects import (
     SharedGaussianParameters,
 )
 from momentree.objects.full_gaussian import lifted
-from momentree.refinement.several_starts import em_from_several
+from momentree.refinement.search import em_from_several
 
 
 def problem(kind):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from momentree.refinement.split_merge import Exchange, Sides, after_exchanges, exchanges
+from momentree.refinement.proposals import Exchange, Sides, after_exchanges, exchanges
 
 
 def groups(labels, X, k):

@@ -7,11 +7,10 @@ from scipy.special import gammaln, psi
 from scipy.stats import dirichlet
 
 from momentree.backends import RowBlocks, num_threads
-from momentree.inference import variational as inference
+from momentree.inference import lda as inference
 from momentree.inference import variational_bound, variational_gammas
 from momentree.refinement import variational_em
-from momentree.refinement.lda import smoothed_topics
-from momentree.refinement.variational_em import expected_topics
+from momentree.refinement.lda import expected_topics, smoothed_topics
 from tests.refinement.documents import data
 
 

@@ -4,12 +4,12 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from momentree.tree.split import Groups, Split
+from momentree.tree.split import SampleGroups, Split
 
 
 def split_one(splitter, rows, weight, factor):
     """Return the split with the side of each sample, or the reason if there is none."""
-    splits = splitter(Groups.one(rows, weight, factor))
+    splits = splitter(SampleGroups.one(rows, weight, factor))
     (found,) = splits.found
     if not isinstance(found, Split):
         return found

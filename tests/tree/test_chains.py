@@ -7,8 +7,7 @@ from momentree import ClusterTree, TopicTree
 from momentree.assignment.rules import LinearRule
 from momentree.datasets import make_hierarchical_topics
 from momentree.objects import TopicParameters
-from momentree.tree.chains import ABOUT_THE_SAME, join_chains
-from momentree.tree.hierarchy import hierarchy
+from momentree.tree.hierarchy import ABOUT_THE_SAME, hierarchy, join_chains
 
 
 def topics(groups, leaves, between=100.0, within=100.0, d=400, seed=0):

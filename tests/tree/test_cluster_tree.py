@@ -11,8 +11,8 @@ from momentree import ClusterTree
 from momentree.backends import RowBlocks
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 from momentree.preprocessing import FeatureMap
-from momentree.tree.dsidiwo_split import DSidiwoSplitter
 from momentree.tree.split import SPLIT_ITER
+from momentree.tree.splitters import DSidiwoSplitter
 
 from ..incomplete import group_of, probabilities
 from ..oracle import assert_near_oracle, poisson_labels

@@ -17,7 +17,7 @@ from momentree.messages import Message
 from momentree.moments import AugmentedRawMoments
 from momentree.objects import BernoulliParameters, GaussianParameters
 from momentree.preprocessing import FeatureMap
-from momentree.tree.dsidiwo_split import DSidiwoSplitter
+from momentree.tree.splitters import DSidiwoSplitter
 from momentree.whitening import whiten
 
 from .cluster_data import records

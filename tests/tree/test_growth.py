@@ -16,7 +16,7 @@ from momentree.messages import Message
 from momentree.objects import TopicParameters
 from momentree.tree.growth import Limits, grow
 from momentree.tree.split import Split, Splits
-from momentree.tree.topic_split import TopicSplitter
+from momentree.tree.splitters import TopicSplitter
 
 from .splitting import split_one
 

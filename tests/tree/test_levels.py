@@ -8,10 +8,9 @@ from momentree import ClusterTree, SingleTopicModel, TopicTree
 from momentree.backends import RowBlocks, counted_passes, num_threads
 from momentree.datasets import make_hierarchical_topics, make_single_topic
 from momentree.preprocessing import FeatureMap
-from momentree.tree.dsidiwo_split import DSidiwoSplitter
-from momentree.tree.growth import Growing, Limits, grow
-from momentree.tree.split import Groups, Split, Splits
-from momentree.tree.topic_split import TopicSplitter
+from momentree.tree.growth import Limits, TreeGrowth, grow
+from momentree.tree.split import SampleGroups, Split, Splits
+from momentree.tree.splitters import DSidiwoSplitter, TopicSplitter
 
 from .splitting import split_one
 
@@ -50,7 +49,7 @@ def test_groups_are_split_as_each_alone(X, name):
     own, weight, factor = rng.integers(-1, 3, N), rng.uniform(0.5, 2, N), rng.uniform(0.5, 1.5, N)
     own[:2] = 3  # too few to split
     rows = RowBlocks(X, block_nnz=1000)
-    splits = splitter(Groups(rows, weight, factor, own, 4))
+    splits = splitter(SampleGroups(rows, weight, factor, own, 4))
     side = np.asarray(splits.side)
     for j, found in enumerate(splits.found):
         at = np.flatnonzero(own == j)
@@ -73,7 +72,7 @@ def test_the_tree_is_that_of_best_first_growth(X):
         parts = [(at, topics(exact=True)(alone)) for at, alone in groups.alone()]
         return Splits.joined(rows, parts)
 
-    growing = Growing(rows, one, one, topics(exact=True))
+    growing = TreeGrowth(rows, one, one, topics(exact=True))
     for k in (3, 7):
         expected = grow(rows, one, one, one_by_one, Limits(k))
         for grown in (
@@ -151,7 +150,7 @@ def test_unreached_groups_are_not_split(X):
         rounds.append(groups.n_groups)
         return topics()(groups)
 
-    growing = Growing(rows, one, one, counting)
+    growing = TreeGrowth(rows, one, one, counting)
     growing.grown(Limits(4))
     before = list(rounds)
     assert before[:2] == [1, 2]

@@ -16,12 +16,9 @@ from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidPara
 from momentree.messages import Message
 from momentree.tree.growth import Branch
 from momentree.tree.selection import choose_n_components
-from momentree.tree.selection.candidates import SingleTopicFits, partitions
-from momentree.tree.selection.criteria import Estimate, combine, estimates
-from momentree.tree.selection.curves import Curves, Inner
-from momentree.tree.selection.folds import folds, halves_of_words
-from momentree.tree.selection.reason import reason
-from momentree.tree.selection.spectrum import Spectrum, spectrum
+from momentree.tree.selection.candidates import SingleTopicFits, folds, halves_of_words, partitions
+from momentree.tree.selection.criteria import Estimate, combine, estimates, reason
+from momentree.tree.selection.curves import Curves, Inner, Spectrum, spectrum
 
 from ..raising import raises
 

@@ -67,7 +67,7 @@ def test_rows_for_a_search_are_brought_with_a_note(documents):
 @pytest.mark.parametrize("model", [TopicTree(4), SingleTopicModel(4)], ids=["tree", "flat"])
 def test_a_search_in_a_sample_leaves_the_others_where_they_are(model, documents, monkeypatch):
     for name, value in {"SEARCHED": 50, "SEARCHED_OF_TOPIC": 10}.items():
-        monkeypatch.setattr(f"momentree.tree.search_sample.{name}", value)
+        monkeypatch.setattr(f"momentree.tree.topic_growth.{name}", value)
     for name, value in {"DECISIVE": 50, "DECISIVE_OF_GROUP": 1, "DECISIVE_VALUES": 50}.items():
         monkeypatch.setattr(f"momentree.preprocessing.burstiness.{name}", value)
     whole, parts = fitted(model, documents), fitted(model, Parts(documents))

@@ -11,7 +11,7 @@ from momentree.datasets import make_hierarchical_topics
 from momentree.exceptions import InvalidParameterError
 from momentree.inference import log_joint, log_posterior
 from momentree.preprocessing import log_scale
-from momentree.tree.tfidf_groups import tfidf_groups
+from momentree.tree.topic_search import tfidf_groups
 
 from ..raising import raises
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-import momentree.tree.search_sample as search_sample
+import momentree.tree.topic_growth as growth
 from momentree import SingleTopicModel, TopicTree
 from momentree.datasets import make_single_topic
 
@@ -16,15 +16,15 @@ def sample():
 
 @pytest.fixture
 def small_samples(monkeypatch):
-    monkeypatch.setattr(search_sample, "SEARCHED", 500)
-    monkeypatch.setattr(search_sample, "SEARCHED_OF_TOPIC", 100)
+    monkeypatch.setattr(growth, "SEARCHED", 500)
+    monkeypatch.setattr(growth, "SEARCHED_OF_TOPIC", 100)
 
 
 @pytest.mark.parametrize("model", [SingleTopicModel, TopicTree])
 def test_a_sample_leads_to_the_same_topics_for_any_order(sample, model, monkeypatch):
     whole = model(5).fit(sample.X)
-    monkeypatch.setattr(search_sample, "SEARCHED", 500)
-    monkeypatch.setattr(search_sample, "SEARCHED_OF_TOPIC", 100)
+    monkeypatch.setattr(growth, "SEARCHED", 500)
+    monkeypatch.setattr(growth, "SEARCHED_OF_TOPIC", 100)
     sampled = model(5).fit(sample.X)
     order = np.random.default_rng(0).permutation(4_000)
     shuffled = model(5).fit(sample.X[order])
@@ -47,8 +47,8 @@ def test_a_tree_of_a_sample_is_nearly_that_of_all_documents(sample, refine, monk
     tree = TopicTree(5, refine=refine, search="none")
     whole = tree.fit(sample.X)
     n_passes, labels = whole.n_passes_, whole.labels_
-    monkeypatch.setattr(search_sample, "GROWN", 1_000)
-    monkeypatch.setattr(search_sample, "GROWN_OF_LEAF", 100)
+    monkeypatch.setattr(growth, "GROWN", 1_000)
+    monkeypatch.setattr(growth, "GROWN_OF_LEAF", 100)
     assert tree.fit(sample.X).n_passes_ < n_passes / 1.5
     assert adjusted_rand_score(labels, tree.labels_) > (0.99 if refine else 0.85)
     np.testing.assert_array_equal(tree.predict(sample.X), tree.labels_)
@@ -60,8 +60,8 @@ def test_a_tree_of_a_sample_is_nearly_that_of_all_documents(sample, refine, monk
 
 
 def test_a_leaf_that_is_too_small_outside_the_sample_is_not_made(sample, monkeypatch):
-    monkeypatch.setattr(search_sample, "GROWN", 500)
-    monkeypatch.setattr(search_sample, "GROWN_OF_LEAF", 0)
+    monkeypatch.setattr(growth, "GROWN", 500)
+    monkeypatch.setattr(growth, "GROWN_OF_LEAF", 0)
     for least in (100, 500, 780, 800):
         tree = TopicTree(5, refine=None, min_samples_leaf=least).fit(sample.X)
         assert min(np.bincount(tree.labels_)) >= least
@@ -70,8 +70,8 @@ def test_a_leaf_that_is_too_small_outside_the_sample_is_not_made(sample, monkeyp
 @pytest.mark.parametrize("model", [SingleTopicModel, TopicTree])
 def test_topics_that_are_searched_by_frequent_words_have_all_words(sample, model, monkeypatch):
     whole = model(5).fit(sample.X)
-    monkeypatch.setattr(search_sample, "SEARCHED_WORDS", 60)
-    monkeypatch.setattr(search_sample, "SEARCHED_NNZ", 0)
+    monkeypatch.setattr(growth, "SEARCHED_WORDS", 60)
+    monkeypatch.setattr(growth, "SEARCHED_NNZ", 0)
     found = model(5).fit(sample.X)
     assert adjusted_rand_score(whole.labels_, found.labels_) > 0.99
     assert found.score(sample.X) == pytest.approx(whole.score(sample.X), rel=1e-4)

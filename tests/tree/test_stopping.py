@@ -8,7 +8,7 @@ from momentree import TopicTree, choose_n_components
 from momentree.assignment.rules import LinearRule
 from momentree.backends import RowBlocks
 from momentree.datasets import make_hierarchical_topics, make_single_topic
-from momentree.tree.split import Groups, Split, Splits
+from momentree.tree.split import SampleGroups, Split, Splits
 from momentree.tree.stopping import topic_bic
 
 from ..oracle import assert_near_oracle, multinomial_labels
@@ -83,7 +83,7 @@ def test_the_penalty_by_hand(per_token, weight):
         )
         rows = RowBlocks(sp.csr_array(np.vstack([X, X, X])))
         v3, u3, own = np.tile(v, 3), np.tile(u, 3), np.repeat([1, -1, 0], 4)
-        groups = Groups(rows, v3, u3, own, 2)
+        groups = SampleGroups(rows, v3, u3, own, 2)
         alone, again = topic_bic(Splits([split, split], own), groups)
         assert alone == again
         return alone

@@ -35,7 +35,7 @@ from momentree.readers import (
 )
 from momentree.report.topics import default_title, topic_names
 from momentree.report.topics.documents import evenly_spread
-from momentree.tree.search_sample import are_many
+from momentree.tree.topic_growth import are_many
 
 Elsewhere = StoredCorpus | DistributedCorpus
 """Documents that are not in memory."""

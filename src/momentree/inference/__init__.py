@@ -1,16 +1,17 @@
 """Inference: posteriors, topic proportions and log-likelihoods from parameters and data."""
 
-from momentree.inference.completion import completion_log_likelihood, split_words
-from momentree.inference.gibbs import gibbs_proportions
-from momentree.inference.posteriors import (
-    log_joint,
-    log_multinomial,
-    log_posterior,
-)
-from momentree.inference.variational import (
+from momentree.inference.lda import (
+    gibbs_proportions,
     variational_bound,
     variational_gammas,
     variational_proportions,
+)
+from momentree.inference.posteriors import (
+    completion_log_likelihood,
+    log_joint,
+    log_multinomial,
+    log_posterior,
+    split_words,
 )
 
 __all__ = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Literal, get_args
 
@@ -20,7 +20,6 @@ from momentree.backends import (
     as_rows,
     collected,
     in_given_order,
-    ordered,
     products,
 )
 from momentree.backends.sources import by_partition
@@ -35,16 +34,20 @@ from momentree.moments import RawMoments
 from momentree.objects import Decomposition, MixtureParameters, MixtureSums, Moments
 from momentree.preprocessing import log_scale, tfidf
 from momentree.preprocessing.burstiness import with_scaling
-from momentree.preprocessing.log_scaling import check_scaling, typical_count_per_token
+from momentree.preprocessing.log_scaling import check_scaling
 from momentree.refinement import em, renewing_em
 from momentree.refinement.em import column_sums, m_step, soft_sums
 from momentree.tree.growth import Grown, Limits, grow
 from momentree.tree.online import BatchUpdate
-from momentree.tree.search import TopicSearch
-from momentree.tree.search_sample import is_sampled, searched, with_all_words
 from momentree.tree.split import SPLIT_ITER
+from momentree.tree.splitters import TopicSplitter
 from momentree.tree.texts import FitsTexts
-from momentree.tree.topic_split import TopicSplitter
+from momentree.tree.topic_growth import (
+    ScaledCounts,
+    is_sampled,
+    search_sample,
+    with_all_words,
+)
 
 Start = Literal["auto", "tree", "tfidf", "moments"]
 
@@ -52,23 +55,6 @@ SMALL = 5.0
 """Fewer documents are no topic for the search, unless documents are few."""
 POSSIBLE = 1e-3
 """Fraction of the average sample mixed into every component initialized from moments."""
-
-
-@dataclass(frozen=True)
-class CountData:
-    """Counts in canonical order, raw and log-scaled; smoothing is on the scale of `rows`."""
-
-    counts: Rows
-    rows: Rows
-    count_per_token: RowArray
-    weight: RowArray
-    asked_smoothing: float
-    smoothing: float  # the one that is used
-
-    @property
-    def total_weight(self) -> float:
-        """Total weight of the samples."""
-        return float(self.rows.total(self.weight))
 
 
 class CountMixture(FitsTexts, FlatModel):
@@ -100,7 +86,7 @@ class CountMixture(FitsTexts, FlatModel):
         return instead
 
     @abstractmethod
-    def _moments(self, data: CountData) -> Moments:
+    def _moments(self, data: ScaledCounts) -> Moments:
         """Estimate the moments of the model."""
 
     @abstractmethod
@@ -143,7 +129,7 @@ class CountMixture(FitsTexts, FlatModel):
             reason = start.diagnostics.get("reason") or Message("others_without_samples")
             start = Initialization.of(parameters, {**start.diagnostics, "reason": reason})
 
-    def _refined(self, data: CountData, start: Initialization[MixtureParameters]) -> FitResult:
+    def _refined(self, data: ScaledCounts, start: Initialization[MixtureParameters]) -> FitResult:
         fitted, centers, diagnostics = start.parameters, start.centers, start.diagnostics
         n_iter, converged, found = 1, True, None
         if self.refine:
@@ -187,7 +173,9 @@ class CountMixture(FitsTexts, FlatModel):
         return counted.weights, counted.centers
 
     @staticmethod
-    def _sums_of(data: CountData, statistics: Floats, sizes: Floats, counts: Floats) -> MixtureSums:
+    def _sums_of(
+        data: ScaledCounts, statistics: Floats, sizes: Floats, counts: Floats
+    ) -> MixtureSums:
         total = float(data.counts.sum(products.dot, data.counts.row_sums, data.weight))
         n, weight = data.counts.shape[0], float(data.counts.total(data.weight))
         return MixtureSums(n, statistics, sizes, counts, data.asked_smoothing, total, weight)
@@ -241,20 +229,18 @@ class CountMixture(FitsTexts, FlatModel):
 
     def _start(
         self, counts: Rows, weight: RowArray
-    ) -> tuple[CountData, Ints | None, Initialization[MixtureParameters]]:
+    ) -> tuple[ScaledCounts, Ints | None, Initialization[MixtureParameters]]:
         """Set ``log_scaling_``, and return the scaled counts, their order and a start for EM."""
         if not self._searches(counts):
             return self._started(counts, weight)
-        part, part_weight, frequent = searched(counts, weight, self._wanted)
+        part, part_weight, frequent = search_sample(counts, weight, self._wanted)
         if part is not counts:
             log.info("searching in %d documents", part.shape[0])
         data, at, start = self._started(frequent, part_weight)
         if frequent is not part:
-            found, of_found = data, at
+            some = data
             data, at = self._data(part, part_weight, self.log_scaling_)
-            fitted = with_all_words(
-                start.parameters, found.rows, of_found, data.rows, at, data.weight, data.smoothing
-            )
+            fitted = with_all_words(start.parameters, some, data)
             start = Initialization.of(fitted, start.diagnostics)
         if part is not counts:
             data, at = self._data(counts, weight, self.log_scaling_)
@@ -265,7 +251,7 @@ class CountMixture(FitsTexts, FlatModel):
 
     def _started(
         self, counts: Rows, weight: RowArray
-    ) -> tuple[CountData, Ints | None, Initialization[MixtureParameters]]:
+    ) -> tuple[ScaledCounts, Ints | None, Initialization[MixtureParameters]]:
         search = self._searches(counts)
 
         def attempt(
@@ -290,17 +276,12 @@ class CountMixture(FitsTexts, FlatModel):
 
     def _data(
         self, counts: Rows, weight: RowArray, log_scaling: LogScaling | None
-    ) -> tuple[CountData, Ints | None]:
-        counts, weight, at = ordered(counts, weight)
-        scaled = log_scale(counts, log_scaling)
-        rows, count_per_token = scaled.rows, scaled.count_per_token
-        per_token, total = typical_count_per_token(rows, count_per_token, weight)
-        asked = self.smoothing * per_token
-        shape = rows.shape[1], self._wanted
-        smoothing = self._family.limited_smoothing(asked, total, shape)
-        return CountData(counts, rows, count_per_token, weight, asked, smoothing), at
+    ) -> tuple[ScaledCounts, Ints | None]:
+        k, family = self._wanted, self._family
+        data = ScaledCounts.of(counts, weight, log_scaling, self.smoothing, k, family)
+        return data, data.order
 
-    def _initialize(self, data: CountData) -> Initialization[MixtureParameters]:
+    def _initialize(self, data: ScaledCounts) -> Initialization[MixtureParameters]:
         last = self._last_fit(data.rows.shape[1])
         if last is not None:
             return Initialization.of(last, self.diagnostics_)
@@ -310,7 +291,7 @@ class CountMixture(FitsTexts, FlatModel):
         found = make[start](data)
         return replace(found, diagnostics={**found.diagnostics, "start": start})
 
-    def _from_moments(self, data: CountData) -> Initialization[MixtureParameters]:
+    def _from_moments(self, data: ScaledCounts) -> Initialization[MixtureParameters]:
         """Decompose the moments of the model."""
         found = self._decompose(self._moments(data))
         centers = self._valid_centers(found)
@@ -321,49 +302,42 @@ class CountMixture(FitsTexts, FlatModel):
         parameters = self._smoothed(found, centers, data)
         return Initialization(parameters, parameters.weights, centers, found.diagnostics)
 
-    def _from_tfidf(self, data: CountData) -> Initialization[MixtureParameters]:
+    def _from_tfidf(self, data: ScaledCounts) -> Initialization[MixtureParameters]:
         """Decompose the raw moments of tf-idf rows, and group rows by their largest score."""
         rows = RowBlocks(tfidf(collected(data.counts), data.weight))
         found = self._decompose(RawMoments(rows, sample_weight=data.weight))
         return self._from_groups(data, _largest_score(rows, found, data.weight), found)
 
     def _from_groups(
-        self, data: CountData, groups: Floats, found: Decomposition
+        self, data: ScaledCounts, groups: Floats, found: Decomposition
     ) -> Initialization[MixtureParameters]:
         fitted = m_step(self._family, data.rows, groups, data.weight, data.smoothing)
         return Initialization.of(fitted, found.diagnostics)
 
-    def _from_tree(self, data: CountData) -> Initialization[MixtureParameters]:
+    def _from_tree(self, data: ScaledCounts) -> Initialization[MixtureParameters]:
         """Grow a tree of k leaves (H Algorithm 2, best first)."""
         return self._from_leaves(data, self._grown(data))
 
-    def _from_leaves(self, data: CountData, grown: Grown) -> Initialization[MixtureParameters]:
+    def _from_leaves(self, data: ScaledCounts, grown: Grown) -> Initialization[MixtureParameters]:
         k, rows, weight = self._wanted, data.rows, data.weight
         return from_leaves(grown, k, self._family, rows, weight, data.smoothing)
 
     def _searched(
-        self, data: CountData, start: Initialization[MixtureParameters], grown: Grown
+        self, data: ScaledCounts, start: Initialization[MixtureParameters], grown: Grown
     ) -> Initialization[MixtureParameters]:
         """Search for the most likely topics from several starts, a tree among them."""
         # A few documents alone are hardly a topic, though they raise the likelihood.
         least = max(1.0, min(SMALL, data.total_weight / (4 * self._wanted)))
-        found = TopicSearch(
-            collected(data.rows),
-            data.weight,
-            data.count_per_token,
-            data.smoothing,
-            replace(self._splitter(data), min_samples_leaf=least),
-            least,
-            self.tol,
-        ).from_tree(grown, collected(data.counts))
+        splitter = replace(self._splitter(data), min_samples_leaf=least)
+        found = data.search(grown, splitter, self.tol)
         return Initialization.of(found.parameters, {**start.diagnostics, "start": found.start})
 
-    def _grown(self, data: CountData) -> Grown:
+    def _grown(self, data: ScaledCounts) -> Grown:
         limits = Limits(self._wanted)
         splitter = self._splitter(data)
         return grow(data.rows, data.weight, data.count_per_token, splitter, limits)
 
-    def _splitter(self, data: CountData) -> TopicSplitter:
+    def _splitter(self, data: ScaledCounts) -> TopicSplitter:
         return TopicSplitter(
             min_samples_leaf=1,
             refine_iter=SPLIT_ITER if self.refine else 0,
@@ -373,7 +347,7 @@ class CountMixture(FitsTexts, FlatModel):
         )
 
     def _smoothed(
-        self, found: Decomposition, centers: Floats, data: CountData
+        self, found: Decomposition, centers: Floats, data: ScaledCounts
     ) -> MixtureParameters:
         """Return parameters without zeros, by smoothing the counts that the centers predict."""
         weights = found.weights / found.weights.sum()

@@ -37,13 +37,12 @@ from momentree.inference import log_posterior
 from momentree.messages import Message
 from momentree.models._decomposers import Decomposer, check_decomposer, with_named_decomposition
 from momentree.models._sample import draw_components
-from momentree.models.selection.bic import FEW_SAMPLES, MOST_COMPONENTS, guarded_search
+from momentree.models.selection import FEW_SAMPLES, MOST_COMPONENTS, guarded_search
 from momentree.objects.mixtures import check_sums
 from momentree.persistence import SavedEstimator
 from momentree.tree.names import NamedGroups
 from momentree.tree.naming import name_by_number
-from momentree.tree.node import TreeNode
-from momentree.tree.one_level import one_level
+from momentree.tree.node import TreeNode, one_level
 
 log = logging.getLogger("momentree.models")
 package_log = logging.getLogger("momentree")
@@ -261,7 +260,7 @@ class DensityModel(
             n_found = len(found.attributes["weights_"])
             return found, bic, np.bincount(found.labels, weight, minlength=n_found)
 
-        best, lower, bics = guarded_search(fit, most, FEW_SAMPLES)
+        best, lower, bics = guarded_search(fit, range(1, most + 1), FEW_SAMPLES)
         for k in reversed(lower if best.brief else []):
             best, bics[k - 1], sizes = fit(k, brief=False)
             if sizes.min() >= FEW_SAMPLES:

@@ -10,7 +10,7 @@ from momentree._types import Floats
 from momentree.backends import RowArray, Rows
 from momentree.messages import Message
 from momentree.objects import LDAParameters, MixtureParameters, MixtureSums
-from momentree.refinement.em import m_step_of_groups
+from momentree.refinement.em import Samples
 from momentree.tree.growth import Grown
 
 P = TypeVar("P", bound=MixtureParameters | LDAParameters)
@@ -58,5 +58,5 @@ def from_leaves(
     leaves = grown.root.leaves()
     k = len(leaves)
     reason = Message("no_group_splits", reason=leaves[0].reason) if k < n_components else None
-    parameters = m_step_of_groups(family, rows, grown.labels, k, weight, smoothing)
+    parameters = Samples(rows, weight, smoothing).m_step(family, grown.labels, k)
     return Initialization.of(parameters, {"rank": k, "reason": reason, "warnings": []})

@@ -22,8 +22,7 @@ from momentree.metrics.words import word_probabilities
 from momentree.naming import choose_shown_words
 from momentree.tree.names import NamedGroups
 from momentree.tree.naming import Names, name_by_words, shown_words
-from momentree.tree.node import TreeNode, pack, unpack
-from momentree.tree.one_level import one_level
+from momentree.tree.node import TreeNode, one_level, pack, unpack
 
 
 class FittedModel(NamedGroups, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ABC):  # type: ignore[misc]

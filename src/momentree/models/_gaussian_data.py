@@ -141,7 +141,7 @@ class GaussianData:
         floor = reg_covar / scale**2
         return cls(Z, missing, weight, shift, scale, floor, covariance_type, notes)
 
-    def family(self) -> type[MixtureParameters]:
+    def family(self) -> MixtureParameters:
         """Return the family of the components, with its floor."""
         if self.covariance_type == "tied":
             squares = self.Z.T @ (self.weight[:, None] * self.Z) / self.weight.sum()

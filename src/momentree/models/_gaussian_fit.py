@@ -24,10 +24,9 @@ from momentree.objects import (
     Moments,
     SharedGaussianParameters,
 )
-from momentree.refinement import Growing
-from momentree.refinement.em import Refined
-from momentree.refinement.incomplete_gaussian import em_with_gaps
-from momentree.refinement.several_starts import em_from_several
+from momentree.refinement import MixtureSearch
+from momentree.refinement.em import Refined, em_with_gaps
+from momentree.refinement.search import em_from_several
 
 log = logging.getLogger("momentree.models")
 
@@ -172,7 +171,7 @@ def _most_likely(
     if start in ("auto", "groups") and last is None and data.covariance_type != "full":
         found, k = refined.parameters, refined.parameters.n_components
         prior = max(smoothing, SEARCH_SMOOTHING)
-        growing = Growing(rows, family, data.weight, np.ones(rows.shape[1]), k, prior)
+        growing = MixtureSearch(rows, family, data.weight, np.ones(rows.shape[1]), k, prior)
         changed = growing.exchanged(found, EXCHANGE_TIME)
         if changed is not found:
             again = run({name: changed})[1]
@@ -212,17 +211,16 @@ def _in_units(p: MixtureParameters, data: GaussianData) -> GaussianComponents:
 
 
 def _from_units(
-    components: GaussianComponents, data: GaussianData, family: type[MixtureParameters]
+    components: GaussianComponents, data: GaussianData, family: MixtureParameters
 ) -> MixtureParameters:
     """Return components as parameters of prepared data."""
     s = data.scale
     centers = ((components.means - data.shift) / s).T
-    build: Callable[[Floats, Floats, Floats], MixtureParameters] = family
     if data.covariance_type == "tied":
-        return build(components.weights, centers, components.covariances / np.outer(s, s))
+        return family.member(components.weights, centers, components.covariances / np.outer(s, s))
     if data.covariance_type == "full":
-        return build(components.weights, centers, components.full() / np.outer(s, s))
+        return family.member(components.weights, centers, components.full() / np.outer(s, s))
     variances = components.variances() / s**2
-    if issubclass(family, DiagonalGaussianParameters):
-        return build(components.weights, centers, variances.T)
-    return build(components.weights, centers, variances[:, 0])
+    if isinstance(family, DiagonalGaussianParameters):
+        return family.member(components.weights, centers, variances.T)
+    return family.member(components.weights, centers, variances[:, 0])

@@ -3,39 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 
+import momentree.models._groupings as grouping
+import momentree.objects as objects
 from momentree._types import Floats, Ints
 from momentree.backends import LiftedRows, RowBlocks
 from momentree.core.choices import CovarianceType
 from momentree.messages import Message
 from momentree.models._gaussian_data import GaussianData
-from momentree.models._gaussian_moment_starts import MomentStart, moment_starts
-from momentree.models._groupings import (
-    column_groups,
-    farthest_first,
-    group_means,
-    k_means,
-    linked_groups,
-    n_distinct,
-    nearest,
-    sphered,
-)
-from momentree.objects import (
-    Decomposition,
-    DiagonalGaussianParameters,
-    GaussianParameters,
-    MixtureParameters,
-    Moments,
-    SharedGaussianParameters,
-)
+from momentree.models._lifted_groups import groups_by_products, groups_by_squares
+from momentree.moments import ProductMoments, SphericalGaussianMoments
+from momentree.parameters import spherical_gaussian_parameters
 from momentree.preprocessing import FeatureMap
-from momentree.refinement import Growing
-from momentree.tree.dsidiwo_split import DSidiwoSplitter
+from momentree.refinement import MixtureSearch
 from momentree.tree.growth import Limits, grow
+from momentree.tree.splitters import DSidiwoSplitter
 
 Start = Literal["auto", "groups", "search", "tree", "moments"]
 
@@ -49,17 +36,17 @@ longer than ten random starts of EM."""
 SEARCH_SMOOTHING = 1.0
 """Average samples added to each component in the search, against components of equal samples."""
 
-Starts = dict[str, MixtureParameters]
+Starts = dict[str, objects.MixtureParameters]
 
 
 def starts_of(
     data: GaussianData,
     rows: RowBlocks,
-    family: type[MixtureParameters],
+    family: objects.MixtureParameters,
     n_components: int,
     start: Start,
     smoothing: float,
-    decompose: Callable[[Moments], Decomposition],
+    decompose: Callable[[objects.Moments], objects.Decomposition],
 ) -> tuple[Starts, Message | None]:
     """Return initial parameters by the name of their start, and why there are fewer components.
 
@@ -69,7 +56,7 @@ def starts_of(
         The data.
     rows : RowBlocks of shape (n, p)
         Their statistics.
-    family : type of MixtureParameters
+    family : MixtureParameters
         Family of the components, with its floor.
     n_components : int >= 1
         k.
@@ -118,7 +105,7 @@ def starts_of(
     if start == "tree" or (start == "moments" and not found):
         grouped("tree", tree_groups(data.Z, weight, k))
     if start == "search" or (start == "auto" and data.covariance_type == "tied"):
-        search = Growing(
+        search = MixtureSearch(
             rows,
             family,
             weight,
@@ -155,27 +142,29 @@ def groupings(
     """
 
     def linked(samples: Any, method: Literal["ward", "average"]) -> Ints:
-        return linked_groups(samples, weight, n_groups, method)
+        return grouping.linked_groups(samples, weight, n_groups, method)
 
-    far = farthest_first(Z, weight, n_groups)
-    found = {"Ward": linked(Z, "ward"), "k-means": k_means(Z, weight, far)}
+    far = grouping.farthest_first(Z, weight, n_groups)
+    found = {"Ward": linked(Z, "ward"), "k-means": grouping.k_means(Z, weight, far)}
     if covariance_type != "tied":
-        found["farthest first"] = nearest(Z, far)
+        found["farthest first"] = grouping.nearest(Z, far)
     if covariance_type == "spherical":
-        centers = group_means(Z, weight, found["Ward"])
-        found["Ward, then k-means"] = k_means(Z, weight, centers)
+        centers = grouping.group_means(Z, weight, found["Ward"])
+        found["Ward, then k-means"] = grouping.k_means(Z, weight, centers)
     if sp.issparse(Z):
         return found
     if covariance_type in ("spherical", "tied"):
-        found["columns"] = column_groups(Z, weight, n_groups)
+        found["columns"] = grouping.column_groups(Z, weight, n_groups)
     if covariance_type == "spherical":
         return found
     if covariance_type != "tied":
         found["tree"] = tree_groups(Z, weight, n_groups)
     if covariance_type == "diag":  # sphering turns the features
         return found
-    S = sphered(Z, weight)
-    if not S.shape[1] or 2 * S.shape[1] > n_distinct(Z, weight):  # equal distances everywhere
+    S = grouping.sphered(Z, weight)
+    if not S.shape[1] or 2 * S.shape[1] > grouping.n_distinct(
+        Z, weight
+    ):  # equal distances everywhere
         return found
     found["sphered, Ward"] = linked(S, "ward")
     if covariance_type == "tied":
@@ -217,14 +206,214 @@ def _samples(data: GaussianData) -> Any:
     return data.Z.toarray() if hasattr(data.Z, "toarray") else data.Z
 
 
-def _parameters(start: MomentStart, family: type[MixtureParameters]) -> MixtureParameters:
+def _parameters(start: MomentStart, family: objects.MixtureParameters) -> objects.MixtureParameters:
     """Return the parameters of a start as members of a family."""
-    make: Callable[[Floats, Floats, Floats], MixtureParameters] = family
     covariances = start.covariances
-    if issubclass(family, GaussianParameters | SharedGaussianParameters):
-        return make(start.weights, start.means.T, covariances)
-    if issubclass(family, DiagonalGaussianParameters):
+    if isinstance(family, objects.GaussianParameters | objects.SharedGaussianParameters):
+        return family.member(start.weights, start.means.T, covariances)
+    if isinstance(family, objects.DiagonalGaussianParameters):
         d = start.means.shape[1]
         by_feature = covariances if covariances.ndim == 2 else np.tile(covariances[:, None], d)
-        return make(start.weights, start.means.T, by_feature.T)
-    return make(start.weights, start.means.T, covariances)
+        return family.member(start.weights, start.means.T, by_feature.T)
+    return family.member(start.weights, start.means.T, covariances)
+
+
+Decompose = Callable[[objects.Moments], objects.Decomposition]
+
+PRODUCT_FEATURES = range(3, 513)
+"""Numbers of features for which moments across features are used: three are needed, and the
+moments of many take long."""
+LEAST = 1e-6
+"""Smallest variance of a feature in a component, relative to its variance in all samples."""
+MIN_SHARE = 0.01
+"""The same for a variance that noise may make negative."""
+MIN_WEIGHT = 0.1
+"""Smallest weight relative to equal weights, so that EM does not starve a small component."""
+TINY = 1e-300
+
+
+@dataclass(frozen=True)
+class MomentStart:
+    """Parameters of a Gaussian mixture, as estimated from moments.
+
+    Attributes
+    ----------
+    name : str
+        The moments.
+    weights : ndarray of shape (k,)
+        omega > 0, sum 1.
+    means : ndarray of shape (k, d)
+        mu in rows.
+    covariances : ndarray
+        Of shape (k,) for "spherical", (d, d) for "tied", (k, d) for "diag" and (k, d, d) for
+        "full", positive definite.
+    reason : Message or None
+        Why there are fewer components than requested.
+    """
+
+    name: str
+    weights: Floats
+    means: Floats
+    covariances: Floats
+    reason: Message | None
+
+
+def moment_starts(
+    X: Any,
+    weight: Floats,
+    n_components: int,
+    covariance_type: CovarianceType,
+    decompose: Decompose | None,
+) -> tuple[list[MomentStart], Message | None]:
+    """Return the starts that moments give, and the reason if they give none.
+
+    Parameters
+    ----------
+    X : {ndarray, csr_array} of shape (n, d)
+        Finite numbers; sparse for "spherical" only.
+    weight : ndarray of shape (n,)
+        Sample weights >= 0, not all zero.
+    n_components : int >= 1
+        k.
+    covariance_type : {"spherical", "tied", "diag", "full"}
+        Of the components.
+    decompose : callable or None
+        Maps moments to their decomposition into k components; None leaves out the starts that
+        need one.
+
+    Returns
+    -------
+    list of MomentStart
+        With k components or fewer.
+    Message or None
+        Why there is no start, such as k > d.
+    """
+    d = X.shape[1]
+    if decompose is None and covariance_type in ("spherical", "tied"):
+        return [], None  # squares differ in components of equal covariances as means do
+    if covariance_type == "spherical":
+        assert decompose is not None  # noqa: S101 - for the type checker
+        if n_components > d:
+            return [], Message("no_eigenvalue_is_noise", n_features=d, needed=n_components)
+        starts = [
+            _spherical(X, weight, n_components, variances, decompose)
+            for variances in ("own", "shared")
+        ]
+        return starts, None
+    mean = weight @ X / weight.sum()
+    spread = np.sqrt(weight @ np.square(X - mean) / weight.sum())
+    scale = np.where(spread > 0, spread, 1.0)
+    Z = (X - mean) / scale
+    starts = []
+    if decompose is not None and d in PRODUCT_FEATURES and n_components < 2 * d:
+        found = _diagonal(Z, weight, n_components, decompose)
+        if covariance_type == "diag":
+            means, variances = mean + scale * found.means, scale**2 * found.covariances
+            starts.append(replace(found, means=means, covariances=variances))
+        else:
+            R = posteriors(Z, found)
+            starts.append(_grouped(X, weight, R, covariance_type, found.name, found.reason))
+    groups = {"lifted_moments": groups_by_squares}
+    if covariance_type == "full":
+        groups["lifted_moments_sphered"] = groups_by_products
+    for name, group in groups.items():
+        R = group(Z, weight, n_components)
+        starts.append(_grouped(X, weight, R, covariance_type, name, None))
+    return starts, None
+
+
+def _diagonal(Z: Floats, weight: Floats, n_components: int, decompose: Decompose) -> MomentStart:
+    """Return means and variances of independent features, from moments across features.
+
+    The means of z and of z^2 in the components are means of a product mixture, whose groups of
+    columns are the features: only moments of different features are used, so no variance needs to
+    be known. They differ in the components even if the means of z are all the same.
+    """
+    n, d = Z.shape
+    T = np.hstack([Z, (np.square(Z) - 1.0) / np.sqrt(2.0)])
+    # The constant is in the subspace of the means only if its eigenvalue is among the largest.
+    constant = float(np.sqrt(np.linalg.eigvalsh((T.T * weight) @ T / weight.sum())[-1]))
+    T = np.hstack([np.full((n, 1), constant), T])
+    groups = np.concatenate([[-1], np.arange(d), np.arange(d)])
+    found = decompose(ProductMoments(RowBlocks(sp.csr_array(T)), groups, weight, n_components))
+    # A center whose constant is far from this one is mostly noise: scaling would blow it up.
+    scale = found.centers[0] / constant
+    scale = np.where(scale > 0.5, scale, 1.0)
+    C = (found.centers / scale).T
+    means = C[:, 1 : d + 1]
+    variances = np.sqrt(2.0) * C[:, d + 1 :] + 1.0 - np.square(means)
+    w = np.maximum(found.weights * scale, MIN_WEIGHT / max(found.n_components, 1))
+    return MomentStart(
+        "product_moments",
+        w / w.sum(),
+        means,
+        np.maximum(variances, MIN_SHARE),
+        found.diagnostics["reason"],
+    )
+
+
+def _spherical(
+    X: Any,
+    weight: Floats,
+    n_components: int,
+    variances: Literal["shared", "own"],
+    decompose: Decompose,
+) -> MomentStart:
+    moments = SphericalGaussianMoments.from_data(
+        X, n_components=n_components, variances=variances, centered=True, sample_weight=weight
+    )
+    found = decompose(moments)
+    p = spherical_gaussian_parameters(moments, found)
+    least = LEAST * max(_total_variance(moments), TINY)
+    name = f"moments_{variances}"
+    return MomentStart(
+        name, p.weights, p.centers.T, np.maximum(p.variances, least), found.diagnostics["reason"]
+    )
+
+
+def _total_variance(moments: SphericalGaussianMoments) -> float:
+    return moments.variance + (moments.constant or 0.0) ** 2
+
+
+def posteriors(Z: Floats, start: MomentStart) -> Floats:
+    """Return P[component j | z] for diagonal covariances (k, d), shape (n, k)."""
+    v = start.covariances
+    joint = -0.5 * (np.square(Z) @ (1.0 / v).T - 2.0 * (Z @ (start.means / v).T))
+    joint += np.log(start.weights) - 0.5 * (np.square(start.means) / v + np.log(v)).sum(axis=1)
+    joint = np.exp(joint - joint.max(axis=1, keepdims=True))
+    return np.asarray(joint / joint.sum(axis=1, keepdims=True))
+
+
+def _grouped(
+    X: Floats,
+    weight: Floats,
+    R: Floats,
+    covariance_type: CovarianceType,
+    name: str,
+    reason: Message | None,
+) -> MomentStart:
+    """Return weights, means and covariances for given responsibilities."""
+    R = R[:, (weight @ R) > 0]
+    sizes = weight @ R
+    d = X.shape[1]
+    total = weight.sum()
+    mean = weight @ X / total
+    overall = np.maximum(weight @ np.square(X - mean) / total, TINY)
+    means = (R * weight[:, None]).T @ X / sizes[:, None]
+
+    def scatter(r: Floats, m: Floats) -> Floats:
+        v, Z = r * weight, X - m
+        if covariance_type in ("diag", "spherical"):
+            return np.asarray(v @ np.square(Z))
+        return np.asarray(Z.T @ (v[:, None] * Z))
+
+    scatters = np.stack([scatter(r, m) for r, m in zip(R.T, means, strict=True)])
+    floor = LEAST * (overall if scatters.ndim == 2 else np.diag(overall))
+    pooled = scatters.sum(axis=0) / total + floor
+    if covariance_type == "tied":
+        return MomentStart(name, sizes / total, means, pooled, reason)
+    # The prior of d + 1 samples of the pooled covariance keeps those of small groups regular.
+    covariances = ((scatters + (d + 1) * pooled).T / (sizes + d + 1)).T
+    if covariance_type == "spherical":
+        covariances = covariances.mean(axis=1)
+    return MomentStart(name, sizes / total, means, covariances, reason)

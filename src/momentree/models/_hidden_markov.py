@@ -30,15 +30,14 @@ from momentree.core.choices import Refine
 from momentree.core.progress import console_logging
 from momentree.core.ties import largest_first
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
-from momentree.inference.forward_backward import forward_backward
-from momentree.inference.viterbi import viterbi
+from momentree.inference.hidden_markov import forward_backward, viterbi
 from momentree.messages import Message
 from momentree.models._decomposers import check_decomposer, with_named_decomposition
 from momentree.models._hmm_starts import most_likely
 from momentree.objects.hidden_markov import HMMParameters
 from momentree.objects.mixtures import check_sums
 from momentree.persistence import SavedEstimator
-from momentree.refinement.baum_welch import BaumWelch, RefinedHMM
+from momentree.refinement.hidden_markov import BaumWelch, RefinedHMM
 
 log = logging.getLogger("momentree.models")
 package_log = logging.getLogger("momentree")

@@ -27,15 +27,15 @@ from momentree.exceptions import InvalidDataError
 from momentree.models._base import log
 from momentree.models._bernoulli_data import BinaryData
 from momentree.models._bernoulli_groups import BernoulliGroups, counted
-from momentree.models._bernoulli_starts import (
+from momentree.models._decomposers import Decomposer
+from momentree.models._fit_result import FitResult, Initialization
+from momentree.models._product_starts import (
+    most_likely,
     start_from_tree,
     start_from_views,
     starts_from_moments,
     starts_from_splits,
 )
-from momentree.models._decomposers import Decomposer
-from momentree.models._fit_result import FitResult, Initialization
-from momentree.models._product_starts import most_likely
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters, MixtureSums
 from momentree.refinement import Refined, em, renewing_em
 from momentree.refinement.em import Convergence

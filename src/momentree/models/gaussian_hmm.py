@@ -13,16 +13,15 @@ from momentree._validation import check_choice, check_number, check_shape
 from momentree.core.choices import CovarianceType, Refine
 from momentree.exceptions import InvalidDataError
 from momentree.models._decomposers import Decomposer, decomposer
-from momentree.models._gaussian_hmm_starts import (
+from momentree.models._hidden_markov import HiddenMarkovModel
+from momentree.models._hmm_starts import (
     gaussian_start,
     posteriors_of_clusters,
     posteriors_of_moments,
     posteriors_of_windows,
 )
-from momentree.models._hidden_markov import HiddenMarkovModel
 from momentree.objects.gaussian import covariance_parameters
-from momentree.objects.gaussian_emissions import GaussianEmissions
-from momentree.objects.hidden_markov import HMMParameters
+from momentree.objects.hidden_markov import GaussianEmissions, HMMParameters
 
 GaussianHMMStart = Literal["auto", "moments", "windows", "clusters"]
 

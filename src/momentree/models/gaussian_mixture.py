@@ -28,7 +28,7 @@ from momentree.models._gaussian_data import GaussianData
 from momentree.models._gaussian_density import GaussianComponents
 from momentree.models._gaussian_fit import fitted
 from momentree.models._gaussian_starts import Start
-from momentree.models.selection.bic import FEW_SAMPLES
+from momentree.models.selection import FEW_SAMPLES
 from momentree.preprocessing.kinds import MAX_SIZE
 from momentree.tree.naming import name_by_difference
 from momentree.tree.node import TreeNode

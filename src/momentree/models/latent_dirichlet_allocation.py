@@ -45,8 +45,8 @@ from momentree.objects import LDAParameters, MixtureSums
 from momentree.refinement import RefinedLDA, gibbs_em, variational_em
 from momentree.tree.counted_texts import Vectorizer
 from momentree.tree.online import BatchUpdate
-from momentree.tree.search_sample import is_sampled
 from momentree.tree.texts import FitsTexts
+from momentree.tree.topic_growth import is_sampled
 
 Refine = Literal["em", "variational", "gibbs"]
 Start = Literal["auto", "moments", "single-topic"]

@@ -9,12 +9,13 @@ import numpy as np
 from momentree._types import Floats, Ints
 from momentree.core.choices import Refine
 from momentree.inference.posteriors import log_factorials
-from momentree.models._count_mixture import CountData, CountMixture, Start
+from momentree.models._count_mixture import CountMixture, Start
 from momentree.models._decomposers import Decomposer
 from momentree.models._sample import SamplesByComponent, draw_by_component
 from momentree.moments import PoissonMoments
 from momentree.objects import Decomposition, MixtureParameters, Moments, PoissonParameters
 from momentree.tree.counted_texts import Vectorizer
+from momentree.tree.topic_growth import ScaledCounts
 
 
 class PoissonMixture(SamplesByComponent, CountMixture):
@@ -155,7 +156,7 @@ class PoissonMixture(SamplesByComponent, CountMixture):
     def _chosen_start(self) -> str:
         return "moments" if self.start == "auto" else self.start
 
-    def _moments(self, data: CountData) -> Moments:
+    def _moments(self, data: ScaledCounts) -> Moments:
         return PoissonMoments(data.rows, sample_weight=data.weight)
 
     def _valid_centers(self, found: Decomposition) -> Floats:

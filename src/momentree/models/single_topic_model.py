@@ -11,13 +11,14 @@ from momentree._validation import check_choice
 from momentree.core.choices import AutoLogScaling, Refine, Search, TopicModel, Weighting
 from momentree.exceptions import InvalidParameterError
 from momentree.inference import log_multinomial
-from momentree.models._count_mixture import CountData, CountMixture, Start
+from momentree.models._count_mixture import CountMixture, Start
 from momentree.models._decomposers import Decomposer
 from momentree.models._sample import SamplesOfDocuments, draw_by_component, draw_components
 from momentree.moments import SingleTopicMoments
 from momentree.objects import Decomposition, MixtureParameters, Moments, TopicParameters
 from momentree.parameters import project_to_simplex
 from momentree.tree.counted_texts import Vectorizer
+from momentree.tree.topic_growth import ScaledCounts
 
 
 class SingleTopicModel(SamplesOfDocuments, CountMixture):
@@ -224,7 +225,7 @@ class SingleTopicModel(SamplesOfDocuments, CountMixture):
             return None
         return self.log_scaling
 
-    def _moments(self, data: CountData) -> Moments:
+    def _moments(self, data: ScaledCounts) -> Moments:
         return SingleTopicMoments.from_rows(
             data.rows,
             sample_weight=data.weight,

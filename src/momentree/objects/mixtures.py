@@ -1,10 +1,12 @@
-"""Parameters of a mixture whose log-density is linear in statistics of the samples."""
+"""The protocol of a family of mixtures, and the sums of samples from which one follows."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from types import MethodType
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -14,6 +16,21 @@ from momentree.exceptions import InvalidDataError
 
 SUM_TOLERANCE = 1e-6
 """Allowed deviation of a sum of probabilities from 1, for the rounding of long sums."""
+
+
+if TYPE_CHECKING:
+    family_method = classmethod
+else:
+
+    class family_method:  # noqa: N801 - a decorator
+        """A method of a family: of a class, or of any member, whose settings are then kept."""
+
+        def __init__(self, function: Callable[..., Any]) -> None:
+            self._function, self.__doc__ = function, function.__doc__
+            self.__isabstractmethod__ = getattr(function, "__isabstractmethod__", False)
+
+        def __get__(self, member: Any, kind: type) -> MethodType:
+            return MethodType(self._function, kind if member is None else member)
 
 
 @dataclass(frozen=True)
@@ -34,6 +51,7 @@ class MixtureParameters(ABC):
 
     weights: Floats
     centers: Floats
+    # Fields that are keyword-only are settings of a family; files do not contain them.
 
     signed: ClassVar[bool] = False
     """Whether statistics may be negative."""
@@ -41,6 +59,19 @@ class MixtureParameters(ABC):
     """Whether the M-step of a component depends on no other one, but for weights and the prior."""
     known_sides: ClassVar[bool] = False
     """Whether the gain of a split treats its sides as known, rather than as a mixture."""
+
+    @family_method
+    def member(cls, *values: Any) -> Self:
+        """Return a member of the family, given the values of its parameters."""
+        if isinstance(cls, type):
+            return cls(*values)
+        names = [f.name for f in fields(cls) if not f.kw_only]
+        return replace(cls, **dict(zip(names, values, strict=True)))
+
+    @property
+    def values(self) -> list[Any]:
+        """The values of the parameters, without settings of the family."""
+        return [getattr(self, f.name) for f in fields(self) if not f.kw_only]
 
     def __post_init__(self) -> None:
         check_shape("weights", self.weights, self.centers.shape[1:])
@@ -150,7 +181,7 @@ class MixtureParameters(ABC):
         """
         return replace(self, centers=whole.centers + kept * (self.centers - whole.centers))
 
-    @classmethod
+    @family_method
     @abstractmethod
     def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
         """Return the maximum a posteriori parameters: the M-step of EM.
@@ -192,7 +223,7 @@ class MixtureParameters(ABC):
         """
         return smoothing
 
-    @classmethod
+    @family_method
     def several(cls, sums: Floats, sizes: Floats, smoothing: float) -> tuple[Floats, Floats]:
         """Return coefficients and offsets after the M-steps of several mixtures.
 
@@ -234,7 +265,7 @@ class MixtureParameters(ABC):
             In nats, up to a constant; -inf if the prior excludes the parameters.
         """
 
-    @classmethod
+    @family_method
     @abstractmethod
     def maximized_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
         """Return the maximized log-likelihood of each group of samples under one component.
@@ -267,10 +298,155 @@ class MixtureParameters(ABC):
         return 1.0
 
 
+P = TypeVar("P", bound=MixtureParameters)
+
+Family: TypeAlias = type[P] | P
+"""A family of mixtures: a class, or any member of one that has settings."""
+
+
 def check_sums(parameter: str, sums: Floats) -> None:
     """Check that sums of probabilities are 1."""
     sums = np.asarray(sums)
     if not (np.abs(sums - 1.0) < SUM_TOLERANCE).all():
         raise InvalidDataError(
             "sums_not_one", parameter=parameter, sums=np.atleast_1d(sums).tolist()
+        )
+
+
+@dataclass(frozen=True)
+class MixtureSums:
+    """Expected statistics of a mixture, summed over all samples seen.
+
+    Parameters of the mixture follow from them by an M-step. Sums of several batches are added, and
+    earlier ones may be multiplied before, to forget them.
+
+    Attributes
+    ----------
+    n_samples : int
+        Number of samples seen.
+    statistics : ndarray of shape (p, k)
+        S = sum_i v_i t(x_i) R_i, with responsibilities R and sample weights v.
+    sizes : ndarray of shape (k,)
+        N = sum_i v_i R_i; of topic proportions h, N_j = -sum_i v_i E log h_ij.
+    counts : ndarray of shape (d, k), or (0, k)
+        The same sums of the raw counts if the statistics are log-scaled; otherwise empty.
+    smoothing : float > 0
+        The strength of the prior that was asked for, on the scale of the statistics.
+    total : float >= 0
+        Sum of all counts, times sample weights.
+    weight : float >= 0
+        Total sample weight.
+    """
+
+    n_samples: int
+    statistics: Floats
+    sizes: Floats
+    counts: Floats
+    smoothing: float
+    total: float
+    weight: float
+
+    def __post_init__(self) -> None:
+        k = len(self.sizes)
+        check_shape("statistics", self.statistics, ("n_statistics", k))
+        check_shape("sizes", self.sizes, (k,))
+        check_shape("counts", self.counts, ("n_features", k))
+        if (
+            (self.sizes < 0).any()
+            or self.smoothing <= 0
+            or self.n_samples < 0
+            or self.total < 0
+            or self.weight < 0
+        ):
+            raise InvalidDataError("below_zero", name="sizes")
+
+    def faded(self, factor: float) -> Self:
+        """Return the same sums, multiplied by a factor in (0, 1]; samples remain counted.
+
+        Parameters
+        ----------
+        factor : float in (0, 1]
+            The factor.
+
+        Returns
+        -------
+        MixtureSums
+            The smaller sums.
+        """
+        return replace(
+            self,
+            statistics=self.statistics * factor,
+            sizes=self.sizes * factor,
+            counts=self.counts * factor,
+            total=self.total * factor,
+            weight=self.weight * factor,
+        )
+
+    def plus(self, other: MixtureSums) -> Self:
+        """Return the sums of both; the strength of the prior is the mean, by sample weight.
+
+        Parameters
+        ----------
+        other : MixtureSums
+            Sums of other samples, for the same components.
+
+        Returns
+        -------
+        MixtureSums
+            The sums.
+        """
+        n, m = self.weight, other.weight
+        return replace(
+            self,
+            n_samples=self.n_samples + other.n_samples,
+            statistics=self.statistics + other.statistics,
+            sizes=self.sizes + other.sizes,
+            counts=self.counts + other.counts,
+            smoothing=(n * self.smoothing + m * other.smoothing) / (n + m),
+            total=self.total + other.total,
+            weight=n + m,
+        )
+
+    def regrouped(self, to: Ints, n_components: int) -> Self:
+        """Return the sums after component j became part of component `to[j]`.
+
+        Parameters
+        ----------
+        to : ndarray of intp of shape (k,)
+            New number of each component; equal numbers are added, and those of -1 are dropped.
+        n_components : int
+            Number of components afterwards.
+
+        Returns
+        -------
+        MixtureSums
+            Sums of `n_components` components; zero for those without an old one.
+        """
+        into = (to[:, None] == np.arange(n_components)).astype(np.float64)
+        return replace(
+            self,
+            statistics=self.statistics @ into,
+            sizes=self.sizes @ into,
+            counts=self.counts @ into,
+            weight=self.weight - float(self.sizes[to < 0].sum()),
+        )
+
+    def reordered(self, order: Ints) -> Self:
+        """Return the same components in another order.
+
+        Parameters
+        ----------
+        order : ndarray of intp of shape (k,)
+            The old position of each component.
+
+        Returns
+        -------
+        MixtureSums
+            Sums in the new order.
+        """
+        return replace(
+            self,
+            statistics=self.statistics[:, order],
+            sizes=self.sizes[order],
+            counts=self.counts[:, order],
         )

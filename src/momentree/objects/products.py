@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from scipy.special import xlogy
 
 from momentree._types import Floats, Ints
-from momentree.objects.bernoulli import CERTAIN
+from momentree.objects.discrete import CERTAIN
 from momentree.objects.gaussian import ROUNDING
 from momentree.objects.mixtures import MixtureParameters
 

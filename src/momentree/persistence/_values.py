@@ -136,7 +136,7 @@ class Encoder:
             return {_CLASS: value.__name__}
         kind: type[Any] = type(value)
         if _STORABLE.get(kind.__name__) is kind:
-            content = {field.name: getattr(value, field.name) for field in fields(value)}
+            content = {f.name: getattr(value, f.name) for f in fields(value) if not f.kw_only}
             return {_OBJECT: kind.__name__, _VALUES: self._entries(content, name)}
         raise InvalidDataError("not_storable", name=name, type=kind.__name__)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -92,7 +92,7 @@ class LeafMixture:
             return RowBlocks(self.family.statistics(values, missing))  # type: ignore[call-arg]
         return RowBlocks(self.family.statistics(values))
 
-    def fitting_family(self, values: Any, weight: Floats) -> type[Any]:
+    def fitting_family(self, values: Any, weight: Floats) -> objects.MixtureParameters:
         """Return the family for EM, with a floor of variances and what else it needs of the data.
 
         Parameters
@@ -112,7 +112,8 @@ class LeafMixture:
             squares = np.asarray((values.T @ sp.csr_array(scaled)).toarray())
             return objects.SharedGaussianParameters.with_squares(squares, floor)
         family: Any = self.family
-        return family.with_floor(floor)  # type: ignore[no-any-return]
+        member: objects.MixtureParameters = family.with_floor(floor)
+        return member
 
     def continued(
         self, parameters: objects.MixtureParameters, earlier: float, values: Any, weight: Floats
@@ -144,11 +145,9 @@ class LeafMixture:
             family = objects.SharedGaussianParameters.with_squares(squares, floor)
         else:
             family = family.with_floor(floor)
-        found: objects.MixtureParameters = family(
-            *(getattr(parameters, field.name) for field in fields(parameters))
-        )
-        return found
+        member: objects.MixtureParameters = family.member(*parameters.values)
+        return member
 
     def stored(self, parameters: Any) -> objects.MixtureParameters:
         """Return parameters that EM found as members of the plain family, which files contain."""
-        return self.family(*(getattr(parameters, field.name) for field in fields(parameters)))
+        return self.family(*parameters.values)

@@ -1,15 +1,13 @@
 """Refinement: improve parameters given data; one algorithm per file."""
 
 from momentree.refinement.em import Refined, em
-from momentree.refinement.gibbs_em import gibbs_em
-from momentree.refinement.growing import Growing
 from momentree.refinement.incremental_em import Updated, incremental_em, renewing_em
-from momentree.refinement.lda import RefinedLDA
+from momentree.refinement.lda import RefinedLDA, gibbs_em, variational_em
+from momentree.refinement.search import MixtureSearch
 from momentree.refinement.sources import RefinedSources, refine_sources
-from momentree.refinement.variational_em import variational_em
 
 __all__ = [
-    "Growing",
+    "MixtureSearch",
     "Refined",
     "RefinedLDA",
     "RefinedSources",

@@ -1,19 +1,34 @@
-"""Expectation-maximization (EM) for mixtures, from given initial parameters."""
+"""Expectation-maximization (EM) for mixtures: of all samples, in groups, with missing values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
+from scipy.special import expit, logsumexp
 
 from momentree._types import Floats, Ints
-from momentree.backends import Block, RowArray, RowBlocks, Rows, products
+from momentree.backends import (
+    Block,
+    RowArray,
+    RowBlocks,
+    Rows,
+    group_totals,
+    parted,
+    products,
+    with_room,
+)
 from momentree.backends.kernels import kernel
 from momentree.core.progress import iterations
 from momentree.core.ties import largest
-from momentree.objects import MixtureParameters
+from momentree.objects import (
+    Family,
+    FullGaussianParameters,
+    MixtureParameters,
+    SharedGaussianParameters,
+)
 
 P = TypeVar("P", bound=MixtureParameters)
 
@@ -123,6 +138,31 @@ def em(
     return Refined(parameters, last, n_iter, converged, sums, sizes)
 
 
+def climb(
+    start: P,
+    step: Callable[[P], tuple[float, Callable[[], P]]],
+    *,
+    max_iter: int,
+    least: float,
+) -> Refined[P]:
+    """Run EM until the log-likelihood rises by no more than `least`; return the best parameters.
+
+    A floor of variances, or a prior, may lower the likelihood. `step` returns the log-likelihood of
+    parameters, and the M-step that follows.
+    """
+    best, last, parameters, converged, n_iter = start, -np.inf, start, False, 1
+    for n_iter in iterations(max_iter):  # noqa: B007
+        log_likelihood, m_step = step(parameters)
+        gain = log_likelihood - last
+        if gain > 0:
+            best, last = parameters, log_likelihood
+        if gain <= least:
+            converged = True
+            break
+        parameters = m_step()
+    return Refined(best, last, n_iter, converged)
+
+
 @kernel
 @dataclass(frozen=True, eq=False)
 class Expectation:
@@ -218,7 +258,7 @@ def expected_statistics(
 
 
 def m_step(
-    family: type[P], rows: Rows, responsibilities: RowArray, weight: RowArray, smoothing: float
+    family: Family[P], rows: Rows, responsibilities: RowArray, weight: RowArray, smoothing: float
 ) -> P:
     """Return the parameters for given responsibilities."""
     return family.m_step(*soft_sums(rows, responsibilities, weight), smoothing)
@@ -230,14 +270,310 @@ def soft_sums(rows: Rows, responsibilities: RowArray, weight: RowArray) -> tuple
     return total[:-1], total[-1]
 
 
-def m_step_of_groups(
-    family: type[P],
+@dataclass(frozen=True)
+class Samples:
+    """Samples of a fit by EM, with the strength of the prior and the tolerance.
+
+    Attributes
+    ----------
+    rows : Rows of shape (n, p)
+        Sufficient statistics of the samples.
+    weight : row array of shape (n,)
+        Weights >= 0.
+    smoothing : float > 0
+        Strength of the prior in ``m_step``.
+    tol : float >= 0
+        EM stops when a step raises the log-likelihood by at most this fraction.
+    """
+
+    rows: Rows
+    weight: RowArray
+    smoothing: float
+    tol: float = 1e-5
+
+    def group_sums(self, labels: RowArray, n_groups: int) -> tuple[Floats, Floats]:
+        """Return the sums of the statistics of each group, (p, k), and the sizes, (k,)."""
+        sums = self.rows.group_sums(labels, n_groups, self.weight)
+        return sums, self.rows.group_sizes(labels, n_groups, self.weight)
+
+    def m_step(self, family: Family[P], labels: RowArray, n_groups: int) -> P:
+        """Return the parameters for given groups."""
+        return family.m_step(*self.group_sums(labels, n_groups), self.smoothing)
+
+    def em(self, start: P, max_iter: int) -> Refined[P]:
+        """Run EM from initial parameters."""
+        rows, v, s = self.rows, self.weight, self.smoothing
+        return em(rows, start, sample_weight=v, smoothing=s, max_iter=max_iter, tol=self.tol)
+
+
+def em_of_groups(
     rows: Rows,
-    labels: RowArray,
-    n_groups: int,
-    weight: RowArray,
+    own: RowArray,
+    starts: Sequence[P | None],
+    *,
+    sample_weight: RowArray,
     smoothing: float,
-) -> P:
-    """Return the parameters for given groups."""
-    sums = rows.group_sums(labels, n_groups, weight)
-    return family.m_step(sums, rows.group_sizes(labels, n_groups, weight), smoothing)
+    max_iter: int,
+    tol: float = 1e-5,
+    totals: tuple[Floats, Floats] | None = None,
+) -> list[Refined[P] | None]:
+    """Improve mixtures of two components, one for each group of samples, by EM.
+
+    The results are those of :func:`em` for the samples of each group alone. A step of all groups
+    that have not converged is one pass over the data.
+
+    Parameters
+    ----------
+    rows : Rows of shape (n, p)
+        Sufficient statistics of the samples.
+    own : row array of int of shape (n,)
+        Group of each sample; -1 for none.
+    starts : sequence of MixtureParameters or None
+        Two components for each group; None skips a group.
+    sample_weight : row array of shape (n,)
+        Weights >= 0.
+    smoothing : float > 0
+        As in ``m_step``.
+    max_iter : int >= 1
+        Maximum number of steps.
+    tol : float >= 0, default=1e-5
+        A group converges when a step changes its log-likelihood plus log prior by at most this
+        fraction.
+    totals : tuple of ndarray of shape (g, p) and (g,), default=None
+        Weighted sums of the statistics of each group, and its weight; None computes them.
+
+    Returns
+    -------
+    list of Refined or None
+        One per group; None without a start.
+    """
+    sums, weights = group_sums(rows, own, len(starts), sample_weight) if totals is None else totals
+    found = [
+        None if start is None else _GroupRun(start, sums[j], float(weights[j]), smoothing, tol)
+        for j, start in enumerate(starts)
+    ]
+    for _ in range(max_iter):
+        going = [j for j, run in enumerate(found) if run is not None and not run.converged]
+        if not going:
+            break
+        running = [run for run in found if run is not None and not run.converged]
+        place = np.full(len(starts) + 1, -1)  # the last entry is for samples without a group
+        place[going] = np.arange(len(going))
+        contrasts = np.stack([run.contrast for run in running])[:, :, None]
+        kernel = GroupSteps(contrasts, np.array([run.ahead for run in running]), place)
+        total = rows.sum(kernel, own, sample_weight)
+        firsts, more = parted(total, len(going), 1, 2 * len(going))
+        for run, first, size, gain in zip(running, firsts, *np.split(more, 2), strict=True):
+            run.step(first[:, 0], float(size), float(gain))
+    return [None if run is None else run.result for run in found]
+
+
+class _GroupRun(Generic[P]):
+    """EM of one group: the log-likelihood ratio of one component to the other, the base."""
+
+    def __init__(self, start: P, sums: Floats, weight: float, smoothing: float, tol: float) -> None:
+        self._sums, self._weight, self._smoothing, self._tol = sums, weight, smoothing, tol
+        self._last, self._gain_of_prior, self._n_iter = -np.inf, 0.0, 0
+        self.converged = False
+        self._use(start)
+
+    def _use(self, parameters: P) -> None:
+        self._parameters = parameters
+        theta, offsets = parameters.coefficients, np.maximum(parameters.offsets, LOG_ZERO)
+        if not parameters.signed:  # the mean of a word that never occurs may be zero
+            theta = np.maximum(theta, LOG_ZERO)
+        # Of signed statistics the base is the larger component: see `expected_statistics`.
+        self._base = base = int(largest(parameters.weights)) if parameters.signed else 1
+        self.contrast = theta[:, 1 - base] - theta[:, base]
+        self.ahead = float(offsets[1 - base] - offsets[base])
+        self._of_base = float(self._sums @ theta[:, base] + self._weight * offsets[base])
+
+    def step(self, first: Floats, size: float, gain: float) -> None:
+        """Continue, given the sums and size of the other component and its gain over the base."""
+        log_likelihood = self._of_base + gain
+        rise = log_likelihood - self._last + self._gain_of_prior
+        self._last, self._n_iter = log_likelihood, self._n_iter + 1
+        if rise <= self._tol * abs(log_likelihood):
+            self.converged = True
+            return
+        base, before = self._base, self._parameters
+        sums, sizes = np.empty((len(first), 2)), np.empty(2)
+        sums[:, 1 - base], sizes[1 - base] = first, size
+        sums[:, base], sizes[base] = self._sums - first, max(self._weight - size, 0.0)
+        if not before.signed:  # rounding may make counts negative
+            sums = np.maximum(sums, 0.0)
+        self._use(before.m_step(sums, sizes, self._smoothing))
+        new, old = (p.log_prior(sums, sizes, self._smoothing) for p in (self._parameters, before))
+        self._gain_of_prior = new - old
+
+    @property
+    def result(self) -> Refined[P]:
+        """The outcome so far."""
+        return Refined(self._parameters, self._last, self._n_iter, self.converged)
+
+
+def group_sums(
+    rows: Rows, own: RowArray, n_groups: int, sample_weight: RowArray
+) -> tuple[Floats, Floats]:
+    """Return the weighted sums of the statistics of each group, (g, p), and the weights, (g,)."""
+    total = rows.sum(SumsAndWeights(n_groups), sample_weight, own)
+    sums, weights = parted(total, n_groups, 1, n_groups)
+    return sums[:, :, 0], weights
+
+
+@kernel
+@dataclass(frozen=True)
+class SumsAndWeights:
+    """Weighted sums of the rows of each group, and of the weights."""
+
+    n_groups: int
+
+    def __call__(self, B: Block, v: Floats, own: Ints) -> Floats:
+        """Return the sums."""
+        out, sums, sizes = with_room(B, self.n_groups, 1, self.n_groups)
+        B.own_tdot(v[:, None], own, self.n_groups, out=sums)
+        sizes += group_totals(own, v, self.n_groups)
+        return out
+
+
+@kernel
+@dataclass(frozen=True)
+class GroupSteps:
+    """The E-step of a mixture of two in each of several groups."""
+
+    contrasts: Floats  # (h, p, 1)
+    ahead: Floats  # (h,)
+    place: Ints  # which of the h groups that still run a group is; -1 for others
+
+    def __call__(self, B: Block, own: Ints, v: Floats) -> Floats:
+        """Return the sums of the component ahead, its sizes and its gains over the base."""
+        h = len(self.contrasts)
+        own = self.place[own]
+        scores = B.own_dot(self.contrasts, own)[:, 0] + self.ahead[own]
+        r = v * expit(scores)
+        out, sums, more = with_room(B, h, 1, 2 * h)
+        B.own_tdot(r[:, None], own, h, out=sums)
+        more[:h] += group_totals(own, r, h)
+        more[h:] += group_totals(own, v * np.logaddexp(0.0, scores), h)
+        return out
+
+
+@dataclass(frozen=True)
+class _Pattern:
+    """Rows with the same missing values."""
+
+    rows: Ints
+    seen: Ints
+    gaps: Ints
+
+
+def em_with_gaps(
+    Z: Floats,
+    missing: Any,
+    start: MixtureParameters,
+    *,
+    sample_weight: Floats,
+    smoothing: float,
+    max_iter: int,
+    tol: float,
+) -> Refined[MixtureParameters]:
+    """Improve a mixture of Gaussians by EM over components and missing values.
+
+    For a sample with observed values x_o and missing values x_m, the M-step uses expectations under
+    each component:
+
+        E[x_m | x_o] = mu_m + Sigma_mo Sigma_oo^-1 (x_o - mu_o),
+        Cov[x_m | x_o] = Sigma_mm - Sigma_mo Sigma_oo^-1 Sigma_om
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, d)
+        Samples; missing values may be any finite number.
+    missing : ndarray of bool of shape (n, d)
+        Which values are missing.
+    start : FullGaussianParameters or SharedGaussianParameters
+        Initial parameters, whose M-step is used.
+    sample_weight : ndarray of shape (n,)
+        Weights >= 0.
+    smoothing : float >= 0
+        As in ``m_step``.
+    max_iter : int >= 0
+        Maximum number of steps.
+    tol : float >= 0
+        Stop when a step raises the mean log-likelihood by no more than this, in nats.
+
+    Returns
+    -------
+    Refined
+        Parameters, and the log-likelihood of the observed values up to the constant of
+        :func:`momentree.inference.log_joint`.
+
+    Notes
+    -----
+    Time O(m d^3 k + n d^2 k) per step, for m different patterns of missing values.
+    """
+    usable = np.flatnonzero(sample_weight > 0)
+    Z, missing, weight = Z[usable], missing[usable], sample_weight[usable]
+    kinds, group = np.unique(missing, axis=0, return_inverse=True)
+    patterns = [
+        _Pattern(np.flatnonzero(group.reshape(-1) == g), np.flatnonzero(~m), np.flatnonzero(m))
+        for g, m in enumerate(kinds)
+    ]
+
+    def step(parameters: MixtureParameters) -> tuple[float, Callable[[], MixtureParameters]]:
+        sums, sizes, squares, value = _expected_with_gaps(Z, weight, patterns, parameters)
+        return value, lambda: _m_step_with_gaps(parameters, sums, sizes, squares, smoothing)
+
+    return climb(start, step, max_iter=max_iter, least=tol * float(weight.sum()))
+
+
+def _m_step_with_gaps(
+    p: MixtureParameters, sums: Floats, sizes: Floats, squares: Floats, smoothing: float
+) -> MixtureParameters:
+    """Return the parameters for expected sums (d, k), sizes (k,) and squares (k, d, d)."""
+    if isinstance(p, SharedGaussianParameters):
+        family = replace(p, squares=squares.sum(axis=0) / sizes.sum())
+        return family.m_step(sums, sizes, smoothing)
+    v, w = np.triu_indices(len(sums))
+    return p.m_step(np.vstack([sums, squares[:, v, w].T]), sizes, smoothing)
+
+
+def _expected_with_gaps(
+    Z: Floats, weight: Floats, patterns: list[_Pattern], p: MixtureParameters
+) -> tuple[Floats, Floats, Floats, float]:
+    d, k = p.centers.shape
+    sums, sizes, squares = np.zeros((d, k)), np.zeros(k), np.zeros((k, d, d))
+    total = 0.0
+    for pattern in patterns:
+        rows, seen, gaps = pattern.rows, pattern.seen, pattern.gaps
+        v = weight[rows]
+        joint = np.empty((len(rows), k))
+        completed = []
+        for j in range(k):
+            C = _covariances(p, j)
+            residual = Z[np.ix_(rows, seen)] - p.centers[seen, j]
+            root = np.linalg.cholesky(C[np.ix_(seen, seen)])
+            scaled = np.linalg.solve(root, residual.T)
+            joint[:, j] = -0.5 * (scaled**2).sum(axis=0) - np.log(np.diag(root)).sum()
+            to_gaps = np.linalg.solve(root, C[np.ix_(seen, gaps)])
+            X = Z[rows].copy()
+            X[:, gaps] = p.centers[gaps, j] + scaled.T @ to_gaps
+            completed.append((X, C[np.ix_(gaps, gaps)] - to_gaps.T @ to_gaps))
+        joint += p.log_weights
+        log_likelihood = logsumexp(joint, axis=1)
+        total += float(v @ log_likelihood)
+        R = np.exp(joint - log_likelihood[:, None]) * v[:, None]
+        sizes += R.sum(axis=0)
+        for j, (X, rest) in enumerate(completed):
+            weighted = R[:, j, None] * X
+            sums[:, j] += weighted.sum(axis=0)
+            squares[j] += X.T @ weighted
+            squares[j][np.ix_(gaps, gaps)] += R[:, j].sum() * rest
+    return sums, sizes, squares, total
+
+
+def _covariances(p: MixtureParameters, j: int) -> Floats:
+    if isinstance(p, SharedGaussianParameters):
+        return p.covariance
+    assert isinstance(p, FullGaussianParameters)  # noqa: S101 - for the type checker
+    return np.asarray(p.covariances[j])

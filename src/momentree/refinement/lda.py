@@ -1,15 +1,20 @@
-"""Result and M-step shared by both EM algorithms for latent Dirichlet allocation."""
+"""EM for latent Dirichlet allocation: variational, or with a Gibbs sampler."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from scipy.special import gammaln, polygamma, psi
 
+import momentree.inference.lda as inference
 from momentree._types import Floats
+from momentree.backends import Block, RowArray, RowBlocks, Rows, collected
+from momentree.core.pages import in_parts
+from momentree.core.progress import iterations
 from momentree.objects import LDAParameters
-from momentree.parameters.lda import LEAST_ALPHA
+from momentree.parameters import MIN_ALPHA
 
 
 @dataclass(frozen=True)
@@ -91,7 +96,7 @@ def dirichlet_from_logs(mean_logs: Floats, start: Floats, *, max_iter: int = 20)
     def value(a: Floats) -> float:
         return float(gammaln(a.sum()) - gammaln(a).sum() + (a - 1.0) @ mean_logs)
 
-    alpha = np.maximum(start, LEAST_ALPHA)
+    alpha = np.maximum(start, MIN_ALPHA)
     best = value(alpha)
     if len(alpha) == 1:
         return alpha  # the likelihood does not depend on alpha
@@ -101,7 +106,7 @@ def dirichlet_from_logs(mean_logs: Floats, start: Floats, *, max_iter: int = 20)
         b = (gradient / diagonal).sum() / (1.0 / common + (1.0 / diagonal).sum())
         step = (gradient - b) / diagonal
         for _ in range(30):
-            new = np.maximum(alpha - step, np.maximum(0.1 * alpha, LEAST_ALPHA))
+            new = np.maximum(alpha - step, np.maximum(0.1 * alpha, MIN_ALPHA))
             if (reached := value(new)) > best:
                 break
             step = 0.5 * step
@@ -121,3 +126,237 @@ def concentrations(weights: Floats, n: float, alpha0: float) -> Floats:
     """
     alpha = weights * n + 1.0
     return np.asarray(alpha * (alpha0 / alpha.sum()))
+
+
+FIRST_ROUNDS, ROUNDS = 20, 5
+"""Iterations of inference in the first E-step, which starts from equal topic proportions, and in
+later E-steps, which continue from the previous one."""
+INNER_TOL = 1e-3
+"""Tolerance of inference within an E-step, as a fraction of the words of a document."""
+
+
+def variational_em(
+    rows: Rows,
+    start: LDAParameters,
+    *,
+    sample_weight: RowArray,
+    smoothing: float = 0.05,
+    max_iter: int = 30,
+    tol: float = 5e-5,
+    before: tuple[Floats, Floats, float] | None = None,
+) -> RefinedLDA:
+    """Improve topics and concentrations by variational EM.
+
+    Topics have the prior Dirichlet(smoothing). Alternate between variational inference of gamma and
+    phi for each document, with exp E_q log mu as topics, and
+
+        q(mu_j) = Dirichlet(smoothing + sum_i v_i x_i phi_ij),   mu_j its mean,
+        alpha = argmax sum_i v_i E_q log Dirichlet(h_i; alpha),   v the sample weights.
+
+    Parameters
+    ----------
+    rows : Rows of shape (n, d)
+        Word counts, in memory or in files.
+    start : LDAParameters
+        Initial parameters; centers must be > 0 for all words that occur.
+    sample_weight : ndarray of shape (n,)
+        Weights >= 0.
+    smoothing : float > 0, default=0.05
+        Prior count of every word in every topic.
+    max_iter : int >= 1, default=30
+        Maximum number of iterations.
+    tol : float >= 0, default=5e-5
+        Stop when an iteration increases the bound by less than this fraction.
+    before : tuple of ndarray of shape (d, k), ndarray of shape (k,) and float, default=None
+        The sums and mean logarithms of earlier batches, and their total sample weight. The
+        responsibilities of earlier samples remain as they were, as in incremental EM.
+
+    Returns
+    -------
+    RefinedLDA
+        Parameters, bound, number of iterations and whether EM converged.
+
+    Notes
+    -----
+    Batch variational EM of [1]_, section 5.4, with a variational distribution over topics. The
+    first iteration uses the initial topics as given. Each E-step continues from the previous one
+    for a few iterations of inference instead of until convergence. From the second iteration on,
+    no step decreases the bound. Time O(nnz k) per iteration of inference; memory O((n + d) k).
+    Deterministic.
+
+    References
+    ----------
+    .. [1] D. Blei, A. Ng, M. Jordan. Latent Dirichlet allocation. Journal of Machine Learning
+       Research 3, 2003.
+    """
+    lengths = rows.row_sums
+    usable = rows.each(_usable, lengths, sample_weight)
+    gammas = rows.each(partial(_even, start.alpha), lengths)
+    blocks = inference.small_blocks(collected(rows))
+    parameters, last, converged = start, -np.inf, False
+    # The first iteration treats the topics as known; later ones use a distribution over topics.
+    topics, of_topics = start.centers, 0.0
+    d, k = start.centers.shape
+    earlier, earlier_logs, n = before or (np.zeros((d, k)), np.zeros(k), 0.0)
+    weight = _total(usable)
+    share = n / max(n + weight, 1e-300)
+    if before is not None:  # the topics are known from earlier batches, as a distribution
+        topics, of_topics = expected_topics(earlier + smoothing, smoothing)
+    n_iter, sums, mean_logs = 0, earlier, earlier_logs
+    for n_iter in iterations(max_iter):
+        rounds = FIRST_ROUNDS if n_iter == 1 else ROUNDS
+        sums, mean_logs, bound = _variational_statistics(
+            blocks, parameters.alpha, topics, gammas, usable, weight, rounds
+        )
+        if before is not None:
+            bound += _bound_of_earlier(earlier, earlier_logs, n, topics, parameters.alpha)
+        bound += of_topics
+        gain, last = bound - last, bound
+        if n_iter > 2 and gain < tol * abs(bound):
+            converged = True
+            break
+        pooled_logs = share * earlier_logs + (1.0 - share) * mean_logs
+        alpha = dirichlet_from_logs(pooled_logs, parameters.alpha)
+        parameters = LDAParameters(alpha, smoothed_topics(earlier + sums, smoothing))
+        topics, of_topics = expected_topics(earlier + sums + smoothing, smoothing)
+    return RefinedLDA(parameters, last, n_iter, converged, sums, mean_logs)
+
+
+def _bound_of_earlier(
+    sums: Floats, mean_logs: Floats, n: float, topics: Floats, alpha: Floats
+) -> float:
+    """Return the part of the bound that belongs to earlier batches, up to a constant."""
+    of_words = float((sums * np.log(np.maximum(topics, 1e-300))).sum())
+    normalizer = float(gammaln(alpha.sum()) - gammaln(alpha).sum())
+    return of_words + n * (normalizer + float((alpha - 1.0) @ mean_logs))
+
+
+def expected_topics(counts: Floats, smoothing: float) -> tuple[Floats, float]:
+    """Return exp E_q log mu for q(mu_j) = Dirichlet(counts_j), and E_q log P[mu] - E_q log q."""
+    d, k = counts.shape
+    total = counts.sum(axis=0)
+    logs = psi(counts) - psi(total)
+    prior = k * (gammaln(d * smoothing) - d * gammaln(smoothing))
+    entropy = gammaln(counts).sum() - gammaln(total).sum()
+    return np.exp(logs), float(prior + entropy + ((smoothing - counts) * logs).sum())
+
+
+def _usable(lengths: Floats, weight: Floats) -> Floats:
+    """Return the weights of documents with words: empty ones do not affect alpha."""
+    return np.where(lengths > 0, weight, 0.0)
+
+
+def _even(alpha: Floats, lengths: Floats) -> Floats:
+    """Return gamma of documents whose words are spread evenly over the topics."""
+    return np.asarray(alpha + lengths[:, None] / len(alpha))
+
+
+def _total(values: Floats) -> float:
+    return sum(float(part.sum()) for part in in_parts(values))
+
+
+def _variational_statistics(
+    rows: RowBlocks,
+    alpha: Floats,
+    topics: Floats,
+    gammas: Floats,
+    weight: Floats,
+    total_weight: float,
+    rounds: int,
+) -> tuple[Floats, Floats, float]:
+    """Update `gammas` in place; return topic word counts (d, k), E log h (k,) and the bound."""
+    centers = np.ascontiguousarray(topics)
+    d, k = centers.shape
+
+    def kernel(B: Block, v: Floats, gamma: Floats) -> Floats:
+        g, e, ratios, log_mass = inference.fit_block(
+            B, alpha, centers, gamma, max_iter=rounds, tol=INNER_TOL
+        )
+        gamma[:] = g
+        out = np.empty((d + 2, k))
+        out[:d] = B.with_data(ratios).tdot(v[:, None] * e)
+        out[d] = v @ (psi(g) - psi(g.sum(axis=1, keepdims=True)))
+        out[d + 1] = v @ inference.document_bound(alpha, g, log_mass)
+        return out
+
+    total = rows.sum(kernel, weight, gammas)
+    return centers * total[:d], total[d] / max(total_weight, 1e-300), float(total[d + 1, 0])
+
+
+def gibbs_em(
+    rows: RowBlocks,
+    start: LDAParameters,
+    *,
+    sample_weight: Floats,
+    smoothing: float = 0.03,
+    max_iter: int = 30,
+    random_state: int | np.random.RandomState | None = None,
+) -> RefinedLDA:
+    """Improve topics and concentrations by EM with a Gibbs sampler in the E-step.
+
+    Each iteration draws the topic of every word once, as
+    :func:`momentree.inference.gibbs_proportions` does. With S_wj the number of occurrences of word
+    w with topic j,
+
+        mu_wj ~ S_wj + smoothing,   alpha = argmax sum_i v_i E log Dirichlet(h_i; alpha),
+
+    where h_i ~ Dirichlet(alpha + n_i). In the second half of the iterations, S and E log h are
+    averages over the iterations of that half.
+
+    Parameters
+    ----------
+    rows : RowBlocks of shape (n, d)
+        Whole-number word counts.
+    start : LDAParameters
+        Initial parameters; centers must be > 0 for all words that occur.
+    sample_weight : ndarray of shape (n,)
+        Weights >= 0.
+    smoothing : float > 0, default=0.03
+        Pseudo-count of every word in every topic.
+    max_iter : int >= 1, default=30
+        Number of iterations.
+    random_state : int, RandomState or None, default=None
+        Seed; None is seed 0.
+
+    Returns
+    -------
+    RefinedLDA
+        Parameters and number of iterations; the bound is NaN, because sampling has none.
+
+    Notes
+    -----
+    Stochastic approximation EM [1]_. Unlike variational EM, it is not biased by assuming
+    independent topics within a document; unlike a collapsed sampler, it processes documents
+    independently. Time O(k) for each word and iteration; memory O(words + (n + d) k).
+
+    References
+    ----------
+    .. [1] B. Delyon, M. Lavielle, E. Moulines. Convergence of a stochastic approximation version
+       of the EM algorithm. Annals of Statistics 27, 1999.
+    """
+    inference.check_whole_counts(rows)
+    rows = inference.small_blocks(rows)
+    seed, d = inference.seed_of(random_state), rows.shape[1]
+    usable = np.where(rows.row_sums > 0, sample_weight, 0.0)
+    chains: dict[int, inference.Chains] = {}
+    parameters, mean = start, np.zeros((d + 1, start.n_components))
+    for step in iterations(max_iter, at_most=False):
+        alpha, centers = parameters.alpha, np.ascontiguousarray(parameters.centers)
+
+        def kernel(B: Block, alpha: Floats = alpha, centers: Floats = centers) -> Floats:
+            here = chains.get(B.at.start)
+            if here is None:
+                here = chains[B.at.start] = inference.Chains(B, centers, alpha, seed)
+            here.sweep(centers, alpha)
+            v = usable[B.at]
+            g = here.counts + alpha
+            logs = psi(g) - psi(g.sum(axis=1, keepdims=True))
+            return np.vstack([here.word_counts(d, v), v[here.documents] @ logs])
+
+        rate = 1.0 / max(1, step - max_iter // 2)
+        mean = (1.0 - rate) * mean + rate * rows.sum(kernel)
+        logs = mean[d] / usable.sum()
+        parameters = LDAParameters(
+            dirichlet_from_logs(logs, alpha), smoothed_topics(mean[:d], smoothing)
+        )
+    return RefinedLDA(parameters, float("nan"), max_iter, converged=True)

@@ -29,8 +29,7 @@ from momentree.messages import Message
 from momentree.metrics.words import word_probabilities
 from momentree.report.text import clean_text, for_readers
 from momentree.tree.naming import name_by_words
-from momentree.tree.node import TreeNode
-from momentree.tree.one_level import one_level
+from momentree.tree.node import TreeNode, one_level
 
 _OF_SEQUENCES = Message("use_summarize_sequences")
 _OF_MEASUREMENTS = Message("use_summarize_measurements")

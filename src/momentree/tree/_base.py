@@ -35,16 +35,15 @@ from momentree.core.choices import Growth
 from momentree.core.progress import console_logging
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.messages import Message
-from momentree.objects import MixtureParameters, MixtureSums
+from momentree.objects import MixtureSums
 from momentree.persistence import SavedEstimator
 from momentree.tree.cuts import Merges
-from momentree.tree.growth import Grown, log
+from momentree.tree.growth import log
 from momentree.tree.names import NamedGroups
 from momentree.tree.node import StoredTree, TreeNode, why_no_more
 from momentree.tree.notebook import repr_html
 from momentree.tree.online_tree import OnlineTree
 from momentree.tree.page import TopicsPage
-from momentree.tree.refine import RefinedLeaves, refine_leaves, rule_assigner
 from momentree.tree.stopping import Stop, TopicStop
 
 if TYPE_CHECKING:
@@ -202,34 +201,6 @@ class TreeEstimator(
         choices = {"growth": get_args(Growth), "stop": get_args(Stop), **self._choices}
         for parameter, values in choices.items():
             check_choice(parameter, getattr(self, parameter), values)
-
-    def _assigned(
-        self,
-        grown: Grown,
-        rows: Rows,
-        weight: RowArray,
-        *,
-        family: type[MixtureParameters] | None,
-        smoothing: float,
-        splits: tuple[Rows, type[MixtureParameters]] | None = None,
-    ) -> RefinedLeaves:
-        """Return the assigner, labels, EM steps and convergence; without `family`, skip EM.
-
-        `splits` are the statistics and the family of the splits, if they differ from those of EM.
-        """
-        if family is None:
-            return RefinedLeaves(rule_assigner(grown.root), grown.labels, 1, converged=True)
-        return refine_leaves(
-            grown,
-            rows,
-            weight,
-            family=family,
-            smoothing=smoothing,
-            min_samples_leaf=self.min_samples_leaf,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            chains=(splits or (rows, family)) if self.growth == "best_first" else None,
-        )
 
     def cut(self, n_leaves: int) -> Self:
         """Return the tree with fewer leaves: merge leaves where that loses least log-likelihood.

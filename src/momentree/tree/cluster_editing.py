@@ -15,9 +15,9 @@ from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.preprocessing import FeatureMap
 from momentree.tree._base import TreeEstimator
-from momentree.tree.build import branch_of
+from momentree.tree.cluster_growth import ClusterGrowth
 from momentree.tree.growth import Branch
-from momentree.tree.refine import drop, sort_children
+from momentree.tree.leaves import branch_of, drop, sort_children
 
 ClusterData: TypeAlias = tuple[RowBlocks, RowBlocks]
 """Statistics of the samples in canonical order, and their values in that of the data."""
@@ -50,10 +50,11 @@ class EditableClusters(EditableGroups[ClusterData], TreeEstimator):
         alone = clone(self).set_params(max_leaf_nodes=n_groups, max_depth=None, growth="best_first")
         if self.n_components is not None:
             alone.set_params(n_components=n_groups)
-        grown = alone._grown(self._feature_map, part, weight)
+        growth = ClusterGrowth.of(alone)
+        grown = growth.grow(self._feature_map, part, weight)
         if not grown.root.children:
             raise InvalidDataError("cannot_split", group=group, reason=grown.root.reason)
-        assigner, labels, _, converged, *_ = alone._refined(grown, self._feature_map, part, weight)
+        refined = growth.refine_leaves(grown, self._feature_map, part, weight)
         if not grown.root.children:
             raise InvalidDataError(
                 "cannot_split",
@@ -65,8 +66,8 @@ class EditableClusters(EditableGroups[ClusterData], TreeEstimator):
         for branch in grown.root.branches():
             branch.depth += leaf.depth
         leaf.children, leaf.reason = grown.root.children, None
-        groups = refit.groups.split(group, Groups(assigner, labels))
-        return self._edited(refit, root, groups, converged=self.converged_ and converged)
+        groups = refit.groups.split(group, Groups(refined.assigner, refined.labels))
+        return self._edited(refit, root, groups, converged=self.converged_ and refined.converged)
 
     def _merge(self, refit: RefitData[ClusterData], groups: list[int]) -> Self:
         place, to = merged_numbers(groups, refit.sizes(self.n_leaves_))

@@ -3,223 +3,212 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from momentree._types import Floats
+import momentree.tree.leaves as tree_leaves
 from momentree.assignment.posteriors import MixtureAssigner
-from momentree.backends import RowArray, Rows, collected
-from momentree.backends.contents import Contents
-from momentree.core.choices import CovarianceType
-from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
-from momentree.messages import Message
+from momentree.backends import RowArray, RowBlocks, Rows, collected
+from momentree.core.choices import CovarianceType, Growth
+from momentree.core.ties import largest_first
+from momentree.objects import Family, MixtureParameters
 from momentree.preprocessing import FeatureMap
-from momentree.preprocessing.kinds import DIRECTIONS, Kind, detect_kind
-from momentree.tree.described_clusters import DescribedClusters
-from momentree.tree.dsidiwo_split import DSidiwoSplitter
-from momentree.tree.growth import Branch, Grown, Limits, grow
-from momentree.tree.leaf_covariances import candidates, with_covariances
-from momentree.tree.merge_back import MORE_LEAVES, merge_back, merge_while_better
-from momentree.tree.refine import RefinedLeaves
-from momentree.tree.selection import ComponentChoice, choose_n_components
+from momentree.preprocessing.kinds import DIRECTIONS
+from momentree.preprocessing.leaf_mixture import LeafMixture
+from momentree.preprocessing.outliers import varying_columns
+from momentree.refinement.em import Refined, Samples
+from momentree.tree.growth import Grown, Limits, grow, log
 from momentree.tree.split import SPLIT_ITER
-from momentree.tree.stopping import accept_all, mixture_bic
+from momentree.tree.splitters import DSidiwoSplitter
+from momentree.tree.stopping import mixture_bic
 
 Refine = Literal["em", "splits", "leaves"]
 
+COVARIANCE_ITER = 15
+"""EM steps with each kind of covariances before one is chosen."""
+MAX_STATISTICS = 1 << 27
+"""Products of two features of all samples, at most, for a choice that includes full covariances:
+with more, an EM step takes a second or longer."""
 
-class GrownClusters(DescribedClusters):
-    """Trees of clusters that grow from moments, with the parameters of :class:`ClusterTree`."""
 
+class FittedClusters(NamedTuple):
+    """The features of a tree of clusters with the mixture over its leaves, and its leaves."""
+
+    feature_map: FeatureMap
+    grown: Grown
+    leaves: tree_leaves.RefinedLeaves
+
+
+@dataclass(frozen=True)
+class ClusterGrowth:
+    """The parameters of :class:`momentree.ClusterTree` on which growth depends."""
+
+    limits: Limits
     n_components: int | None
+    growth: Growth
     refine: Refine | None
-    data: Literal["auto"] | Kind
-    scaling: Literal["auto"] | None
     covariance_type: Literal["auto"] | CovarianceType
-    random_state: int | np.random.RandomState | None
+    min_samples_leaf: float
+    smoothing: float
+    exact: bool
+    max_iter: int
+    tol: float
 
-    def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any] | None:
-        kind = Contents.of(rows, rows.ones()).kind
-        fits = self.data in ("auto", kind) or (self.data == "counts" and kind == "binary")
-        if kind == "other" or not fits or self._described:
-            return None
-        alone = Limits.of(self).none and not self.n_components
-        return {"max_leaf_nodes": 8} if alone else {}
+    @classmethod
+    def of(cls, tree: Any, chosen: int | None = None) -> ClusterGrowth:
+        """Return the parameters of an estimator, with a chosen number of leaves if there is one."""
+        names = list(cls.__dataclass_fields__)[1:]
+        k = tree.n_components
+        limits = Limits(k, 1) if k else Limits.of(tree, chosen)
+        return cls(limits, *(getattr(tree, name) for name in names))
 
-    def _mapped(self, X: Any, missing: Any | None, weight: RowArray) -> FeatureMap:
-        kind = self.data
-        if isinstance(X, Rows):
-            found = Contents.of(X, weight).kind if kind == "auto" else kind
-            return FeatureMap.from_rows(X, weight, cast("Kind", found), scaled=bool(self.scaling))
-        if kind == "auto" and self._described and detect_kind(X) == "real":
-            kind = "directions"
-        return FeatureMap.from_data(
-            X,
-            missing,
-            weight,
-            kind,
-            scaled=self.scaling is not None,
-            few=self.min_samples_leaf,
-        )
+    @property
+    def over_leaves(self) -> bool:
+        """Whether EM runs over the leaves; the clusters of a flat clustering are the leaves."""
+        return self.refine in ("em", "leaves") or bool(self.refine and self.n_components)
 
-    def _fitted(
-        self, feature_map: FeatureMap, rows: Rows, weight: RowArray
-    ) -> tuple[FeatureMap, Grown, RefinedLeaves]:
-        """Grow the tree and refine it, with the covariances of lowest BIC for real data.
+    def fit(self, feature_map: FeatureMap, rows: Rows, weight: RowArray) -> FittedClusters:
+        """Grow a tree and refine it, with the covariances of lowest BIC for real data.
 
         EM with these covariances may reduce a leaf to less than `min_samples_leaf`, which drops it:
         a component that shrinks to few outliers or equal samples gains likelihood almost without
         bound. Then the covariances of the next lowest BIC are used, if they keep more leaves.
         """
-        grown = self._grown(feature_map, rows, weight)
+        grown = self.grow(feature_map, rows, weight)
         options = [(feature_map, grown)]
-        if self._over_leaves and feature_map.kind == "real":
-            options = self._with_covariances(feature_map, grown, rows, weight)
-        fits: list[tuple[FeatureMap, Grown, RefinedLeaves]] = []
-        for found, start in options:
-            one = replace(start, root=deepcopy(start.root))
-            fits.append((found, one, self._refined(one, found, rows, weight)))
-            if len(one.root.leaves()) == len(grown.root.leaves()):
+        if self.over_leaves and feature_map.kind == "real":
+            options = self._with_covariances(feature_map, grown, collected(rows), weight)
+        fits: list[FittedClusters] = []
+        for features, start in options:
+            start = replace(start, root=deepcopy(start.root))
+            leaves = self.refine_leaves(start, features, rows, weight)
+            fits.append(FittedClusters(features, start, leaves))
+            if len(start.root.leaves()) == len(grown.root.leaves()):
                 break
-        return max(fits, key=lambda fit: len(fit[1].root.leaves()))
+        return max(fits, key=lambda fit: len(fit.grown.root.leaves()))
 
-    def _check_covariances(self, feature_map: FeatureMap) -> None:
-        wanted = self.covariance_type
-        if wanted != "auto" and feature_map.kind != "real":
-            raise InvalidParameterError(
-                "covariances_of_real",
-                covariance_type=wanted,
-                kind=feature_map.kind,
-                wider="real",
-            )
-        if wanted in ("tied", "full") and feature_map.incomplete:
-            raise InvalidDataError("covariances_of_missing", covariance_type=wanted, instead="diag")
-
-    def _with_covariances(
-        self, feature_map: FeatureMap, grown: Grown, rows: Rows, weight: RowArray
-    ) -> list[tuple[FeatureMap, Grown]]:
-        """Return the covariances of the mixture over the leaves, those of lowest BIC first."""
-        wanted, n = self.covariance_type, int(np.count_nonzero(np.asarray(weight)))
-        types = candidates(feature_map, n, len(grown.root.leaves()))
-        return with_covariances(
-            feature_map,
-            grown,
-            collected(rows),
-            weight,
-            types if wanted == "auto" else [wanted],
-            few=self.min_samples_leaf,
+    def grow(self, feature_map: FeatureMap, rows: Rows, weight: RowArray) -> Grown:
+        """Grow a tree, and merge its leaves as far as the kind of data asks for."""
+        k, limits, kind = self.n_components, self.limits, feature_map.kind
+        by_number = math.isfinite(limits.leaves) and math.isinf(limits.depth)
+        merged = kind in DIRECTIONS and self.refine in ("em", "leaves") and by_number
+        splitter = DSidiwoSplitter(
+            min_samples_leaf=self.min_samples_leaf,
+            feature_map=feature_map,
             smoothing=self.smoothing,
-            max_iter=self.max_iter,
-            tol=self.tol,
-        )
-
-    @property
-    def _over_leaves(self) -> bool:
-        """Whether EM runs over the leaves; the clusters of a flat clustering are the leaves."""
-        return self.refine in ("em", "leaves") or bool(self.refine and self.n_components)
-
-    def _choose(self, kind: Kind, weight: Floats) -> ComponentChoice | None:
-        """Choose the number of groups of directions from the words of the samples.
-
-        BIC charges every dimension of a vector, and would end with one or two groups.
-        """
-        if kind not in DIRECTIONS or self.n_components or not Limits.of(self).none:
-            return None
-        if self._words_of_fit is None:
-            raise InvalidParameterError(
-                "leaves_of_embeddings", max_leaf_nodes=self.max_leaf_nodes, number=8
-            )
-        return choose_n_components(
-            self._words_of_fit,
-            criteria=["completion", "spectrum"],
-            sample_weight=weight,
-            random_state=self.random_state,
-        )
-
-    def _warn_of_fewer(self, root: Branch) -> None:
-        found, asked = len(root.leaves()), self.n_components or 0
-        if found < asked:
-            reason = root.reason or Message("others_too_small")
-            warning = ConvergenceWarning(
-                "fewer_clusters", found=found, requested=asked, reason=reason
-            )
-            warnings.warn(warning, stacklevel=5)
-
-    def _grown(self, feature_map: FeatureMap, rows: Rows, weight: RowArray) -> Grown:
-        k = self.n_components
-        choice = getattr(self, "choice_", None)  # a part of an edited tree chooses nothing
-        limits = Limits(k, 1) if k else Limits.of(self, choice and choice.n_components)
-        merged = (
-            feature_map.kind in DIRECTIONS
-            and self.refine in ("em", "leaves")
-            and math.isfinite(limits.leaves)
-            and math.isinf(limits.depth)
+            n_sides=k or 2,
+            refine_iter=SPLIT_ITER if self.refine in ("em", "splits") else 0,
+            exact=self.exact,
         )
         grown = grow(
             rows,
             weight,
             feature_map.row_scale(rows),
-            DSidiwoSplitter(
-                min_samples_leaf=self.min_samples_leaf,
-                feature_map=feature_map,
-                smoothing=self.smoothing,
-                n_sides=k or 2,
-                refine_iter=SPLIT_ITER if self.refine in ("em", "splits") else 0,
-                exact=self.exact,
-            ),
-            Limits(MORE_LEAVES * limits.leaves) if merged else limits,
+            splitter,
+            Limits(tree_leaves.MORE_LEAVES * limits.leaves) if merged else limits,
             growth="best_first" if k else self.growth,
-            criterion=partial(mixture_bic, feature_map.family) if limits.none else accept_all,
+            criterion=partial(mixture_bic, feature_map.family) if limits.none else None,
         )
-        if limits.none and self._over_leaves and feature_map.kind in ("binary", "counts"):
-            return merge_while_better(
-                grown,
-                collected(rows),
-                weight,
-                family=feature_map.family,
-                smoothing=self.smoothing,
-                tol=self.tol,
-            )
-        if not merged:
+        while_better = limits.none and self.over_leaves and kind in ("binary", "counts")
+        if not merged and not while_better:
             return grown
-        return merge_back(
-            grown,
-            collected(rows),
-            weight,
-            int(limits.leaves),
-            family=feature_map.family,
-            smoothing=self.smoothing,
-            max_iter=self.max_iter,
-            tol=self.tol,
+        samples = Samples(collected(rows), weight, self.smoothing, self.tol)
+        if while_better:
+            return tree_leaves.merge_while_better(grown, samples, family=feature_map.family)
+        n_leaves, family = int(limits.leaves), feature_map.family
+        return tree_leaves.merge_back(
+            grown, samples, n_leaves, family=family, max_iter=self.max_iter
         )
 
-    def _refined(
+    def refine_leaves(
         self, grown: Grown, feature_map: FeatureMap, rows: Rows, weight: RowArray
-    ) -> RefinedLeaves:
-        leaves, splits = feature_map.leaves, (rows, feature_map.family)
-        if not self._over_leaves:
-            return self._assigned(grown, rows, weight, family=None, smoothing=self.smoothing)
-        if leaves is None:
-            return self._assigned(
-                grown, rows, weight, family=feature_map.family, smoothing=self.smoothing
-            )
-        values, _ = feature_map.standardized(rows)
-        refined = self._assigned(
+    ) -> tree_leaves.RefinedLeaves:
+        """Run EM over the leaves of a tree, which it changes, if that is asked for."""
+        if not self.over_leaves:
+            return tree_leaves.assign_by_rules(grown)
+        leaves, of_leaves = feature_map.leaves, rows
+        family: Family[MixtureParameters] = feature_map.family
+        if leaves is not None:
+            of_leaves = feature_map.leaf_rows(rows)
+            family = leaves.fitting_family(feature_map.standardized(rows)[0], weight)
+        refined = tree_leaves.refine_leaves(
             grown,
-            feature_map.leaf_rows(rows),
-            weight,
-            family=leaves.fitting_family(values, weight),
-            smoothing=self.smoothing,
-            splits=splits,
+            Samples(of_leaves, weight, self.smoothing, self.tol),
+            family=family,
+            min_samples_leaf=self.min_samples_leaf,
+            max_iter=self.max_iter,
+            chains=(rows, feature_map.family) if self.growth == "best_first" else None,
         )
         assigner = refined.assigner
-        if isinstance(assigner, MixtureAssigner):
-            stored = MixtureAssigner(leaves.stored(assigner.parameters), assigner.group)
-            refined = refined._replace(assigner=stored)
-        return refined
+        if leaves is None or not isinstance(assigner, MixtureAssigner):
+            return refined
+        stored = MixtureAssigner(leaves.stored(assigner.parameters), assigner.group)
+        return refined._replace(assigner=stored)
+
+    def _with_covariances(
+        self, feature_map: FeatureMap, grown: Grown, rows: RowBlocks, weight: RowArray
+    ) -> list[tuple[FeatureMap, Grown]]:
+        """Return the feature map with each mixture over the leaves, and a start for EM.
+
+        EM with spherical covariances runs first; its groups are the start of the others. Types are
+        sorted by their BIC after a few steps of EM, the lowest first:
+
+            BIC = -2 log-likelihood + (number of parameters) log n.
+
+        Columns that are constant but for a few samples are left out: covariances that differ
+        between features would give them a likelihood almost without bound. If no column is left,
+        the mixture over the leaves is that of the splits.
+        """
+        values, missing = feature_map.standardized(rows)
+        columns = varying_columns(values, missing, weight, self.min_samples_leaf)
+        if not len(columns):
+            return [(feature_map, grown)]
+        labels, n = grown.labels, max(float(weight.sum()), 2.0)
+        k, wanted = len(grown.root.leaves()), self.covariance_type
+        types = (
+            [wanted]
+            if wanted != "auto"
+            else covariance_candidates(feature_map, int(np.count_nonzero(np.asarray(weight))), k)
+        )
+
+        def refined(kind: CovarianceType, n_iter: int) -> tuple[FeatureMap, Refined[Any], float]:
+            features = feature_map.with_covariances(kind, columns)
+            leaves = LeafMixture(kind, columns, features.incomplete)
+            samples = Samples(features.leaf_rows(rows), weight, self.smoothing, self.tol)
+            start = samples.m_step(leaves.fitting_family(values, weight), labels, k)
+            result = samples.em(start, n_iter)
+            bic = -2.0 * result.log_likelihood + leaves.n_parameters(k) * np.log(n)
+            log.info("covariances %r: BIC %.6g", kind, bic)
+            return features, result, bic
+
+        best = refined("spherical", self.max_iter)
+        labels = MixtureAssigner.of(best[1].parameters).labels(best[0].leaf_rows(rows))
+        others = [refined(kind, COVARIANCE_ITER) for kind in types if kind != "spherical"]
+        if "spherical" in types:
+            others.append(best)
+        others = [others[i] for i in largest_first([-bic for *_, bic in others])]
+        return [
+            (features, replace(grown, parameters=one.parameters)) for features, one, _ in others
+        ]
+
+
+def covariance_candidates(
+    feature_map: FeatureMap, n_samples: int, n_leaves: int
+) -> list[CovarianceType]:
+    """Return the kinds of covariances among which data of this size allow a choice.
+
+    Missing values require covariances without entries off the diagonal. A covariance matrix is
+    singular unless there are more samples than features, in each leaf for "full".
+    """
+    types: list[CovarianceType] = ["spherical", "diag"]
+    d = len(feature_map.shift)
+    if not feature_map.incomplete and n_samples > d:
+        types.append("tied")
+        few = n_samples * d * (d + 1) // 2 <= MAX_STATISTICS
+        if n_samples > n_leaves * d and few:
+            types.append("full")
+    return types

@@ -11,9 +11,9 @@ from momentree.backends import RowArray, Rows
 from momentree.objects import MixtureSums
 from momentree.preprocessing import FeatureMap
 from momentree.preprocessing.kinds import MAX_SIZE
-from momentree.tree.build import build_nodes
 from momentree.tree.cuts import Merges
 from momentree.tree.growth import Branch
+from momentree.tree.leaves import build_nodes
 from momentree.tree.node import TreeNode
 
 

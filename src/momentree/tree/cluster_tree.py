@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import warnings
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,20 +30,24 @@ from momentree.backends import (
     in_given_order,
     ordered,
 )
+from momentree.backends.contents import Contents
 from momentree.backends.sources import by_partition
 from momentree.core.choices import CovarianceType, Growth
-from momentree.exceptions import InvalidDataError
+from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
 from momentree.inference import log_joint, log_posterior
+from momentree.messages import Message
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters, MixtureSums
 from momentree.preprocessing import FeatureMap
-from momentree.preprocessing.kinds import DIRECTIONS, Kind
+from momentree.preprocessing.kinds import DIRECTIONS, Kind, detect_kind
 from momentree.tree.cluster_editing import EditableClusters
-from momentree.tree.cluster_growth import GrownClusters, Refine
+from momentree.tree.cluster_growth import ClusterGrowth, Refine
 from momentree.tree.cluster_nodes import nodes_and_merges, spread_within
-from momentree.tree.growth import Branch, log
+from momentree.tree.described_clusters import DescribedClusters
+from momentree.tree.growth import Branch, Limits, log
 from momentree.tree.naming import name_by_codes, name_by_difference, name_by_number
 from momentree.tree.node import TreeNode
 from momentree.tree.online_tree import TreeBatch
+from momentree.tree.selection import ComponentChoice, choose_n_components
 from momentree.tree.stopping import Stop
 
 
@@ -49,7 +55,7 @@ def _is_binary(tree: Any) -> bool:
     return getattr(tree, "data_", "binary") == "binary"
 
 
-class ClusterTree(GrownClusters, IncompleteRecords, EditableClusters):
+class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
     """Grow a tree of clusters without a model, from the moments of the data.
 
     SIDIWO recovers discriminators d_1, d_2 from the raw moments M2 = sum x x^T / n and
@@ -273,7 +279,7 @@ class ClusterTree(GrownClusters, IncompleteRecords, EditableClusters):
         self.choice_ = self._choose(feature_map.kind, weight)
         statistics = X if isinstance(X, Rows) else feature_map.rows(X, missing)
         rows, in_order, at = ordered(statistics, weight)
-        feature_map, grown, refined = self._fitted(feature_map, rows, in_order)
+        feature_map, grown, refined = self._growth.fit(feature_map, rows, in_order)
         self._assigner, labels, self.n_iter_, self.converged_, *_ = refined
         self._feature_map, self.data_ = feature_map, feature_map.kind
         leaves = feature_map.leaves
@@ -288,6 +294,74 @@ class ClusterTree(GrownClusters, IncompleteRecords, EditableClusters):
         if self._described or feature_map.kind in DIRECTIONS:
             self._sums = self._leaf_sums = None  # no sums suffice for these
         return tree
+
+    def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any] | None:
+        kind = Contents.of(rows, rows.ones()).kind
+        fits = self.data in ("auto", kind) or (self.data == "counts" and kind == "binary")
+        if kind == "other" or not fits or self._described:
+            return None
+        alone = Limits.of(self).none and not self.n_components
+        return {"max_leaf_nodes": 8} if alone else {}
+
+    def _mapped(self, X: Any, missing: Any | None, weight: RowArray) -> FeatureMap:
+        kind = self.data
+        if isinstance(X, Rows):
+            found = Contents.of(X, weight).kind if kind == "auto" else kind
+            return FeatureMap.from_rows(X, weight, cast("Kind", found), scaled=bool(self.scaling))
+        if kind == "auto" and self._described and detect_kind(X) == "real":
+            kind = "directions"
+        return FeatureMap.from_data(
+            X,
+            missing,
+            weight,
+            kind,
+            scaled=self.scaling is not None,
+            few=self.min_samples_leaf,
+        )
+
+    def _check_covariances(self, feature_map: FeatureMap) -> None:
+        wanted = self.covariance_type
+        if wanted != "auto" and feature_map.kind != "real":
+            raise InvalidParameterError(
+                "covariances_of_real",
+                covariance_type=wanted,
+                kind=feature_map.kind,
+                wider="real",
+            )
+        if wanted in ("tied", "full") and feature_map.incomplete:
+            raise InvalidDataError("covariances_of_missing", covariance_type=wanted, instead="diag")
+
+    def _choose(self, kind: Kind, weight: Floats) -> ComponentChoice | None:
+        """Choose the number of groups of directions from the words of the samples.
+
+        BIC charges every dimension of a vector, and would end with one or two groups.
+        """
+        if kind not in DIRECTIONS or self.n_components or not Limits.of(self).none:
+            return None
+        if self._words_of_fit is None:
+            raise InvalidParameterError(
+                "leaves_of_embeddings", max_leaf_nodes=self.max_leaf_nodes, number=8
+            )
+        return choose_n_components(
+            self._words_of_fit,
+            criteria=["completion", "spectrum"],
+            sample_weight=weight,
+            random_state=self.random_state,
+        )
+
+    def _warn_of_fewer(self, root: Branch) -> None:
+        found, asked = len(root.leaves()), self.n_components or 0
+        if found < asked:
+            reason = root.reason or Message("others_too_small")
+            warning = ConvergenceWarning(
+                "fewer_clusters", found=found, requested=asked, reason=reason
+            )
+            warnings.warn(warning, stacklevel=5)
+
+    @property
+    def _growth(self) -> ClusterGrowth:
+        choice = getattr(self, "choice_", None)  # a part of an edited tree chooses nothing
+        return ClusterGrowth.of(self, choice and choice.n_components)
 
     def _nodes(
         self,

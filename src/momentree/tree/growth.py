@@ -19,8 +19,8 @@ from momentree.core.progress import time_left
 from momentree.core.ties import SAME, largest
 from momentree.messages import Message
 from momentree.objects import MixtureParameters
-from momentree.tree.split import Groups, Split, Splitter
-from momentree.tree.stopping import AcceptanceCriterion, accept_all
+from momentree.tree.split import SampleGroups, Split, Splits, Splitter
+from momentree.tree.stopping import AcceptanceCriterion
 
 log = logging.getLogger("momentree.tree")
 
@@ -112,7 +112,7 @@ class Group:
         return self.parent.split, self.side
 
 
-class Growing:
+class TreeGrowth:
     """A tree that grows further on demand, and computes all splits of a level at once.
 
     "best_first" always splits the leaf with the largest gain; "depth" splits level by level, on
@@ -133,8 +133,8 @@ class Growing:
         Splits groups.
     growth : {"best_first", "depth"}, default="best_first"
         Which leaf is split next.
-    criterion : AcceptanceCriterion, default=accept_all
-        Rejects splits.
+    criterion : AcceptanceCriterion or None, default=None
+        Rejects splits; None accepts all.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class Growing:
         splitter: Splitter,
         *,
         growth: Growth = "best_first",
-        criterion: AcceptanceCriterion = accept_all,
+        criterion: AcceptanceCriterion | None = None,
     ) -> None:
         self._rows, self._weight, self._factor = rows, sample_weight, factor
         self._splitter, self._growth, self._criterion = splitter, growth, criterion
@@ -165,14 +165,24 @@ class Growing:
                 left = time_left(start, share, "about ") if unknown else ""
                 log.info("growing the tree: %d leaves%s", len(leaves), left)
             if not unknown:
-                break
-            self._split(unknown)
+                return self._result(root, leaves, limits)
+            groups = self._groups_to_split(unknown)
+            splits = self._splitter(groups)
+            reasons: list[Message | None] = [None] * len(unknown)
+            if self._criterion is not None:
+                reasons = self._criterion(splits, groups)
+            self._divide(unknown, groups, splits, reasons)
+
+    def _result(self, root: Branch, leaves: list[tuple[Branch, Group]], limits: Limits) -> Grown:
+        """Return a tree with the reasons of its leaves, and what is known of their samples."""
         leaf: Any = np.full(len(self._groups), -1)
         for i, (branch, group) in enumerate(leaves):
             reached = Message("max_leaf_nodes_reached", limit=limits.leaves)
             branch.reason = branch.reason or group.reason or reached
-            for below in self._below(group):
-                leaf[below.number] = i
+            leaf[group.number] = i
+        for group in self._groups:  # parents come first
+            if group.parent is not None and leaf[group.number] < 0:
+                leaf[group.number] = leaf[group.parent.number]
         sums_and_sizes = None
         made_by = [group.made_by for _, group in leaves]
         if known := [made for made in made_by if made is not None]:
@@ -206,7 +216,8 @@ class Growing:
                 able = [i for i in able if leaves[i][0].depth == top]
             # Gains near zero are differences of sums over all rows, and as inexact as these.
             rounding = SAME * self._rows.shape[0]
-            at = able[largest([_gain(leaves[i][1]) for i in able], least=rounding)]
+            gains = [split.gain for i in able if (split := leaves[i][1].split) is not None]
+            at = able[largest(gains, least=rounding)]
             branch, group = leaves[at]
             assert group.split is not None  # noqa: S101 - for the type checker
             branch.rule, branch.gain = group.split.rule, group.split.gain
@@ -214,15 +225,22 @@ class Growing:
             leaves[at : at + 1] = zip(branch.children, group.children, strict=True)
         return root, leaves, list(unknown.values())
 
-    def _split(self, wanted: list[Group]) -> None:
-        """Compute the splits of groups, all in the same passes over the data."""
+    def _groups_to_split(self, wanted: list[Group]) -> SampleGroups:
+        """Return groups to be split in the same passes over the data."""
         place: Any = np.full(len(self._groups), -1, dtype=np.int32)
         place[[group.number for group in wanted]] = np.arange(len(wanted))
         own = self._rows.each(Lookup(place), self._number)
         parents = [group.made_by for group in wanted]
-        groups = Groups(self._rows, self._weight, self._factor, own, len(wanted), parents)
-        splits = self._splitter(groups)
-        reasons = self._criterion(splits, groups)
+        return SampleGroups(self._rows, self._weight, self._factor, own, len(wanted), parents)
+
+    def _divide(
+        self,
+        wanted: list[Group],
+        groups: SampleGroups,
+        splits: Splits,
+        reasons: list[Message | None],
+    ) -> None:
+        """Record the splits of groups, and the new groups of their samples."""
         made = max((len(s.sizes) for s in splits.found if isinstance(s, Split)), default=1)
         numbers: Any = np.full((len(wanted), made), -1, dtype=np.int32)
         for j, (group, found, reason) in enumerate(zip(wanted, splits.found, reasons, strict=True)):
@@ -243,14 +261,7 @@ class Growing:
             if parent is not None and parent.split and all(c.tried for c in parent.children):
                 parent.split = replace(parent.split, directions=None)  # of no more use
         if (numbers >= 0).any():
-            self._number = self._rows.each(Divided(numbers), self._number, own, splits.side)
-
-    def _below(self, group: Group) -> list[Group]:
-        return [group, *(b for child in group.children for b in self._below(child))]
-
-
-def _gain(group: Group) -> float:
-    return -math.inf if group.split is None else group.split.gain
+            self._number = self._rows.each(Divided(numbers), self._number, groups.own, splits.side)
 
 
 @kernel
@@ -286,8 +297,8 @@ def grow(
     limits: Limits,
     *,
     growth: Growth = "best_first",
-    criterion: AcceptanceCriterion = accept_all,
+    criterion: AcceptanceCriterion | None = None,
 ) -> Grown:
-    """Grow a tree of samples from the root; see :class:`Growing`."""
-    growing = Growing(rows, sample_weight, factor, splitter, growth=growth, criterion=criterion)
+    """Grow a tree of samples from the root; see :class:`TreeGrowth`."""
+    growing = TreeGrowth(rows, sample_weight, factor, splitter, growth=growth, criterion=criterion)
     return growing.grown(limits)

@@ -21,13 +21,12 @@ from momentree.exceptions import InvalidDataError
 from momentree.objects import MixtureParameters, MixtureSums
 from momentree.refinement import renewing_em
 from momentree.refinement.em import column_sums
-from momentree.tree.build import branch_of
 from momentree.tree.changes import ModelChanges, compare_models
 from momentree.tree.growth import Branch
+from momentree.tree.leaves import RefinedLeaves, branch_of
 from momentree.tree.naming import nodes_by_number
 from momentree.tree.node import TreeNode
 from momentree.tree.online import BatchUpdate, FitsBatches
-from momentree.tree.refine import RefinedLeaves
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ SPLIT_ITER = 15
 
 
 @dataclass(frozen=True)
-class Groups:
+class SampleGroups:
     """Groups of samples that are split at once.
 
     Attributes
@@ -57,13 +57,13 @@ class Groups:
         return np.stack([split.sums[:, side] for split, side in known])
 
     @classmethod
-    def one(cls, rows: Rows, weight: RowArray, factor: RowArray) -> Groups:
+    def one(cls, rows: Rows, weight: RowArray, factor: RowArray) -> SampleGroups:
         """Return all samples as one group."""
         return cls(
             rows, weight, factor, rows.placed(np.broadcast_to(np.int32(0), rows.shape[:1])), 1
         )
 
-    def alone(self) -> list[tuple[RowArray, Groups]]:
+    def alone(self) -> list[tuple[RowArray, SampleGroups]]:
         """Return each group alone, and its samples.
 
         In memory, these are a copy of its rows, and their numbers. Rows elsewhere stay there, all
@@ -74,8 +74,8 @@ class Groups:
             found = []
             for j in range(self.n_groups):
                 inside = rows.each(Inside(j), self.own)
-                weight = rows.each(WeightInside(), self.weight, inside)
-                found.append((inside, Groups.one(rows, weight, self.factor)))
+                weight = rows.each(weigh_inside, self.weight, inside)
+                found.append((inside, SampleGroups.one(rows, weight, self.factor)))
             return found
         own = np.asarray(self.own)
         if self.n_groups == 1 and not own.any():
@@ -84,7 +84,7 @@ class Groups:
         ends = np.searchsorted(own[order], np.arange(self.n_groups + 1))
         weight, factor = np.asarray(self.weight), np.asarray(self.factor)
         parts = [order[a:b] for a, b in pairwise(ends)]
-        return [(at, Groups.one(rows.take(at), weight[at], factor[at])) for at in parts]
+        return [(at, SampleGroups.one(rows.take(at), weight[at], factor[at])) for at in parts]
 
 
 @kernel
@@ -100,23 +100,15 @@ class Inside:
 
 
 @kernel
-@dataclass(frozen=True)
-class WeightInside:
-    """The weights of samples in a group; zero for others."""
-
-    def __call__(self, v: Floats, inside: Any) -> Floats:
-        """Return the weights."""
-        return np.asarray(v * inside)
+def weigh_inside(v: Floats, inside: Any) -> Floats:
+    """Return the weights of samples in a group; zero for others."""
+    return np.asarray(v * inside)
 
 
 @kernel
-@dataclass(frozen=True)
-class ReplacedInside:
-    """The sides of samples in a group, and the old ones of others."""
-
-    def __call__(self, inside: Any, new: Ints, old: Ints) -> Ints:
-        """Return the sides."""
-        return np.where(inside, new, old)
+def replace_inside(inside: Any, new: Ints, old: Ints) -> Ints:
+    """Return the new sides of samples in a group, and the old ones of others."""
+    return np.where(inside, new, old)
 
 
 @dataclass(frozen=True)
@@ -139,7 +131,7 @@ class Splits:
 
     @classmethod
     def joined(cls, rows: Rows, parts: Sequence[tuple[RowArray, Splits]]) -> Splits:
-        """Return the splits of groups that were split one by one; see :meth:`Groups.alone`."""
+        """Return the splits of groups that were split one by one by :meth:`SampleGroups.alone`."""
         found = [part.found[0] for _, part in parts]
         if isinstance(rows, RowBlocks):
             side = np.zeros(rows.shape[0], dtype=np.int16)
@@ -148,11 +140,11 @@ class Splits:
             return cls(found, side)
         sides = rows.placed(np.broadcast_to(np.int16(0), rows.shape[:1]))
         for inside, part in parts:
-            sides = rows.each(ReplacedInside(), inside, part.side, sides)
+            sides = rows.each(replace_inside, inside, part.side, sides)
         return cls(found, sides)
 
 
-Splitter: TypeAlias = Callable[[Groups], Splits]
+Splitter: TypeAlias = Callable[[SampleGroups], Splits]
 """Splits groups of samples."""
 
 
@@ -197,49 +189,42 @@ def small_side(sizes: Floats, least: float) -> Message | None:
     return None
 
 
-def sides_of(rules: Sequence[Rule | None], groups: Groups, *, ordered: bool = True) -> Sides:
+def sides_of(rules: Sequence[Rule | None], groups: SampleGroups, *, ordered: bool = True) -> Sides:
     """Return the sides of a rule for each group, largest first if `ordered`.
 
     Samples of a group without a rule have the largest side number.
     """
-    sides = _sides(rules, groups)
+    g, p = len(rules), groups.rows.shape[1]
+    by_rule = SidesByRule.of(rules, p)
+    s = by_rule.n_sides
+    code, total = groups.rows.map_and_sum(by_rule, SumsOfSides(g, s), groups.own, groups.weight)
+    sums, more = parted(total, g * s, 1, 2 * g * s)
+    sums = sums.reshape(g, s, p).transpose(0, 2, 1)
+    sizes, clear = more.reshape(2, g, s)
+    side = groups.rows.each(Untied(s), code)
     if not ordered or not any(rules):
-        return sides
-    orders = np.stack([largest_first(*one) for one in zip(sides.clear, sides.sums, strict=True)])
+        return Sides(list(rules), side, sums, sizes, clear)
+    orders = np.stack([largest_first(*one) for one in zip(clear, sums, strict=True)])
     changed = (orders[:, 1:] < orders[:, :-1]).any(axis=1)
     changed &= np.array([rule is not None for rule in rules])
     if not changed.any():
-        return sides
+        return Sides(list(rules), side, sums, sizes, clear)
     rules = [
         rule.reordered(order) if rule is not None and new else rule
         for rule, order, new in zip(rules, orders, changed, strict=True)
     ]
-    if (sides.clear != sides.sizes)[changed].any():
+    if (clear != sizes)[changed].any():
         # Ties, such as documents without words, join the side that is largest without them, so
         # the order of the sides in the rule has no influence.
-        return _sides(rules, groups)
-    orders = np.where(changed[:, None], orders, np.arange(orders.shape[1]))
-    side = groups.rows.each(Lookup2(np.argsort(orders, axis=1)), groups.own, sides.side)
+        return sides_of(rules, groups, ordered=False)
+    orders = np.where(changed[:, None], orders, np.arange(s))
     return Sides(
         rules,
-        side,
-        np.take_along_axis(sides.sums, orders[:, None], axis=2),
-        np.take_along_axis(sides.sizes, orders, axis=1),
-        np.take_along_axis(sides.clear, orders, axis=1),
+        groups.rows.each(Lookup2(np.argsort(orders, axis=1)), groups.own, side),
+        np.take_along_axis(sums, orders[:, None], axis=2),
+        np.take_along_axis(sizes, orders, axis=1),
+        np.take_along_axis(clear, orders, axis=1),
     )
-
-
-def _sides(rules: Sequence[Rule | None], groups: Groups) -> Sides:
-    p = groups.rows.shape[1]
-    kernel = SidesByRule.of(rules, p)
-    s = kernel.n_sides
-    g = len(rules)
-    arrays = groups.own, groups.weight
-    code, total = groups.rows.map_and_sum(kernel, SumsOfSides(g, s), *arrays)
-    sums, more = parted(total, g * s, 1, 2 * g * s)
-    sizes, clear = more.reshape(2, g, s)
-    side = groups.rows.each(Untied(s), code)
-    return Sides(list(rules), side, sums.reshape(g, s, p).transpose(0, 2, 1), sizes, clear)
 
 
 @kernel

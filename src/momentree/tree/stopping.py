@@ -17,11 +17,11 @@ from momentree.backends.kernels import kernel
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
 from momentree.objects import GaussianParameters, MixtureParameters, PoissonParameters
-from momentree.tree.split import Groups, Split, Splits
+from momentree.tree.split import SampleGroups, Split, Splits
 
 Stop = Literal["bic"]
 TopicStop = Literal["completion", "bic"]
-AcceptanceCriterion: TypeAlias = Callable[[Splits, Groups], list[Message | None]]
+AcceptanceCriterion: TypeAlias = Callable[[Splits, SampleGroups], list[Message | None]]
 """Returns the reasons to reject the splits of groups; None accepts one."""
 
 NEGLIGIBLE = 1e-9
@@ -30,12 +30,7 @@ POISSON = 1e4
 """Counts of this shape are as good as Poisson counts."""
 
 
-def accept_all(splits: Splits, groups: Groups) -> list[Message | None]:  # noqa: ARG001
-    """Accept every split."""
-    return [None] * len(splits.found)
-
-
-def topic_bic(splits: Splits, groups: Groups) -> list[Message | None]:
+def topic_bic(splits: Splits, groups: SampleGroups) -> list[Message | None]:
     """Accept a split with gain > u p / 2 log n, the criterion in its quasi-likelihood form.
 
     n is the number (weight) of documents, p the number of different words in them. Scaling counts
@@ -73,7 +68,7 @@ class GroupOccurrences:
 
 
 def mixture_bic(
-    family: type[MixtureParameters], splits: Splits, groups: Groups
+    family: type[MixtureParameters], splits: Splits, groups: SampleGroups
 ) -> list[Message | None]:
     """Accept a split of samples of a mixture that lowers the Bayesian information criterion.
 

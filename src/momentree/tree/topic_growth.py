@@ -1,234 +1,328 @@
-"""How a tree of topics grows: from all documents, from a sample, or by a search over its leaves."""
+"""How a tree of topics grows: from all documents or a sample, with a search over its leaves."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from momentree._types import Floats, Ints
-from momentree.backends import (
-    RowArray,
-    Rows,
-    collected,
-    in_given_order,
-    ordered,
-    parted,
-)
-from momentree.core.choices import (
-    AutoLogScaling,
-    LogScaling,
-    Refine,
-    Search,
-    Weighting,
-)
-from momentree.objects import TopicParameters
+import momentree.backends as backends
+import momentree.tree.leaves as tree_leaves
+from momentree._types import Ints
+from momentree.backends import RowArray, RowBlocks, Rows
+from momentree.core.choices import AutoLogScaling, Growth, LogScaling, Refine, Search, Weighting
+from momentree.inference.posteriors import responsibilities
+from momentree.objects import MixtureParameters, TopicParameters
 from momentree.preprocessing import log_scale
 from momentree.preprocessing.burstiness import with_frequent_words, with_scaling
 from momentree.preprocessing.log_scaling import typical_count_per_token
-from momentree.refinement.em_groups import SumsAndWeights, group_sums
-from momentree.tree._base import TreeEstimator
+from momentree.refinement.em import Samples, SumsAndWeights, group_sums, m_step
 from momentree.tree.growth import Grown, Limits, grow, log
-from momentree.tree.refine import rule_assigner, use_topics_of_sides
-from momentree.tree.search import TopicSearch, tree_over
-from momentree.tree.search_sample import (
-    SEARCHED_WORDS,
-    growth_sample,
-    least_in_sample,
-    searched,
-    with_all_words,
-)
-from momentree.tree.selection import ComponentChoice
 from momentree.tree.split import SPLIT_ITER
-from momentree.tree.stopping import accept_all, topic_bic
-from momentree.tree.topic_split import TopicSplitter
+from momentree.tree.splitters import TopicSplitter
+from momentree.tree.stopping import topic_bic
+from momentree.tree.topic_search import Answer, TopicSearch, tree_over
+
+SEARCHED, SEARCHED_OF_TOPIC = 20_000, 1_000
+"""Documents in which topics are searched, and for each topic, at least. On samples of models and on
+large corpora, EM over all documents then ends as high as after a search in all of them
+(``docs/choices.md``)."""
+SEARCHED_WORDS, SEARCHED_NNZ = 4_096, 1 << 20
+"""The most frequent words, by which topics are searched in samples and in tables of so many stored
+values. A search then takes half the time, and agrees with labels as well (``docs/choices.md``)."""
+GROWN, GROWN_OF_LEAF = 100_000, 10_000
+"""The least number of documents by which a tree is grown if no search follows, and of documents for
+each leaf. Agreement with the truth is then at least that of a tree of all documents
+(``docs/choices.md``)."""
+LARGE = 4
+"""A sample is drawn only if there are so many times more documents."""
+SOME = 5.0
+"""Fewer documents of a sample are no topic, unless fewer are allowed in all documents."""
 
 
 @dataclass(frozen=True)
 class ScaledCounts:
-    """Counts in canonical order, raw and on the scale of the fit, like the last three."""
+    """Counts in canonical order, raw and on the scale of a fit.
+
+    Attributes
+    ----------
+    counts, rows : Rows of shape (n, d)
+        Raw counts, and those on the scale of the fit.
+    order : ndarray of intp of shape (n,) or None
+        Given position of each row; None if rows keep their order.
+    weight, count_per_token : row array of shape (n,)
+        Sample weights, and the scaled count of one token of each document.
+    asked_smoothing, smoothing : float
+        The pseudo-count on this scale, as asked for and as limited by the number of tokens.
+    """
 
     counts: Rows
     rows: Rows
-    at: Ints | None
+    order: Ints | None
     weight: RowArray
     count_per_token: RowArray
     asked_smoothing: float
-    smoothing: float  # the one that is used
-    least: float
+    smoothing: float
+
+    @classmethod
+    def of(
+        cls,
+        counts: Rows,
+        weight: RowArray,
+        log_scaling: LogScaling | None,
+        smoothing: float,
+        n_topics: int,
+        family: type[MixtureParameters] = TopicParameters,
+    ) -> ScaledCounts:
+        """Scale counts, with a pseudo-count in tokens that suits a number of topics."""
+        counts, weight, order = backends.ordered(counts, weight)
+        scaled = log_scale(counts, log_scaling)
+        per_token, total = typical_count_per_token(scaled.rows, scaled.count_per_token, weight)
+        asked = smoothing * per_token
+        limited = family.limited_smoothing(asked, total, (scaled.rows.shape[1], n_topics))
+        return cls(counts, scaled.rows, order, weight, scaled.count_per_token, asked, limited)
+
+    @property
+    def total_weight(self) -> float:
+        """Total weight of the samples."""
+        return float(self.rows.total(self.weight))
+
+    def samples(self, tol: float) -> Samples:
+        """Return the samples for EM."""
+        return Samples(self.rows, self.weight, self.smoothing, tol)
+
+    def search(self, grown: Grown, splitter: TopicSplitter, tol: float) -> Answer:
+        """Return the most likely topics found, as many as a tree has leaves."""
+        samples = replace(self.samples(tol), rows=backends.collected(self.rows))
+        search = TopicSearch(samples, self.count_per_token, splitter)
+        return search.from_tree(grown, backends.collected(self.counts))
+
+    def in_given_order(self, values: RowArray) -> RowArray:
+        """Return an array of the rows in the order in which they were given."""
+        return backends.in_given_order(values, self.order)
+
+    def in_canonical_order(self, values: RowArray) -> RowArray:
+        """Return an array of the rows as given in the order of `rows`."""
+        return values if self.order is None else values[self.order]
 
 
-class GrownTopics(TreeEstimator):
-    """Trees of topics that grow from moments, with the parameters of :class:`TopicTree`."""
+class Sample(NamedTuple):
+    """Documents in which topics are searched or trees grown, and the words by which that is done.
 
+    Attributes
+    ----------
+    counts, weight : Rows of shape (m, d), row array of shape (m,)
+        A systematic sample of the documents, or all, and their weights.
+    frequent : Rows of shape (m, e)
+        Their counts of the most frequent words, or `counts`.
+    """
+
+    counts: Rows
+    weight: RowArray
+    frequent: Rows
+
+
+class TopicStart(NamedTuple):
+    """The scaling of counts, scaled counts and a tree, from which EM over the leaves starts."""
+
+    log_scaling: LogScaling | None
+    data: ScaledCounts
+    grown: Grown
+
+
+@dataclass(frozen=True)
+class TopicGrowth:
+    """The parameters of :class:`momentree.TopicTree` on which growth depends."""
+
+    limits: Limits
+    growth: Growth
     refine: Refine | None
     search: Search
     log_scaling: AutoLogScaling | None
     weighting: Weighting
     smoothing: float
+    min_samples_leaf: float
     exact: bool
+    max_iter: int
     tol: float
     random_state: int | np.random.RandomState | None
-    log_scaling_: LogScaling | None
-    choice_: ComponentChoice | None
 
-    def _start(self, counts: Rows, weight: RowArray) -> tuple[ScaledCounts, Grown]:
-        """Set ``log_scaling_``, and return the scaled counts and the tree from which EM starts."""
-        if self._searches(self._limits):
-            return self._searched(counts, weight)
-        limits = self._limits
-        part = None
-        if not self.exact:
-            part = growth_sample(counts, weight, min(limits.leaves, 2.0**limits.depth))
-        if part is None:
-            return self._grown(counts, weight, self.min_samples_leaf)
-        log.info("growing the tree by %d documents", part[0].shape[0])
-        grown, (sums, sizes), smoothing = self._grown_by(*part, counts, weight)
-        data = self._scaled(counts, weight, self.log_scaling_, self.min_samples_leaf)
-        if self.refine:
-            topics = TopicParameters.m_step(sums, sizes, smoothing)
-            return data, Grown(grown.root, grown.labels, topics)
-        use_topics_of_sides(grown.root, sums, sizes, smoothing)
-        k, kernel = len(grown.root.leaves()), rule_assigner(grown.root).labels_kernel()
-        labels, total = data.rows.map_and_sum(kernel, SumsAndWeights(k), data.weight)
-        by_leaf, sizes = parted(total, k, 1, k)
-        if sizes.min() < self.min_samples_leaf:
-            return self._grown(counts, weight, self.min_samples_leaf)
-        return data, Grown(grown.root, labels, sums_and_sizes=(by_leaf[:, :, 0].T, sizes))
-
-    def _searched(self, counts: Rows, weight: RowArray) -> tuple[ScaledCounts, Grown]:
-        """Set ``log_scaling_``, and return the scaled counts and a tree of the likeliest leaves."""
-        part, part_weight, frequent = searched(counts, weight, int(self._limits.leaves))
-        if part is not counts:
-            log.info("searching in %d documents", part.shape[0])
-        least = self._least_in(counts, weight, part_weight)
-        data, grown = self._grown(frequent, part_weight, least)
-        grown = self._likeliest(data, grown)
-        if frequent is not part:
-            found = data
-            data = self._scaled(part, part_weight, self.log_scaling_, self.min_samples_leaf)
-            assert grown.parameters is not None  # noqa: S101 - for the type checker
-            topics = with_all_words(
-                grown.parameters,
-                found.rows,
-                found.at,
-                data.rows,
-                data.at,
-                data.weight,
-                data.smoothing,
-            )
-            grown = replace(grown, parameters=topics)
-        if part is not counts:
-            data = self._scaled(counts, weight, self.log_scaling_, self.min_samples_leaf)
-        return data, grown
-
-    def _least_in(self, counts: Rows, weight: RowArray, of_sample: RowArray) -> float:
-        """Return the least weight of a leaf in a sample."""
-        if of_sample is weight:
-            return self.min_samples_leaf
-        share = float(np.sum(of_sample)) / float(counts.total(weight))
-        return least_in_sample(self.min_samples_leaf, share)
-
-    def _grown_by(
-        self, part: Rows, part_weight: RowArray, counts: Rows, weight: RowArray
-    ) -> tuple[Grown, tuple[Floats, Floats], float]:
-        """Return a tree grown from the frequent words of a sample.
-
-        Also return the sums of all words over the documents of each leaf, the sizes of the leaves,
-        and the pseudo-count.
-        """
-        least = self._least_in(counts, weight, part_weight)
-        frequent = with_frequent_words(part, SEARCHED_WORDS)
-        found, grown = self._grown(frequent, part_weight, least)
-        data, labels = found, grown.labels
-        if frequent is not part:
-            data = self._scaled(part, part_weight, self.log_scaling_, least)
-            labels = in_given_order(labels, found.at)
-            labels = labels if data.at is None else labels[data.at]
-        by_leaf, sizes = group_sums(data.rows, labels, len(grown.root.leaves()), data.weight)
-        return grown, (by_leaf.T, sizes), data.smoothing
-
-    def _searches(self, limits: Limits) -> bool:
-        by_number = math.isinf(limits.depth) and not limits.none
-        return self.search != "none" and self.refine is not None and by_number
-
-    def _grown(self, counts: Rows, weight: RowArray, least: float) -> tuple[ScaledCounts, Grown]:
-        """Set ``log_scaling_``, and return the scaled counts and the tree grown from them."""
-        total = float(counts.total(weight))
-
-        def attempt(
-            log_scaling: LogScaling | None, counts: Rows, weight: RowArray
-        ) -> tuple[tuple[ScaledCounts, Grown], Callable[[], RowArray], int]:
-            share = float(counts.total(weight)) / total
-            data = self._scaled(counts, weight, log_scaling, max(least * share, min(least, 1.0)))
-            grown = self._grow(data)
-            labels = partial(in_given_order, grown.labels, data.at)
-            return (data, grown), labels, len(grown.root.leaves())
-
-        limits, chosen = self._limits, self.log_scaling
-        if self.weighting == "three_words":
-            chosen = None
-        n_groups = min(limits.leaves, 2.0**limits.depth)
-        self.log_scaling_, found = with_scaling(chosen, attempt, counts, weight, n_groups)
-        return found
-
-    def _scaled(
-        self, counts: Rows, weight: RowArray, log_scaling: LogScaling | None, least: float
-    ) -> ScaledCounts:
-        counts, weight, at = ordered(counts, weight)
-        log.info("log scaling counts")
-        scaled = log_scale(counts, log_scaling)
-        rows, count_per_token = scaled.rows, scaled.count_per_token
-        per_token, total = typical_count_per_token(rows, count_per_token, weight)
-        asked = self.smoothing * per_token
-        smoothing = self._limited(asked, total, rows.shape[1])
-        return ScaledCounts(counts, rows, at, weight, count_per_token, asked, smoothing, least)
-
-    def _limited(self, smoothing: float, total: float, n_words: int) -> float:
-        """Return the smoothing of the leaves that are asked for; of one topic without a number."""
-        leaves = self._limits.leaves
-        k = 1 if math.isinf(leaves) else int(leaves)
-        return TopicParameters.limited_smoothing(smoothing, total, (n_words, k))
-
-    def _grow(self, data: ScaledCounts) -> Grown:
-        limits = self._limits
-        return grow(
-            data.rows,
-            data.weight,
-            data.count_per_token,
-            self._splitter(data),
-            limits,
-            growth=self.growth,
-            criterion=topic_bic if limits.none else accept_all,
-        )
-
-    def _likeliest(self, data: ScaledCounts, grown: Grown) -> Grown:
-        """Return a tree over the most likely leaves."""
-        search = TopicSearch(
-            collected(data.rows),
-            data.weight,
-            data.count_per_token,
-            data.smoothing,
-            self._splitter(data),
-            data.least,
-            self.tol,
-        )
-        rows = collected(data.rows)
-        return tree_over(search.from_tree(grown, collected(data.counts)), grown, rows, data.weight)
+    @classmethod
+    def of(cls, tree: Any, chosen: int | None = None) -> TopicGrowth:
+        """Return the parameters of an estimator, with a chosen number of leaves if there is one."""
+        names = list(cls.__dataclass_fields__)[1:]
+        return cls(Limits.of(tree, chosen), *(getattr(tree, name) for name in names))
 
     @property
-    def _limits(self) -> Limits:
-        return Limits.of(self, None if self.choice_ is None else self.choice_.n_components)
+    def searches(self) -> bool:
+        """Whether growth is followed by a search for the most likely topics."""
+        by_number = math.isinf(self.limits.depth) and not self.limits.none
+        return self.search != "none" and self.refine is not None and by_number
 
-    def _splitter(self, data: ScaledCounts) -> TopicSplitter:
+    @property
+    def n_topics(self) -> int:
+        """Number of leaves that is asked for; 1 without a number."""
+        return 1 if math.isinf(self.limits.leaves) else int(self.limits.leaves)
+
+    def scale(self, counts: Rows, weight: RowArray, log_scaling: LogScaling | None) -> ScaledCounts:
+        """Return counts in canonical order and on the scale of the fit."""
+        log.info("log scaling counts")
+        return ScaledCounts.of(counts, weight, log_scaling, self.smoothing, self.n_topics)
+
+    def start(self, counts: Rows, weight: RowArray) -> TopicStart:
+        """Grow a tree and search for better leaves, as far as this is asked for.
+
+        Of many documents, a sample and its frequent words are enough for that; the topics are then
+        extended to all words and all documents.
+        """
+        if self.searches:
+            return self._search(search_sample(counts, weight, self.n_topics), counts, weight)
+        if not self.exact:
+            # Splits follow from sums over at least 10,000 documents for each leaf.
+            most = min(self.limits.leaves, 2.0**self.limits.depth)
+            sample = draw_sample(counts, weight, max(GROWN, GROWN_OF_LEAF * most))
+            start = None if sample is None else self._grow_by_sample(sample, counts, weight)
+            if start is not None:
+                return start
+        return self._grow(counts, weight, self.min_samples_leaf)
+
+    def refine_leaves(self, data: ScaledCounts, grown: Grown) -> tree_leaves.RefinedLeaves:
+        """Run EM over the leaves of a tree, which it changes, if that is asked for."""
+        if not self.refine:
+            return tree_leaves.assign_by_rules(grown)
+        return tree_leaves.refine_leaves(
+            grown,
+            data.samples(self.tol),
+            family=TopicParameters,
+            min_samples_leaf=self.min_samples_leaf,
+            max_iter=self.max_iter,
+            chains=(data.rows, TopicParameters) if self.growth == "best_first" else None,
+        )
+
+    def _search(self, sample: Sample, counts: Rows, weight: RowArray) -> TopicStart:
+        """Return a tree over the most likely leaves."""
+        if sample.counts is not counts:
+            log.info("searching in %d documents", sample.counts.shape[0])
+        least = self._least_in(sample, counts, weight)
+        log_scaling, data, grown = self._grow(sample.frequent, sample.weight, least)
+        answer = data.search(grown, self._splitter(data, least), self.tol)
+        grown = tree_over(answer, grown, data.samples(self.tol))
+        if sample.frequent is not sample.counts:
+            assert grown.parameters is not None  # noqa: S101 - for the type checker
+            some, data = data, self.scale(sample.counts, sample.weight, log_scaling)
+            grown = replace(grown, parameters=with_all_words(grown.parameters, some, data))
+        if sample.counts is not counts:
+            data = self.scale(counts, weight, log_scaling)
+        return TopicStart(log_scaling, data, grown)
+
+    def _grow_by_sample(self, sample: Sample, counts: Rows, weight: RowArray) -> TopicStart | None:
+        """Return a tree grown from a sample; None if a leaf has too few of all documents."""
+        log.info("growing the tree by %d documents", sample.counts.shape[0])
+        least = self._least_in(sample, counts, weight)
+        log_scaling, some, grown = self._grow(sample.frequent, sample.weight, least)
+        labels, drawn = grown.labels, some
+        if sample.frequent is not sample.counts:
+            drawn = self.scale(sample.counts, sample.weight, log_scaling)
+            labels = drawn.in_canonical_order(some.in_given_order(labels))
+        k = len(grown.root.leaves())
+        by_leaf, sizes = group_sums(drawn.rows, labels, k, drawn.weight)
+        data = self.scale(counts, weight, log_scaling)
+        if self.refine:
+            topics = TopicParameters.m_step(by_leaf.T, sizes, drawn.smoothing)
+            return TopicStart(log_scaling, data, Grown(grown.root, grown.labels, topics))
+        tree_leaves.use_topics_of_sides(grown.root, by_leaf.T, sizes, drawn.smoothing)
+        kernel = tree_leaves.rule_assigner(grown.root).labels_kernel()
+        labels, total = data.rows.map_and_sum(kernel, SumsAndWeights(k), data.weight)
+        sums, sizes = backends.parted(total, k, 1, k)
+        if sizes.min() < self.min_samples_leaf:
+            return None
+        known = sums[:, :, 0].T, sizes
+        return TopicStart(log_scaling, data, Grown(grown.root, labels, sums_and_sizes=known))
+
+    def _least_in(self, sample: Sample, counts: Rows, weight: RowArray) -> float:
+        """Return the least weight of a leaf in a sample."""
+        if sample.weight is weight:
+            return self.min_samples_leaf
+        share = float(np.sum(sample.weight)) / float(counts.total(weight))
+        return max(self.min_samples_leaf * share, min(self.min_samples_leaf, SOME))
+
+    def _grow(self, counts: Rows, weight: RowArray, least: float) -> TopicStart:
+        """Grow a tree from counts on the scale that is asked for, or that their repeats ask for."""
+        total, limits = float(counts.total(weight)), self.limits
+
+        def attempt(log_scaling: LogScaling | None, counts: Rows, weight: RowArray) -> Any:
+            share = float(counts.total(weight)) / total
+            data = self.scale(counts, weight, log_scaling)
+            grown = grow(
+                data.rows,
+                data.weight,
+                data.count_per_token,
+                self._splitter(data, max(least * share, min(least, 1.0))),
+                limits,
+                growth=self.growth,
+                criterion=topic_bic if limits.none else None,
+            )
+            leaves = len(grown.root.leaves())
+            return (data, grown), lambda: data.in_given_order(grown.labels), leaves
+
+        wanted = None if self.weighting == "three_words" else self.log_scaling
+        n_groups = min(limits.leaves, 2.0**limits.depth)
+        log_scaling, (data, grown) = with_scaling(wanted, attempt, counts, weight, n_groups)
+        return TopicStart(log_scaling, data, grown)
+
+    def _splitter(self, data: ScaledCounts, least: float) -> TopicSplitter:
         return TopicSplitter(
-            min_samples_leaf=data.least,
+            min_samples_leaf=least,
             smoothing=data.smoothing,
             refine_iter=SPLIT_ITER if self.refine else 0,
             weighting=self.weighting,
             random_state=self.random_state,
             exact=self.exact,
         )
+
+
+def is_sampled(rows: Rows, n_topics: int) -> bool:
+    """Return whether topics are searched in a sample, so that the other rows can stay."""
+    return rows.gives_rows and are_many(rows.shape[0], n_topics)
+
+
+def are_many(n_rows: int, n_topics: int) -> bool:
+    """Return whether there are so many documents that topics are searched in a sample of them."""
+    return n_rows >= LARGE * max(SEARCHED, SEARCHED_OF_TOPIC * n_topics)
+
+
+def search_sample(rows: Rows, weight: RowArray, n_topics: int) -> Sample:
+    """Return the documents and the words by which topics are searched.
+
+    A search takes as long as hundreds of products with the data, but topics that are found in
+    20,000 documents need only a few steps of EM over all others. Words are left out of samples, and
+    of tables of a million stored values or more.
+    """
+    sample = draw_sample(rows, weight, max(SEARCHED, SEARCHED_OF_TOPIC * n_topics))
+    if sample is not None:
+        return sample
+    many = isinstance(rows, RowBlocks) and rows.nnz >= SEARCHED_NNZ
+    return Sample(rows, weight, with_frequent_words(rows, SEARCHED_WORDS) if many else rows)
+
+
+def draw_sample(rows: Rows, weight: RowArray, size: float) -> Sample | None:
+    """Return a systematic sample of many documents; None if there are few."""
+    if not rows.gives_rows or rows.shape[0] < LARGE * size:
+        return None
+    at, drawn = backends.RowSampler(rows, np.asarray(weight)).draw(int(size))
+    counts = backends.taken(rows, at)
+    return Sample(counts, drawn, with_frequent_words(counts, SEARCHED_WORDS))
+
+
+def with_all_words(
+    parameters: MixtureParameters, some: ScaledCounts, whole: ScaledCounts
+) -> MixtureParameters:
+    """Return topics that were found by some words as topics of all words.
+
+    These are the topics in which the documents have the same probabilities.
+    """
+    R = some.in_given_order(responsibilities(some.rows, parameters))
+    R = whole.in_canonical_order(R)
+    return m_step(type(parameters), whole.rows, R, whole.weight, whole.smoothing)

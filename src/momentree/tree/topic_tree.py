@@ -18,7 +18,6 @@ from momentree.backends import (
     Rows,
     as_rows,
     collected,
-    in_given_order,
     products,
 )
 from momentree.backends.contents import filled_labels, filled_weights
@@ -36,24 +35,22 @@ from momentree.inference import log_joint, log_multinomial, log_posterior
 from momentree.objects import MixtureSums, TopicParameters
 from momentree.preprocessing import log_scale
 from momentree.preprocessing.log_scaling import check_scaling
-from momentree.refinement.em_groups import group_sums
-from momentree.tree.build import build_nodes
+from momentree.refinement.em import group_sums
+from momentree.tree._base import TreeEstimator
 from momentree.tree.counted_texts import Vectorizer
 from momentree.tree.cuts import Merges
-from momentree.tree.growth import Branch, Limits
+from momentree.tree.growth import Branch
+from momentree.tree.leaves import build_nodes
 from momentree.tree.naming import choose_words_of, name_by_words
 from momentree.tree.node import TreeNode
 from momentree.tree.online_tree import TreeBatch
-from momentree.tree.search_sample import (
-    is_sampled,
-)
 from momentree.tree.selection import ComponentChoice, choose_n_components
 from momentree.tree.stopping import TopicStop
 from momentree.tree.texts import FitsTexts
-from momentree.tree.topic_growth import GrownTopics, ScaledCounts
+from momentree.tree.topic_growth import ScaledCounts, TopicGrowth, is_sampled
 
 
-class TopicTree(FitsTexts, GrownTopics):
+class TopicTree(FitsTexts, TreeEstimator):
     """Grow a tree of topics from word counts by the method of moments.
 
     SIDIWO recovers two pseudo-centers from the moments M1, M2, M3 of a single-topic model. They
@@ -211,6 +208,7 @@ class TopicTree(FitsTexts, GrownTopics):
     }
 
     log_scaling_: LogScaling | None
+    choice_: ComponentChoice | None
 
     def __init__(
         self,
@@ -257,10 +255,10 @@ class TopicTree(FitsTexts, GrownTopics):
 
     def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any]:
         instead: dict[str, Any] = {}
-        limits = Limits.of(self)
-        if limits.none:
+        growth = TopicGrowth.of(self)
+        if growth.limits.none:
             instead["max_leaf_nodes"] = 8
-        elif self._searches(limits) and not is_sampled(rows, int(limits.leaves)):
+        elif growth.searches and not is_sampled(rows, growth.n_topics):
             instead["search"] = "none"
         if self.weighting == "three_words":
             instead["weighting"] = "length"
@@ -270,16 +268,10 @@ class TopicTree(FitsTexts, GrownTopics):
         counts = as_rows(X)
         filled = filled_weights(counts, weight)
         self._choose(X, filled)
-        data, grown = self._start(counts, filled)
-        refined = self._assigned(
-            grown,
-            data.rows,
-            data.weight,
-            family=TopicParameters if self.refine else None,
-            smoothing=data.smoothing,
-        )
+        self.log_scaling_, data, grown = self._growth.start(counts, filled)
+        refined = self._growth.refine_leaves(data, grown)
         self._assigner, labels, self.n_iter_, self.converged_, *_ = refined
-        in_order = in_given_order(labels, data.at)
+        in_order = data.in_given_order(labels)
         self.labels_ = np.empty(0, dtype=np.intp)
         if counts.gives_rows:
             self.labels_ = np.asarray(filled_labels(counts, in_order))
@@ -320,7 +312,9 @@ class TopicTree(FitsTexts, GrownTopics):
         scaled = leaves.statistics
         sums = leaves.counts if len(leaves.counts) else scaled
         self._n_words = leaves.total
-        self._smoothing = float(self._limited(self.smoothing, leaves.total, len(sums)))
+        shape = len(sums), self._growth.n_topics
+        limited = TopicParameters.limited_smoothing(self.smoothing, leaves.total, shape)
+        self._smoothing = float(limited)
 
         def center(below: list[int]) -> Floats:
             return _distribution(sums[:, below].sum(axis=1))
@@ -334,10 +328,10 @@ class TopicTree(FitsTexts, GrownTopics):
     def _batch(self, X: Any, missing: Any | None, weight: Floats) -> TreeBatch:  # noqa: ARG002
         counts = as_rows(X)
         filled = filled_weights(counts, weight)
-        data = self._scaled(counts, filled, self.log_scaling_, self.min_samples_leaf)
+        data = self._growth.scale(counts, filled, self.log_scaling_)
 
         def sums_of(labels: Ints, k: int) -> MixtureSums:
-            in_order = in_given_order(labels, data.at)
+            in_order = data.in_given_order(labels)
             self.labels_ = np.asarray(filled_labels(counts, in_order))
             return self._sums_of_leaves(counts, weight, in_order, data, labels, k)
 
@@ -356,9 +350,13 @@ class TopicTree(FitsTexts, GrownTopics):
         choose_words_of(tree, as_rows(X), self.labels_, self.vocabulary_, weight)
         self._name(tree)
 
+    @property
+    def _growth(self) -> TopicGrowth:
+        return TopicGrowth.of(self, None if self.choice_ is None else self.choice_.n_components)
+
     def _choose(self, X: Any, weight: Floats) -> None:
         """Choose the number of leaves if neither it nor the depth is given."""
-        self.choice_: ComponentChoice | None = None
+        self.choice_ = None
         given = self.max_leaf_nodes not in ("auto", None)
         depth_alone = self.max_leaf_nodes is None and self.max_depth is not None
         if self.stop == "completion" and not given and not depth_alone:

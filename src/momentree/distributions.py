@@ -1,31 +1,141 @@
-"""Univariate distributions as functions of their mean and variance."""
+"""Distributions: fit simple distributions by their first two moments, with standard errors."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import expit, logit, ndtri
 
+import momentree._validation as validation
 from momentree._types import Floats
-from momentree._validation import (
-    as_floats,
-    check_choice,
-    check_number,
-    check_sample_weight,
-    check_shape,
-)
-from momentree.distributions.fit import MomentFit
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
+
+__all__ = [
+    "MomentFit",
+    "MultivariateNormalFit",
+    "fit_binomial",
+    "fit_gamma",
+    "fit_multivariate_normal",
+    "fit_normal",
+    "fit_poisson",
+    "fit_uniform",
+    "from_moments",
+]
+
+
+@dataclass(frozen=True)
+class MomentFit:
+    r"""Parameters of a distribution, estimated from the mean and variance of a sample.
+
+    If :math:`\theta = g(m)` with sample moments m, the delta method gives
+
+    .. math:: \mathrm{Cov}\, \hat\theta = \frac{1}{n}\, G\, S\, G^T,
+
+    with G the derivative of g and S the sample covariance of the terms that m averages. S needs no
+    model: standard errors are valid even if the data have another distribution, for the parameters
+    that have the same mean and variance.
+
+    Attributes
+    ----------
+    distribution : str
+        "normal", "binomial", "poisson", "gamma" or "uniform".
+    parameters : tuple of str
+        Names of the parameters.
+    values : ndarray of shape (p,)
+        Estimates.
+    covariance : ndarray of shape (p, p)
+        Estimated covariance of the estimates.
+    n_samples : float
+        Number of samples, or the sum of their weights.
+    notes : tuple of Message
+        What in the data contradicts the distribution.
+    """
+
+    distribution: str
+    parameters: tuple[str, ...]
+    values: Floats
+    covariance: Floats
+    n_samples: float
+    notes: tuple[Message, ...] = ()
+
+    @property
+    def estimates(self) -> Mapping[str, float]:
+        """Estimates by name."""
+        return dict(zip(self.parameters, self.values.tolist(), strict=True))
+
+    @property
+    def standard_errors(self) -> Mapping[str, float]:
+        """Standard errors by name, in the units of the parameters."""
+        errors = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+        return dict(zip(self.parameters, errors.tolist(), strict=True))
+
+    def confidence_intervals(self, level: float = 0.95) -> Mapping[str, tuple[float, float]]:
+        """Return confidence intervals by name.
+
+        Parameters
+        ----------
+        level : float in (0, 1), default=0.95
+            Confidence level of each interval.
+
+        Returns
+        -------
+        dict of str to (low, high)
+            Intervals from the normal approximation: of the logarithm for positive parameters, of
+            the log odds for probabilities, so that no interval leaves the valid range.
+        """
+        validation.check_number("level", level, above=0, below=1)
+        z = float(ndtri(0.5 + level / 2.0))
+        errors = self.standard_errors
+        out = {}
+        for name, value in self.estimates.items():
+            half = z * errors[name]
+            if name in _POSITIVE and value > 0:
+                ends = value * np.exp(np.array([-1.0, 1.0]) * half / value)
+            elif name == "p" and 0 < value < 1:
+                ends = expit(logit(value) + np.array([-1.0, 1.0]) * half / (value * (1.0 - value)))
+            else:
+                ends = value + np.array([-half, half])
+            out[name] = (float(ends[0]), float(ends[1]))
+        return out
+
+    def to_scipy(self) -> Any:
+        """Return the distribution as a frozen distribution of scipy.stats.
+
+        Returns
+        -------
+        rv_frozen
+            For the binomial, with the number of trials rounded to the nearest whole number of 1 or
+            more, and the probability that keeps the mean.
+        """
+        # Imported here because it is slow to load.
+        from scipy import stats
+
+        values = self.estimates
+        if self.distribution == "normal":
+            return stats.norm(values["mean"], np.sqrt(values["variance"]))
+        if self.distribution == "poisson":
+            return stats.poisson(values["rate"])
+        if self.distribution == "gamma":
+            return stats.gamma(values["shape"], scale=values["scale"])
+        if self.distribution == "uniform":
+            return stats.uniform(values["low"], values["high"] - values["low"])
+        n = max(1, round(values["n"]))
+        return stats.binom(n, min(1.0, values["n"] * values["p"] / n))
+
+
+_POSITIVE = ("variance", "n", "rate", "shape", "scale")
+
 
 Distribution = Literal["normal", "binomial", "poisson", "gamma", "uniform"]
 
 LARGEST = 1e75
 """Fourth powers of larger numbers overflow."""
-MOST_ERRORS = 4.0
+MAX_ERRORS = 4.0
 """A dispersion this many standard errors from 1 contradicts a Poisson distribution."""
 
 
@@ -97,9 +207,9 @@ def from_moments(distribution: Distribution, m1: float, m2: float) -> Mapping[st
     >>> {name: round(v, 6) for name, v in from_moments("binomial", 3.0, 11.1).items()}
     {'n': 10.0, 'p': 0.3}
     """
-    check_choice("distribution", distribution, get_args(Distribution))
-    check_number("m1", m1, at_least=-LARGEST, at_most=LARGEST)
-    check_number("m2", m2, at_least=0, at_most=LARGEST**2)
+    validation.check_choice("distribution", distribution, get_args(Distribution))
+    validation.check_number("m1", m1, at_least=-LARGEST, at_most=LARGEST)
+    validation.check_number("m2", m2, at_least=0, at_most=LARGEST**2)
     return _fitted(distribution, float(m1), float(m2) - float(m1) ** 2)
 
 
@@ -262,13 +372,13 @@ def fit_uniform(x: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Mome
 
 
 def _fit(distribution: str, x: ArrayLike, sample_weight: ArrayLike | None) -> MomentFit:
-    values = as_floats("x", x)
-    check_shape("x", values, ("n_samples",))
+    values = validation.as_floats("x", x)
+    validation.check_shape("x", values, ("n_samples",))
     if not len(values):
         raise InvalidDataError("no_values", parameter="x")
     if not (np.isfinite(values) & (np.abs(values) <= LARGEST)).all():
         raise InvalidDataError("values_not_usable", parameter="x", largest=LARGEST)
-    weight = check_sample_weight(sample_weight, len(values))
+    weight = validation.check_sample_weight(sample_weight, len(values))
     values, weight = values[weight > 0], weight[weight > 0]
     _check_range(distribution, values)
     n = float(weight.sum())
@@ -339,6 +449,98 @@ def _notes(
         # Standard error of variance - mean, by the delta method.
         g = np.array([-1.0, 1.0])
         error = float(np.sqrt(max(g @ S @ g, 0.0) / n))
-        if abs(variance - rate) > MOST_ERRORS * error:
+        if abs(variance - rate) > MAX_ERRORS * error:
             return (Message("not_poisson", dispersion=variance / rate),)
     return ()
+
+
+@dataclass(frozen=True)
+class MultivariateNormalFit:
+    """Mean and covariance of a sample, with standard errors that assume no distribution.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (d,)
+        Estimated mean.
+    covariance : ndarray of shape (d, d)
+        Estimated covariance, divided by n, not n - 1.
+    mean_errors : ndarray of shape (d,)
+        Standard errors of the mean.
+    covariance_errors : ndarray of shape (d, d)
+        Standard errors of the covariance.
+    n_samples : float
+        Number of samples, or the sum of their weights.
+    """
+
+    mean: Floats
+    covariance: Floats
+    mean_errors: Floats
+    covariance_errors: Floats
+    n_samples: float
+
+    def to_scipy(self) -> Any:
+        """Return the distribution as a frozen distribution of scipy.stats.
+
+        Returns
+        -------
+        multivariate_normal_frozen
+            It allows a singular covariance.
+        """
+        # Imported here because it is slow to load.
+        from scipy import stats
+
+        return stats.multivariate_normal(self.mean, self.covariance, allow_singular=True)
+
+
+def fit_multivariate_normal(
+    X: Any, *, sample_weight: ArrayLike | None = None
+) -> MultivariateNormalFit:
+    """Fit a multivariate normal distribution: E[x] = mean, E[x x^T] = covariance + mean mean^T.
+
+    Parameters
+    ----------
+    X : {ndarray, data frame} of shape (n_samples, n_features)
+        Finite numbers.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights >= 0; a weight of 2 has the effect of two copies of the sample.
+
+    Returns
+    -------
+    MultivariateNormalFit
+        Mean and covariance, with standard errors by the delta method.
+
+    Raises
+    ------
+    InvalidDataError
+        If X contains a value that is not a finite number, or has fewer than two different rows of
+        positive weight.
+
+    Notes
+    -----
+    Time O(n d^2), memory O(n d + d^2).
+
+    Examples
+    --------
+    >>> from momentree.distributions import fit_multivariate_normal
+    >>> fit_multivariate_normal([[0, 0], [2, 1], [1, 2]]).covariance.round(3)
+    array([[0.667, 0.333],
+           [0.333, 0.667]])
+    """
+    X = validation.check_real(X)
+    weight = validation.check_sample_weight(sample_weight, len(X))
+    n = float(weight.sum())
+    v = weight / n
+    mean = v @ X
+    mean += v @ (X - mean)
+    Y = X - mean
+    covariance = (Y * v[:, None]).T @ Y
+    if not Y[weight > 0].any():
+        raise InvalidDataError("all_values_equal", parameter="X")
+    fourth = (Y**2 * v[:, None]).T @ Y**2
+    return MultivariateNormalFit(
+        mean,
+        covariance,
+        np.sqrt(np.diag(covariance) / n),
+        np.sqrt(np.maximum(fourth - covariance**2, 0.0) / n),
+        n,
+    )

@@ -1,4 +1,4 @@
-"""Growing mixtures: as likely as the best of random starts, and the identities of its steps."""
+"""Searches for mixtures: as likely as the best of random starts; identities of their steps."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,8 @@ import scipy.sparse as sp
 
 from momentree.backends import RowBlocks, in_canonical_order
 from momentree.objects import BernoulliParameters, TopicParameters
-from momentree.refinement import Growing, em
-from momentree.refinement.halves import halves
-from momentree.refinement.merging import Merging
+from momentree.refinement import MixtureSearch, em
+from momentree.refinement.proposals import Merging, halves
 
 
 def drawn(n, d, k, seed, spread=1.0):
@@ -22,7 +21,7 @@ def drawn(n, d, k, seed, spread=1.0):
 def searched(rows, k):
     n, d = rows.shape
     v = np.ones(n)
-    found = Growing(rows, BernoulliParameters, v, np.ones(d), k, 1.0).search()
+    found = MixtureSearch(rows, BernoulliParameters, v, np.ones(d), k, 1.0).search()
     return em(rows, found, sample_weight=v, tol=1e-7, max_iter=300)
 
 
@@ -61,7 +60,7 @@ def test_it_finds_clear_components():
 
 def test_another_start_is_kept_if_it_is_more_likely():
     rows = drawn(100, 60, 8, 4)
-    growing = Growing(rows, BernoulliParameters, np.ones(100), np.ones(60), 8, 1.0)
+    growing = MixtureSearch(rows, BernoulliParameters, np.ones(100), np.ones(60), 8, 1.0)
 
     def value(parameters):
         return em(rows, parameters, sample_weight=np.ones(100), max_iter=1).log_likelihood
@@ -75,7 +74,9 @@ def test_another_start_is_kept_if_it_is_more_likely():
 
 def test_equal_samples_are_not_divided():
     X = np.repeat(np.eye(3), [5, 7, 9], axis=0)
-    found = Growing(RowBlocks(X), BernoulliParameters, np.ones(21), np.ones(3), 6, 1.0).search()
+    found = MixtureSearch(
+        RowBlocks(X), BernoulliParameters, np.ones(21), np.ones(3), 6, 1.0
+    ).search()
     assert found.n_components == 3
 
 
@@ -95,16 +96,14 @@ def test_halves_are_parts_of_their_components_and_gain_what_the_mixture_gains():
         others=outside,
     )
     sums = rows.group_sums(labels, k, v)
-    np.testing.assert_allclose(two.sums[:, :k] + two.sums[:, k:], sums)
-    np.testing.assert_allclose(two.sizes[:k] + two.sizes[k:], np.bincount(labels, weights=v))
+    np.testing.assert_allclose(two.sums.sum(axis=1), sums)
+    np.testing.assert_allclose(two.sizes.sum(axis=0), np.bincount(labels, weights=v))
     for j in range(k):
         here = np.flatnonzero(labels == j)
         part = rows.take(here)
         size = v[here].sum()
         whole = BernoulliParameters.maximized_log_likelihood(sums[:, [j]], np.array([size]))[0]
-        start = BernoulliParameters.m_step(
-            two.of(np.array([j])).sums, two.of(np.array([j])).sizes, 1e-9
-        )
+        start = BernoulliParameters.m_step(*two.of(np.array([j])).components, 1e-9)
         after = em(part, start, sample_weight=v[here], smoothing=1e-9, max_iter=1)
         # The halves are one EM step later than the gain.
         assert 0 < two.gain[j] <= after.log_likelihood - whole + 1e-6
@@ -137,7 +136,7 @@ def test_counts_grow_too():
     labels = rng.integers(4, size=200)
     X = np.stack([rng.multinomial(30, p / p.sum()) for p in topics[labels]])
     rows = RowBlocks(sp.csr_array(X.astype(float)))
-    found = Growing(rows, TopicParameters, np.ones(200), np.ones(24), 4, 0.5).search()
+    found = MixtureSearch(rows, TopicParameters, np.ones(200), np.ones(24), 4, 0.5).search()
     np.testing.assert_allclose(
         np.sort(found.weights), np.sort(np.bincount(labels)) / 200, atol=1e-6
     )
