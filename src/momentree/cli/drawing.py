@@ -21,8 +21,7 @@ from momentree.cli._group_tables import (
 )
 from momentree.cli._nodes import EIGHTHS, Column, Node, cut, draw_nodes, listed
 from momentree.cli._state_tables import draw_states
-from momentree.cli.progress import seconds
-from momentree.cli.screen import CONTROL, one_line
+from momentree.cli.screen import CONTROL, one_line, seconds
 from momentree.messages import Message
 
 _INTERVALS_FROM, _LABELS_FROM = 80, 90
