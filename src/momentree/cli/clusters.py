@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from momentree import metrics, models, readers, report
-from momentree.cli import checks
 from momentree.cli._run import Fit, Run, Task, Writers, made_with, note_number, perform, why_one
 from momentree.cli.by_hand import NO_NAMES, Edit, GivenNames, apply_edits, read_edits, sort_names
+from momentree.cli.checks import check_in_parts
 from momentree.cli.content import groups_content, long_names
 from momentree.cli.groups import RecordAssigner, as_data, find_mixture_or_tree, predicted
 from momentree.cli.options import Options, kinds_by_column
@@ -144,7 +144,7 @@ def _store_table(
 ) -> Records | Measurements:
     """Read a table in bounded memory, with a folder on disk."""
     options = run.options
-    checks.check_in_parts(options, measured=measured)
+    check_in_parts(options, measured=measured)
     work = work_folder(options.source, run.outputs.requested)
     held.enter_context(kept(run, work, resume=options.resume))
     store: Any = readers.sample_measurements if measured else readers.store_records

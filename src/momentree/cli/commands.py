@@ -12,7 +12,7 @@ from typing import Any
 
 import typer
 
-from momentree.cli import checks
+import momentree.cli.checks as check
 from momentree.cli._run import Run
 from momentree.cli.guard import ORDER
 from momentree.cli.option_table import options_of
@@ -87,7 +87,7 @@ Groups of made-up hospital visits, whose table, visits.csv, you can then group y
   momentree demo --records --output visits.html
   momentree clusters visits.csv --rollup icd10 --outcome died""",
         reading="reading what comes with momentree",
-        files=checks.files_of_demo,
+        files=check.files_of_demo,
     ),
     CommandSpec(
         "topics",
@@ -129,8 +129,8 @@ A name of your own for leaf 3:
                 "UCI bag-of-words, SciPy .npz, Matrix Market, SVMlight.",
             ),
         ),
-        check=checks.check_topics,
-        files=lambda options: {"model": checks.model_of(options)[1]},
+        check=check.check_topics,
+        files=lambda options: {"model": check.model_of(options)[1]},
     ),
     CommandSpec(
         "clusters",
@@ -170,7 +170,7 @@ Groups with names of your own:
                 "or a folder of counts that store_counts has written.",
             ),
         ),
-        check=checks.check_clusters,
+        check=check.check_clusters,
     ),
     CommandSpec(
         "sequences",
@@ -200,7 +200,7 @@ States with names of your own:
                 "codes in one cell.",
             ),
         ),
-        check=checks.check_sequences,
+        check=check.check_sequences,
     ),
     CommandSpec(
         "assign",
@@ -263,7 +263,7 @@ Documents, with a list of words that all sites share
                 "counts as for momentree topics.",
             ),
         ),
-        check=checks.check_moments,
+        check=check.check_moments,
     ),
     CommandSpec(
         "merge",
@@ -288,6 +288,6 @@ Or refine it by EM: one more round for each step
             ),
         ),
         reading="merging",
-        check=checks.check_merge,
+        check=check.check_merge,
     ),
 )

@@ -8,9 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import momentree.cli.clusters as groups
+import momentree.cli.topics as trees
 from momentree import datasets, readers
-from momentree.cli import checks, clusters, topics
 from momentree.cli._run import Run, Task, perform
+from momentree.cli.checks import files_of_demo
 from momentree.cli.option_table import options_of
 from momentree.cli.options import Options
 from momentree.cli.screen import show
@@ -23,22 +25,22 @@ def read(run: Run, _held: ExitStack) -> Any:
     """Read the docstrings, or draw visits and read them from a table."""
     if not run.options.records:
         corpus = readers.vectorize(datasets.load_docstrings())
-        return topics.Documents(corpus, N_LEAVES)
+        return trees.Documents(corpus, N_LEAVES)
     visits = datasets.make_hospital_visits(random_state=0).table
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / checks.files_of_demo(run.options)["csv"].name
+        file = Path(folder) / files_of_demo(run.options)["csv"].name
         visits.to_csv(file, index=False)
         outcomes = ["died", "length_of_stay"]
         records = readers.read_records(file, rollup="icd10", outcome_columns=outcomes)
-    return visits, clusters.Table(records, title="Made-up hospital visits")
+    return visits, groups.Table(records, title="Made-up hospital visits")
 
 
 def proceed(run: Run, data: Any) -> None:
     """Find topics or groups as with the defaults of these commands."""
-    report = checks.files_of_demo(run.options)["output"]
+    report = files_of_demo(run.options)["output"]
     if not run.options.records:
         run.options = Options(options_of("topics"), {"n_topics": N_LEAVES, "output": report})
-        perform(topics.TREE, run, data)
+        perform(trees.TREE, run, data)
     else:
         visits, table = data
         run.options = Options(options_of("clusters"), {"groups": N_GROUPS, "output": report})
@@ -51,6 +53,6 @@ def _with_table(visits: Any) -> Task:
     """Return the task of the groups, which writes the visits instead of the groups of each."""
     rows = CsvTable(list(visits.columns), visits.to_numpy(dtype=object).tolist())
     return replace(
-        clusters.TASK,
+        groups.TASK,
         write=lambda *_: {"csv": lambda path: rows.write(path, escape_formulas=False)},
     )

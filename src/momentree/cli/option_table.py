@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+import momentree.cli.options as parse
 from momentree._choices import Empty, Form, Growth, Search, Weighting
-from momentree.cli import options as parse
 from momentree.cli.options import Option
 
 _MODELS = Literal["auto", "single-topic", "lda", "poisson", "bernoulli"]

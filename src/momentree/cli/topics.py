@@ -16,9 +16,9 @@ import pandas as pd
 
 from momentree import models, readers, report
 from momentree._choices import TopicModel
-from momentree.cli import checks
 from momentree.cli._run import Fit, Run, Task, Writers, made_with, note_number, perform
 from momentree.cli.by_hand import NO_NAMES, GivenNames, Named, OldModel
+from momentree.cli.checks import check_on_cluster, model_of
 from momentree.cli.cluster import connected, on_workers
 from momentree.cli.content import topics_content, tree_content
 from momentree.cli.options import Options, words_or_file
@@ -84,9 +84,9 @@ def read(run: Run, held: ExitStack) -> Documents:
     """Read and count documents, and what else the options name."""
     options = run.options
     source, flat = options.source, options.flat
-    model, _ = checks.model_of(options)
+    model, _ = model_of(options)
     if options.scheduler is not None or readers.is_pattern(source):
-        checks.check_on_cluster(options, model)
+        check_on_cluster(options, model)
     given = GivenNames.read(options.rename, options.names)
     old, n_topics = None, options.n_topics
     if options.like is not None:
@@ -138,7 +138,7 @@ def _read_corpus(
         files = on_workers(source)
         held.enter_context(connected(options.scheduler))
         corpus = readers.read_corpus(files, phrases=options.phrases, **arguments)
-        if not (options.flat and checks.model_of(options)[0] == "lda"):
+        if not (options.flat and model_of(options)[0] == "lda"):
             run.note(Message("search_left_out_on_cluster"))
         return corpus, False
     if memory is None:
