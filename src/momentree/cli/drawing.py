@@ -11,16 +11,16 @@ from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from momentree.cli._feature_tables import draw_features
-from momentree.cli._group_tables import (
+from momentree.cli._nodes import EIGHTHS, Column, Node, cut, draw_nodes, listed
+from momentree.cli.drawing_details import (
     describe_quality,
     draw_codes,
+    draw_features,
     draw_fits,
     draw_outcomes,
+    draw_states,
     tight_percent,
 )
-from momentree.cli._nodes import EIGHTHS, Column, Node, cut, draw_nodes, listed
-from momentree.cli._state_tables import draw_states
 from momentree.cli.screen import CONTROL, one_line, seconds
 from momentree.messages import Message
 
