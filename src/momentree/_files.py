@@ -43,6 +43,16 @@ def check_readable(path: str | PathLike[str]) -> Path:
     return checked
 
 
+def read_file(path: str | PathLike[str]) -> bytes:
+    """Return the content of a file."""
+    checked = check_readable(path)
+    try:
+        return checked.read_bytes()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ReadError("unreadable_path", path=str(checked), error=reason) from error
+
+
 def is_special(path: Path) -> bool:
     """Return whether a path leads to a pipe, a socket or a device."""
     try:

@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
+from momentree.core.ties import largest
 from momentree.objects import MixtureParameters
 
 ROUNDING = 1e-13

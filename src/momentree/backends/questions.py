@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._container import Arrays, container_bytes, reading
+from momentree.core.container import Arrays, container_bytes, reading
 from momentree.exceptions import InvalidDataError, ReadError
 
 FORMAT = "momentree-question"
@@ -28,6 +28,7 @@ _ROOMS = {
     "moments.augmented_groups": "RawPairs RawProducts RawSums",
     "moments.factorial": "ColumnTerms Cubes PairSums SecondMoment WeightedWords",
     "moments.grouped": "GroupProducts GroupSlices MomentSums RowWeights",
+    "moments.pairs": "PairProducts",
     "moments.sample_means": "Shares",
     "moments.weighting": "DocumentSizes DocumentWeights SizeTotals",
     "inference.posteriors": "LikeliestComponent LogJoint Responsibilities",

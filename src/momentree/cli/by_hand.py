@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from momentree import models, naming
-from momentree._choices import TopicModel
 from momentree.cli._run import Run
 from momentree.cli.options import Options
 from momentree.cli.tables import decimals
+from momentree.core.choices import TopicModel
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.tree import ClusterTree, TopicTree

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import get_args
 
-from momentree._choices import TopicModel
 from momentree.cli.options import Options
+from momentree.core.choices import TopicModel
 from momentree.exceptions import InvalidParameterError
 
 _ON_THIS_MACHINE = (
@@ -132,9 +132,15 @@ def check_moments(options: Options) -> None:
 
 
 def check_merge(options: Options) -> None:
-    """Refuse a number of components without a next round."""
-    if options.components is not None and options.next is None:
-        raise InvalidParameterError("components_of_next", parameter="components")
+    """Refuse numbers of groups without a use, or without one, and those of lists for trees."""
+    fits = options.next is not None or options.fit is not None
+    name = options.first_given("leaves", "components")
+    if name is not None and not fits:
+        raise InvalidParameterError("components_of_next", parameter=name)
+    if fits and name is None:
+        raise InvalidParameterError("components_needed", parameter="components")
+    if options.leaves is not None and (other := options.first_given("components", "steps")):
+        raise InvalidParameterError("flat_or_tree", parameter=other)
 
 
 def _check_memory(options: Options) -> None:

@@ -243,14 +243,15 @@ Find the states of new sequences:
     ),
     CommandSpec(
         "moments",
-        """Add up the moments of a table, to merge with those of other tables or sites.
+        """Answer a question about a table with sums over its rows, to merge with those of other
+sites.
 
 The file contains sums, and no row. Sites that may share sums but no rows send such files to
 momentree merge, which returns the question of the next round, or a model.""",
-        """Each hospital, first round: the sums of its visits
+        """Each hospital, first round: how many visits it has, and which codes
   momentree moments visits.csv --code-column 'DX*' --rollup icd9 --save north1.mom
 
-Whoever merges the sums sends back a file, and each hospital answers it
+Whoever merges the files sends back a question, and each hospital answers it
   momentree moments visits.csv --code-column 'DX*' --rollup icd9 --round r2.mom --save north2.mom
 
 Documents, with a list of words that all sites share
@@ -267,23 +268,24 @@ Documents, with a list of words that all sites share
     ),
     CommandSpec(
         "merge",
-        """Merge the sums of several tables or sites, and continue with the next round or a model.
+        """Merge the answers of several tables or sites, and continue with the next question or a
+model.
 
-Moments take two rounds, a third and fourth with more than 1,024 columns; each step of EM is one
-more. The result is that of the pooled rows, up to rounding, if no site suppressed anything.""",
-        """Merge the first round of three hospitals, and write the question of the second
+Moments take about 12 rounds, and each step of EM is one more; a tree takes about a hundred. The
+result is that of the pooled rows, up to rounding, if no site suppressed anything.""",
+        """The question of the second round of three hospitals
   momentree merge north1.mom south1.mom west1.mom --components 6 --next r2.mom
 
-Merge the answers, and write a model from the moments alone
-  momentree merge north2.mom south2.mom west2.mom --fit groups.mt
+All answers so far: write the next question, or the model once no question is left
+  momentree merge north*.mom south*.mom west*.mom --components 6 --next r3.mom --fit groups.mt
 
-Or refine it by EM: one more round for each step
-  momentree merge north2.mom south2.mom west2.mom --next r3.mom""",
+A tree instead of a flat list
+  momentree merge north*.mom south*.mom west*.mom --leaves 6 --next r3.mom --fit tree.mt""",
         arguments=(
             Argument(
                 "sources",
                 "FILE.mom...",
-                "Files of one round, written by momentree moments at each site, or merged ones.",
+                "The files of all sites in all rounds so far, written by momentree moments.",
                 many=True,
             ),
         ),

@@ -14,8 +14,7 @@ from rich.text import Text
 from momentree.cli._nodes import Column, Node, cut, draw_nodes, listed
 from momentree.messages import Message
 from momentree.report.disclosure import SMALL, Disclosure
-from momentree.report.measurements.profile import share_text
-from momentree.report.numbers import NO_VALUE, fixed, percent, whole_percent
+from momentree.report.numbers import NO_VALUE, fixed, percent, share_text, whole_percent
 
 _NAME, _CLASS = 40, 30
 """Maximum lengths of names of codes and features, and of classes."""

@@ -1,29 +1,196 @@
-"""``momentree moments``: the sums of a table, to merge with those of other sites."""
+"""``momentree moments``: answer a question about a table with sums over its rows."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from momentree.cli._moments import Rows, add_up, read_rows
+import numpy as np
+import scipy.sparse as sp
+
+from momentree import backends, readers
+from momentree._files import read_file
+from momentree.backends import DESCRIBE, read_question
 from momentree.cli._run import Run
+from momentree.cli.options import Options
+from momentree.cli.screen import show
+from momentree.exceptions import ReadError
+from momentree.messages import Message
+
+_TEXT_SUFFIXES = (".txt", ".jsonl", ".ndjson", ".mbox", ".html", ".htm", ".pdf", ".docx")
 
 
-def read(run: Run, _held: ExitStack) -> Rows:
-    """Read rows, with the columns of the question if there is one."""
+@dataclass(frozen=True)
+class Question:
+    """The question of a round, and what the sites said of their tables in the first."""
+
+    content: bytes
+    number: int
+    columns: list[str]
+    model: str
+    options: dict[str, Any]
+
+    @classmethod
+    def load(cls, path: Path) -> Question:
+        """Load a question from a file."""
+        content = read_file(path)
+        try:
+            asked = read_question(content)
+        except ReadError as error:
+            if error.code == "not_a_question_of_sites":
+                raise ReadError("not_a_question", path=str(path)) from error
+            raise ReadError("damaged_state", path=str(path), error=error.message) from error
+        about = {"model": "bernoulli", "options": {}, **dict(*asked.get("about", []))}
+        columns = asked.get("columns") or []
+        return cls(content, asked["round"], columns, about["model"], about["options"])
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of a table."""
+
+    X: Any
+    columns: list[str]
+    names_columns: bool
+    """Whether the columns are those that were found in the table."""
+    about: dict[str, Any]
+
+
+def read(run: Run, _held: ExitStack) -> tuple[Table, Question | None]:
+    """Read a question, if there is one, and the rows of a table for its model."""
     options = run.options
-    reading, of_codes = options.read_by(), options.read_by("records")
-    return read_rows(
-        run,
-        options.source,
-        options.question,
-        options.model,
-        reading,
-        {name: value for name, value in of_codes.items() if name not in reading},
-        options.text_column,
-        options.vocabulary,
+    question = None if options.question is None else Question.load(options.question)
+    model = _model_of(options) if question is None else question.model
+    if model == "bernoulli":
+        arguments = options.read_by("records")
+        data: Any = readers.read_records(
+            options.source, **arguments, min_records=1, drop_constant=False
+        )
+        columns, X = data.codes, sp.csr_array(data.X)[data.enough.nonzero()[0]]
+        reader: dict[str, Any] | None = data.coder.to_dict()
+        if n_cells := int(np.isnan(X.data).sum()):
+            raise ReadError("incomplete_for_moments", n_cells=n_cells)
+    else:
+        data = _read_corpus(options)
+        columns, X = data.vocabulary, data.X
+        reader = None if data.vectorizer is None else data.vectorizer.to_dict()
+    for note in data.notes:
+        run.note(note)
+    defining = _options_of(reader)
+    about = {"model": model, "reader": reader, "options": defining}
+    names = [str(name) for name in columns]
+    if question is not None:
+        note_differences(run, [defining, question.options])
+        n_others = len(set(names).difference(question.columns))
+        if n_others == len(names):
+            raise ReadError("no_column_in_common", n_columns=n_others)
+        if n_others:
+            run.note(Message("columns_left_out", n_columns=n_others))
+    return Table(X, names, options.vocabulary is None, about), question
+
+
+def _model_of(options: Options) -> str:
+    """Return the model of the first round."""
+    source = options.source
+    if options.model != "auto":
+        return str(options.model)
+    documents = source.is_dir() or readers.holds_counts(source) or bool(options.text_column)
+    documents = documents or source.suffix.lower() in _TEXT_SUFFIXES
+    return "single-topic" if documents else "bernoulli"
+
+
+def _read_corpus(options: Options) -> Any:
+    source, vocabulary = options.source, options.vocabulary
+    counts = readers.holds_counts(source)
+    more = {} if counts else {**options.read_by("documents"), "passages": None}
+    corpus = readers.read_corpus(
+        source,
+        min_df=1,
+        max_df=1.0,
+        max_features=None,
+        unique=False,
+        vocabulary=vocabulary if counts else None,
+        **more,
     )
+    if vocabulary is None or counts:
+        return corpus
+    try:
+        lines = read_file(vocabulary).decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise ReadError("words_not_utf8", path=str(vocabulary)) from error
+    words = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
+    return readers.align_columns(corpus, words)
 
 
-def proceed(run: Run, rows: Rows) -> None:
-    """Add up the rows, and write the sums."""
-    add_up(run, rows, run.options.min_cell)
+def _options_of(reader: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the options that decide what a record or a code is."""
+    if reader is None or "rollup" not in reader:
+        return {}
+    return {
+        "--rollup": [reader["rollup"], reader.get("mapping")],
+        "--union-by": reader.get("union_by") is None,
+    }
+
+
+def note_differences(run: Run, given: Sequence[Mapping[str, Any]]) -> None:
+    """Note options that differ between tables, and change what a record or a code is."""
+    known = [options for options in given if options]
+    names = [
+        name for name in (known or [{}])[0] if any(o.get(name) != known[0][name] for o in known)
+    ]
+    if names:
+        run.note(Message("read_otherwise", names=names))
+
+
+def proceed(run: Run, data: tuple[Table, Question | None]) -> None:
+    """Answer a question about a table, and write the answer."""
+    table, question = data
+    min_cell = run.options.min_cell
+    # Columns that few rows have are left out if the file would name them.
+    private = table.names_columns and question is None
+    occurrences = np.bincount(table.X.indices, minlength=len(table.columns))
+    rare = (occurrences > 0) & (occurrences < min_cell)
+    if private and rare.all() and table.X.shape[0] >= min_cell:
+        raise ReadError("no_common_column", parameter="min_cell", min_cell=min_cell)
+    named = [name for name, few in zip(table.columns, rare, strict=True) if not (few and private)]
+    about = {**table.about, "reader": with_columns(table.about["reader"], named)}
+    with run.stage("adding up"):
+        site = backends.Site(
+            table.X,
+            columns=table.columns,
+            min_count=min_cell,
+            name_rare=not table.names_columns,
+            about=about,
+        )
+        state = site.state(question.content if question else DESCRIBE)
+    with run.stage("writing"):
+        run.write_files({"save": state.save})
+    if not run.quiet:
+        lines = [described(run, [state], len(site.columns), about["model"])]
+        n_columns = site.suppressed_["columns"]
+        n_others = sum(state.suppressed.values()) - state.suppressed["columns"]
+        if n_columns or n_others:
+            counts = {"n_columns": n_columns, "n_others": n_others}
+            lines.append(run.words(Message("suppressed_here", **counts, min_cell=min_cell)))
+        show("\n".join(lines) + "\n")
+    run.end()
+
+
+def with_columns(reader: dict[str, Any] | None, columns: list[str]) -> dict[str, Any] | None:
+    """Return the settings of a reader for these columns, without the names of others."""
+    if reader is not None and "codes" in reader:
+        names = {c: reader["names"][c] for c in columns if c in reader["names"]}
+        return {**reader, "codes": columns, "names": names}
+    return reader and {**reader, "vocabulary": columns}
+
+
+def described(run: Run, states: Sequence[backends.State], n_columns: int, model: str) -> str:
+    """Return a line on the answers: how many rows they are of, in which rounds."""
+    facts = {"n_all": states[0].n_rows, "n_columns": n_columns, "model": model}
+    size = sum(len(state.to_bytes()) for state in states)
+    rounds = {"first": states[0].round, "last": states[-1].round}
+    code = "state_described" if len(states) == 1 else "states_described"
+    return run.words(Message(code, **facts, **rounds, kilobytes=size / 1e3))

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Literal
 
 import momentree.cli.options as parse
-from momentree._choices import Empty, Form, Growth, Search, Weighting
 from momentree.cli.options import Option
+from momentree.core.choices import Empty, Form, Growth, Search, Weighting
 
 _MODELS = Literal["auto", "single-topic", "lda", "poisson", "bernoulli"]
 _HTML, _TABLE = (".html", ".htm"), (".csv", ".xlsx", ".tex")
@@ -188,16 +188,25 @@ _GROUPS = (
         ),
         Option(
             "model", _MODELS, None,
-            "The model whose moments are added up. auto is bernoulli for tables of codes, and "
-            "single-topic for folders, texts and counts. A table with a column of texts needs "
-            "single-topic or lda.",
+            "The model of the rows. auto is bernoulli for tables of codes, and single-topic for "
+            "folders, texts and counts. A table with a column of texts needs single-topic or lda.",
             default="auto", commands="moments",
         ),
         Option(
             "components", parse.count, "K",
-            "Number of components, for --next after a first round.",
+            "Fit a flat list of K components.",
             flags=("--components", "-k"), parameters={"n_components": "--components"},
             commands="merge",
+        ),
+        Option(
+            "leaves", parse.count, "K", "Grow a tree of K leaves instead of a flat list.",
+            parameters={"max_leaf_nodes": "--leaves"}, commands="merge",
+        ),
+        Option(
+            "steps", parse.whole_number, "N",
+            "Number of steps of EM of a flat list, at most; 0 estimates it by moments alone, in "
+            "fewer rounds.",
+            shown="until EM converges", parameters={"max_iter": "--steps"}, commands="merge",
         ),
     ),
 )  # fmt: skip
@@ -414,7 +423,7 @@ _READING = (
         Option(
             "empty", Empty, None,
             "Meaning of empty cells in columns of 0 and 1: missing (unknown), or zero (no). "
-            "Moments require complete records.",
+            "Sums over sites require complete records.",
             default="missing", reads="empty", only="records", commands="moments",
         ),
         Option(
@@ -611,7 +620,7 @@ _OUTPUT = (
         ),
         Option(
             "fit", Path, "FILE.mt",
-            "The model, for momentree assign, after the last round of moments or any step of EM.",
+            "The model, for momentree assign. With --next, it is written once no question is left.",
             suffixes=(".mt",), commands="merge",
         ),
         Option(
@@ -634,19 +643,20 @@ _OUTPUT = (
         ),
         Option(
             "save", Path, "FILE.mom",
-            "The sums, to send to whoever merges them. No row can be read from one file, but the "
+            "The answer, to send to whoever merges it. No row can be read from one file, but the "
             "difference of two files of one site reveals the rows in which they differ.",
             suffixes=(".mom",), required=True, commands="moments",
         ),
         Option(
             "save", Path, "FILE.mom",
-            "The merged sums, to merge further files of the same round.",
+            "The merged sums of files of one round, to merge with further files of this round.",
             suffixes=(".mom",), commands="merge",
         ),
         Option(
             "min_cell", parse.count, "N",
             "Treat columns that occur in fewer than N rows of this table as absent, and pairs of "
-            "columns likewise; they may be frequent elsewhere, which the result then lacks.",
+            "columns and groups of rows likewise; they may be frequent elsewhere, which the result "
+            "then lacks.",
             default=5, parameters={"min_count": "--min-cell"}, commands="moments",
         ),
         Option(

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import typer
 
-from momentree._choices import MOST_NGRAM, AutoLogScaling, ColumnKind
+from momentree.core.choices import MOST_NGRAM, AutoLogScaling, ColumnKind
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 

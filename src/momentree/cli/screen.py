@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TextIO
 
-from momentree._logging import attach_handler
+from momentree.core.progress import attach_handler
 from momentree.messages import Message
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 
 from momentree import models, readers, report
-from momentree._choices import TopicModel
 from momentree.cli._run import Fit, Run, Task, Writers, made_with, note_number, perform
 from momentree.cli.by_hand import NO_NAMES, GivenNames, Named, OldModel
 from momentree.cli.checks import check_on_cluster, model_of
@@ -34,6 +33,7 @@ from momentree.cli.stored import (
     work_folder,
 )
 from momentree.cli.tables import CsvTable, assignments, write_json
+from momentree.core.choices import TopicModel
 from momentree.exceptions import ConvergenceWarning, InvalidParameterError, ReadError
 from momentree.messages import Message
 from momentree.readers import Corpus, TextVectorizer

@@ -3,7 +3,6 @@
 from momentree.models._decomposers import DECOMPOSITIONS
 from momentree.models.bernoulli_mixture import BernoulliMixture
 from momentree.models.categorical_hmm import CategoricalHMM
-from momentree.models.from_states import fitted_from, next_round
 from momentree.models.gaussian_hmm import GaussianHMM
 from momentree.models.gaussian_mixture import GaussianMixture
 from momentree.models.independent_components import IndependentComponents
@@ -41,8 +40,6 @@ __all__ = [
     "choose_n_components",
     "compare_fits",
     "compare_states",
-    "fitted_from",
     "load",
     "lowest_bic",
-    "next_round",
 ]

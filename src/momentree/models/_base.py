@@ -12,10 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from momentree._choices import TopicModel
-from momentree._elsewhere import in_reach
 from momentree._fit import FitPredict, all_or_nothing, warn_caller, warn_of_single_samples
-from momentree._logging import console_logging
 from momentree._types import Floats, Ints
 from momentree._validation import (
     check_features,
@@ -35,6 +32,9 @@ from momentree.backends import (
 )
 from momentree.backends.contents import checked_rows, filled_labels, filled_weights, row_weights
 from momentree.backends.products import Dot
+from momentree.backends.sources import in_reach
+from momentree.core.choices import TopicModel
+from momentree.core.progress import console_logging
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.messages import Message
 from momentree.models._decomposers import Decomposer, check_decomposer, decomposed

@@ -10,8 +10,6 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._elsewhere import by_partition
-from momentree._ties import largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import check_ones, check_values
 from momentree.assignment.editing import EditableGroups, Groups, RefitData, merged_numbers
@@ -20,6 +18,8 @@ from momentree.assignment.incomplete_records import IncompleteRecords
 from momentree.assignment.nested import Assigner, check_assigner
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowArray, RowBlocks
+from momentree.backends.sources import by_partition
+from momentree.core.ties import largest_first
 from momentree.exceptions import InvalidDataError
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message

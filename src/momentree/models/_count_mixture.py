@@ -9,9 +9,6 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from momentree._choices import AutoLogScaling, LogScaling, Refine, Weighting
-from momentree._elsewhere import by_partition
-from momentree._ties import largest, largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_number
 from momentree.assignment.posteriors import MixtureAssigner
@@ -25,6 +22,9 @@ from momentree.backends import (
     ordered,
 )
 from momentree.backends.products import Dot, Product
+from momentree.backends.sources import by_partition
+from momentree.core.choices import AutoLogScaling, LogScaling, Refine, Weighting
+from momentree.core.ties import largest, largest_first
 from momentree.inference import log_joint, log_posterior
 from momentree.inference.posteriors import LikeliestComponent, responsibilities
 from momentree.messages import Message

@@ -18,10 +18,7 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._elsewhere import by_partition, here
 from momentree._fit import FitPredict, all_or_nothing, warn_caller, warn_of_single_samples
-from momentree._logging import console_logging
-from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree._validation import (
     check_flag,
@@ -32,6 +29,9 @@ from momentree._validation import (
     generator,
 )
 from momentree.backends import counted_passes, single_threaded_blas
+from momentree.backends.sources import by_partition, here
+from momentree.core.progress import console_logging
+from momentree.core.ties import largest
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, MomentreeWarning
 from momentree.inference import log_posterior
 from momentree.messages import Message

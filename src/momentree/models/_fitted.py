@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._elsewhere import by_partition
-from momentree._ties import largest, ranks
 from momentree._types import Floats, Ints
 from momentree._validation import check_features, check_integer
 from momentree.backends import as_rows
 from momentree.backends.contents import filled_labels
+from momentree.backends.sources import by_partition
+from momentree.core.ties import largest, ranks
 from momentree.inference import log_multinomial
 from momentree.metrics import relevance
 from momentree.metrics.words import word_probabilities

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from momentree._choices import CovarianceType
 from momentree._types import Floats
 from momentree.backends import LiftedRows, RowBlocks, in_canonical_order
+from momentree.core.choices import CovarianceType
 from momentree.messages import Message
 from momentree.objects import (
     DiagonalGaussianParameters,

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from momentree._choices import CovarianceType
 from momentree._types import Floats
+from momentree.core.choices import CovarianceType
 from momentree.models._gaussian_data import MOST_DENSE
 from momentree.objects.gaussian import LOG_2_PI, covariance_parameters
 

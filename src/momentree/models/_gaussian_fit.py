@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from momentree._ties import exceeds, largest_first
 from momentree._types import Floats
+from momentree.core.ties import exceeds, largest_first
 from momentree.messages import Message
 from momentree.models._gaussian_data import GaussianData
 from momentree.models._gaussian_density import GaussianComponents

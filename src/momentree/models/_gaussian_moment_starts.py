@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from momentree._choices import CovarianceType
 from momentree._types import Floats
 from momentree.backends import RowBlocks
+from momentree.core.choices import CovarianceType
 from momentree.messages import Message
 from momentree.models._lifted_groups import groups_by_products, groups_by_squares
 from momentree.moments import ProductMoments, SphericalGaussianMoments

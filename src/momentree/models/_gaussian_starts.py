@@ -8,9 +8,9 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from momentree._choices import CovarianceType
 from momentree._types import Floats, Ints
 from momentree.backends import LiftedRows, RowBlocks
+from momentree.core.choices import CovarianceType
 from momentree.messages import Message
 from momentree.models._gaussian_data import GaussianData
 from momentree.models._gaussian_moment_starts import MomentStart, moment_starts

@@ -12,11 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._choices import Refine
-from momentree._elsewhere import here
 from momentree._fit import all_or_nothing, warn_caller
-from momentree._logging import console_logging
-from momentree._ties import largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import (
     check_choice,
@@ -29,6 +25,10 @@ from momentree._validation import (
 )
 from momentree.backends import single_threaded_blas
 from momentree.backends.sequences import SequenceBlock, sequence_blocks
+from momentree.backends.sources import here
+from momentree.core.choices import Refine
+from momentree.core.progress import console_logging
+from momentree.core.ties import largest_first
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.inference.forward_backward import forward_backward
 from momentree.inference.viterbi import viterbi

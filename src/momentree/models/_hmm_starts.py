@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from momentree._ties import largest_first
 from momentree._types import Floats, Ints
+from momentree.core.ties import largest_first
 from momentree.exceptions import ConvergenceWarning, MomentreeError
 from momentree.models.single_topic_model import SingleTopicModel
 from momentree.moments import HMMMoments

@@ -10,11 +10,11 @@ from typing import Any, Literal, Protocol, get_args
 import numpy as np
 import pandas as pd
 
-from momentree._choices import Refine
-from momentree._ties import largest, largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_number, check_shape
 from momentree.backends import RowBlocks
+from momentree.core.choices import Refine
+from momentree.core.ties import largest, largest_first
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message

@@ -10,9 +10,9 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from momentree._ties import SAME_OF_EM, largest
 from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks, in_canonical_order
+from momentree.core.ties import SAME_OF_EM, largest
 from momentree.moments import ProductMoments
 from momentree.objects import (
     Decomposition,

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from momentree._sparse import check_structure
 from momentree._validation import check_feature_names
+from momentree.core.sparse import check_structure
 from momentree.exceptions import InvalidDataError
 
 

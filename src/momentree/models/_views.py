@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from momentree._sparse import as_csr
 from momentree._types import Floats, Ints
 from momentree._validation import check_missing
+from momentree.core.sparse import as_csr
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.objects import ProductColumns

@@ -9,8 +9,6 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from momentree._choices import Refine
-from momentree._ties import largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import (
     check_choice,
@@ -24,6 +22,8 @@ from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowArray, RowBlocks, Rows, as_rows, collected
 from momentree.backends.contents import Contents, checked_rows, row_weights
 from momentree.backends.products import Dot
+from momentree.core.choices import Refine
+from momentree.core.ties import largest_first
 from momentree.exceptions import InvalidDataError
 from momentree.models._base import log
 from momentree.models._bernoulli_data import BinaryData

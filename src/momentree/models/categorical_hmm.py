@@ -7,9 +7,9 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from momentree._choices import Refine
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_integer, check_shape, check_symbols
+from momentree.core.choices import Refine
 from momentree.exceptions import InvalidDataError
 from momentree.models._decomposers import Decomposer, decomposer
 from momentree.models._hidden_markov import HiddenMarkovModel

@@ -8,9 +8,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from momentree._choices import CovarianceType, Refine
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_number, check_shape
+from momentree.core.choices import CovarianceType, Refine
 from momentree.exceptions import InvalidDataError
 from momentree.models._decomposers import Decomposer, decomposer
 from momentree.models._gaussian_hmm_starts import (

@@ -8,8 +8,6 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._choices import CovarianceType, Refine
-from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree._validation import (
     check_choice,
@@ -19,6 +17,8 @@ from momentree._validation import (
     check_values,
     first_cell,
 )
+from momentree.core.choices import CovarianceType, Refine
+from momentree.core.ties import largest
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.inference import log_posterior
 from momentree.messages import Message

@@ -11,9 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 import momentree.decomposition as decompositions
-from momentree._elsewhere import by_partition, here
 from momentree._fit import all_or_nothing, warn_caller
-from momentree._ties import SAME_ENTRY, largest, largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import (
     as_floats,
@@ -25,6 +23,8 @@ from momentree._validation import (
     check_shape,
 )
 from momentree.backends import single_threaded_blas
+from momentree.backends.sources import by_partition, here
+from momentree.core.ties import SAME_ENTRY, largest, largest_first
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.messages import Message
 from momentree.models._decomposers import DecompositionName, decomposer, with_named_decomposition

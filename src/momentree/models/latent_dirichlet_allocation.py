@@ -7,10 +7,6 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from momentree._choices import TopicModel, Weighting
-from momentree._elsewhere import by_partition
-from momentree._pages import in_parts
-from momentree._ties import largest, largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_number, generator
 from momentree.backends import (
@@ -24,6 +20,10 @@ from momentree.backends import (
     single_threaded_blas,
 )
 from momentree.backends.products import LargestColumn
+from momentree.backends.sources import by_partition
+from momentree.core.choices import TopicModel, Weighting
+from momentree.core.pages import in_parts
+from momentree.core.ties import largest, largest_first
 from momentree.inference import (
     completion_log_likelihood,
     gibbs_proportions,

@@ -11,10 +11,7 @@ from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._choices import Refine
-from momentree._elsewhere import here
 from momentree._fit import all_or_nothing, warn_caller
-from momentree._ties import largest, largest_first
 from momentree._types import Floats
 from momentree._validation import (
     as_floats,
@@ -27,6 +24,9 @@ from momentree._validation import (
     check_shape,
 )
 from momentree.backends import single_threaded_blas
+from momentree.backends.sources import here
+from momentree.core.choices import Refine
+from momentree.core.ties import largest, largest_first
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, MomentreeWarning
 from momentree.messages import Message
 from momentree.models._decomposers import (

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from momentree._choices import Refine
 from momentree._types import Floats, Ints
+from momentree.core.choices import Refine
 from momentree.inference.posteriors import log_factorials
 from momentree.models._count_mixture import CountData, CountMixture, Start
 from momentree.models._decomposers import Decomposer

@@ -6,9 +6,9 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from momentree._choices import AutoLogScaling, Refine, Search, TopicModel, Weighting
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice
+from momentree.core.choices import AutoLogScaling, Refine, Search, TopicModel, Weighting
 from momentree.exceptions import InvalidParameterError
 from momentree.inference import log_multinomial
 from momentree.models._count_mixture import CountData, CountMixture, Start

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from momentree._choices import CovarianceType
 from momentree._types import Floats, Ints
+from momentree.core.choices import CovarianceType
 from momentree.objects.mixtures import MixtureParameters
 
 LEAST_VARIANCE = 1e-9

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from momentree._choices import CovarianceType
 from momentree._types import Floats, Ints
+from momentree.core.choices import CovarianceType
 from momentree.objects.hidden_markov import LEAST
 
 LOG_LEAST = float(np.log(LEAST))

@@ -15,13 +15,13 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._container import Arrays
 from momentree._validation import check_shape
 from momentree.assignment.incomplete import IncompleteAssigner
 from momentree.assignment.nested import Division, NestedAssigner
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.assignment.rules import LinearRule, ScoreRule
 from momentree.assignment.tree_rules import RuleAssigner
+from momentree.core.container import Arrays
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.objects import (

@@ -11,9 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._container import Arrays, reading, write_container
 from momentree._validation import are_labels, check_shape
 from momentree._version import __version__
+from momentree.core.container import Arrays, reading, write_container
 from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
 from momentree.persistence._values import Encoder, check_finite, decoded
 

@@ -9,7 +9,6 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from momentree._choices import AutoLogScaling, LogScaling
 from momentree._types import Floats, Ints
 from momentree.backends import (
     Block,
@@ -21,6 +20,7 @@ from momentree.backends import (
     collected,
     taken,
 )
+from momentree.core.choices import AutoLogScaling, LogScaling
 
 T = TypeVar("T")
 Attempt: TypeAlias = Callable[

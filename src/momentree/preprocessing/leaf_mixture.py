@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from momentree._choices import CovarianceType
 from momentree._types import Floats, Ints
 from momentree.backends import LiftedRows, RowBlocks
+from momentree.core.choices import CovarianceType
 from momentree.objects import (
     DiagonalGaussianParameters,
     FullGaussianParameters,

@@ -1,7 +1,6 @@
 """Refinement: improve parameters given data; one algorithm per file."""
 
 from momentree.refinement.em import Refined, em
-from momentree.refinement.expected_state import ExpectedState
 from momentree.refinement.gibbs_em import gibbs_em
 from momentree.refinement.growing import Growing
 from momentree.refinement.incremental_em import Updated, incremental_em, renewing_em
@@ -10,7 +9,6 @@ from momentree.refinement.sources import RefinedSources, refine_sources
 from momentree.refinement.variational_em import variational_em
 
 __all__ = [
-    "ExpectedState",
     "Growing",
     "Refined",
     "RefinedLDA",

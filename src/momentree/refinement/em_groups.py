@@ -9,9 +9,9 @@ from typing import Generic, TypeVar
 import numpy as np
 from scipy.special import expit
 
-from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowArray, Rows, group_totals, parted, with_room
+from momentree.core.ties import largest
 from momentree.objects import MixtureParameters
 from momentree.refinement.em import LOG_ZERO, Refined
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import psi
 
-from momentree._pace import iterations
 from momentree._types import Floats
 from momentree.backends import Block, RowBlocks
+from momentree.core.progress import iterations
 from momentree.inference.gibbs import Chains, check_whole_counts, seed_of
 from momentree.inference.variational import small_blocks
 from momentree.objects import LDAParameters

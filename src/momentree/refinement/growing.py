@@ -10,9 +10,9 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from momentree._ties import exceeds, largest_first
 from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks
+from momentree.core.ties import exceeds, largest_first
 from momentree.objects import MixtureParameters
 from momentree.refinement.em import column_sums, expected_statistics
 from momentree.refinement.halves import TINY, Halves, halves

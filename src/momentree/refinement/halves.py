@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowBlocks, parted
+from momentree.core.ties import largest
 from momentree.objects import MixtureParameters
 from momentree.refinement.em_groups import GroupSteps, SumsAndWeights, group_sums
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.special import logsumexp
 
-from momentree._pace import iterations
 from momentree._types import Floats, Ints
+from momentree.core.progress import iterations
 from momentree.objects import FullGaussianParameters, MixtureParameters, SharedGaussianParameters
 from momentree.refinement.em import Refined
 

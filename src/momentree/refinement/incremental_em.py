@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from momentree._pace import iterations
 from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks, Rows, collected
+from momentree.core.progress import iterations
 from momentree.objects import MixtureParameters, MixtureSums
 from momentree.refinement.em import column_sums, expected_statistics
 from momentree.refinement.growing import Growing

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from momentree._ties import largest
 from momentree._types import Floats, Ints
+from momentree.core.ties import largest
 from momentree.objects import MixtureParameters
 
 TINY = 1e-300

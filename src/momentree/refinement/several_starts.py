@@ -8,10 +8,10 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from momentree._pace import iterations
-from momentree._ties import largest, largest_first
 from momentree._types import Floats
 from momentree.backends import Block, RowBlocks
+from momentree.core.progress import iterations
+from momentree.core.ties import largest, largest_first
 from momentree.objects import MixtureParameters
 from momentree.refinement.em import Refined, column_sums, expected_statistics
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._ties import largest_first, ranks
 from momentree._types import Floats, Ints
+from momentree.core.ties import largest_first, ranks
 from momentree.refinement.moves import classification_log_likelihood
 
 NEAREST = 4

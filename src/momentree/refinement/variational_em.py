@@ -7,10 +7,10 @@ from functools import partial
 import numpy as np
 from scipy.special import gammaln, psi
 
-from momentree._pace import iterations
-from momentree._pages import in_parts
 from momentree._types import Floats
 from momentree.backends import Block, RowArray, RowBlocks, Rows, collected
+from momentree.core.pages import in_parts
+from momentree.core.progress import iterations
 from momentree.inference.variational import document_bound, fit_block, small_blocks
 from momentree.objects import LDAParameters
 from momentree.refinement.lda import RefinedLDA, dirichlet_from_logs, smoothed_topics

@@ -15,10 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 import momentree.tree.exports as export
-from momentree._choices import Growth
-from momentree._elsewhere import by_partition, in_reach
 from momentree._fit import FitPredict, all_or_nothing, warn_caller
-from momentree._logging import console_logging
 from momentree._types import Floats, Ints
 from momentree._validation import (
     check_choice,
@@ -33,6 +30,9 @@ from momentree.assignment.nested import Assigner
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowArray, Rows, counted_passes, single_threaded_blas
 from momentree.backends.contents import checked_rows, filled_labels, row_weights
+from momentree.backends.sources import by_partition, in_reach
+from momentree.core.choices import Growth
+from momentree.core.progress import console_logging
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.messages import Message
 from momentree.objects import MixtureParameters, MixtureSums

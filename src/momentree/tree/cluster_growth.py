@@ -12,11 +12,11 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from momentree._choices import CovarianceType
 from momentree._types import Floats
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowArray, Rows, collected
 from momentree.backends.contents import Contents
+from momentree.core.choices import CovarianceType
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.preprocessing import FeatureMap

@@ -12,8 +12,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 import momentree.tree.exports as export
-from momentree._choices import CovarianceType, Growth
-from momentree._elsewhere import by_partition
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_shape, check_values
 from momentree.assignment.incomplete import IncompleteAssigner
@@ -30,6 +28,8 @@ from momentree.backends import (
     in_given_order,
     ordered,
 )
+from momentree.backends.sources import by_partition
+from momentree.core.choices import CovarianceType, Growth
 from momentree.exceptions import InvalidDataError
 from momentree.inference import log_joint, log_posterior
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters, MixtureSums

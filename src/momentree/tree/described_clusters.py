@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
 from momentree._fit import all_or_nothing
-from momentree._sparse import as_csr
 from momentree._types import Floats, Ints
 from momentree._validation import check_counts, check_sample_weight
 from momentree.backends import RowBlocks
+from momentree.core.sparse import as_csr
 from momentree.exceptions import InvalidDataError
 from momentree.tree._base import TreeEstimator
 from momentree.tree.counted_texts import corpus_of, of_fit

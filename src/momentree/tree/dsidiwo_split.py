@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from momentree._ties import largest
 from momentree._types import Floats
 from momentree.assignment.rules import LinearRule, ScoreRule
 from momentree.backends import RowArray, RowBlocks
+from momentree.core.ties import largest
 from momentree.decomposition import discriminators
 from momentree.decomposition.sidiwo import common_rotation
 from momentree.messages import Message

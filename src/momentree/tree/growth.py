@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from momentree._choices import Growth
-from momentree._pace import time_left
-from momentree._ties import SAME, largest
 from momentree._types import Floats, Ints
 from momentree.assignment.rules import Rule
 from momentree.backends import RowArray, Rows
+from momentree.core.choices import Growth
+from momentree.core.progress import time_left
+from momentree.core.ties import SAME, largest
 from momentree.messages import Message
 from momentree.objects import MixtureParameters
 from momentree.tree.split import Groups, Split, Splitter
@@ -166,7 +166,7 @@ class Growing:
             if not unknown:
                 break
             self._split(unknown)
-        leaf: Any = np.empty(len(self._groups), dtype=np.intp)
+        leaf: Any = np.full(len(self._groups), -1)
         for i, (branch, group) in enumerate(leaves):
             reached = Message("max_leaf_nodes_reached", limit=limits.leaves)
             branch.reason = branch.reason or group.reason or reached

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from momentree._ties import largest, largest_first
 from momentree._types import Floats, Ints
+from momentree.core.ties import largest, largest_first
 from momentree.objects import MixtureParameters
 from momentree.tree.growth import Branch
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from momentree._choices import CovarianceType
-from momentree._ties import largest_first
 from momentree._types import Floats
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowBlocks
+from momentree.core.choices import CovarianceType
+from momentree.core.ties import largest_first
 from momentree.preprocessing import FeatureMap
 from momentree.preprocessing.leaf_mixture import LeafMixture
 from momentree.preprocessing.outliers import varying_columns

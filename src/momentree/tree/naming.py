@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._ties import SAME, ranks
 from momentree._types import Floats, Ints
+from momentree.core.ties import SAME, ranks
 from momentree.metrics.words import relevance_order
 from momentree.naming import (
     N_SHOWN,

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from momentree._pages import counted, in_parts
 from momentree._types import Floats, Ints
 from momentree._validation import are_labels, check_lengths, check_shape
+from momentree.core.pages import counted, in_parts
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.persistence import storable

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from momentree._ties import largest_first
 from momentree._types import Floats, Ints
+from momentree.core.ties import largest_first
 from momentree.tree.node import TreeNode, by_leaf
 
 

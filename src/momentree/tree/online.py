@@ -13,10 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
-from momentree._elsewhere import here
 from momentree._fit import all_or_nothing, warn_caller
-from momentree._logging import console_logging
-from momentree._pages import counted
 from momentree._types import Floats, Ints
 from momentree._validation import (
     check_features,
@@ -25,6 +22,9 @@ from momentree._validation import (
     check_something,
 )
 from momentree.backends import is_collection, single_threaded_blas
+from momentree.backends.sources import here
+from momentree.core.pages import counted
+from momentree.core.progress import console_logging
 from momentree.exceptions import (
     InvalidDataError,
     MomentreeWarning,

@@ -6,7 +6,6 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from momentree._ties import largest, largest_first
 from momentree._types import Floats, Ints
 from momentree.assignment.nested import Assigner
 from momentree.assignment.posteriors import MixtureAssigner
@@ -14,6 +13,7 @@ from momentree.assignment.rules import LinearRule, Rule
 from momentree.assignment.tree_rules import RuleAssigner
 from momentree.backends import RowArray, Rows
 from momentree.backends.products import Renumbered
+from momentree.core.ties import largest, largest_first
 from momentree.objects import MixtureParameters, TopicParameters
 from momentree.refinement import Refined, em
 from momentree.refinement.em import column_sums, expected_statistics, m_step_of_groups

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks
+from momentree.core.ties import largest
 from momentree.inference import log_joint, log_posterior
 from momentree.objects import TopicParameters
 from momentree.refinement.em import em, m_step_of_groups

@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from momentree._ties import SAME, largest_first
 from momentree._types import Floats, Ints
 from momentree.assignment.rules import LinearRule, Rule
 from momentree.backends import Block, RowArray, RowBlocks, Rows, group_totals, parted, with_room
+from momentree.core.ties import SAME, largest_first
 from momentree.messages import Message
 from momentree.objects import MixtureParameters
 

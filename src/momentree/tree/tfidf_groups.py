@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from momentree._ties import largest, pivots
 from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks
+from momentree.core.ties import largest, pivots
 from momentree.moments import RawMoments
 from momentree.moments._operators import symmetric
 from momentree.preprocessing.tfidf import tfidf_scales

@@ -9,13 +9,6 @@ from functools import partial
 
 import numpy as np
 
-from momentree._choices import (
-    AutoLogScaling,
-    LogScaling,
-    Refine,
-    Search,
-    Weighting,
-)
 from momentree._types import Floats, Ints
 from momentree.backends import (
     RowArray,
@@ -24,6 +17,13 @@ from momentree.backends import (
     in_given_order,
     ordered,
     parted,
+)
+from momentree.core.choices import (
+    AutoLogScaling,
+    LogScaling,
+    Refine,
+    Search,
+    Weighting,
 )
 from momentree.objects import TopicParameters
 from momentree.preprocessing import log_scale

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from momentree._choices import Weighting
 from momentree._types import Floats
 from momentree.assignment.rules import LinearRule
 from momentree.backends import RowBlocks, collected
+from momentree.core.choices import Weighting
 from momentree.decomposition.sidiwo import pseudo_centers
 from momentree.messages import Message
 from momentree.moments import GroupedMoments

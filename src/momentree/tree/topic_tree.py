@@ -9,15 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._choices import (
-    AutoLogScaling,
-    Growth,
-    LogScaling,
-    Refine,
-    Search,
-    Weighting,
-)
-from momentree._elsewhere import by_partition
 from momentree._types import Floats, Ints
 from momentree._validation import check_features, check_number
 from momentree.assignment.nested import Assigner, check_assigner
@@ -31,6 +22,15 @@ from momentree.backends import (
 )
 from momentree.backends.contents import filled_labels, filled_weights
 from momentree.backends.products import Dot
+from momentree.backends.sources import by_partition
+from momentree.core.choices import (
+    AutoLogScaling,
+    Growth,
+    LogScaling,
+    Refine,
+    Search,
+    Weighting,
+)
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.inference import log_joint, log_multinomial, log_posterior
 from momentree.objects import MixtureSums, TopicParameters

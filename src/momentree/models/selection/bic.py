@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from momentree._fit import warn_caller
-from momentree._ties import exceeds
 from momentree._validation import check_integer
+from momentree.core.ties import exceeds
 from momentree.exceptions import ConvergenceWarning
 
 MOST_COMPONENTS = 30

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from momentree._ties import exceeds
 from momentree._types import Ints
 from momentree._validation import check_integer
+from momentree.core.ties import exceeds
 from momentree.exceptions import InvalidParameterError
 
 _PATIENCE = 2

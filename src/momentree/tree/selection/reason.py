@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from momentree._ties import largest
 from momentree._types import Floats, Ints
+from momentree.core.ties import largest
 from momentree.messages import Message
 from momentree.tree.selection.criteria import MOST, Estimate
 from momentree.tree.selection.curves import Curves
