@@ -37,9 +37,9 @@ def answers(run, folder, to, number, *options, question=None):
     return files
 
 
-def rounds(run, folder, to, options, *fit, most=200):
-    """Answer all questions at all sites, and return the file of the model and all answers."""
-    files = answers(run, folder, to, 1, *options)
+def rounds(run, folder, to, options, *fit, model_name="auto", most=200):
+    """Answer all questions at all sites; return the file of the model and the last result."""
+    files = answers(run, folder, to, 1, *options, "--model", model_name)
     model = to / "model.mt"
     for number in range(2, most):
         question = to / f"round{number}.mom"
@@ -48,8 +48,7 @@ def rounds(run, folder, to, options, *fit, most=200):
         if model.exists():
             assert not question.exists()
             return model, result
-        later = [name for name in options if name not in ("--model", "single-topic")]
-        files += answers(run, folder, to, number, *later, "-q", question=question)
+        files += answers(run, folder, to, number, *options, "-q", question=question)
     raise AssertionError(result.output)
 
 
@@ -100,9 +99,11 @@ def test_documents_with_a_list_of_words(run, tmp_path):
         write_csv(tmp_path / f"{name}.csv", documents[i::3])
     words = sorted({word for theme in THEMES.values() for word in theme.split()})
     (tmp_path / "words.txt").write_text("\n".join(words) + "\n")
-    options = ("--model", "single-topic", "--text-column", "body", "--min-cell", 1)
-    options += ("--vocabulary", tmp_path / "words.txt")
-    model, result = rounds(run, tmp_path, tmp_path, options, "-k", 4, "--steps", 0, most=16)
+    options = ("--text-column", "body", "--min-cell", 1, "--vocabulary", tmp_path / "words.txt")
+    fit = ("-k", 4, "--steps", 0)
+    model, result = rounds(
+        run, tmp_path, tmp_path, options, *fit, model_name="single-topic", most=16
+    )
     assert State.load(tmp_path / "a1.mom").columns == words
     corpus = readers.read_corpus(
         write_csv(tmp_path / "all.csv", documents), text_column="body", min_df=1, max_df=1.0
@@ -265,7 +266,11 @@ def test_answers_of_other_rows_or_with_other_options(run, hospitals, files, tmp_
 
 
 @pytest.mark.filterwarnings("default::momentree.exceptions.MomentreeWarning")
-def test_fewer_components_than_requested(run, hospitals, tmp_path):
-    options = (*CODES, "--min-cell", 1)
-    _, result = rounds(run, hospitals, tmp_path, options, "-k", 50, "--steps", 0, most=99)
-    assert "20 of 50 components found" in result.stderr
+def test_fewer_components_than_requested(run, tmp_path):
+    options = ("--text-column", "body", "--min-cell", 1)
+    for name, times in zip("abc", (7, 8, 9), strict=True):
+        texts = "red green blue\ncat dog mouse\n" * times
+        (tmp_path / f"{name}.csv").write_text("body\n" + texts)
+    fit = ("-k", 20, "--steps", 0)
+    _, result = rounds(run, tmp_path, tmp_path, options, *fit, model_name="poisson", most=16)
+    assert "2 of 20 components found" in result.stderr

@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from momentree._types import Ints
 from momentree.exceptions import EmptyCorpusError, ReadError
 from momentree.messages import Message
-from momentree.readers.records._code_cells import Entries
-from momentree.readers.records._guesses import fits_pattern
-from momentree.readers.records._layout import Layout
-from momentree.readers.records.coder import RecordCoder
+from momentree.readers.records.cells import Entries
+from momentree.readers.records.layout import Layout
+from momentree.readers.records.objects import RecordCoder
 from momentree.readers.tables.roles import fits
+from momentree.readers.tables.schema import fits_pattern
 from momentree.readers.tables.table import Table, excerpt, excerpts
 
 
@@ -178,3 +179,29 @@ def encode(
             )
         )
     return X, int(repeated.sum()), notes
+
+
+def has_enough(
+    X: Any, n_codes: NDArray[Any], min_codes: int | None, *, wide: bool
+) -> NDArray[np.bool_]:
+    """Return whether each record is fitted: it has `min_codes` codes.
+
+    None requires one code or, in a wide table, where all "no" is an answer, one known value.
+    """
+    if min_codes is None and wide:
+        return np.asarray(count_missing(X) < X.shape[1])
+    return np.asarray(n_codes >= (1 if min_codes is None else min_codes))
+
+
+def note_few_codes(
+    n: int, n_none: int, n_few: int, min_codes: int | None, *, dropped: bool
+) -> list[Message]:
+    """Return notes on records without codes, all `dropped` perhaps, and with few of them."""
+    notes = []
+    if n_none and n_none != n_few:
+        code = "all_codes_dropped" if dropped else "records_without_codes"
+        notes.append(Message(code, n_records=n_none, n_all=n))
+    if n_few:
+        needed = 1 if min_codes is None else min_codes
+        notes.append(Message("too_few_codes", n_records=n_few, n_all=n, min_codes=needed))
+    return notes

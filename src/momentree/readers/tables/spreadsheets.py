@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
@@ -17,8 +17,8 @@ from momentree.core.container import DAMAGE
 from momentree.core.limits import check_memory, memory_limit
 from momentree.exceptions import ReadError
 from momentree.messages import Message
-from momentree.readers.tables import _sheet_process
-from momentree.readers.tables._header import HEADER_ROWS, check_header, find_header
+from momentree.readers.tables import sheet_process
+from momentree.readers.tables.header import HEADER_ROWS, check_header, find_header
 from momentree.readers.tables.table import Source, Table, as_written, check_names, other_sheets
 
 
@@ -43,29 +43,25 @@ def open_spreadsheet(
     above, guessed = find_header(path, written, header)
     notes += guessed
     names = check_names(path, written[0] if above else [""] * len(written[0]))
-    columns = dict(zip(names, map(list, zip(*written[above:], strict=True)), strict=False))
+    below = rows[above:]
+    cells = zip(*written[above:], strict=True) if below else [()] * len(names)
     floats = {
-        name: [row[j] for row in rows[above:] if isinstance(row[j], float)]
-        for j, name in enumerate(names)
+        n: [row[j] for row in below if isinstance(row[j], float)] for j, n in enumerate(names)
     }
     table = Table(
         path,
-        {name: columns.get(name, []) for name in names},
-        len(rows) - above,
+        {name: list(column) for name, column in zip(names, cells, strict=True)},
+        len(below),
         lambda row: Message("at_row", row=numbers[row + above] + 1),
-        fractional={
-            name: len(values)
-            for name, values in floats.items()
-            if not all(map(float.is_integer, values))
-        },
+        fractional={n: len(x) for n, x in floats.items() if not all(map(float.is_integer, x))},
         sheets=sheets,
         notes=notes,
     )
 
-    def read(wanted: Sequence[str]) -> Table:
-        return replace(table, columns={name: table.columns[name] for name in wanted})
+    def batches(wanted: Sequence[str]) -> Iterator[Table]:
+        yield replace(table, columns={name: table.columns[name] for name in wanted})
 
-    return Source(table, read)
+    return Source(table, batches, streams=False)
 
 
 def _read_sheet(path: Path, name: str | None) -> tuple[list[str], str, list[tuple[int, list[Any]]]]:
@@ -110,7 +106,7 @@ def _run(path: Path, name: str | None) -> list[bytes]:
     assert spec is not None  # noqa: S101 - it is a dependency
     assert spec.origin is not None  # noqa: S101 - and not a namespace package
     folder = str(Path(spec.origin).parents[1])
-    program = [sys.executable, "-I", "-S", _sheet_process.__file__]
+    program = [sys.executable, "-I", "-S", sheet_process.__file__]
     with path.open("rb") as file:
         done = subprocess.run(  # noqa: S603 - runs this Python with a file of this package
             [*program, folder, json.dumps(name), str(memory_limit(path))],

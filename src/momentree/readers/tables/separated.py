@@ -17,25 +17,12 @@ from typing import TextIO
 
 import pandas as pd
 
-from momentree.core.limits import BYTES_PER_ROW, check_memory
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.messages import Message
 from momentree.readers.tables._encodings import Encoding
-from momentree.readers.tables._header import (
-    HEADER_ROWS,
-    HEADER_SAMPLE,
-    check_header,
-    find_header,
-)
 from momentree.readers.tables.files import is_compressed, open_text
-from momentree.readers.tables.table import (
-    PART_ROWS,
-    SAMPLE_ROWS,
-    Source,
-    Table,
-    check_names,
-    rows_of_part,
-)
+from momentree.readers.tables.header import HEADER_ROWS, HEADER_SAMPLE, check_header, find_header
+from momentree.readers.tables.table import SAMPLE_ROWS, Source, Table, check_names, rows_of_part
 
 SEPARATORS = (",", ";", "\t", "|")
 _NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
@@ -43,7 +30,8 @@ _NO_SEPARATOR = "\x1f"  # the ASCII unit separator: a table of one column
 _SAMPLE_CHARACTERS = 1 << 16
 _MANY_COLUMNS = 1_000
 """With more columns the csv module is faster: pandas takes 0.1 ms per column and block."""
-_LONGEST_FIELD = (1 << 31) - 1
+_MAX_FIELD = (1 << 31) - 1
+_Cells = tuple[int, list[list[str]]]
 _END = "\udfff"
 """Marker after the last line, which an unclosed quote would include; never in decoded text."""
 
@@ -75,9 +63,8 @@ def open_separated(
     above, notes = find_header(path, first, header)
     table = replace(table, above=above)
     head = replace(table.head(), notes=notes)
-    size = sum(len(cell) + 1 for cells in head.columns.values() for cell in cells)
-    about = None if is_compressed(path) else path.stat().st_size / max(size, 1) * head.n_rows
-    return Source(head, table.read, table.parts, about)
+    about = None if is_compressed(path) else path.stat().st_size / head.row_size
+    return Source(head, table.batches, about)
 
 
 @dataclass(frozen=True)
@@ -111,83 +98,48 @@ class _Separated:
         n_rows = len(first) - above
         return Table(self.path, columns, n_rows, lambda row: first[row + above][0])
 
-    def origin(self, row: int) -> Message:
-        """Find the line of a row: fields may contain newlines, and blank lines are skipped."""
-        return next(islice(self.rows(), row + self.above, None))[0]
-
-    def read(self, names: Sequence[str]) -> Table:
-        header = self.head().names
-        place = {name: j for j, name in enumerate(header)}
-        kept = [place[name] for name in names]
-        regular = self._regular(kept) if len(header) > _MANY_COLUMNS else None
-        n_rows, columns = regular or self._any(kept, len(header))
-        return Table(self.path, dict(zip(names, columns, strict=True)), n_rows, self.origin)
-
-    def parts(self, names: Sequence[str]) -> Iterator[Table]:
-        """Yield the rows in parts."""
+    def batches(self, names: Sequence[str]) -> Iterator[Table]:
+        """Yield some columns of all rows; rows may be short, but not long."""
         head = self.head()
         place = {name: j for j, name in enumerate(head.names)}
-        size = sum(len(cell) for column in head.columns.values() for cell in column)
-        above = 0
-        frames = self._frames(rows_of_part(size / max(1, head.n_rows)))
-        for n, columns in self._parts(frames, [place[name] for name in names], len(place)):
-            part = dict(zip(names, columns, strict=True))
-            yield Table(self.path, part, n, partial(self._origin_below, above))
+        read = self._by_csv if len(place) > _MANY_COLUMNS else self._by_pandas
+        above, kept = 0, [place[name] for name in names]
+        for n, columns in read(kept, len(place), rows_of_part(head.row_size)):
+            cells = dict(zip(names, columns, strict=True))
+            yield Table(self.path, cells, n, partial(self._origin, above))
             above += n
 
-    def _origin_below(self, above: int, row: int) -> Message:
-        return self.origin(above + row)
+    def _origin(self, above: int, row: int) -> Message:
+        """Find the line of a row: fields may contain newlines, and blank lines are skipped."""
+        return next(islice(self.rows(), above + row + self.above, None))[0]
 
-    def _regular(self, kept: Sequence[int]) -> tuple[int, list[list[str]]] | None:
-        """Read a table without faults; return None if it has any."""
-        rows = [row for _, row in self.rows()]
-        if len({len(row) for row in rows}) > 1 or rows[-1][-1].endswith(_END):
-            return None
-        below = rows[self.above :]
-        return len(below), [[row[j] for row in below] for j in kept]
-
-    def _any(self, kept: Sequence[int], width: int) -> tuple[int, list[list[str]]]:
-        """Read a table whose rows may be short."""
-        cells: list[list[str]] = [[] for _ in kept]
-        n_rows = 0
-        for n, columns in self._parts(self._frames(), kept, width):
-            n_rows += n
-            check_memory(self.path, n_rows * BYTES_PER_ROW)
-            for column, more in zip(cells, columns, strict=True):
-                column.extend(more)
-        return n_rows, cells
-
-    def _parts(
-        self, frames: Iterator[pd.DataFrame], kept: Sequence[int], width: int
-    ) -> Iterator[tuple[int, list[list[str]]]]:
-        """Yield the number of rows of each frame below the header, and their cells by column."""
+    def _by_pandas(self, kept: Sequence[int], width: int, size: int) -> Iterator[_Cells]:
         above = self.above
         try:
-            for frame in frames:
-                rows = frame.iloc[above:]
-                above = 0
-                if rows[width - 1].isna().any():
-                    rows = rows.fillna("")
-                yield len(rows), [rows[j].tolist() for j in kept]
+            with _open(self.path, self.encoding, self.skip) as file:
+                # All cells are strings, and none is missing: codes keep zeros, and NA is text.
+                for frame in pd.read_csv(
+                    file, sep=self.separator, dtype=object, na_filter=False, index_col=False,
+                    header=None, chunksize=size, engine="c",
+                ):  # fmt: skip
+                    rows = frame.iloc[above:]
+                    above = 0
+                    if rows[width - 1].isna().any():
+                        rows = rows.fillna("")
+                    yield len(rows), [rows[j].tolist() for j in kept]
         except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-            raise self._fault(error) from error
+            raise self._fault(str(error)) from error
 
-    def _frames(self, size: int = PART_ROWS) -> Iterator[pd.DataFrame]:
-        with _open(self.path, self.encoding, self.skip) as file:
-            # All cells are strings, and none is missing: codes keep their zeros, and NA is text.
-            yield from pd.read_csv(
-                file,
-                sep=self.separator,
-                dtype=object,
-                na_filter=False,
-                index_col=False,
-                header=None,
-                chunksize=size,
-                engine="c",
-            )
+    def _by_csv(self, kept: Sequence[int], width: int, size: int) -> Iterator[_Cells]:
+        rows = (row for _, row in islice(self.rows(), self.above, None))
+        while block := list(islice(rows, size)):
+            if max(map(len, block)) > width or block[-1][-1].endswith(_END):
+                raise self._fault("")
+            block = [row + [""] * (width - len(row)) for row in block]
+            yield len(block), [[row[j] for row in block] for j in kept]
 
-    def _fault(self, error: Exception) -> ReadError:
-        """Return the error for the first row that pandas cannot read."""
+    def _fault(self, details: str) -> ReadError:
+        """Return the error for the first row that cannot be read."""
         expected = 0
         for origin, row in self.rows():
             expected = expected or len(row)
@@ -195,15 +147,10 @@ class _Separated:
                 return ReadError("unclosed_quote", path=str(self.path), origin=origin)
             if len(row) > expected:
                 return ReadError(
-                    "too_many_fields",
-                    path=str(self.path),
-                    origin=origin,
-                    found=len(row),
-                    expected=expected,
-                    separator=self.separator,
-                    parameter="separator",
-                )
-        return ReadError("unreadable_table", path=str(self.path), details=str(error).strip())
+                    "too_many_fields", path=str(self.path), origin=origin, found=len(row),
+                    expected=expected, separator=self.separator, parameter="separator",
+                )  # fmt: skip
+        return ReadError("unreadable_table", path=str(self.path), details=details.strip())
 
 
 @contextmanager
@@ -217,11 +164,11 @@ def _open(path: Path, encoding: Encoding, skip: int) -> Iterator[TextIO]:
 def _check_separator(separator: str | None) -> str | None:
     if separator is None:
         return None
-    one = _NAMED.get(separator, separator) if isinstance(separator, str) else ""
+    sign = _NAMED.get(separator, separator) if isinstance(separator, str) else ""
     # On the command line, an undecodable byte becomes a surrogate, which pandas cannot encode.
-    if len(one) != 1 or one in '"\r\n\0' or "\ud800" <= one <= "\udfff":
+    if len(sign) != 1 or sign in '"\r\n\0' or "\ud800" <= sign <= "\udfff":
         raise InvalidParameterError("bad_separator", parameter="separator", value=separator)
-    return one
+    return sign
 
 
 def find_separator(sample: str, *, cut: bool) -> str:
@@ -253,7 +200,7 @@ def _numbered(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[
     If a double quote is never closed, the last field ends with `_END`.
     """
     # The limit is global to the process; the default is smaller than long documents.
-    csv.field_size_limit(_LONGEST_FIELD)
+    csv.field_size_limit(_MAX_FIELD)
     reader = csv.reader(chain(lines, [_END]), delimiter=separator)
     start = 1
     for row in reader:

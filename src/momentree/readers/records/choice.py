@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,11 @@ import scipy.sparse as sp
 from momentree._types import Ints
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
 from momentree.messages import Message
-from momentree.readers.records.coder import RecordCoder
-from momentree.readers.records.codes import EXAMPLES, SYSTEMS, looks_like, lookup, lost_zeros
-from momentree.readers.tables.table import Table, excerpt, excerpts
+from momentree.readers.records.cells import Entries
+from momentree.readers.records.icd import EXAMPLES, SYSTEMS, looks_like, lookup, lost_zeros
+from momentree.readers.records.objects import RecordCoder
+from momentree.readers.tables.roles import fits
+from momentree.readers.tables.table import Table, excerpt, excerpts, listed
 
 LARGE = 1_000
 """Codes must occur in five records if there are this many or more, else in two."""
@@ -39,13 +42,7 @@ class CodeCounts:
         return cls(n, ones, unknown, repeated, int((np.diff(X.indptr) == 0).sum()))
 
     def __add__(self, other: CodeCounts) -> CodeCounts:
-        return CodeCounts(
-            self.n + other.n,
-            self.ones + other.ones,
-            self.unknown + other.unknown,
-            self.repeated + other.repeated,
-            self.n_empty + other.n_empty,
-        )
+        return CodeCounts(*map(add, vars(self).values(), vars(other).values()))
 
 
 def group_codes(
@@ -229,3 +226,51 @@ def choose_codes(
             )
         keep = order[:n_kept]
     return np.sort(keep), notes
+
+
+def choose_columns(
+    table: Table,
+    written: list[str],
+    counts: Ints,
+    counted: Callable[[Ints, int], CodeCounts],
+    rules: RecordCoder,
+    named: list[str],
+    name_codes: Callable[..., tuple[dict[str, str], list[Message]]],
+    **limits: Any,
+) -> tuple[Ints, RecordCoder, list[Message]]:
+    """Choose the columns from the codes as written; return them, a coder, and notes.
+
+    `counts` are the entries of each code; `counted` counts the records, given the column of each
+    code and the number of columns.
+    """
+    wide = rules.form == "wide"
+    rules, groups, grouping = group_codes(table, written, counts, rules, wide=wide)
+    codes, column = np.unique(np.array(groups, dtype=object), return_inverse=True)
+    of_codes = counted(column, len(codes))
+    keep, choice = choose_codes(
+        of_codes, codes.tolist(), where=str(table.path), wide=wide, **limits
+    )
+    kept = codes[keep].tolist()
+    titles, unnamed = name_codes(kept, rollup=rules.rollup, written=written)
+    # Patterns are kept as patterns, because new records may have more code columns.
+    columns = named or rules.code_columns
+    if wide:
+        known = set(kept)
+        columns = [c for c, g in zip(written, groups, strict=True) if g in known]
+    coder = replace(rules, codes=kept, names=titles, code_columns=columns)
+    repeats = note_repeats(int(of_codes.repeated[keep].sum()), coder, rules.union_by)
+    return keep, coder, [*grouping, *repeats, *choice, *unnamed]
+
+
+def possible_outcomes(entries: Entries, named: set[str]) -> list[Message]:
+    """Report code columns named like outcomes, unless the caller chose them."""
+    columns = [name for name in entries.codes if name not in named and fits("outcome", name)]
+    return [Message("possible_outcomes", **listed(columns))] if columns else []
+
+
+def note_repeats(n_repeated: int, coder: RecordCoder, union_by: str | None) -> list[Message]:
+    """Return a note on repeated entries; admissions that are joined share codes as expected."""
+    if not n_repeated or union_by is not None:
+        return []
+    rolled_up = Message("after_rollup") if coder.rollup is not None else ""
+    return [Message("repeated_entries", n_entries=n_repeated, when=rolled_up)]
