@@ -62,9 +62,10 @@ class CommandSpec:
         """Check the options, then read, and continue with what was read."""
         if self.check is not None:
             self.check(options)
-        inputs = [options.by_name[argument.name] for argument in self.arguments]
-        run = Run(context, options, inputs, {} if self.files is None else self.files(options))
-        shown = {a.name: getattr(options.by_name[a.name], "name", "") for a in self.arguments}
+        inputs = {argument.name: options.by_name[argument.name] for argument in self.arguments}
+        files = {} if self.files is None else self.files(options)
+        run = Run(context, options, inputs.values(), files)
+        shown = {name: getattr(path, "name", "") or path for name, path in inputs.items()}
         with ExitStack() as held:
             with run.stage(self.reading.format_map(shown)):
                 module = import_module(f"momentree.cli.{self.name}")
