@@ -7,44 +7,29 @@ from typing import Protocol
 
 import numpy as np
 
-from momentree._block_eigenpairs import (
-    column_lengths,
-    exact_eigenpairs_of_groups,
-    orthonormal,
-    top_eigenpairs_of_groups,
-)
 from momentree._types import Floats
 from momentree._validation import check_integer
 from momentree.core.eigenpairs import (
     DENSE_FEATURES,
     RANK_TOLERANCE,
     ROUNDING,
-    TINY,
+    orthonormal,
+    padded,
     top_eigenpairs,
-    top_eigenpairs_of_each,
+    top_eigenpairs_of_groups,
+    unit,
 )
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 from momentree.objects import Moments, Whitening
 
-__all__ = ["DENSE_FEATURES", "group_starts", "whiten", "whiten_each", "whiten_groups"]
+__all__ = ["DENSE_FEATURES", "group_starts", "whiten", "whiten_groups"]
 
 SAME = 1e-9
 """Relative difference of features with the same M1, which is rounding error."""
 
 
 class Groups(Protocol):
-    """Moments of several groups."""
-
-    @property
-    def m1(self) -> Floats:
-        """M1 of each group, shape (g, d)."""
-
-    def times(self, V: Floats) -> Floats:
-        """Return the products of M2 of each group with its own V."""
-
-
-class SomeGroups(Protocol):
     """Moments of several groups, any of which can be asked for products."""
 
     @property
@@ -112,14 +97,15 @@ def whiten(
     return _whitening(spectrum, U, n_components, residual, tol)
 
 
-def whiten_each(
-    moments: SomeGroups,
+def whiten_groups(
+    moments: Groups,
     n_components: int,
     which: Sequence[int],
+    starts: Floats | None = None,
     *,
-    tol: float,
+    tol: float = 1e-9,
     max_iter: int | None = None,
-) -> list[Whitening]:
+) -> tuple[list[Whitening], list[Floats]]:
     """Compute the whitenings of groups as :func:`whiten` does, in the same passes over the data.
 
     Parameters
@@ -130,22 +116,41 @@ def whiten_each(
         Number of components k of each group.
     which : sequence of int
         The groups.
-    tol : float
+    starts : ndarray of shape (h, d, m), default=None
+        Directions from which each of these groups starts, as by :func:`group_starts`, with m > k:
+        a product with m columns takes little more time than one with a single column, so that a
+        block saves passes over the data. None is one direction, as in :func:`whiten`.
+    tol : float, default=1e-9
         As in :func:`whiten`.
     max_iter : int, default=None
-        As in :func:`whiten`.
+        Maximum number of products; of single columns, at least 2 k + 4 are always allowed.
 
     Returns
     -------
-    list of Whitening
-        One for each of the groups, equal to that of the group alone up to rounding.
+    whitenings : list of Whitening
+        One for each of the groups, equal to that of the group alone up to `tol`.
+    directions : list of ndarray of shape (d, m - 1)
+        The eigenvectors after the first, from which parts of a group may start.
     """
-    starts = _start(moments.m1[list(which)])
-    k, limit = _limits(starts.shape[1], n_components, max_iter)
-    found = top_eigenpairs_of_each(
-        lambda V, at: moments.times(V, [which[j] for j in at]), starts, k, tol, limit
+    if starts is None:
+        starts = unit(_start(moments.m1[list(which)])[:, :, None])
+        k, limit = _limits(starts.shape[1], n_components, max_iter)
+    else:
+        k, limit = min(n_components, starts.shape[1]), max_iter or starts.shape[1]
+    width = starts.shape[2]
+    pairs = top_eigenpairs_of_groups(
+        lambda V, at: moments.times(V, [which[j] for j in at]),
+        starts,
+        k,
+        tol,
+        limit,
+        max(k, width),
     )
-    return [_whitening(spectrum, U, n_components, residual, tol) for spectrum, U, residual in found]
+    whitenings = [
+        _whitening(spectrum, U[:, :k], n_components, residual, tol)
+        for spectrum, U, residual in pairs
+    ]
+    return whitenings, [U[:, 1:width] for _, U, _ in pairs]
 
 
 def _start(m1: Floats) -> Floats:
@@ -157,53 +162,6 @@ def _limits(d: int, n_components: int, max_iter: int | None) -> tuple[int, int]:
     """Return the number of eigenpairs, and the most products with M2."""
     k = min(n_components, d)
     return k, d if max_iter is None else min(d, max(max_iter, 2 * k + 4))
-
-
-def whiten_groups(
-    moments: Groups, n_components: int, start: Floats, *, max_passes: int, tol: float
-) -> tuple[list[Whitening], Floats]:
-    """Compute the whitenings of several groups in the same passes over the data.
-
-    Parameters
-    ----------
-    moments : object with ``m1`` of shape (g, d) and ``times``
-        ``times`` maps V of shape (g, d, m) to the products of M2 of each group with its V.
-    n_components : int >= 1
-        Number of components k of each group.
-    start : ndarray of shape (g, d, m)
-        Directions from which each group starts, as by :func:`group_starts`, with m > k.
-    max_passes : int >= 1
-        Most products with M2.
-    tol : float >= 0
-        The iteration stops when the residuals of all eigenpairs are below this.
-
-    Returns
-    -------
-    whitenings : list of Whitening
-        One per group, as by :func:`whiten`, but less accurate.
-    directions : ndarray of shape (g, d, m - 1)
-        The eigenvectors after the first, from which parts of a group may start.
-
-    Notes
-    -----
-    Block Krylov iteration for d > 64. A product with m columns takes little more time than one with
-    a single column, so that a block saves passes over the data.
-    """
-    d, m = start.shape[1:]
-    k = min(n_components, d)
-    if d <= DENSE_FEATURES:
-        every = np.broadcast_to(np.eye(d), (len(start), d, d))
-        spectra, vectors = exact_eigenpairs_of_groups(moments.times(every))
-        residuals = np.zeros(len(start))
-    else:
-        spectra, vectors, residuals = top_eigenpairs_of_groups(
-            moments.times, start, k, tol, max_passes
-        )
-    whitenings = [
-        _whitening(spectrum[: k + 1], U[:, :k], n_components, float(residual), tol)
-        for spectrum, U, residual in zip(spectra, vectors, residuals, strict=True)
-    ]
-    return whitenings, vectors[:, :, 1:m]
 
 
 def group_starts(m1: Floats, known: Sequence[Floats] | None, width: int) -> Floats:
@@ -239,8 +197,7 @@ def group_starts(m1: Floats, known: Sequence[Floats] | None, width: int) -> Floa
         # RandomState draws the same numbers with every version of NumPy.
         numbers = np.random.RandomState(0).standard_normal((len(root), width - 1))
         start[j, :, 1:] = root[:, None] * numbers[rank]
-    start /= np.maximum(column_lengths(start), TINY)[:, None]
-    return orthonormal(start)
+    return np.stack([padded(orthonormal(one), width) for one in unit(start)])
 
 
 def _whitening(

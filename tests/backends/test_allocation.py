@@ -7,10 +7,12 @@ import sys
 
 import pytest
 
+pytest.importorskip("dask")
+
 FAULTS = """
 import resource
 import numpy as np
-from momentree.backends.allocation import reuse_memory
+from momentree.backends.dask_tasks import reuse_memory
 
 def faults():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt

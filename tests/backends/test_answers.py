@@ -5,8 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from momentree import SingleTopicModel
-from momentree.backends import FileRows, RowBlocks, answers_kept
-from momentree.backends.products import Stored, Total, TransposedProduct
+from momentree.backends import FileRows, RowBlocks, answers_kept, products
 from momentree.datasets import make_single_topic, store_counts
 from momentree.exceptions import MomentreeError
 from tests.raising import raises
@@ -28,22 +27,28 @@ def asked(monkeypatch):
 def answers(folder, *kernels):
     with answers_kept(str(folder)):
         return [
-            ROWS.sum(kernel, *(() if kernel == Stored() else (ROWS.ones(),))) for kernel in kernels
+            ROWS.sum(kernel, *(() if kernel == products.stored_values else (ROWS.ones(),)))
+            for kernel in kernels
         ]
 
 
 def test_a_repeated_computation_continues_after_its_last_sum(tmp_path, asked):
-    first = answers(tmp_path, Stored(), TransposedProduct())
-    again = answers(tmp_path, Stored(), TransposedProduct(), Total())
-    assert asked == [Stored(), TransposedProduct(), Total()]
+    first = answers(tmp_path, products.stored_values, products.transposed_product)
+    again = answers(tmp_path, products.stored_values, products.transposed_product, products.total)
+    assert asked == [products.stored_values, products.transposed_product, products.total]
     for one, other in zip(first, again, strict=False):
         np.testing.assert_array_equal(one, other)
 
 
 def test_after_another_question_all_are_asked(tmp_path, asked):
-    answers(tmp_path, Stored(), TransposedProduct())
-    answers(tmp_path, Total(), TransposedProduct())
-    assert asked == [Stored(), TransposedProduct(), Total(), TransposedProduct()]
+    answers(tmp_path, products.stored_values, products.transposed_product)
+    answers(tmp_path, products.total, products.transposed_product)
+    assert asked == [
+        products.stored_values,
+        products.transposed_product,
+        products.total,
+        products.transposed_product,
+    ]
 
 
 def test_other_rows_are_asked(tmp_path):
@@ -56,23 +61,23 @@ def test_other_rows_are_asked(tmp_path):
         RowBlocks(X, values=[0.0, 2.0, 3.0, 5.0]),
         RowBlocks(X, row_factor=[1.0, 0.5]),
     ]
-    expected = [rows.sum(TransposedProduct(), np.ones(2)) for rows in every]
+    expected = [rows.sum(products.transposed_product, np.ones(2)) for rows in every]
     for _ in range(2):
         for rows, total in zip(every, expected, strict=True):
             with answers_kept(tmp_path):
-                found = FileRows(rows).sum(TransposedProduct(), np.ones(2))
+                found = FileRows(rows).sum(products.transposed_product, np.ones(2))
             np.testing.assert_array_equal(found, total)
     assert len(list(tmp_path.iterdir())) == len(every)
 
 
 def test_other_row_arrays_are_asked(tmp_path, asked):
     weights = (ROWS.ones(), np.arange(4.0), np.arange(4), np.arange(8.0).reshape(4, 2))
-    expected = [ROWS.blocks.sum(Total(), one) for one in weights]
+    expected = [ROWS.blocks.sum(products.total, one) for one in weights]
     asked.clear()
     for _ in range(2):
         for one, total in zip(weights, expected, strict=True):
             with answers_kept(tmp_path):
-                np.testing.assert_array_equal(ROWS.sum(Total(), one), total)
+                np.testing.assert_array_equal(ROWS.sum(products.total, one), total)
     assert len(asked) == len(weights)
 
 
@@ -93,7 +98,7 @@ def test_a_folder_from_other_data_or_weights_does_not_change_a_model(tmp_path, m
 
 
 def test_a_damaged_file_is_written_again(tmp_path, asked):
-    (expected,) = answers(tmp_path, TransposedProduct())
+    (expected,) = answers(tmp_path, products.transposed_product)
     (file,) = tmp_path.iterdir()
     whole = file.read_bytes()
     damaged = [whole[:size] for size in (0, 20, len(whole) - 1)]
@@ -103,7 +108,7 @@ def test_a_damaged_file_is_written_again(tmp_path, asked):
         damaged.append(bytes(changed))
     for content in damaged:
         file.write_bytes(content)
-        np.testing.assert_array_equal(answers(tmp_path, TransposedProduct()), [expected])
+        np.testing.assert_array_equal(answers(tmp_path, products.transposed_product), [expected])
     assert len(asked) > 0.9 * len(damaged)  # "=f8" has the meaning of "<f8"
 
 
@@ -120,5 +125,5 @@ def test_a_full_disk_is_one_error(tmp_path, monkeypatch):
 
     monkeypatch.setattr("momentree.backends.answers.np.save", full)
     with raises(MomentreeError, "cannot_store"):
-        answers(tmp_path, Stored())
+        answers(tmp_path, products.stored_values)
     assert not list(tmp_path.iterdir())

@@ -12,7 +12,7 @@ from momentree.objects.full_gaussian import lifted
 @pytest.mark.parametrize("kept", [True, False])
 def test_products_are_those_of_stored_rows(kept, monkeypatch):
     if not kept:
-        monkeypatch.setattr(module, "DENSE_VALUES", 10)
+        monkeypatch.setattr(module, "MAX_DENSE_VALUES", 10)
     monkeypatch.setattr(module, "BLOCK_VALUES", 1)
     Z = np.random.default_rng(0).standard_normal((70, 3))
     rows, stored = LiftedRows(Z, lifted, 9), RowBlocks(sp.csr_array(lifted(Z)))

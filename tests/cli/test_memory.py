@@ -17,7 +17,7 @@ from momentree import ClusterTree, TopicTree, report
 from momentree.backends import file_rows
 from momentree.cli import stored as bounded
 from momentree.exceptions import MomentreeError
-from momentree.readers.stored import corpus_stages as stages
+from momentree.readers.stored import corpus as stages
 from momentree.readers.stored import counts, measurements
 from momentree.readers.tables import table as tables
 
@@ -90,14 +90,6 @@ def test_a_search_beyond_memory_is_left_out(tmp_path, source, monkeypatch):
     done = invoke(*arguments(source, tmp_path, "--memory", "1GB"))
     assert done.exit_code == 0, done.stderr
     assert "a search in all documents would exceed --memory" in done.stderr
-
-
-def test_the_sample_is_spread_evenly():
-    from momentree.report.topics.documents import evenly_spread
-
-    labels = np.random.default_rng(0).integers(5, size=200_000)
-    for m in (1, 7, 50_000, 200_000):
-        np.testing.assert_array_equal(bounded.evenly_spread(labels, m), evenly_spread(labels, m))
 
 
 # Is killed in the fit, when it has read all documents ten times.
@@ -360,7 +352,7 @@ def test_a_sample_of_measurements_is_read_once(tmp_path, measured, monkeypatch):
     changed = invoke(*given, "--resume", "--missing", "9")
     assert changed.exit_code == 2
     assert "--missing was []" in changed.stderr
-    monkeypatch.setattr(measurements, "StringsWriter", interrupted)
+    monkeypatch.setattr(measurements, "write_strings", interrupted)
     done = invoke(*given, "--resume")
     assert done.exit_code == 0, done.stderr
     assert sorted(os.listdir(tmp_path)) == ["g.csv", "patients.csv"]

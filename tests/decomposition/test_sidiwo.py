@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from momentree.decomposition import sidiwo
-from momentree.decomposition.two_components import two_component_rotation
+from momentree.decomposition.sidiwo import two_component_rotation
 from momentree.moments import PopulationMoments, SingleTopicMoments
 from momentree.whitening import whiten
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from momentree.decomposition.two_components import two_component_rotation
+from momentree.decomposition.sidiwo import two_component_rotation
 
 D, K = 7, 4
 

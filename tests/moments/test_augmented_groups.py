@@ -6,8 +6,8 @@ import scipy.sparse as sp
 
 from momentree.backends import RowBlocks, counted_passes
 from momentree.moments import AugmentedRawMoments
-from momentree.moments.augmented_groups import GroupedRawMoments
-from momentree.whitening import whiten, whiten_each
+from momentree.moments.augmented import GroupedRawMoments
+from momentree.whitening import whiten, whiten_groups
 
 N, G = 200, 3
 
@@ -48,7 +48,7 @@ def test_each_group_has_its_own_moments(both):
 def test_groups_are_whitened_as_each_alone(both):
     at_once, alone, _ = both
     with counted_passes() as read:
-        found = whiten_each(at_once, 2, [2, 0], tol=1e-3, max_iter=1)
+        found, _ = whiten_groups(at_once, 2, [2, 0], tol=1e-3, max_iter=1)
     # A group of few columns needs one product, others 2 k + 4 of one column, at most.
     assert read.n_rows == N * (1 if at_once.m1.shape[1] < 64 else 8)
     for j, white in zip([2, 0], found, strict=True):

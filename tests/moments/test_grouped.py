@@ -60,8 +60,8 @@ def test_each_group_has_its_own_moments(both):
 def test_groups_are_whitened_as_each_alone(both):
     at_once, alone, *_ = both
     start = group_starts(at_once.m1, None, 4)
-    found, directions = whiten_groups(at_once, 2, start, max_passes=40, tol=1e-11)
-    assert directions.shape == (G, D, 3)
+    found, directions = whiten_groups(at_once, 2, range(G), start, max_iter=40, tol=1e-11)
+    assert np.shape(directions) == (G, D, 3)
     slices = at_once.slices_to_rotate(np.stack([white.W for white in found]))
     for j, moments in enumerate(alone):
         expected = whiten(moments, 2, tol=1e-12)
@@ -94,7 +94,7 @@ def test_a_step_of_all_groups_is_one_pass(both):
     at_once, *_ = both
     start = group_starts(at_once.m1, None, 4)
     with counted_passes() as read:
-        whiten_groups(at_once, 2, start, max_passes=3, tol=0.0)
+        whiten_groups(at_once, 2, range(G), start, max_iter=3, tol=0.0)
     assert read.n_rows == 3 * N
 
 

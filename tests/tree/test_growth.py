@@ -1,6 +1,7 @@
 """The leaf that is split next, the end of growth, and the reasons that nodes keep."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,8 +10,7 @@ from scipy.special import logsumexp
 
 from momentree import ClusterTree, TopicTree
 from momentree.assignment.rules import LinearRule
-from momentree.backends import RowBlocks
-from momentree.backends.products import Product
+from momentree.backends import RowBlocks, products
 from momentree.datasets import make_hierarchical_topics, make_single_topic
 from momentree.messages import Message
 from momentree.objects import TopicParameters
@@ -247,7 +247,7 @@ def test_a_topic_that_em_starves_takes_no_document():
     parameters = TopicParameters(np.array([1.0, 0.0]), np.array([[0.5, 0.9], [0.5, 0.1]]))
     rows = RowBlocks(sp.csr_array(np.array([[50.0, 0.0], [0.0, 0.0]])))
     rule = LinearRule.between(parameters, prior=True)
-    assert (rule.proba(rows.map(Product(rule.columns)))[:, 0] > 0.5).all()
+    assert (rule.proba(rows.map(partial(products.product, V=rule.columns)))[:, 0] > 0.5).all()
 
 
 def test_em_after_a_split_and_a_split_without_it_differ_by_the_prior(X):

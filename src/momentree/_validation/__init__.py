@@ -9,7 +9,9 @@ from momentree._validation.arrays import (
     check_means,
     check_parameters,
     check_sample_weight,
+    check_sequence_lengths,
     check_shape,
+    check_symbols,
 )
 from momentree._validation.parameters import (
     check_choice,
@@ -18,7 +20,6 @@ from momentree._validation.parameters import (
     check_number,
     generator,
 )
-from momentree._validation.sequences import check_sequence_lengths, check_symbols
 from momentree._validation.tables import (
     check_canonical,
     check_counts,
@@ -30,10 +31,11 @@ from momentree._validation.tables import (
     check_real_features,
     check_something,
     check_table,
+    check_texts,
     check_values,
     first_cell,
+    texts_of,
 )
-from momentree._validation.texts import check_texts, texts_of
 
 __all__ = [
     "are_labels",

@@ -1,8 +1,8 @@
-"""Checks of tables of samples by features: counts, binary records, numbers with missing values."""
+"""Checks of tables of samples by features: counts, binary records, numbers, texts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, MappingView, Sequence, Set
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,7 +14,6 @@ from sklearn.utils.validation import validate_data
 
 from momentree._types import Floats
 from momentree._validation.arrays import MAX_COUNT, MIN_COUNT, as_floats
-from momentree._validation.texts import texts_of
 from momentree.core.pages import in_parts
 from momentree.core.sparse import (
     Checked,
@@ -26,6 +25,7 @@ from momentree.core.sparse import (
     is_canonical,
 )
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
+from momentree.messages import Message
 
 _CHECKS: dict[str, Any] = {
     "accept_sparse": "csr",
@@ -276,15 +276,20 @@ def _finite_counts(X: Any) -> Any:
         sound = not any(((x < MIN_COUNT) & (x != 0)).any() for x in in_parts(X.data))
     if not sound:
         bad = ~(((X.data >= MIN_COUNT) & (X.data <= MAX_COUNT)) | (X.data == 0))
-        cell = first_cell(X, bad)
-        if cell["value"] < 0:
-            raise InvalidDataError("negative_count", **cell)
-        if cell["value"] < MIN_COUNT:
-            raise InvalidDataError("tiny_count", smallest=MIN_COUNT, **cell)
-        if np.isfinite(cell["value"]):
-            raise InvalidDataError("huge_count", largest=MAX_COUNT, **cell)
-        raise InvalidDataError("missing_count", **cell)
+        refuse_count(first_cell(X, bad))
     return X
+
+
+def refuse_count(cell: dict[str, Any]) -> None:
+    """Raise the error of a value that is no count, given its row, column and value."""
+    value = cell["value"]
+    if value < 0:
+        raise InvalidDataError("negative_count", **cell)
+    if value < MIN_COUNT:
+        raise InvalidDataError("tiny_count", smallest=MIN_COUNT, **cell)
+    if np.isfinite(value):
+        raise InvalidDataError("huge_count", largest=MAX_COUNT, **cell)
+    raise InvalidDataError("missing_count", **cell)
 
 
 def check_something(X: Any, sample_weight: Floats) -> None:
@@ -294,3 +299,102 @@ def check_something(X: Any, sample_weight: Floats) -> None:
     weighted = sample_weight > 0
     if not weighted.all() and not X.data[np.repeat(weighted, np.diff(X.indptr))].any():
         raise EmptyCorpusError("all_weighted_empty", n_rows=int(np.count_nonzero(weighted)))
+
+
+_NUMERIC = "biufcmM"
+_AS_LIST = ("tolist", "to_list", "to_pylist")
+"""Methods of columns in NumPy and pandas, Polars and PyArrow."""
+
+
+def texts_of(X: Any) -> list[str] | None:
+    """Return texts as a list of strings; None if X is anything else, such as a table of counts.
+
+    Texts are a list, a tuple, a one-dimensional array, a column or a data frame of one column, with
+    at least one string, or ``Documents``; those without an entry give an empty list. The code is
+    ``text_not_a_string`` if another entry is no string, ``lists_of_words`` for texts that are
+    already split, ``one_string`` for a single string, ``not_listed`` for collections without a
+    fixed order or length and ``texts_in_dask`` for a column of strings in Dask.
+    """
+    if isinstance(X, str | bytes):
+        raise InvalidDataError("one_string")
+    if isinstance(X, Iterator | Mapping | MappingView | Set):
+        raise InvalidDataError("not_listed", type=type(X).__name__)
+    entries = _entries(X)
+    if entries is None:
+        return None
+    if not len(entries):
+        return []
+    if not any(isinstance(entry, str | bytes) or entry is None for entry in entries):
+        first = entries[0]
+        if isinstance(first, list | tuple) and any(isinstance(word, str) for word in first):
+            raise InvalidDataError("lists_of_words")
+        return None
+    return _strings(entries)
+
+
+def check_texts(texts: Any) -> list[str]:
+    """Return texts as a list of strings, after checking that there is at least one."""
+    if isinstance(texts, str | bytes):
+        raise InvalidDataError("one_string")
+    entries = None if isinstance(texts, Mapping) else _entries(texts)
+    if entries is None:
+        raise InvalidDataError("texts_not_a_column", type=type(texts).__name__)
+    if not len(entries):
+        raise EmptyCorpusError("no_documents")
+    return _strings(entries)
+
+
+def _entries(X: Any) -> Sequence[Any] | None:
+    """Return the entries of a list or column, or of a table with one; None for anything else."""
+    if isinstance(X, list | tuple):
+        return X
+    if hasattr(X, "__dask_graph__"):
+        if _is_column_of_strings(X):
+            raise InvalidDataError("texts_in_dask")
+        return None
+    if hasattr(X, "texts") and hasattr(X, "ids") and not hasattr(X, "vocabulary"):
+        return list(X.texts)  # Documents
+    if hasattr(X, "columns"):
+        names = list(getattr(X, "column_names", X.columns))  # PyArrow and others
+        return _entries(X[names[0]]) if len(names) == 1 else None
+    if isinstance(X, np.ndarray):
+        X = X[:, 0] if X.ndim == 2 and X.shape[1] == 1 else X
+        return X.tolist() if X.ndim == 1 and X.dtype.kind not in _NUMERIC else None
+    if getattr(getattr(X, "dtype", None), "kind", "O") in _NUMERIC:
+        return None
+    for method in _AS_LIST:
+        if hasattr(X, method):
+            found = getattr(X, method)()
+            return found if isinstance(found, list) else None
+    return list(X) if isinstance(X, Sequence) else None
+
+
+def _is_column_of_strings(X: Any) -> bool:
+    """Whether a Dask collection, which is not computed, has one column, and not of numbers."""
+    shape = getattr(X, "shape", None)
+    if not isinstance(shape, tuple) or (len(shape) == 2 and shape[1] != 1):
+        return False
+    dtype = X.dtypes.iloc[0] if hasattr(X, "columns") and len(shape) == 2 else X.dtype
+    return getattr(dtype, "kind", "O") not in _NUMERIC
+
+
+def _strings(entries: Sequence[Any]) -> list[str]:
+    for place, entry in enumerate(entries):
+        if not isinstance(entry, str):
+            raise InvalidDataError(
+                "text_not_a_string",
+                place=place,
+                type=type(entry).__name__,
+                remedy=Message(_remedy(entry)),
+            )
+    return list(entries)
+
+
+def _remedy(entry: Any) -> str:
+    if isinstance(entry, bytes):
+        return "decode_text"
+    if isinstance(entry, list | tuple | np.ndarray):
+        return "join_words"
+    missing = entry is None or type(entry).__name__ in ("NAType", "NaTType")
+    missing = missing or (isinstance(entry, float | np.floating) and bool(np.isnan(entry)))
+    return "fill_text" if missing else "make_string"

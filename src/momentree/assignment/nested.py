@@ -13,6 +13,7 @@ from momentree.assignment._base import BlockAssigner
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.assignment.tree_rules import RuleAssigner
 from momentree.backends import Block
+from momentree.backends.kernels import kernel
 from momentree.exceptions import InvalidDataError
 from momentree.objects import MixtureParameters
 
@@ -107,6 +108,7 @@ Part: TypeAlias = int | tuple[Callable[[Block], Any], tuple[int, ...]]
 """The final number of a group, or the kernel of its division and the number of each part."""
 
 
+@kernel
 @dataclass(frozen=True, eq=False)
 class NestedLabels:
     """The group of each row, shape (n,)."""
@@ -128,6 +130,7 @@ class NestedLabels:
         return out
 
 
+@kernel
 @dataclass(frozen=True, eq=False)
 class NestedProbabilities:
     """The probability of each group for each row, shape (n, n_groups)."""

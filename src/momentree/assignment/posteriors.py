@@ -10,6 +10,7 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_shape
 from momentree.assignment._base import BlockAssigner
 from momentree.backends import Block
+from momentree.backends.kernels import kernel
 from momentree.core.ties import largest
 from momentree.exceptions import InvalidDataError
 from momentree.inference import log_posterior
@@ -32,6 +33,7 @@ _INCOMPLETE: dict[type[MixtureParameters], type[MixtureParameters]] = {
 }
 
 
+@kernel
 @dataclass(frozen=True, eq=False)
 class LikeliestGroup(JointKernel):
     """The group of the most likely component of each sample, shape (n,)."""
@@ -43,6 +45,7 @@ class LikeliestGroup(JointKernel):
         return np.asarray(self.group[largest(self.joint(B))])
 
 
+@kernel
 @dataclass(frozen=True, eq=False)
 class GroupProbabilities(JointKernel):
     """The probability of each group for each sample, shape (n, n_groups)."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
+from momentree.backends.kernels import kernel
 from momentree.core.ties import largest
 from momentree.objects import MixtureParameters
 
@@ -16,6 +17,7 @@ ROUNDING = 1e-13
 """A score below this, relative to the coefficients, is zero."""
 
 
+@kernel
 @dataclass(frozen=True)
 class LinearRule:
     """Assign x to the first of two sides if x . coef + intercept >= 0, coef = theta_1 - theta_2."""
@@ -71,6 +73,7 @@ class LinearRule:
         return LinearRule(_padded(self.coef), self.intercept)
 
 
+@kernel
 @dataclass(frozen=True)
 class ScoreRule:
     """Assign x to the side with the largest absolute score: argmax_i |d_i . x + c_i| (T eq. 6.11).

@@ -13,6 +13,7 @@ from momentree._validation import check_shape
 from momentree.assignment._base import BlockAssigner
 from momentree.assignment.rules import Rule
 from momentree.backends import Block
+from momentree.backends.kernels import kernel
 from momentree.exceptions import InvalidDataError
 from momentree.objects import MixtureParameters
 
@@ -101,6 +102,7 @@ class OfRules:
         return np.split(found, ends, axis=1)[:-1]
 
 
+@kernel
 class RuleLabels(OfRules):
     """The leaf of each row, shape (n,)."""
 
@@ -115,6 +117,7 @@ class RuleLabels(OfRules):
         return np.asarray(-1 - at)
 
 
+@kernel
 class RuleProbabilities(OfRules):
     """The probability of each leaf for each row, shape (n, n_groups)."""
 

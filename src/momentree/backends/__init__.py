@@ -1,13 +1,12 @@
 """Sums over rows: kernels on row blocks, run on threads in a fixed order."""
 
 from momentree.backends.answers import answers_kept
-from momentree.backends.base import Kernel, RowArray, Rows
+from momentree.backends.base import Kernel, RowArray, Rows, RowsRead, count_pass, counted_passes
 from momentree.backends.block import Block
 from momentree.backends.file_rows import FileRows, in_files
 from momentree.backends.kernels import use_kernels
 from momentree.backends.lifted import LiftedRows
-from momentree.backends.passes import RowsRead, count_pass, counted_passes
-from momentree.backends.room import group_totals, parted, with_room
+from momentree.backends.products import group_totals, parted, with_room
 from momentree.backends.rounds import NextRound, Rounds, Sites, next_round
 from momentree.backends.row_order import RowSampler, in_canonical_order, in_given_order, ordered
 from momentree.backends.rows import RowBlocks

@@ -16,8 +16,7 @@ import numpy as np
 
 from momentree._files import atomic_write
 from momentree._types import Floats
-from momentree.backends.base import Kernel
-from momentree.backends.passes import count_pass
+from momentree.backends.base import Kernel, count_pass
 from momentree.core.container import DAMAGE
 from momentree.core.pages import digest
 from momentree.exceptions import MomentreeError
@@ -127,14 +126,14 @@ def answers_kept(folder: str | PathLike[str]) -> Iterator[None]:
     >>> from pathlib import Path
     >>> import scipy.sparse as sp
     >>> from momentree.backends import FileRows, answers_kept
-    >>> from momentree.backends.products import Stored
+    >>> from momentree.backends.products import stored_values
     >>> rows = FileRows(sp.eye_array(4, format="csr"))
     >>> with tempfile.TemporaryDirectory() as place:
     ...     folder = Path(place) / "answers"
     ...     with answers_kept(folder):
-    ...         first = rows.sum(Stored())
+    ...         first = rows.sum(stored_values)
     ...     with answers_kept(folder):  # reads the file
-    ...         again = rows.sum(Stored())
+    ...         again = rows.sum(stored_values)
     ...     len(list(folder.iterdir())), int(again[0])
     (1, 4)
     """

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeAlias
 
 import numpy as np
 
+import momentree.backends.products as products
 from momentree._types import Floats, Ints
 from momentree.backends.block import Block
-from momentree.backends.passes import uncounted_passes
-from momentree.backends.products import (
-    Given,
-    GroupSizes,
-    GroupSums,
-    Ones,
-    Product,
-    Stored,
-    Total,
-)
+from momentree.backends.kernels import kernel
 from momentree.exceptions import InvalidDataError
 
 RowArray: TypeAlias = Any
@@ -53,6 +47,11 @@ class Rows(ABC):
     """Whether single rows and row arrays may be brought to this machine."""
     few_rounds: bool = False
     """Whether fewer passes over the data are worth larger sums."""
+
+    @property
+    def local(self) -> Any:
+        """The rows as row blocks if they are on this machine, in memory or in files, else None."""
+        return None
 
     @abstractmethod
     def sum(self, kernel: Kernel, *arrays: RowArray) -> Floats:
@@ -133,12 +132,12 @@ class Rows(ABC):
             The values in row order, stored as the results of :meth:`map` are.
         """
         with uncounted_passes():
-            return self.map(OfArrays(function), *arrays)
+            return self.map(partial(of_arrays, function=function), *arrays)
 
     @cached_property
     def _stored(self) -> Floats:
         """Numbers of stored values, those not in a table of values, and those not whole."""
-        return self.sum(Stored())
+        return self.sum(products.stored_values)
 
     @property
     def nnz(self) -> int:
@@ -153,7 +152,7 @@ class Rows(ABC):
     @cached_property
     def row_sums(self) -> RowArray:
         """Sum of each row, shape (n_rows,)."""
-        return self.map(Product(np.ones(self.shape[1])))
+        return self.map(partial(products.product, V=np.ones(self.shape[1])))
 
     def pieces(self) -> Iterator[Any]:
         """Yield the rows in order, as CSR arrays.
@@ -223,7 +222,7 @@ class Rows(ABC):
 
     def ones(self) -> RowArray:
         """Return a row array of ones."""
-        return self.map(Ones())
+        return self.map(products.ones)
 
     def placed(self, values: RowArray) -> RowArray:
         """Return a row array that is where the rows are, so that it is moved only once.
@@ -238,7 +237,7 @@ class Rows(ABC):
         row array
             The same entries.
         """
-        return self.map(Given(), values)
+        return self.map(products.given, values)
 
     def total(self, values: RowArray) -> Floats:
         """Return the sum of a row array over its rows.
@@ -253,7 +252,7 @@ class Rows(ABC):
         ndarray of shape (...)
             The sum, without the first axis.
         """
-        return self.sum(Total(), values)
+        return self.sum(products.total, values)
 
     def group_sums(self, labels: RowArray, n_groups: int, weight: RowArray) -> Floats:
         """Return the weighted column sums of groups of rows.
@@ -272,7 +271,7 @@ class Rows(ABC):
         ndarray of shape (p, n_groups)
             Sums in columns, one per group.
         """
-        sums = self.sum(GroupSums(n_groups), labels, weight)
+        sums = self.sum(partial(products.group_sums, n_groups=n_groups), labels, weight)
         return np.ascontiguousarray(sums[..., 0].T)
 
     def group_sizes(self, labels: RowArray, n_groups: int, weight: RowArray) -> Floats:
@@ -292,7 +291,7 @@ class Rows(ABC):
         ndarray of shape (n_groups,)
             Total weights.
         """
-        return self.sum(GroupSizes(n_groups), labels, weight)
+        return self.sum(partial(products.group_sizes, n_groups=n_groups), labels, weight)
 
 
 class DerivedRows(Rows):
@@ -343,6 +342,7 @@ class DerivedRows(Rows):
         return derived, *given
 
 
+@kernel
 @dataclass(frozen=True)
 class OfDerived:
     """A kernel of rows that are derived from those stored."""
@@ -363,16 +363,88 @@ class OfDerived:
             factor, *others = arrays
             data, arrays = data * np.repeat(factor, np.diff(indptr)), tuple(others)
         derived = B.with_data(data)
-        derived.total, derived.scratch = B.total, B.scratch
+        derived.total, derived.spare = B.total, B.spare
         return self.kernel(derived, *arrays)
 
 
-@dataclass(frozen=True)
-class OfArrays:
-    """A kernel that ignores the block."""
+@kernel
+def of_arrays(_: Block, *arrays: Any, function: Callable[..., Any]) -> Any:
+    """Return a function of the entries of row arrays alone."""
+    return function(*arrays)
 
-    function: Callable[..., Any]
 
-    def __call__(self, B: Block, *arrays: Any) -> Any:  # noqa: ARG002
-        """Return the function of the entries of row arrays."""
-        return self.function(*arrays)
+# --- how often a computation reads the data --------------------------------------------------
+
+
+@dataclass
+class RowsRead:
+    """How many rows were read.
+
+    Attributes
+    ----------
+    n_rows : int
+        Sum over all passes of the number of rows that a pass read.
+    """
+
+    n_rows: int = 0
+
+
+_counting: ContextVar[tuple[RowsRead, ...]] = ContextVar("momentree_rows_read", default=())
+
+
+@contextmanager
+def counted_passes() -> Iterator[RowsRead]:
+    """Count the rows that sums and maps over rows read within a ``with`` block.
+
+    Yields
+    ------
+    RowsRead
+        The count so far. Divided by the number of rows of the data, it is the number of passes over
+        them; a pass over a part of the rows is a fraction of one.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from momentree.backends import RowBlocks, counted_passes
+    >>> rows = RowBlocks(sp.eye_array(4, format="csr"))
+    >>> with counted_passes() as read:
+    ...     sums = rows.take(np.array([0, 1])).row_sums, rows.row_sums
+    >>> read.n_rows / 4
+    1.5
+    """
+    read = RowsRead()
+    before = _counting.set((*_counting.get(), read))
+    try:
+        yield read
+    finally:
+        _counting.reset(before)
+
+
+@contextmanager
+def uncounted_passes() -> Iterator[None]:
+    """Count no rows within a ``with`` block, which reads no data or whose passes are counted.
+
+    Dask passes the count on to its threads, but not to other processes, so neither may add to it.
+
+    Yields
+    ------
+    None
+        The block runs.
+    """
+    before = _counting.set(())
+    try:
+        yield
+    finally:
+        _counting.reset(before)
+
+
+def count_pass(n_rows: int) -> None:
+    """Count a pass over rows, which every kind of rows does for each sum or map.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows read.
+    """
+    for read in _counting.get():
+        read.n_rows += n_rows

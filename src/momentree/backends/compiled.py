@@ -1,8 +1,6 @@
-"""Products with rows in CSR form, compiled by Numba: the same as `reference`, up to rounding.
+"""Products with rows in CSR form, compiled by Numba: the same as those of `Block`, up to rounding.
 
-Values are read in the type in which they are stored, and up to eight columns are computed at once.
-
-Each function adds its result to `out` and returns it.
+Up to eight columns are computed at once.
 """
 
 # mypy: disable-error-code="no-untyped-def, untyped-decorator"
@@ -19,12 +17,9 @@ import numpy as np
 from numba import njit
 from numpy.lib.stride_tricks import as_strided
 
-import momentree.backends.reference as reference
 from momentree._types import Floats, Ints
-from momentree.backends.csr import Csr
-from momentree.backends.exponential import exponentials
-from momentree.backends.members import Members
-from momentree.backends.vectors import add, add_product, add_to, load, scale, zeros
+from momentree.backends.block import Block, Members
+from momentree.backends.vectors import add, add_product, add_to, exponentials, load, scale, zeros
 
 BATCH = 64
 """Rows whose probabilities are computed at once."""
@@ -36,121 +31,97 @@ more than rounding. If at most two or a quarter remain, each is added alone."""
 U = np.uintp  # positions: Numba tests whether signed ones are negative
 
 
-def add_dot(rows: Csr, V: Floats, out: Floats) -> Floats:
-    """Add B V."""
-    _run(_dot, rows, None, V, _factor(rows), out)
-    return out
+class CompiledBlock(Block):
+    """A block of rows whose products are compiled, and read values as they are stored."""
 
+    def _add_dot(self, V: Floats, out: Floats) -> Floats:
+        return self._run(_dot, None, V, self._ones_or_factor, out)
 
-def add_tdot(rows: Csr, Z: Floats, out: Floats) -> Floats:
-    """Add B^T Z."""
-    _run(_tdot, rows, None, Z, _factor(rows), out)
-    return out
+    def _add_tdot(self, Z: Floats, out: Floats) -> Floats:
+        return self._run(_tdot, None, Z, self._ones_or_factor, out)
 
+    def _add_gram(self, V: Floats, r: Floats, out: Floats) -> Floats:
+        return self._run(_gram, None, V, self._squared(r), out)
 
-def add_gram(rows: Csr, V: Floats, r: Floats, out: Floats) -> Floats:
-    """Add B^T (r * (B V))."""
-    _run(_gram, rows, None, V, _weights(rows, r), out)
-    return out
+    def _add_own_dot(self, V: Floats, members: Members, out: Floats) -> Floats:
+        return self._run(_dot, members, V, self._ones_or_factor, out)
 
+    def _add_own_tdot(self, Z: Floats, members: Members, out: Floats) -> Floats:
+        return self._run(_tdot, members, Z, self._ones_or_factor, out)
 
-def add_own_dot(rows: Csr, V: Floats, members: Members, out: Floats) -> Floats:
-    """Add the product of each row and the matrix of its group."""
-    _run(_dot, rows, members, V, _factor(rows), out)
-    return out
+    def _add_own_gram(self, V: Floats, members: Members, r: Floats, out: Floats) -> Floats:
+        return self._run(_gram, members, V, self._squared(r), out)
 
+    def _add_own_sums(
+        self, V: Floats, members: Members, r: Floats, Z: Floats, out: Floats
+    ) -> Floats:
+        return self._run(_sums, members, V, self._squared(r), out, Z, self._ones_or_factor)
 
-def add_own_tdot(rows: Csr, Z: Floats, members: Members, out: Floats) -> Floats:
-    """Add the product of each group of rows, transposed, with its rows of Z."""
-    _run(_tdot, rows, members, Z, _factor(rows), out)
-    return out
+    def _add_own_slices(
+        self, V: Floats, members: Members, r: Floats, u: Floats, k: int, out: Floats
+    ) -> Floats:
+        factor = self._ones_or_factor
+        return self._run(_slices, members, V, r * factor, out, u, factor, k)
 
+    def _add_expected(
+        self, theta: Floats, offsets: Floats, v: Floats, out: Floats, labels: Ints | None
+    ) -> None:
+        if not theta.size:
+            super()._add_expected(theta, offsets, v, out, labels)
+            return
+        _compiled(_expected)(
+            self._stored,
+            self._indices,
+            self._pointers.astype(np.int64, copy=False),
+            self._values,
+            theta.ravel(),
+            theta.shape[1],
+            np.ascontiguousarray(offsets, dtype=np.float64),
+            v,
+            self._ones_or_factor,
+            out.ravel(),
+            np.empty(0, dtype=np.intp) if labels is None else labels,
+        )
 
-def add_own_gram(rows: Csr, V: Floats, members: Members, r: Floats, out: Floats) -> Floats:
-    """Add B_j^T (r_j * (B_j V_j)) for each group j."""
-    _run(_gram, rows, members, V, _weights(rows, r), out)
-    return out
+    # Arguments are of few types, so that little is compiled.
 
+    @property
+    def _ones_or_factor(self) -> Floats:
+        return np.ones(self.shape[0]) if self._factor is None else self._factor
 
-def add_own_sums(
-    rows: Csr, V: Floats, members: Members, r: Floats, Z: Floats, out: Floats
-) -> Floats:
-    """Add B_j^T [Z_j, r_j * (B_j V_j)] for each group j."""
-    _run(_sums, rows, members, V, _weights(rows, r), out, Z, _factor(rows))
-    return out
+    def _squared(self, r: Floats) -> Floats:
+        return r if self._factor is None else r * self._factor**2
 
-
-def add_own_slices(
-    rows: Csr, V: Floats, members: Members, r: Floats, u: Floats, k: int, out: Floats
-) -> Floats:
-    """Add the sums over rows in the slices of third moments; see `Block.own_slices`."""
-    factor = _factor(rows)
-    _run(_slices, rows, members, V, r * factor, out, u, factor, k)
-    return out
-
-
-def add_expected(
-    rows: Csr, theta: Floats, offsets: Floats, v: Floats, out: Floats, labels: Ints | None
-) -> None:
-    """Add what `Block.expected` returns, and write the largest component of each row to labels."""
-    if not theta.size:
-        reference.add_expected(rows, theta, offsets, v, out, labels)
-        return
-    _compiled(_expected)(
-        rows.stored,
-        rows.indices,
-        rows.pointers.astype(np.int64, copy=False),
-        rows.values,
-        theta.ravel(),
-        theta.shape[1],
-        np.ascontiguousarray(offsets, dtype=np.float64),
-        v,
-        _factor(rows),
-        out.ravel(),
-        np.empty(0, dtype=np.intp) if labels is None else labels,
-    )
-
-
-# --- arguments, of few types so that little is compiled -----------------------------------------
-
-
-def _factor(rows: Csr) -> Floats:
-    return np.ones(rows.shape[0]) if rows.row_factor is None else rows.row_factor
-
-
-def _weights(rows: Csr, r: Floats) -> Floats:
-    return r if rows.row_factor is None else r * rows.row_factor**2
-
-
-def _run(
-    function: Callable[..., None],
-    rows: Csr,
-    members: Members | None,
-    V: Floats,
-    r: Floats,
-    out: Floats,
-    *more: Any,
-) -> None:
-    if not (V.size and out.size and len(rows.stored)):
-        return
-    n = rows.shape[0]
-    if members is None:
-        order, own = np.arange(n), np.zeros(n, dtype=np.intp)
-    else:
-        order, own = members.order, members.own
-    _compiled(function)(
-        rows.stored,
-        rows.indices,
-        rows.pointers.astype(np.int64, copy=False),
-        rows.values,
-        order,
-        own,
-        *_flat(V),
-        r,
-        1 if V.ndim == 1 else V.shape[-1],
-        *_flat(out),
-        *more,
-    )
+    def _run(
+        self,
+        function: Callable[..., None],
+        members: Members | None,
+        V: Floats,
+        r: Floats,
+        out: Floats,
+        *more: Any,
+    ) -> Floats:
+        if not (V.size and out.size and len(self._stored)):
+            return out
+        n = self.shape[0]
+        if members is None:
+            order, own = np.arange(n), np.zeros(n, dtype=np.intp)
+        else:
+            order, own = members.order, members.own
+        _compiled(function)(
+            self._stored,
+            self._indices,
+            self._pointers.astype(np.int64, copy=False),
+            self._values,
+            order,
+            own,
+            *_flat(V),
+            r,
+            1 if V.ndim == 1 else V.shape[-1],
+            *_flat(out),
+            *more,
+        )
+        return out
 
 
 def _flat(V: Floats) -> tuple[Floats, int, int]:
@@ -350,23 +321,9 @@ def _expected(stored, indices, pointers, table, theta, m, offsets, v, r, out, la
         end = min(begin + BATCH, n)
         for i in range(begin, end):
             a, b = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
-            to, c = U(i - begin) * step, U(0)
+            to = U(i - begin) * step
             joint[to : to + step] = offsets
-            while c + U(8) <= m:
-                y = _gather8(stored, indices, table, a, b, theta, c, m)
-                add_to(joint, to + c, r[i], y)
-                c += U(8)
-            if c + U(4) <= m:
-                y = _gather4(stored, indices, table, a, b, theta, c, m)
-                add_to(joint, to + c, r[i], y)
-                c += U(4)
-            if c + U(2) <= m:
-                y = _gather2(stored, indices, table, a, b, theta, c, m)
-                add_to(joint, to + c, r[i], y)
-                c += U(2)
-            if c < m:
-                y = _gather1(stored, indices, table, a, b, theta, c, m)
-                add_to(joint, to + c, r[i], y)
+            _scores(stored, indices, table, a, b, theta, U(0), m, m, r[i], joint, to)
             largest, top = U(0), joint[to]
             for j in range(1, k):
                 if joint[to + U(j)] > top:
@@ -391,28 +348,13 @@ def _expected(stored, indices, pointers, table, theta, m, offsets, v, r, out, la
             for j in range(k):
                 joint[to + U(j)] *= weight
                 sizes[j] += joint[to + U(j)]
-            c = U(0)
-            if active <= some:
-                for e in range(active):
-                    only = U(at[e])
-                    y = scale(_load1(joint, to + only), r[i])
-                    _spread1(stored, indices, table, a, b, y, out, only, step)
+            if active > some:
+                _addition(stored, indices, table, a, b, joint, to, r[i], m, out, U(0), step)
                 continue
-            while c + U(8) <= m:
-                y = scale(_load8(joint, to + c), r[i])
-                _spread8(stored, indices, table, a, b, y, out, c, step)
-                c += U(8)
-            if c + U(4) <= m:
-                y = scale(_load4(joint, to + c), r[i])
-                _spread4(stored, indices, table, a, b, y, out, c, step)
-                c += U(4)
-            if c + U(2) <= m:
-                y = scale(_load2(joint, to + c), r[i])
-                _spread2(stored, indices, table, a, b, y, out, c, step)
-                c += U(2)
-            if c < m:
-                y = scale(_load1(joint, to + c), r[i])
-                _spread1(stored, indices, table, a, b, y, out, c, step)
+            for e in range(active):
+                only = U(at[e])
+                y = scale(_load1(joint, to + only), r[i])
+                _spread1(stored, indices, table, a, b, y, out, only, step)
     last = len(out) - k
     out[last] += likelihood
     for j in range(k):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -12,8 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from momentree._types import Floats, Ints
 from momentree._validation import check_feature_names, check_sample_weight
 from momentree._validation.arrays import MAX_COUNT, MIN_COUNT
+from momentree._validation.tables import refuse_count
 from momentree.backends.base import RowArray, Rows
 from momentree.backends.block import Block
+from momentree.backends.kernels import kernel
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
 
 PART = 1 << 14
@@ -52,28 +55,22 @@ class Contents:
     @classmethod
     def of(cls, rows: Rows, weight: RowArray) -> Contents:
         """Count the values of rows, given their weights: one pass."""
-        return cls(*rows.sum(ValueCounts(), weight).tolist())
+        return cls(*rows.sum(value_counts, weight).tolist())
 
 
-@dataclass(frozen=True)
-class ValueCounts:
-    """The numbers in `Contents`."""
-
-    def __call__(self, B: Block, weight: Floats) -> Floats:
-        """Return the numbers."""
-        data, _, indptr = B.csr
-        stored = sum((_kinds(part) for part in _parts(data)), np.zeros(5))
-        ends = indptr
-        if stored[0] < len(data):
-            ends = np.concatenate(([0], np.cumsum(data != 0)))[indptr]
-        filled, weighted = np.diff(ends) > 0, weight > 0
-        rows = [np.count_nonzero(kind) for kind in (filled, weighted, filled & weighted)]
-        return np.concatenate([stored, rows])
-
-
-def _parts(data: Floats) -> Iterator[Floats]:
-    """Yield parts of values, so small that arrays of their size stay in the cache."""
-    yield from (data[i : i + PART] for i in range(0, len(data), PART))
+@kernel
+def value_counts(B: Block, weight: Floats) -> Floats:
+    """Return the numbers in `Contents`."""
+    data, _, indptr = B.csr
+    # In parts so small that arrays of their size stay in the cache.
+    parts = (data[i : i + PART] for i in range(0, len(data), PART))
+    stored = sum(map(_kinds, parts), np.zeros(5))
+    ends = indptr
+    if stored[0] < len(data):
+        ends = np.concatenate(([0], np.cumsum(data != 0)))[indptr]
+    filled, weighted = np.diff(ends) > 0, weight > 0
+    rows = [np.count_nonzero(kind) for kind in (filled, weighted, filled & weighted)]
+    return np.concatenate([stored, rows])
 
 
 def _kinds(data: Floats) -> Floats:
@@ -91,23 +88,16 @@ def _no_count(data: Floats) -> NDArray[np.bool_]:
         return np.asarray(~(((data >= MIN_COUNT) & (data <= MAX_COUNT)) | (data == 0)))
 
 
-@dataclass(frozen=True)
-class _FirstBad:
-    """Column and value of the first bad value of each row, shape (n, 2); column -1 if none is."""
-
-    binary: bool
-
-    def __call__(self, B: Block) -> Floats:
-        data, indices, indptr = B.csr
-        bad = _no_count(data)
-        if self.binary:
-            bad = ~((data == 0) | (data == 1) | np.isnan(data))
-        at = np.flatnonzero(bad)
-        row = np.searchsorted(indptr, at, side="right") - 1
-        out = np.full((B.shape[0], 2), -1.0)
-        row, first = np.unique(row, return_index=True)
-        out[row] = np.stack([indices[at[first]], data[at[first]]], axis=1)
-        return out
+def _first_bad(B: Block, *, binary: bool) -> Floats:
+    """Return column and value of the first bad value of each row, (n, 2); column -1 if none is."""
+    data, indices, indptr = B.csr
+    bad = ~((data == 0) | (data == 1) | np.isnan(data)) if binary else _no_count(data)
+    at = np.flatnonzero(bad)
+    row = np.searchsorted(indptr, at, side="right") - 1
+    out = np.full((B.shape[0], 2), -1.0)
+    row, first = np.unique(row, return_index=True)
+    out[row] = np.stack([indices[at[first]], data[at[first]]], axis=1)
+    return out
 
 
 def row_weights(rows: Rows, sample_weight: ArrayLike | None) -> RowArray:
@@ -127,6 +117,7 @@ def filled_labels(rows: Rows, labels: RowArray) -> RowArray:
     return rows.each(label_if_filled, labels, rows.row_sums)
 
 
+@kernel
 def weight_if_filled(weight: Floats, row_sums: Floats) -> Floats:
     """Return the weights of rows, 0 for those without values."""
     return np.where(row_sums > 0, weight, 0.0)
@@ -200,16 +191,10 @@ def _refuse(rows: Rows, *, binary: bool) -> None:
     """Raise the error of the first bad value."""
     if not rows.gives_rows:
         raise InvalidDataError("bad_values_elsewhere")
-    found = np.asarray(rows.map(_FirstBad(binary)))
+    found = np.asarray(rows.map(partial(_first_bad, binary=binary)))
     row = int(np.argmax(found[:, 0] >= 0))
     value = float(found[row, 1])
     cell: dict[str, Any] = {"row": row, "column": int(found[row, 0]), "value": value}
     if binary:
         raise InvalidDataError("negative_not_binary" if value < 0 else "not_binary", **cell)
-    if value < 0:
-        raise InvalidDataError("negative_count", **cell)
-    if value < MIN_COUNT:
-        raise InvalidDataError("tiny_count", smallest=MIN_COUNT, **cell)
-    if np.isfinite(value):
-        raise InvalidDataError("huge_count", largest=MAX_COUNT, **cell)
-    raise InvalidDataError("missing_count", **cell)
+    refuse_count(cell)

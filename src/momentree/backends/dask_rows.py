@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from momentree._types import Floats, Ints
 from momentree._validation import check_canonical, check_shape
-from momentree.backends.base import Kernel, RowArray, Rows
+from momentree.backends.base import Kernel, RowArray, Rows, count_pass
 from momentree.backends.dask_tasks import (
     Tasks,
     Value,
@@ -25,7 +25,6 @@ from momentree.backends.dask_tasks import (
     persisted,
     value_of,
 )
-from momentree.backends.passes import count_pass
 from momentree.backends.rows import RowBlocks
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
 

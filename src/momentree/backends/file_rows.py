@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from momentree._types import Floats, Ints
+from momentree._types import Floats
 from momentree.backends.answers import kept_answer
 from momentree.backends.base import Kernel, RowArray, Rows
 from momentree.backends.row_order import SORTED_NNZ
@@ -32,6 +32,11 @@ class FileRows(Rows):
     def __init__(self, X: Any) -> None:
         self.blocks = X if isinstance(X, RowBlocks) else RowBlocks(X)
         self.shape = self.blocks.shape
+
+    @property
+    def local(self) -> RowBlocks:
+        """The same rows, whose results stay in memory."""
+        return self.blocks
 
     @property
     def nnz(self) -> int:
@@ -102,9 +107,9 @@ class FileRows(Rows):
             out.row_sums = self.each(np.multiply, row_factor, self.row_sums)
         return out
 
-    def pieces(self, at: Ints | None = None) -> Iterator[Any]:
-        """Yield the rows, or some of them, as one CSR array; see :meth:`Rows.pieces`."""
-        yield (self.blocks if at is None else self.blocks.take(at)).matrix
+    def pieces(self) -> Iterator[Any]:
+        """Yield the rows as one CSR array; see :meth:`Rows.pieces`."""
+        yield self.blocks.matrix
 
 
 def in_files(X: Any) -> FileRows | None:

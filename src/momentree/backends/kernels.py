@@ -1,18 +1,62 @@
-"""The choice between compiled kernels, which are optional, and SciPy's functions."""
+"""Kernels, the questions about rows, and the choice of what computes their products.
+
+A kernel is a function of a block of rows and of the entries of row arrays for these rows. Its
+keyword-only arguments are its parameters, which `functools.partial` binds.
+"""
 
 from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from types import ModuleType
-from typing import Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
-import momentree.backends.reference as scipy_products
+from momentree.backends.block import Block
 from momentree.exceptions import InvalidParameterError
+
+K = TypeVar("K", bound=Callable[..., Any])
+
+KERNELS: dict[str, Callable[..., Any]] = {}
+"""All that a question to another site may contain, by module (below the package) and name."""
+
+
+def kernel(question: K) -> K:
+    """Register a kernel, a part of one, or a function of values, so that other sites answer it.
+
+    Parameters
+    ----------
+    question : function or frozen dataclass
+        Its module shows the formula. Sites receive its name and its parameters, never code.
+
+    Returns
+    -------
+    function or frozen dataclass
+        The same object.
+    """
+    KERNELS[name_of(question)] = question
+    return question
+
+
+def name_of(question: Callable[..., Any]) -> str:
+    """Return the name of a kernel, by which it is registered.
+
+    Parameters
+    ----------
+    question : function or class
+        A kernel.
+
+    Returns
+    -------
+    str
+        Its module, below the package, and its name.
+    """
+    return f"{question.__module__.removeprefix('momentree.')}.{question.__qualname__}"
+
+
+# --- compiled products, which are optional --------------------------------------------------------
 
 Kernels = Literal["auto", "numba", "scipy"]
 
@@ -66,21 +110,17 @@ def use_kernels(kernels: Kernels) -> Iterator[None]:
         _choice.reset(before)
 
 
-def chosen(nnz: int) -> Kernels:
-    """Return which functions to use for a table of `nnz` stored values: "numba" or "scipy"."""
+def block_type(nnz: int) -> type[Block]:
+    """Return what computes the products of a table of `nnz` stored values."""
     kernels = _choice.get()
     if kernels is None:
         kernels = _check("MOMENTREE_KERNELS", os.environ.get("MOMENTREE_KERNELS") or "auto")
-    if kernels == "auto":
-        return "numba" if nnz >= COMPILED_NNZ and _load()[0] else "scipy"
-    if kernels == "numba" and not _load()[0]:
-        raise InvalidParameterError("numba_not_loaded", error=_load()[1])
-    return kernels
-
-
-def products(kernels: Kernels) -> ModuleType:
-    """Return the module with these functions."""
-    return (_load()[0] if kernels == "numba" else None) or scipy_products
+    if kernels == "scipy" or (kernels == "auto" and nnz < COMPILED_NNZ):
+        return Block
+    compiled, error = _load()
+    if compiled is None and kernels == "numba":
+        raise InvalidParameterError("numba_not_loaded", error=error)
+    return compiled or Block
 
 
 def _check(name: str, value: str) -> Kernels:
@@ -91,9 +131,9 @@ def _check(name: str, value: str) -> Kernels:
 
 
 @cache
-def _load() -> tuple[ModuleType | None, str]:
+def _load() -> tuple[type[Block] | None, str]:
     """Return the compiled products, or the reason why they cannot be loaded."""
     try:
-        return importlib.import_module("momentree.backends.compiled"), ""
+        return importlib.import_module("momentree.backends.compiled").CompiledBlock, ""
     except Exception as error:
         return None, str(error)

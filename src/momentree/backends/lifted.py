@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from momentree._types import Floats, Ints
-from momentree.backends.block import Block
-from momentree.backends.rows import DENSE_VALUES, RowBlocks
+from momentree.backends.block import Block, DenseBlock
+from momentree.backends.rows import MAX_DENSE_VALUES, RowBlocks
 
 BLOCK_VALUES = 1 << 18
 """Statistics per block: 2 MB."""
@@ -47,7 +47,7 @@ class LiftedRows(RowBlocks):
     @property
     def kept(self) -> bool:
         """Whether statistics are kept."""
-        return self.shape[0] * self.shape[1] <= DENSE_VALUES
+        return self.shape[0] * self.shape[1] <= MAX_DENSE_VALUES
 
     @property
     def nnz(self) -> int:
@@ -86,7 +86,7 @@ class LiftedRows(RowBlocks):
         found = self._kept.get(at.start)
         if found is None:
             values = self._lift(self.dense[at])
-            found = Block(at, values.ravel(), NO_INDICES, NO_INDICES, self.shape[1], values)
+            found = DenseBlock(at, values.ravel(), NO_INDICES, NO_INDICES, self.shape[1], values)
             if self.kept:
                 self._kept[at.start] = found
         return found

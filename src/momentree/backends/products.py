@@ -2,125 +2,144 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from momentree._types import Floats, Ints
 from momentree.backends.block import Block
-from momentree.backends.room import group_totals
+from momentree.backends.kernels import kernel
 from momentree.core.ties import largest
 
-LISTED = (1 << 16) - 1
+MAX_LISTED = (1 << 16) - 1
 """Largest whole number for a table of values."""
 
 
-@dataclass(frozen=True, eq=False)
-class Product:
-    """B V, for V of shape (d,) or (d, m)."""
-
-    V: Floats
-
-    def __call__(self, B: Block) -> Floats:
-        """Return the product."""
-        return B.dot(self.V)
+@kernel
+def product(B: Block, *, V: Floats) -> Floats:
+    """Return B V, for V of shape (d,) or (d, m)."""
+    return B.dot(V)
 
 
-@dataclass(frozen=True)
-class TransposedProduct:
-    """B^T Z, for a row array Z of shape (n,) or (n, m)."""
-
-    def __call__(self, B: Block, Z: Floats) -> Floats:
-        """Return the product."""
-        return B.tdot(Z, out=B.total)
+@kernel
+def transposed_product(B: Block, Z: Floats) -> Floats:
+    """Return B^T Z, for a row array Z of shape (n,) or (n, m)."""
+    return B.tdot(Z, out=B.total)
 
 
-@dataclass(frozen=True)
-class Ones:
-    """The number one for each row."""
-
-    def __call__(self, B: Block) -> Floats:
-        """Return ones for the rows of the block."""
-        return np.ones(B.shape[0])
+@kernel
+def ones(B: Block) -> Floats:
+    """Return the number one for each row."""
+    return np.ones(B.shape[0])
 
 
-@dataclass(frozen=True)
-class Stored:
-    """How many values are stored, are no whole numbers from 0 to 65,535, and are not whole."""
-
-    def __call__(self, B: Block) -> Floats:
-        """Return the numbers in a block."""
-        data = B.csr[0]
-        fraction = data != np.floor(data)
-        unlisted = fraction | ~((data >= 0) & (data <= LISTED))
-        numbers = len(data), np.count_nonzero(unlisted), np.count_nonzero(fraction)
-        return np.array(numbers, dtype=np.float64)
+@kernel
+def stored_values(B: Block) -> Floats:
+    """Count the stored values, those not whole and from 0 to 65,535, and those not whole."""
+    data = B.csr[0]
+    fraction = data != np.floor(data)
+    unlisted = fraction | ~((data >= 0) & (data <= MAX_LISTED))
+    numbers = len(data), np.count_nonzero(unlisted), np.count_nonzero(fraction)
+    return np.array(numbers, dtype=np.float64)
 
 
-@dataclass(frozen=True)
-class Given:
-    """A row array itself: `map` moves it to where the rows are."""
-
-    def __call__(self, B: Block, values: Floats) -> Floats:  # noqa: ARG002
-        """Return the entries of the rows of the block."""
-        return values
+@kernel
+def given(_: Block, values: Floats) -> Floats:
+    """Return a row array itself: `map` moves it to where the rows are."""
+    return values
 
 
-@dataclass(frozen=True)
-class Total:
-    """The sum of a row array over its rows."""
-
-    def __call__(self, B: Block, values: Floats) -> Floats:  # noqa: ARG002
-        """Return the sum, an array without the first axis."""
-        return np.array(values.sum(axis=0), dtype=np.float64)
+@kernel
+def total(_: Block, values: Floats) -> Floats:
+    """Return the sum of a row array over its rows, an array without the first axis."""
+    return np.array(values.sum(axis=0), dtype=np.float64)
 
 
-@dataclass(frozen=True)
-class LargestColumn:
-    """The column of the largest entry of each row of a row array, shape (n,)."""
-
-    def __call__(self, B: Block, values: Floats) -> Ints:  # noqa: ARG002
-        """Return the columns for the rows of the block."""
-        return np.asarray(largest(values))
+@kernel
+def largest_column(_: Block, values: Floats) -> Ints:
+    """Return the column of the largest entry of each row of a row array, shape (n,)."""
+    return np.asarray(largest(values))
 
 
-@dataclass(frozen=True, eq=False)
-class Renumbered:
-    """New numbers of groups, shape (n,): group i becomes `to[i]`."""
-
-    to: Ints
-
-    def __call__(self, B: Block, labels: Ints) -> Ints:  # noqa: ARG002
-        """Return the numbers for the rows of the block."""
-        return np.asarray(self.to[labels])
+@kernel
+def renumbered(_: Block, labels: Ints, *, to: Ints) -> Ints:
+    """Return new numbers of groups, shape (n,): group i becomes `to[i]`."""
+    return np.asarray(to[labels])
 
 
-@dataclass(frozen=True)
-class Dot:
-    """The sum of the products of two row arrays."""
-
-    def __call__(self, B: Block, first: Floats, second: Floats) -> Floats:  # noqa: ARG002
-        """Return the sum over the rows of the block."""
-        return np.array(first @ second, dtype=np.float64)
+@kernel
+def dot(_: Block, first: Floats, second: Floats) -> Floats:
+    """Return the sum of the products of two row arrays."""
+    return np.array(first @ second, dtype=np.float64)
 
 
-@dataclass(frozen=True)
-class GroupSums:
-    """The weighted column sums of groups of rows, shape (n_groups, d, 1)."""
-
-    n_groups: int
-
-    def __call__(self, B: Block, labels: Ints, weight: Floats) -> Floats:
-        """Return the sums of a block, given the group and the weight of each row."""
-        return B.own_tdot(weight[:, None], labels, self.n_groups, out=B.total)
+@kernel
+def group_sums(B: Block, labels: Ints, weight: Floats, *, n_groups: int) -> Floats:
+    """Return the weighted column sums of groups of rows, shape (n_groups, d, 1)."""
+    return B.own_tdot(weight[:, None], labels, n_groups, out=B.total)
 
 
-@dataclass(frozen=True)
-class GroupSizes:
-    """The total weight of each group of rows, shape (n_groups,)."""
+@kernel
+def group_sizes(_: Block, labels: Ints, weight: Floats, *, n_groups: int) -> Floats:
+    """Return the total weight of each group of rows, shape (n_groups,)."""
+    return group_totals(labels, weight, n_groups)
 
-    n_groups: int
 
-    def __call__(self, B: Block, labels: Ints, weight: Floats) -> Floats:  # noqa: ARG002
-        """Return the sizes in a block, given the group and the weight of each row."""
-        return group_totals(labels, weight, self.n_groups)
+def group_totals(own: Ints, values: Floats, n_groups: int) -> Floats:
+    """Return the sum of the values of each group.
+
+    Parameters
+    ----------
+    own : ndarray of int of shape (n,)
+        Group of each value; -1 for none.
+    values : ndarray of shape (n,)
+        The values.
+    n_groups : int
+        Number of groups.
+
+    Returns
+    -------
+    ndarray of shape (n_groups,)
+        The sums.
+    """
+    # Values without a group are counted in front.
+    return np.bincount(own + 1, values, minlength=n_groups + 1)[1:].astype(np.float64, copy=False)
+
+
+def with_room(B: Block, g: int, m: int, n_more: int) -> tuple[Floats, Floats, Floats]:
+    """Return an array for sums over the rows of a block, and two parts of it to add to.
+
+    Parameters
+    ----------
+    B : Block
+        Its running total is continued if it has one.
+    g, m : int
+        Numbers of groups and of columns.
+    n_more : int
+        How many more numbers there are.
+
+    Returns
+    -------
+    tuple of three ndarrays
+        The array to be returned by the kernel, its part of shape (g, d, m) for ``own_tdot``, and
+        one of shape (n_more,).
+    """
+    whole = B.zeros((g * B.shape[1] * m + n_more,)) if B.total is None else B.total
+    return whole, *parted(whole, g, m, n_more)
+
+
+def parted(whole: Floats, g: int, m: int, n_more: int) -> tuple[Floats, Floats]:
+    """Return the two parts of a sum of such arrays.
+
+    Parameters
+    ----------
+    whole : ndarray
+        The sum over all blocks.
+    g, m, n_more : int
+        As in :func:`with_room`.
+
+    Returns
+    -------
+    tuple of two ndarrays
+        Sums of shape (g, d, m), or (g, 0, 0) without columns, and the other numbers.
+    """
+    end = len(whole) - n_more
+    return whole[:end].reshape(g, end // (g * m) if m else 0, m), whole[end:]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from contextlib import suppress
+from dataclasses import fields, is_dataclass
+from functools import partial
 from importlib import import_module
 from types import FunctionType
 from typing import Any
@@ -10,45 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree.backends.kernels import KERNELS, name_of
 from momentree.core.container import Arrays, container_bytes, reading
 from momentree.exceptions import InvalidDataError, ReadError
 
 FORMAT = "momentree-question"
 
-_ROOMS = {
-    "backends.base": "OfArrays OfDerived",
-    "backends.contents": "ValueCounts weight_if_filled",
-    "backends.products": "Dot Given GroupSizes GroupSums LargestColumn Ones Product Renumbered "
-    "Stored Total TransposedProduct",
-    "preprocessing.burstiness": "LongDocuments Outsized RepeatSums",
-    "preprocessing.log_scaling": "CountPerToken TokenSums log2_of_one_more",
-    "preprocessing.feature_map": "Filled InverseLength SquaredLength",
-    "moments.augmented": "AugmentedCubes AugmentedPairs AugmentedSecondMoment AugmentedSums "
-    "ScaledWeights",
-    "moments.augmented_groups": "RawPairs RawProducts RawSums",
-    "moments.factorial": "ColumnTerms Cubes PairSums SecondMoment WeightedWords",
-    "moments.grouped": "GroupProducts GroupSlices MomentSums RowWeights",
-    "moments.pairs": "PairProducts",
-    "moments.sample_means": "Shares",
-    "moments.weighting": "DocumentSizes DocumentWeights SizeTotals",
-    "inference.posteriors": "LikeliestComponent LogJoint Responsibilities",
-    "inference.variational": "VariationalGammas",
-    "refinement.em": "Expectation WeightedSums",
-    "refinement.em_groups": "GroupSteps SumsAndWeights",
-    "assignment.nested": "NestedLabels NestedProbabilities",
-    "assignment.posteriors": "GroupProbabilities LikeliestGroup",
-    "assignment.tree_rules": "RuleLabels RuleProbabilities",
-    "assignment.rules": "LinearRule ScoreRule",
-    "tree.growth": "Divided Lookup",
-    "tree.split": "Inside Lookup2 ReplacedInside SidesByRule SumsOfSides Untied WeightInside",
-    "tree.stopping": "GroupOccurrences",
-}
-
-QUESTIONS: frozenset[str] = frozenset(
-    f"{room}.{name}" for room, names in _ROOMS.items() for name in names.split()
-)
-"""Kernels, their parts and functions of values that a question may contain. Each is a frozen
-dataclass or a function whose module shows the formula. Nothing else is ever executed at a site."""
+_ROOMS = ("backends", "preprocessing", "moments", "inference", "refinement", "assignment", "tree")
+"""Rooms with kernels; a question loads the module of its kernel if it is one of them."""
 
 
 def encoded(question: dict[str, Any]) -> bytes:
@@ -57,7 +28,7 @@ def encoded(question: dict[str, Any]) -> bytes:
     Parameters
     ----------
     question : dict
-        Numbers, strings, arrays, lists and dictionaries of these, and kernels of `QUESTIONS`.
+        Numbers, strings, arrays, lists and dictionaries of these, and kernels of `KERNELS`.
 
     Returns
     -------
@@ -89,7 +60,7 @@ def decoded(content: bytes) -> Any:
     Raises
     ------
     ReadError
-        If the bytes are damaged, or contain a class that is not in `QUESTIONS`.
+        If the bytes are damaged, or contain a kernel that is not in `KERNELS`.
     """
     codes = {"unreadable": "damaged_question", "damaged": "damaged_question"}
     content = bytes(memoryview(content))  # never the name of a file
@@ -116,18 +87,22 @@ def _plain(value: Any, arrays: dict[str, NDArray[Any]]) -> Any:
         return {"list": [_plain(one, arrays) for one in value]}
     if isinstance(value, dict):
         return {"dict": {str(key): _plain(one, arrays) for key, one in value.items()}}
-    is_function = isinstance(value, FunctionType)
-    name = _name(value if is_function else type(value))
-    if name in QUESTIONS and is_function:
-        return {"function": name}
-    if name not in QUESTIONS:
+    name, parts = parts_of(value)
+    if name not in KERNELS:
         raise InvalidDataError("not_in_a_question", type=name)
-    parts = {field.name: _plain(getattr(value, field.name), arrays) for field in fields(value)}
-    return {"kernel": name, "parts": parts}
+    if parts is None:
+        return {"function": name}
+    return {"kernel": name, "parts": {key: _plain(one, arrays) for key, one in parts.items()}}
 
 
-def _name(kind: Any) -> str:
-    return f"{kind.__module__.removeprefix('momentree.')}.{kind.__qualname__}"
+def parts_of(kernel: Any) -> tuple[str, dict[str, Any] | None]:
+    """Return the name of a kernel and its parameters; None for a function alone."""
+    if isinstance(kernel, partial) and not kernel.args:
+        return name_of(kernel.func), kernel.keywords
+    if isinstance(kernel, FunctionType):
+        return name_of(kernel), None
+    values = fields(kernel) if is_dataclass(kernel) else ()
+    return name_of(type(kernel)), {one.name: getattr(kernel, one.name) for one in values}
 
 
 def _value(value: Any, arrays: Arrays) -> Any:
@@ -142,10 +117,18 @@ def _value(value: Any, arrays: Arrays) -> Any:
     if "dict" in value:
         return {key: _value(one, arrays) for key, one in value["dict"].items()}
     name = value["function"] if "function" in value else value["kernel"]
-    if name not in QUESTIONS:
-        raise ReadError("unknown_question", name=str(name))
-    module, _, kind = name.rpartition(".")
-    found: Any = getattr(import_module(f"momentree.{module}"), kind)
+    question = _registered(name)
     if "function" in value:
-        return found
-    return found(**{key: _value(one, arrays) for key, one in value["parts"].items()})
+        return question
+    parts = {key: _value(one, arrays) for key, one in value["parts"].items()}
+    return question(**parts) if isinstance(question, type) else partial(question, **parts)
+
+
+def _registered(name: Any) -> Any:
+    """Return a kernel by its name; load its module, one of this package, if needed."""
+    if isinstance(name, str) and name not in KERNELS and name.split(".")[0] in _ROOMS:
+        with suppress(ImportError):
+            import_module(f"momentree.{name.rpartition('.')[0]}")
+    if name not in KERNELS:
+        raise ReadError("unknown_question", name=str(name))
+    return KERNELS[name]

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from momentree._fit import warn_caller
 from momentree._types import Floats
-from momentree.backends.base import Kernel, RowArray, Rows
-from momentree.backends.passes import count_pass
+from momentree.backends.base import Kernel, RowArray, Rows, count_pass
 from momentree.backends.questions import decoded, encoded
 from momentree.backends.sites import DESCRIBE, State, fingerprint_of, states_of
 from momentree.exceptions import InvalidDataError, MomentreeError, MomentreeWarning
@@ -179,10 +178,10 @@ class Sites(RemoteRows):
     --------
     >>> import numpy as np
     >>> from momentree.backends import Site, Sites
-    >>> from momentree.backends.products import TransposedProduct
+    >>> from momentree.backends.products import transposed_product
     >>> X = np.random.default_rng(0).integers(0, 3, size=(90, 4))
     >>> sites = Sites([Site(part) for part in np.split(X, 3)])
-    >>> sites.shape, sites.sum(TransposedProduct(), np.ones(90)).tolist() == X.sum(axis=0).tolist()
+    >>> sites.shape, sites.sum(transposed_product, np.ones(90)).tolist() == X.sum(axis=0).tolist()
     ((90, 4), True)
     """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from momentree._types import Floats, Ints
 from momentree.backends.base import RowArray, Rows
-from momentree.backends.products import Product, TransposedProduct
+from momentree.backends.products import product, transposed_product
 from momentree.backends.rows import RowBlocks
 from momentree.core.pages import each_part, grouped, in_parts, mapped, picked, release
 
@@ -226,11 +227,11 @@ class RowSampler:
         return kept[1]
 
     def _made_keys(self) -> Floats:
-        columns = _column_keys(self.rows.sum(TransposedProduct(), self.sample_weight))
+        columns = _column_keys(self.rows.sum(transposed_product, self.sample_weight))
         here = isinstance(self.rows, RowBlocks) and not self.rows.is_mapped
         if "row_sums" in vars(self.rows) or not here:
-            return np.asarray(self.rows.map(Product(columns)))
-        both = self.rows.map(Product(np.stack([columns, np.ones(len(columns))], axis=1)))
+            return np.asarray(self.rows.map(partial(product, V=columns)))
+        both = self.rows.map(partial(product, V=np.stack([columns, np.ones(len(columns))], axis=1)))
         self.rows.row_sums = both[:, 1].copy()  # needed soon, in most fits
         return np.asarray(both[:, 0].copy())
 

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import pairwise
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -18,22 +19,13 @@ from numpy.typing import ArrayLike
 from scipy.sparse import _sparsetools
 
 from momentree._types import Floats, Ints
-from momentree._validation import check_integer
-from momentree.backends.base import Kernel, OfDerived, RowArray, Rows
-from momentree.backends.block import Block, Scratch
-from momentree.backends.division import (
-    LEAST_CHAINS,
-    N_CHAINS,
-    cuts_between_blocks,
-    in_chains,
-    n_chains,
-)
-from momentree.backends.kernels import Kernels, chosen, products
-from momentree.backends.passes import count_pass
-from momentree.backends.products import LISTED
-from momentree.backends.row_arrays import Collected, entries_of, factors_of, table_of
-from momentree.backends.threads import run
-from momentree.core.pages import in_parts, mapped, picked, release, release_at, windows
+from momentree._validation import check_integer, check_shape
+from momentree.backends.base import Kernel, OfDerived, RowArray, Rows, count_pass
+from momentree.backends.block import MAX_SPARE, Block, DenseBlock
+from momentree.backends.kernels import block_type
+from momentree.backends.products import MAX_LISTED
+from momentree.backends.threads import MAX_CHAINS, chains_of, cuts_between_blocks, n_chains, run
+from momentree.core import pages
 from momentree.core.progress import Detail
 from momentree.core.sparse import as_csr, extent
 from momentree.exceptions import InvalidDataError
@@ -45,8 +37,8 @@ ROWS_PER_TASK = 4096
 FULL = 1 / 12
 """Fraction of nonzero values from which dense products take less time than sparse ones, measured
 with eight columns or more."""
-DENSE_COLUMNS = 8
-DENSE_VALUES = 1 << 24
+MIN_DENSE_COLUMNS = 8
+MAX_DENSE_VALUES = 1 << 24
 """Values of a dense copy, at most: 128 MB."""
 
 
@@ -94,7 +86,7 @@ class RowBlocks(Rows):
 
     is_mapped = False
     """Whether the rows are mapped from files."""
-    _most_chains = N_CHAINS
+    _max_chains = MAX_CHAINS
 
     def __init__(
         self,
@@ -105,7 +97,7 @@ class RowBlocks(Rows):
         row_factor: ArrayLike | None = None,
     ) -> None:
         X = as_csr(X)
-        self._hold(X, block_nnz, table_of(X, values), factors_of(X, row_factor))
+        self._hold(X, block_nnz, _table_of(X, values), _factors_of(X, row_factor))
 
     def _hold(
         self,
@@ -113,7 +105,7 @@ class RowBlocks(Rows):
         block_nnz: int | None,
         values: Floats | None,
         row_factor: Floats | None,
-        kernels: Kernels | None = None,
+        block: type[Block] | None = None,
         cuts: Ints | None = None,
     ) -> None:
         """Set the attributes from a CSR array whose structure is sound."""
@@ -121,20 +113,27 @@ class RowBlocks(Rows):
         self._X, self._values, self._factor = X, values, row_factor
         self.shape: tuple[int, int] = (int(self._X.shape[0]), int(self._X.shape[1]))
         n, d = self.shape
-        self._block_nnz, self._kernels = block_nnz, kernels or chosen(X.nnz)
-        self.is_mapped = mapped(X.data) is not None
+        self._block_nnz, self._type = block_nnz, block or block_type(X.nnz)
+        self.is_mapped = pages.mapped(X.data) is not None
         self._full = bool(X.nnz == n * d and X.has_canonical_format)
-        self._cuts = cuts_between_blocks(X, self._kernels, block_nnz) if cuts is None else cuts
+        self._cuts = (
+            cuts_between_blocks(X, block_nnz, compiled=self.compiled) if cuts is None else cuts
+        )
         self._dense: dict[int, Floats] = {}  # by the first row of a block
         self._only: Block | None = None  # if there is only one, kept for small data
 
     def _like(self, X: Any, values: Floats | None, row_factor: Floats | None) -> RowBlocks:
         """Return other values in the same places, processed in the same blocks and way."""
         out = object.__new__(type(self))
-        out._hold(X, self._block_nnz, values, row_factor, self._kernels, self._cuts)
+        out._hold(X, self._block_nnz, values, row_factor, self._type, self._cuts)
         if X is self._X:
-            out._stored = self._stored
+            out._stored_numbers = self._stored_numbers
         return out
+
+    @property
+    def local(self) -> RowBlocks:
+        """These rows."""
+        return self
 
     @property
     def nnz(self) -> int:
@@ -216,7 +215,7 @@ class RowBlocks(Rows):
             The products.
         """
         factor = row_factor if self._factor is None else row_factor * self._factor
-        out = self._like(self._X, self._values, factors_of(self._X, factor))
+        out = self._like(self._X, self._values, _factors_of(self._X, factor))
         if "row_sums" in self.__dict__:
             out.row_sums = row_factor * self.row_sums
         return out
@@ -225,20 +224,20 @@ class RowBlocks(Rows):
     def _largest_whole(self) -> int | None:
         """Largest stored number if all are whole, from 0 to 65,535; otherwise None."""
         low, high = getattr(self._X, "ends", None) or extent(self._X.data)
-        return int(max(high, 0)) if low >= 0 and high <= LISTED and self.whole else None
+        return int(max(high, 0)) if low >= 0 and high <= MAX_LISTED and self.whole else None
 
     @cached_property
     def whole(self) -> bool:
         """Whether all stored values are whole numbers."""
         data = self._X.data
         return data.dtype.kind in "biu" or all(
-            bool((part % 1 == 0).all()) for part in in_parts(data, always=True)
+            bool((part % 1 == 0).all()) for part in pages.in_parts(data, always=True)
         )
 
     @property
     def compiled(self) -> bool:
         """Whether compiled kernels compute the products, rather than SciPy's functions."""
-        return self._kernels == "numba"
+        return self._type is not Block
 
     def for_products(self, n_columns: int) -> RowBlocks:
         """Return the same rows in the form for many products with matrices.
@@ -256,8 +255,8 @@ class RowBlocks(Rows):
             up to rounding.
         """
         n, d = self.shape
-        few_zeros = FULL * n * d <= self._X.nnz and 0 < n * d <= DENSE_VALUES
-        if self._full or self._dense or not few_zeros or n_columns < DENSE_COLUMNS:
+        few_zeros = FULL * n * d <= self._X.nnz and 0 < n * d <= MAX_DENSE_VALUES
+        if self._full or self._dense or not few_zeros or n_columns < MIN_DENSE_COLUMNS:
             return self
         held = self._like(self._X, self._values, self._factor)
         for at in self._blocks:
@@ -290,25 +289,25 @@ class RowBlocks(Rows):
             there, at = np.unique(rows, return_inverse=True)
             return self.take(there).take(at)
         part = object.__new__(type(self))
-        factor = None if self._factor is None else picked(self._factor, rows)
-        part._hold(self._rows(rows), self._block_nnz, self._values, factor, self._kernels)
+        factor = None if self._factor is None else pages.picked(self._factor, rows)
+        part._hold(self._rows(rows), self._block_nnz, self._values, factor, self._type)
         if "row_sums" in self.__dict__:  # already computed
-            part.row_sums = picked(self.row_sums, rows)
+            part.row_sums = pages.picked(self.row_sums, rows)
         return part
 
     def _rows(self, rows: Ints) -> Any:
         """Return a copy of rows as a CSR array, using several threads."""
         X = self._X
-        starts = picked(X.indptr, rows)
-        lengths = picked(X.indptr, rows + 1) - starts
+        starts = pages.picked(X.indptr, rows)
+        lengths = pages.picked(X.indptr, rows + 1) - starts
         indptr = np.zeros(len(rows) + 1, dtype=X.indptr.dtype)
         np.cumsum(lengths, out=indptr[1:])
         data, indices = np.empty(indptr[-1], X.data.dtype), np.empty(indptr[-1], X.indices.dtype)
         rows = rows.astype(X.indptr.dtype, copy=False)
         if self.is_mapped:
-            tasks = list(windows(X.indices, starts))
+            tasks = list(pages.windows(X.indices, starts))
         else:
-            n_tasks = min(N_CHAINS, len(rows) // ROWS_PER_TASK + 1)
+            n_tasks = min(MAX_CHAINS, len(rows) // ROWS_PER_TASK + 1)
             ends = np.linspace(0, len(rows), n_tasks + 1).astype(int)
             tasks = [slice(a, b) for a, b in pairwise(ends)]
 
@@ -318,9 +317,9 @@ class RowBlocks(Rows):
             _sparsetools.csr_row_index(
                 len(some), some, X.indptr, X.indices, X.data, indices[at], data[at]
             )
-            release_at(X.indptr, some)
+            pages.release_at(X.indptr, some)
             for array in (X.indices, X.data):
-                release_at(array, starts[part])
+                pages.release_at(array, starts[part])
 
         for _ in run(copy, len(tasks)):
             pass
@@ -331,47 +330,67 @@ class RowBlocks(Rows):
 
     def sum(self, kernel: Kernel, *arrays: RowArray) -> Floats:
         """Return the sum of a kernel over all blocks; see :meth:`Rows.sum`."""
-        if isinstance(kernel, OfDerived) and (derived := self._derived(kernel, arrays)):
-            rows, kernel, arrays = derived
-            return rows.sum(kernel, *arrays)
-        total: Floats = self._asked(None, kernel, arrays)[1]
-        return total
+        if isinstance(kernel, OfDerived):
+            rows, kernel, arrays = self._derived(kernel, arrays)
+            if rows is not self:
+                return rows.sum(kernel, *arrays)
+        if len(self._cuts) != 2 or self.is_mapped:
+            total: Floats = self._ask(None, kernel, arrays)[1]
+            return total
+        count_pass(self.shape[0])
+        (at,) = self._blocks  # one block needs neither threads nor a running total
+        only: Floats = kernel(self._block(at), *[_entries_of(one, at) for one in arrays])
+        return only
 
     def map(self, kernel: Kernel, *arrays: RowArray) -> Floats:
         """Return the results of a kernel for all rows; see :meth:`Rows.map`."""
-        if isinstance(kernel, OfDerived) and (derived := self._derived(kernel, arrays)):
-            rows, kernel, arrays = derived
-            return rows.map(kernel, *arrays)
-        return np.asarray(self._asked(kernel, None, arrays)[0])
+        if isinstance(kernel, OfDerived):
+            rows, kernel, arrays = self._derived(kernel, arrays)
+            if rows is not self:
+                return rows.map(kernel, *arrays)
+        return np.asarray(self._ask(kernel, None, arrays)[0])
 
     def map_and_sum(self, mapping: Any, kernel: Any, *arrays: RowArray) -> tuple[Floats, Floats]:
         """Return the values of a kernel, and the sum of another; see :meth:`Rows.map_and_sum`."""
-        both = isinstance(mapping, OfDerived) and isinstance(kernel, OfDerived)
-        if both and (derived := self._derived(kernel, arrays)):
-            rows, kernel, arrays = derived
-            return rows.map_and_sum(mapping.kernel, kernel, *arrays)
-        return self._asked(mapping, kernel, arrays)
+        if isinstance(mapping, OfDerived) and isinstance(kernel, OfDerived):
+            rows, inner, given = self._derived(kernel, arrays)
+            if rows is not self:
+                return rows.map_and_sum(mapping.kernel, inner, *given)
+        return self._ask(mapping, kernel, arrays)
 
-    def _asked(
+    def _ask(
         self, mapping: Kernel | None, kernel: Kernel | None, arrays: tuple[RowArray, ...]
     ) -> tuple[Any, Any]:
         """Return the values of one kernel, and the sum of the other, in one pass."""
         count_pass(self.shape[0])
-        scratch, pace = Scratch(), Detail(log, len(self._blocks))
-        values = Collected(self.shape[0], in_files=self.is_mapped)
+        pace, spare, lock = Detail(log, len(self._blocks)), list[Floats](), Lock()
+        values: Any = None
+
+        def put(at: slice, some: Any) -> Any:
+            """Store values of a block in an array whose type that of the first block sets."""
+            nonlocal values
+            with lock:
+                if values is None:
+                    new = pages.room if self.is_mapped else np.empty
+                    values = new((self.shape[0], *some.shape[1:]), some.dtype)
+            values[at] = some
+            return values[at]
 
         def add(total: Any, part: Any) -> None:
             total += part
-            scratch.keep(part)
+            fit = part.dtype == np.float64 and part.flags.c_contiguous
+            if fit and len(spare) < MAX_SPARE:
+                spare.append(part)
 
         def add_blocks(blocks: list[slice], total: Floats | None) -> Floats | None:
             for at in blocks:
                 B = self._block(at)
+                B.total = total
                 if len(self._blocks) > 1:
-                    B.total, B.scratch = total, scratch
-                entries = [entries_of(one, at) for one in arrays]
+                    B.spare = spare
+                entries = [_entries_of(one, at) for one in arrays]
                 if mapping is not None:
-                    entries.append(values.put(at, mapping(B, *entries)))
+                    entries.append(put(at, mapping(B, *entries)))
                 part = total if kernel is None else kernel(B, *entries)
                 if total is None:
                     total = part
@@ -383,11 +402,10 @@ class RowBlocks(Rows):
             return total
 
         # The first blocks of two chains tell how large a sum is, and so how many chains there are.
-        most = self._most_chains
-        halves = in_chains(self._blocks, min(LEAST_CHAINS, most))
+        halves = chains_of(self._blocks, min(2, self._max_chains))
         begun = list(run(lambda i: add_blocks(halves[i][:1], None), len(halves)))
         size = 0 if begun[0] is None else begun[0].size
-        chains = in_chains(self._blocks, n_chains(self.nnz, size, most))
+        chains = chains_of(self._blocks, n_chains(self.nnz, size, self._max_chains))
         known = {half[0].start: total for half, total in zip(halves, begun, strict=True)}
 
         def add_chain(i: int) -> Floats | None:
@@ -399,7 +417,7 @@ class RowBlocks(Rows):
         for part in parts:
             if part is not None:
                 add(total, part)
-        return values.all, total
+        return values, total
 
     def ones(self) -> RowArray:
         """Return a row array of ones."""
@@ -419,12 +437,12 @@ class RowBlocks(Rows):
 
     def _derived(
         self, kernel: OfDerived, arrays: tuple[RowArray, ...]
-    ) -> tuple[RowBlocks, Kernel, tuple[RowArray, ...]] | None:
-        """Return derived rows that copy no values, and the question to them; None if they would."""
+    ) -> tuple[RowBlocks, Kernel, tuple[RowArray, ...]]:
+        """Return derived rows and the question to them; the same if they would copy values."""
         rows, function, kind = self, kernel.function, np.float32 if kernel.single else np.float64
         if function is not None:
             if not self.has_table_of_values:
-                return None
+                return self, kernel, arrays
             rows = self.mapped(lambda values: function(values).astype(kind))
         if kernel.has_factor:
             rows, arrays = rows.scaled(arrays[0]), arrays[1:]
@@ -439,23 +457,21 @@ class RowBlocks(Rows):
             used.append(self._factor[at])
         for part in [*entries, *used]:
             if isinstance(part, np.ndarray):
-                release(part)
+                pages.release(part)
 
     def _block(self, at: slice) -> Block:
         if self._only is not None:
             return self._only
-        X, d = self._X, self.shape[1]
+        X, d, dense = self._X, self.shape[1], self._dense.get(at.start)
         start, stop = X.indptr[at.start], X.indptr[at.stop]
-        block = Block(
-            at,
-            self._stored[start:stop],
-            X.indices[start:stop],
-            X.indptr[at.start : at.stop + 1],
-            d,
-            self._dense.get(at.start),
-            values=self._table_of_values,
-            row_factor=None if self._factor is None else self._factor[at],
-            products=products(self._kernels),
+        pointers = X.indptr[at.start : at.stop + 1]
+        arrays = at, self._stored_numbers[start:stop], X.indices[start:stop], pointers, d
+        factor = None if self._factor is None else self._factor[at]
+        scaling: Any = {"values": self._table_of_values, "row_factor": factor}
+        block = (
+            self._type(*arrays, **scaling)
+            if dense is None
+            else DenseBlock(*arrays, dense, **scaling)
         )
         if self._full:
             block = block.with_data(block.csr[0], full=True)
@@ -469,12 +485,12 @@ class RowBlocks(Rows):
 
         So there is no need to compile each kernel with and without a table.
         """
-        counts = self.compiled and self._values is None and self._stored.dtype.kind in "iu"
+        counts = self.compiled and self._values is None and self._stored_numbers.dtype.kind in "iu"
         largest = self._largest_whole if counts else None
         return self._values if largest is None else np.arange(largest + 1.0)
 
     @cached_property
-    def _stored(self) -> Any:
+    def _stored_numbers(self) -> Any:
         """The stored numbers, as they are read in each pass.
 
         Compiled kernels spend most of their time on reading them. For these kernels, counts of
@@ -491,3 +507,36 @@ class RowBlocks(Rows):
     @cached_property
     def _blocks(self) -> list[slice]:
         return [slice(int(a), int(b)) for a, b in pairwise(self._cuts)]
+
+
+def _entries_of(values: RowArray, at: slice) -> RowArray:
+    """Return the entries of a block; of one number for all rows, a copy that kernels can use."""
+    part = values[at]
+    return part if getattr(part, "strides", (1,))[0] else np.array(part)
+
+
+def _table_of(X: Any, values: ArrayLike | None) -> Floats | None:
+    """Return the table of values, after checking that it lists all stored numbers."""
+    if values is None:
+        return None
+    table = np.ascontiguousarray(values, dtype=np.float64)
+    check_shape("values", table, ("n_values",))
+    data = X.data
+    if not len(data):
+        return table
+    low, high = data.min(), data.max()
+    whole = data.dtype.kind in "iu" or not (data % 1).any()
+    if not (whole and low >= 0 and high < len(table) and table[0] == 0):
+        raise InvalidDataError(
+            "values_not_listed", low=float(low), high=float(high), most=len(table) - 1
+        )
+    return table
+
+
+def _factors_of(X: Any, row_factor: ArrayLike | None) -> Floats | None:
+    """Return the factors of rows, after checking that there is one for each row."""
+    if row_factor is None:
+        return None
+    factor = np.ascontiguousarray(row_factor, dtype=np.float64)
+    check_shape("row_factor", factor, (X.shape[0],))
+    return factor

@@ -20,7 +20,7 @@ from momentree._fit import warn_caller
 from momentree._types import Floats
 from momentree._validation import check_feature_names, check_integer, check_missing
 from momentree.backends.base import Kernel, OfDerived
-from momentree.backends.questions import decoded, encoded
+from momentree.backends.questions import decoded, encoded, parts_of
 from momentree.backends.rows import RowBlocks
 from momentree.exceptions import InvalidDataError, MomentreeError, MomentreeWarning, ReadError
 
@@ -276,7 +276,7 @@ class Site:
     """Rows of one site, which answers questions with sums over them.
 
     The questions are those of the algorithms, a closed list
-    (:data:`momentree.backends.questions.QUESTIONS`); anything else is refused. What belongs to
+    (:data:`momentree.backends.kernels.KERNELS`); anything else is refused. What belongs to
     single rows, such as the group of each row, stays here.
 
     **This is not differential privacy.** Each answer is exact, and a coordinator who chooses
@@ -472,7 +472,7 @@ class Site:
         kernel = asked["kernel"]
         if not callable(kernel):
             raise InvalidDataError("refused_question", name=do)
-        self.questions_[f"{do} {type(kernel).__name__}"] += 1
+        self.questions_[f"{do} {parts_of(kernel)[0].rpartition('.')[2]}"] += 1
         return kernel, [self._row_array(array) for array in asked["arrays"]]
 
     def _row_array(self, array: Any) -> NDArray[Any]:

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from momentree._files import scratch
 from momentree._types import Ints
 from momentree.backends.base import Rows
-from momentree.backends.file_rows import FileRows, in_files
+from momentree.backends.file_rows import in_files
 from momentree.backends.rows import RowBlocks
 from momentree.core.sparse import NamedColumns
 from momentree.exceptions import InvalidDataError
@@ -102,10 +102,8 @@ def collected(rows: Rows, memory: float | None = None) -> RowBlocks:
     InvalidDataError
         If the rows must stay where they are (code ``rows_stay``).
     """
-    if isinstance(rows, RowBlocks):
-        return rows
-    if isinstance(rows, FileRows):
-        return rows.blocks
+    if rows.local is not None:
+        return cast("RowBlocks", rows.local)
     held: list[Any] = []
     pieces, size = iter(rows.pieces()), 0
     for piece in pieces:
@@ -138,10 +136,8 @@ def taken(rows: Rows, at: Ints) -> RowBlocks:
     InvalidDataError
         If the rows must stay where they are (code ``rows_stay``).
     """
-    if isinstance(rows, RowBlocks):
-        return rows.take(at)
-    if isinstance(rows, FileRows):  # releases the pages that it reads
-        return rows.blocks.take(at)
+    if rows.local is not None:
+        return cast("RowBlocks", rows.local.take(at))
     parts = list(rows.pieces_of(at))
     if not parts:
         return RowBlocks(sp.csr_array((0, rows.shape[1])))

@@ -1,4 +1,4 @@
-"""Threads for row blocks, and limits on their number and on the number of BLAS threads."""
+"""Threads for row blocks, limits on threads, and how rows are divided between them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
 import joblib
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from momentree._types import Ints
+from momentree.core.pages import in_parts
 from momentree.exceptions import InvalidParameterError
 
 T = TypeVar("T")
@@ -223,3 +227,49 @@ class _Tasks(Generic[T]):
             self._changed.notify_all()
         if error is not None and not isinstance(error, Exception):
             raise error  # Ctrl-C does not wait for other results
+
+
+BLOCK_NNZ, COMPILED_BLOCK_NNZ = (1 << 17, 1 << 18), (1 << 18, 1 << 20)
+"""Stored values per block, at least and at most; between the two, there are eight blocks. Blocks
+for SciPy's functions are smaller, because their values are copied in double precision."""
+MAX_CHAINS = 16
+"""Blocks are summed in this many chains for any number of threads, which fixes the order of
+additions and limits the useful number of threads."""
+MIN_CHAINS, WORTH = 2, 2
+"""The least number of chains, and how many stored values a chain must read for each number in its
+sum: with fewer, adding up the sums of chains would take longer than reading the rows."""
+
+
+def cuts_between_blocks(X: Any, block_nnz: int | None, *, compiled: bool) -> Ints:
+    """Return where the blocks of a CSR array begin, by row, and the number of rows at the end."""
+    if block_nnz is None:
+        least, most = COMPILED_BLOCK_NNZ if compiled else BLOCK_NNZ
+        # A partial sum has d rows: blocks grow with d, so that additions stay cheap.
+        block_nnz = max(least, min(most, -(-X.nnz // 8)), 4 * X.shape[1])
+    # Of the type of the row pointers, which would be copied otherwise.
+    ends = np.arange(block_nnz, X.nnz, block_nnz).astype(X.indptr.dtype)
+    cuts, start, first = [np.zeros(1, np.intp)], 0, 0
+    for part in in_parts(X.indptr):
+        last = int(np.searchsorted(ends, part[-1], side="right"))
+        cuts.append(start + np.searchsorted(part, ends[first:last], side="left"))
+        start, first = start + len(part), last
+    return np.unique(np.concatenate([*cuts, [X.shape[0]]])).astype(np.intp)
+
+
+def n_chains(nnz: int, size: int, most: int) -> int:
+    """Return the number of chains that each read enough for a sum of this size of its own."""
+    n = most
+    while n > MIN_CHAINS and nnz < n * WORTH * size:
+        n //= 2
+    return n
+
+
+def chains_of(blocks: list[slice], n: int) -> list[list[slice]]:
+    """Divide blocks into at most n chains of nearly equal length.
+
+    Without blocks, there is one chain with an empty block.
+    """
+    blocks = blocks or [slice(0, 0)]
+    n = min(n, len(blocks))
+    ends = [len(blocks) * i // n for i in range(n + 1)]
+    return [blocks[a:b] for a, b in pairwise(ends)]

@@ -21,7 +21,7 @@ from momentree.backends import answers_kept
 from momentree.cli._run import Run
 from momentree.cli.tables import CsvTable, assignments
 from momentree.core.limits import memory_bytes
-from momentree.core.pages import counted, in_parts, picked
+from momentree.core.pages import counted, picked
 from momentree.exceptions import MomentreeError
 from momentree.messages import Message
 from momentree.persistence import load
@@ -34,6 +34,7 @@ from momentree.readers import (
     WorkFolder,
 )
 from momentree.report.topics import default_title, topic_names
+from momentree.report.topics.documents import evenly_spread
 from momentree.tree.search_sample import are_many
 
 Elsewhere = StoredCorpus | DistributedCorpus
@@ -128,7 +129,7 @@ def fit_once(corpus: Corpus | Records, fit: Callable[[], Any]) -> tuple[Any, flo
         with answers_kept(work.path / PASSES):
             model = fit()
         took = time.perf_counter() - start
-        with readers.new_stage(work, FIT) as (folder, noted):
+        with work.stage(FIT) as (folder, noted):
             model.save(folder / "model.mt")
             noted["took"] = took
         work.remove_stage(PASSES)
@@ -234,23 +235,3 @@ def _without_rows(model: Any) -> Any:
     sent = copy.copy(model)
     sent.labels_ = model.labels_[:0]
     return sent
-
-
-def evenly_spread(labels: Any, m: int) -> Any:
-    """Return m rows, spread evenly over the leaves and over the corpus, without sorting them.
-
-    They are those of `momentree.report.topics.documents.evenly_spread`.
-    """
-    n = len(labels)
-    offsets = np.concatenate(([0], np.cumsum(counted(labels))))
-    chosen, start = [], 0
-    for block in in_parts(labels, always=True):
-        place = np.empty(len(block), dtype=np.int64)
-        for leaf in np.unique(block).tolist():
-            here = np.flatnonzero(block == leaf)
-            place[here] = offsets[leaf] + np.arange(len(here))
-            offsets[leaf] += len(here)
-        j = -(-place * m // n)
-        chosen.append(start + np.flatnonzero((j * n // m == place) & (j < m)))
-        start += len(block)
-    return np.concatenate(chosen)

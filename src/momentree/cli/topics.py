@@ -37,8 +37,7 @@ from momentree.core.choices import TopicModel
 from momentree.exceptions import ConvergenceWarning, InvalidParameterError, ReadError
 from momentree.messages import Message
 from momentree.readers import Corpus, TextVectorizer
-from momentree.readers.text.tokenizers import name_of
-from momentree.readers.text.words import read_words
+from momentree.readers.text.words import name_of, read_words
 from momentree.report.text import for_readers
 from momentree.report.topics import (
     default_title,

@@ -11,6 +11,7 @@ import numpy as np
 
 from momentree._types import Floats
 from momentree._validation import check_choice, check_integer, check_number
+from momentree.core.ties import fixed_vectors
 from momentree.decomposition._result import (
     TINY,
     by_weight,
@@ -21,7 +22,6 @@ from momentree.decomposition._result import (
     whitening_for,
 )
 from momentree.decomposition.joint_rotation import compress, jacobi, minimize_norms, objective
-from momentree.decomposition.two_components import two_component_rotation
 from momentree.objects import Decomposition, Moments, Whitening
 
 Centers = Literal["diagonal", "rotation"]
@@ -171,3 +171,68 @@ def common_rotation(
     A, rotation, second = minimize_norms(A, rotation, tol, max_iter)
     numbers = {"objective": objective(A), "objective_start": start, "n_iter": first + second}
     return rotation, numbers
+
+
+ROUNDING = 1e-14
+"""Eigenvalues below this, relative to the squared norm of the slices, are rounding error."""
+
+
+def two_component_rotation(H: Floats) -> tuple[Floats, float]:
+    """Return the rotation that minimizes H eq. 5 for 2 x 2 slices, and the minimum.
+
+    H Theorem 3.3 scans the rotations O_a for a in [-1, 1]. The minimum has a closed form: with
+    f = H[:, 0, 0] - H[:, 1, 1] and h = H[:, 0, 1], a rotation by t gives the off-diagonal
+
+        h cos 2t - (f / 2) sin 2t,
+
+    whose norm is smallest when (cos 2t, sin 2t) is the eigenvector of the smaller eigenvalue of
+    the Gram matrix of the columns (h, -f / 2).
+    """
+    basis = np.stack([H[:, 0, 1], -0.5 * (H[:, 0, 0] - H[:, 1, 1])], axis=1)
+    values, vectors = np.linalg.eigh(basis.T @ basis)
+    vectors = fixed_vectors(np.maximum(values, ROUNDING * np.square(H).sum()), vectors)
+    cos2, sin2 = vectors[:, 0]
+    t = 0.5 * np.arctan2(sin2, cos2)
+    rotation = np.array([[np.cos(t), -np.sin(t)], [np.sin(t), np.cos(t)]])
+    return rotation, 2.0 * float(np.linalg.norm(basis @ vectors[:, 0]))
+
+
+def discriminators(moments: Moments, whitening: Whitening) -> Floats:
+    """Return the discriminators D = O^T W of a data set, with O the rotation of :func:`sidiwo`.
+
+    For raw moments of rows x_i, the rows d_j of D satisfy sum_i <d_j, x_i>^2 / n = 1 and
+    sum_i <d_j, x_i> <d_l, x_i> = 0 for j != l, and among all such D the supports of their scores
+    <d_j, x_i> overlap least (T Theorem 6.2.1).
+
+    Parameters
+    ----------
+    moments : Moments
+        Raw moments (T eq. 6.5 and 6.6).
+    whitening : Whitening
+        Whitening of these moments.
+
+    Returns
+    -------
+    ndarray of shape (k, d)
+        D, with k the rank of the whitening; a global optimum for k = 2.
+
+    Notes
+    -----
+    T Algorithm 5, lines 1 to 4. Time and memory as for :func:`sidiwo`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from momentree.decomposition import discriminators
+    >>> from momentree.moments import RawMoments
+    >>> from momentree.whitening import whiten
+    >>> X = np.array([[1, 1, 0, 0]] * 3 + [[0, 0, 1, 1]] * 2)
+    >>> moments = RawMoments.from_data(X)
+    >>> scores = X @ discriminators(moments, whiten(moments, 2)).T
+    >>> (scores**2).mean(axis=0).round(6)
+    array([1., 1.])
+    >>> abs(scores).argmax(axis=1).tolist()
+    [0, 0, 0, 1, 1]
+    """
+    rotation, _ = common_rotation(slices(moments, whitening)[0])
+    return np.asarray(rotation.T @ whitening.W)

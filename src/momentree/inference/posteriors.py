@@ -11,6 +11,7 @@ from scipy.special import gammaln, logsumexp
 
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowArray, RowBlocks, Rows
+from momentree.backends.kernels import kernel
 from momentree.core.ties import largest
 from momentree.objects import MixtureParameters
 
@@ -27,6 +28,7 @@ class JointKernel:
         return B.dot(self.theta) + self.offsets
 
 
+@kernel
 class LogJoint(JointKernel):
     """log P[x, component j] of samples, shape (n, k)."""
 
@@ -35,6 +37,7 @@ class LogJoint(JointKernel):
         return self.joint(B)
 
 
+@kernel
 class Responsibilities(JointKernel):
     """P[component j | x] of samples, shape (n, k)."""
 
@@ -43,6 +46,7 @@ class Responsibilities(JointKernel):
         return np.exp(log_posterior(self.joint(B))[0])
 
 
+@kernel
 class LikeliestComponent(JointKernel):
     """The component with the largest P[component j | x], shape (n,)."""
 

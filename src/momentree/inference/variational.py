@@ -12,6 +12,7 @@ from scipy.special import gammaln, psi
 
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowArray, RowBlocks, Rows
+from momentree.backends.kernels import kernel
 from momentree.objects import LDAParameters
 
 SMALL_BLOCK_NNZ = 1 << 16
@@ -29,6 +30,7 @@ MAX_ITER, TOL = 100, 1e-3
 R = TypeVar("R", bound=Rows)
 
 
+@kernel
 @dataclass(frozen=True, eq=False)
 class VariationalGammas:
     """gamma of documents, shape (n, k); or their expected topic proportions."""

@@ -28,10 +28,10 @@ from momentree.backends import (
     as_rows,
     counted_passes,
     in_given_order,
+    products,
     single_threaded_blas,
 )
 from momentree.backends.contents import checked_rows, filled_labels, filled_weights, row_weights
-from momentree.backends.products import Dot
 from momentree.backends.sources import in_reach
 from momentree.core.choices import TopicModel
 from momentree.core.progress import console_logging
@@ -164,7 +164,7 @@ class FlatModel(
         else:
             self.__dict__.pop("_words", None)
         self.n_passes_ = read.n_rows / rows.shape[0]
-        tokens = float(rows.sum(Dot(), rows.row_sums, weight))
+        tokens = float(rows.sum(products.dot, rows.row_sums, weight))
         self.mean_count_ = tokens / float(rows.total(weight))
         self.__dict__.pop("notes_", None)
         if notes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -20,8 +21,8 @@ from momentree.backends import (
     collected,
     in_given_order,
     ordered,
+    products,
 )
-from momentree.backends.products import Dot, Product
 from momentree.backends.sources import by_partition
 from momentree.core.choices import AutoLogScaling, LogScaling, Refine, Weighting
 from momentree.core.ties import largest, largest_first
@@ -187,7 +188,7 @@ class CountMixture(FitsTexts, FlatModel):
 
     @staticmethod
     def _sums_of(data: CountData, statistics: Floats, sizes: Floats, counts: Floats) -> MixtureSums:
-        total = float(data.counts.sum(Dot(), data.counts.row_sums, data.weight))
+        total = float(data.counts.sum(products.dot, data.counts.row_sums, data.weight))
         n, weight = data.counts.shape[0], float(data.counts.total(data.weight))
         return MixtureSums(n, statistics, sizes, counts, data.asked_smoothing, total, weight)
 
@@ -455,6 +456,6 @@ def _largest_score(rows: RowBlocks, found: Decomposition, weight: Floats) -> Flo
     if not found.n_components:
         return np.ones((rows.shape[0], 1))
     D = np.asarray(np.linalg.pinv(found.centers * np.sqrt(found.weights)).T, dtype=np.float64)
-    scores = rows.map(Product(D))
+    scores = rows.map(partial(products.product, V=D))
     scores *= np.where(weight @ scores**3 < 0, -1.0, 1.0)
     return np.asarray(np.eye(D.shape[1])[largest(scores)])

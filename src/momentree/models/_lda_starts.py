@@ -10,8 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from momentree._types import Floats, Ints
-from momentree.backends import RowArray, RowBlocks, Rows, taken
-from momentree.backends.products import Dot
+from momentree.backends import RowArray, RowBlocks, Rows, products, taken
 from momentree.core.choices import Weighting
 from momentree.core.pages import in_parts
 from momentree.core.ties import largest
@@ -51,7 +50,7 @@ class LDAData:
 
     def smoothed(self, topics: Floats, weights: Floats) -> Floats:
         """Return topics (d, k) after smoothing the counts that they predict."""
-        total = float(self.rows.sum(Dot(), self.rows.row_sums, self.weight))
+        total = float(self.rows.sum(products.dot, self.rows.row_sums, self.weight))
         return smoothed_topics(topics * (weights * total), self.smoothing)
 
 

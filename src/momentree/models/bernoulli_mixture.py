@@ -19,9 +19,8 @@ from momentree._validation import (
 )
 from momentree.assignment.incomplete import IncompleteAssigner
 from momentree.assignment.posteriors import MixtureAssigner
-from momentree.backends import RowArray, RowBlocks, Rows, as_rows, collected
+from momentree.backends import RowArray, RowBlocks, Rows, as_rows, collected, products
 from momentree.backends.contents import Contents, checked_rows, row_weights
-from momentree.backends.products import Dot
 from momentree.core.choices import Refine
 from momentree.core.ties import largest_first
 from momentree.exceptions import InvalidDataError
@@ -273,7 +272,7 @@ class BernoulliMixture(BernoulliGroups):
 
     def _sums_of(self, data: BinaryData, statistics: Floats, sizes: Floats) -> MixtureSums:
         ones = as_rows(data.ones)
-        total = float(ones.sum(Dot(), ones.row_sums, data.weight))
+        total = float(ones.sum(products.dot, ones.row_sums, data.weight))
         weight, none = float(ones.total(data.weight)), np.empty((0, len(sizes)))
         return MixtureSums(ones.shape[0], statistics, sizes, none, self.smoothing, total, weight)
 

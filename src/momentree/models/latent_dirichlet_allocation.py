@@ -17,9 +17,9 @@ from momentree.backends import (
     as_rows,
     collected,
     ordered,
+    products,
     single_threaded_blas,
 )
-from momentree.backends.products import LargestColumn
 from momentree.backends.sources import by_partition
 from momentree.core.choices import TopicModel, Weighting
 from momentree.core.pages import in_parts
@@ -269,7 +269,7 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
         order = largest_first(fitted.alpha, topics)
         fitted, topics = fitted.reordered(order), topics[:, order]
         log.info("inferring topic proportions")
-        labels = rows.map(LargestColumn(), self._proportions(rows, fitted))
+        labels = rows.map(products.largest_column, self._proportions(rows, fitted))
         weights = fitted.weights
         sums = None if sums is None else sums.reordered(order)
         return FitResult(fitted, weights, topics, labels, diagnostics, n_iter, converged, sums), at

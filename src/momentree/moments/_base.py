@@ -1,13 +1,14 @@
-"""The interface of all moments: M1, M2 as an operator, and M3 only after whitening."""
+"""What all moments share: M1, M2 as an operator without a d x d array, M3 only whitened."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse.linalg import LinearOperator
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from momentree._types import Floats, Ints
 from momentree._validation import check_map
@@ -64,3 +65,59 @@ def pairs_of(k: int) -> Iterator[tuple[Ints, Ints]]:
     a, b = np.triu_indices(k)
     for at in chunks(len(a)):
         yield a[at], b[at]
+
+
+def symmetric(d: int, times: Callable[[Floats], Floats]) -> LinearOperator:
+    """Return a symmetric operator of shape (d, d), given its products with (d,) and (d, m)."""
+    # SciPy also passes columns (d, 1) to matvec; `times` keeps either shape.
+    return LinearOperator(
+        shape=(d, d), dtype=np.float64, matvec=times, rmatvec=times, matmat=times, rmatmat=times
+    )
+
+
+def diagonal(values: Floats) -> LinearOperator:
+    """Return diag(values) as an operator."""
+
+    def times(V: Floats) -> Floats:
+        return np.asarray(values * V if V.ndim == 1 else values[:, None] * V)
+
+    return symmetric(len(values), times)
+
+
+class PopulationMoments(BaseMoments):
+    """Represent the moments sum_i w_i mu_i^(x)m, m = 1, 2, 3, in factored form.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (k,)
+        w_i.
+    centers : ndarray of shape (d, k)
+        mu_i in columns.
+
+    Notes
+    -----
+    A product with M2 costs O(d k), and the whitened slices O(d k l^2) for W with l rows.
+    """
+
+    def __init__(self, weights: Floats, centers: Floats) -> None:
+        self._w, self._M = weights, centers
+
+    @property
+    def m1(self) -> Floats:
+        """M1, shape (d,)."""
+        return np.asarray(self._M @ self._w)
+
+    @property
+    def m2(self) -> LinearOperator:
+        """M2 as an operator of shape (d, d)."""
+        root = aslinearoperator(self._M * np.sqrt(self._w))
+        return cast("LinearOperator", root @ root.T)
+
+    def _slices(self, W: Floats) -> Floats:
+        WM = W @ self._M
+        slices = np.einsum("ri,i,ai,bi->rab", self._M, self._w, WM, WM, optimize=True)
+        return np.asarray(slices)
+
+    def _tensor(self, W: Floats) -> Floats:
+        WM = W @ self._M
+        return np.asarray(np.einsum("i,ai,bi,ci->abc", self._w, WM, WM, WM, optimize=True))

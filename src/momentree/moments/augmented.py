@@ -2,97 +2,143 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from momentree._types import Floats, Ints
-from momentree.backends import Block, RowArray, Rows
-from momentree.moments._base import BaseMoments, pairs_of
-from momentree.moments._operators import symmetric
+from momentree.backends import Block, RowArray, Rows, group_totals, parted, with_room
+from momentree.backends.kernels import kernel
+from momentree.moments._base import BaseMoments, pairs_of, symmetric
 
 
-@dataclass(frozen=True)
-class ScaledWeights:
-    """v f, v f^2 and v f^3 with v scaled to sum 1: the weights in M1, M2 and M3, shape (n, 3)."""
+class GroupedRawMoments:
+    """Raw moments of augmented rows of several groups of samples.
 
-    total: float
+    The formulas are those of :class:`AugmentedRawMoments` for the samples of each group alone. A
+    pass over the data serves all groups, and no row is copied.
 
-    def __call__(self, B: Block, v: Floats, f: Floats) -> Floats:  # noqa: ARG002
-        """Return the weights of the rows of a block."""
-        out = np.empty((len(v), 3))
-        np.multiply(v / self.total, f, out=out[:, 0])
-        np.multiply(out[:, 0], f, out=out[:, 1])
-        np.multiply(out[:, 1], f, out=out[:, 2])
-        return out
+    Parameters
+    ----------
+    rows : Rows of shape (n, p)
+        x, any numbers.
+    own : row array of int of shape (n,)
+        Group of each sample; -1 for none.
+    n_groups : int
+        Number of groups g.
+    sample_weight : row array of shape (n,)
+        v >= 0; scaled to sum 1 in each group here.
+    row_scale : row array of shape (n,)
+        f.
+    column_scale : ndarray of shape (p,)
+        s; zero excludes a column.
+    constant : float
+        c.
 
+    Attributes
+    ----------
+    sizes : ndarray of shape (g,)
+        Total sample weight of each group.
+    m1 : ndarray of shape (g, p + 1)
+        M1 of each group; zero for a group without weight.
+    """
 
-@dataclass(frozen=True)
-class AugmentedSums:
-    """Sums of (x, 1) with the first weight, shape (p + 1,)."""
+    def __init__(
+        self,
+        rows: Rows,
+        own: RowArray,
+        n_groups: int,
+        *,
+        sample_weight: RowArray,
+        row_scale: RowArray,
+        column_scale: Floats,
+        constant: float,
+    ) -> None:
+        # Powers of the row scale are part of the weights, so that rows are never copied.
+        self._rows, self._arrays = rows, (own, sample_weight, row_scale)
+        self._scale, self._constant, self.n_groups = column_scale, constant, n_groups
+        total = rows.sum(partial(raw_sums, n_groups=n_groups), *self._arrays)
+        sums, more = parted(total, n_groups, 1, 2 * n_groups)
+        last, self.sizes = more[:n_groups], more[n_groups:]
+        self._factor = np.divide(1.0, self.sizes, out=np.zeros(n_groups), where=self.sizes > 0)[
+            :, None, None
+        ]
+        self.m1: Floats = self._scaled_back(sums, last[:, None], self._factor)[:, :, 0]
 
-    def __call__(self, B: Block, r: Floats) -> Floats:
-        """Return the sums of a block."""
-        return np.append(B.tdot(r[:, 0]), r[:, 0].sum())
+    def times(self, V: Floats, which: Sequence[int] | None = None) -> Floats:
+        """Return the products of M2 of some groups, each with its own matrix.
 
+        Parameters
+        ----------
+        V : ndarray of shape (h, p + 1, m)
+            A matrix for each of these groups.
+        which : sequence of int of length h, default=None
+            The groups; None is all of them, in order.
 
-@dataclass(frozen=True, eq=False)
-class _Scores:
-    """Scores (s * x, c) V of rows, from V without its last row, times s, and c times this row."""
+        Returns
+        -------
+        ndarray of shape (h, p + 1, m)
+            The products.
+        """
+        which = range(self.n_groups) if which is None else which
+        h, m = len(which), V.shape[2]
+        place = np.full(self.n_groups + 1, -1)  # the last entry is for samples without a group
+        place[list(which)] = np.arange(h)
+        right, last = self._right(V)
+        kernel = partial(raw_products, right=right, last=last, place=place)
+        sums, last = parted(self._rows.sum(kernel, *self._arrays), h, m, h * m)
+        return self._scaled_back(sums, last.reshape(h, m), self._factor[list(which)])
 
-    right: Floats
-    last: Floats
+    def whitened_slices(self, W: Floats) -> Floats:
+        """Return H[r] = W M3[r] W^T of every group.
 
-    def scores(self, B: Block) -> Floats:
-        """Return the scores of a block."""
-        scores = B.dot(self.right)
-        scores += self.last
-        return scores
+        Parameters
+        ----------
+        W : ndarray of shape (g, k, p + 1)
+            A matrix for each group.
 
+        Returns
+        -------
+        ndarray of shape (g, p + 1, k, k)
+            The slices.
+        """
+        g, k, d = W.shape
+        H = np.empty((g, d, k, k))
+        right, last = self._right(W.transpose(0, 2, 1))
+        for a, b in pairs_of(k):
+            kernel = partial(raw_pairs, right=right, last=last, a=a, b=b)
+            sums, lasts = parted(self._rows.sum(kernel, *self._arrays), g, len(a), g * len(a))
+            pairs = self._scaled_back(sums, lasts.reshape(g, len(a)), self._factor)
+            H[:, :, a, b] = H[:, :, b, a] = pairs
+        return H
 
-def _back(B: Block, right: Floats) -> Floats:
-    """Return (B, 1)^T Z."""
-    return np.concatenate([B.tdot(right), right.sum(axis=0, keepdims=True)])
+    def whitened_tensors(self, W: Floats) -> Floats:
+        """Return T = M3(W, W, W) of every group, without the slices.
 
+        Parameters
+        ----------
+        W : ndarray of shape (g, k, p + 1)
+            A matrix for each group.
 
-class AugmentedSecondMoment(_Scores):
-    """(X, 1)^T (r2 * scores), shape (p + 1,) or (p + 1, m)."""
+        Returns
+        -------
+        ndarray of shape (g, k, k, k)
+            The tensors.
+        """
+        right, last = self._right(W.transpose(0, 2, 1))
+        kernel = partial(raw_cubes, right=right, last=last)
+        return self._rows.sum(kernel, *self._arrays) * self._factor[..., None]
 
-    def __call__(self, B: Block, r: Floats) -> Floats:
-        """Return the product of a block."""
-        scores = self.scores(B)
-        scores *= r[:, 1] if scores.ndim == 1 else r[:, 1, None]
-        return _back(B, scores)
+    def _right(self, V: Floats) -> tuple[Floats, Floats]:
+        """Return V without its last row, times s, and c times this row, of all groups."""
+        right = V[:, :-1] * self._scale[:, None]
+        return np.ascontiguousarray(right), np.asarray(self._constant * V[:, -1])
 
-
-@dataclass(frozen=True, eq=False)
-class AugmentedPairs(_Scores):
-    """(X, 1)^T (r3 z_a z_b) for some pairs a, b of scores, shape (p + 1, m)."""
-
-    a: Ints
-    b: Ints
-
-    def __call__(self, B: Block, r: Floats) -> Floats:
-        """Return the sums of a block."""
-        Z = self.scores(B)
-        out = np.empty((len(Z), len(self.a)))
-        for column, left, right in zip(out.T, Z.T[self.a], Z.T[self.b], strict=True):
-            np.multiply(left, right, out=column)
-        out *= r[:, 2, None]
-        return _back(B, out)
-
-
-class AugmentedCubes(_Scores):
-    """sum r3 z_a z_b z_c, shape (k, k, k)."""
-
-    def __call__(self, B: Block, r: Floats) -> Floats:
-        """Return the sums of a block."""
-        Z = self.scores(B)
-        k = Z.shape[1]
-        pairs = (Z[:, :, None] * Z[:, None, :]).reshape(len(Z), k * k)
-        return np.asarray((r[:, 2, None] * Z).T @ pairs).reshape(k, k, k)
+    def _scaled_back(self, sums: Floats, last: Floats, factor: Floats) -> Floats:
+        last = self._constant * last[:, None]
+        return np.concatenate([sums * self._scale[:, None], last], axis=1) * factor
 
 
 class AugmentedRawMoments(BaseMoments):
@@ -131,47 +177,102 @@ class AugmentedRawMoments(BaseMoments):
         column_scale: Floats,
         constant: float,
     ) -> None:
-        self._rows, self._scale, self._constant = rows, column_scale, constant
-        # Powers of the row scale are part of the weights, so that rows are never copied.
-        weights = ScaledWeights(float(rows.total(sample_weight)))
-        self._r = rows.map(weights, sample_weight, row_scale)
+        # All rows are a group of their own.
+        self._group = GroupedRawMoments(
+            rows,
+            np.broadcast_to(np.intp(0), rows.shape[:1]),
+            1,
+            sample_weight=sample_weight,
+            row_scale=row_scale,
+            column_scale=column_scale,
+            constant=constant,
+        )
 
-    @cached_property
+    @property
     def m1(self) -> Floats:
         """M1, shape (p + 1,)."""
-        return self._scaled_back(self._rows.sum(AugmentedSums(), self._r))
+        return np.asarray(self._group.m1[0])
 
     @property
     def m2(self) -> LinearOperator:
         """M2 as an operator of shape (p + 1, p + 1)."""
 
         def times(V: Floats) -> Floats:
-            kernel = AugmentedSecondMoment(*self._right(V))
-            return self._scaled_back(self._rows.sum(kernel, self._r))
+            V = np.asarray(V, dtype=np.float64)
+            return self._group.times(V.reshape(1, len(V), -1)).reshape(V.shape)
 
         return symmetric(self._d, times)
 
-    @property
-    def _d(self) -> int:
-        return len(self._scale) + 1
-
     def _slices(self, W: Floats) -> Floats:
-        k, d = W.shape
-        H, right = np.empty((d, k, k)), self._right(W.T)
-        for a, b in pairs_of(k):
-            sums = self._rows.sum(AugmentedPairs(*right, a, b), self._r)
-            H[:, a, b] = H[:, b, a] = self._scaled_back(sums)
-        return H
+        return np.asarray(self._group.whitened_slices(W[None])[0])
 
     def _tensor(self, W: Floats) -> Floats:
-        return self._rows.sum(AugmentedCubes(*self._right(W.T)), self._r)
+        return np.asarray(self._group.whitened_tensors(W[None])[0])
 
-    def _right(self, V: Floats) -> tuple[Floats, Floats]:
-        """Return V without its last row, times s, and c times this row."""
-        V = np.asarray(V, dtype=np.float64)
-        right = V[:-1] * (self._scale if V.ndim == 1 else self._scale[:, None])
-        return np.ascontiguousarray(right), np.asarray(self._constant * V[-1])
 
-    def _scaled_back(self, sums: Floats) -> Floats:
-        scale = np.append(self._scale, self._constant)
-        return np.asarray(sums * (scale if sums.ndim == 1 else scale[:, None]))
+# --- kernels --------------------------------------------------------------------------------------
+# Of V, scaled by s, they know all rows but the last (`right`), and c times this one (`last`): the
+# scores of a row are (s * x, c) V with the V of its group.
+
+
+@kernel
+def raw_sums(B: Block, own: Ints, v: Floats, f: Floats, *, n_groups: int) -> Floats:
+    """Return sums of (x, 1) with weights v f of each group, and its sum of v."""
+    r = v * f
+    out, sums, more = with_room(B, n_groups, 1, 2 * n_groups)
+    B.own_tdot(r[:, None], own, n_groups, out=sums)
+    more += np.concatenate([group_totals(own, values, n_groups) for values in (r, v)])
+    return out
+
+
+@kernel
+def raw_products(
+    B: Block, own: Ints, v: Floats, f: Floats, *, right: Floats, last: Floats, place: Ints
+) -> Floats:
+    """Return (X, 1)^T (v f^2 * scores) of some groups.
+
+    `place` tells which of these groups a group is; -1 for others.
+    """
+    own = place[own]
+    scores = _scores(B, own, right, last)
+    scores *= (v * f * f)[:, None]
+    return _summed(B, scores, own, len(right))
+
+
+@kernel
+def raw_pairs(
+    B: Block, own: Ints, v: Floats, f: Floats, *, right: Floats, last: Floats, a: Ints, b: Ints
+) -> Floats:
+    """Return (X, 1)^T (v f^3 z_a z_b) of all groups for some pairs of scores z."""
+    scores = _scores(B, own, right, last)
+    pairs = scores[:, a] * scores[:, b]
+    pairs *= (v * f * f * f)[:, None]
+    return _summed(B, pairs, own, len(right))
+
+
+@kernel
+def raw_cubes(B: Block, own: Ints, v: Floats, f: Floats, *, right: Floats, last: Floats) -> Floats:
+    """Return sum v f^3 z_a z_b z_c of each group, shape (g, k, k, k)."""
+    Z, r = _scores(B, own, right, last), v * f * f * f
+    g, _, k = right.shape
+    out = np.empty((g, k, k, k))
+    for j in range(g):
+        at = slice(None) if g == 1 else own == j
+        pairs = (Z[at, :, None] * Z[at, None, :]).reshape(-1, k * k)
+        out[j] = ((r[at, None] * Z[at]).T @ pairs).reshape(k, k, k)
+    return out
+
+
+def _scores(B: Block, own: Ints, right: Floats, last: Floats) -> Floats:
+    scores = B.own_dot(right, own)
+    scores += last[own]
+    return scores
+
+
+def _summed(B: Block, Z: Floats, own: Ints, g: int) -> Floats:
+    """Return sums of x z^T over each group, and of z."""
+    m = Z.shape[1]
+    out, sums, more = with_room(B, g, m, g * m)
+    B.own_tdot(Z, own, g, out=sums)
+    more += np.stack([group_totals(own, column, g) for column in Z.T], axis=1).ravel()
+    return out

@@ -12,8 +12,7 @@ from momentree._types import Floats
 from momentree._validation import check_means, check_missing, check_ones, check_sample_weight
 from momentree.backends import RowArray, RowBlocks, Rows
 from momentree.exceptions import InvalidDataError
-from momentree.moments._operators import diagonal
-from momentree.moments.population import PopulationMoments
+from momentree.moments._base import PopulationMoments, diagonal
 from momentree.moments.sample_means import SampleMeans
 from momentree.preprocessing import observation_rates as rates_of
 

@@ -9,15 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+import momentree._validation as valid
 from momentree._types import Floats, Ints
-from momentree._validation import (
-    as_floats,
-    check_distribution,
-    check_integer,
-    check_sequence_lengths,
-    check_shape,
-    check_symbols,
-)
 from momentree.backends import RowBlocks
 from momentree.exceptions import InvalidDataError
 from momentree.moments.multiview import MultiviewMoments
@@ -143,21 +136,21 @@ class HMMMoments(MultiviewMoments):
         InvalidParameterError
             If `n_components` or `n_symbols` is not a whole number of at least 1.
         """
-        check_integer("n_components", n_components, at_least=1)
-        check_integer("n_symbols", n_symbols, at_least=1, optional=True)
+        valid.check_integer("n_components", n_components, at_least=1)
+        valid.check_integer("n_symbols", n_symbols, at_least=1, optional=True)
         if np.ndim(X) == 2 and np.shape(X)[1] > 1:
-            values = as_floats("X", X)
+            values = valid.as_floats("X", X)
             if not np.isfinite(values).all():
                 raise InvalidDataError("not_finite", parameter="X")
-            n = check_sequence_lengths(lengths, len(values))
+            n = valid.check_sequence_lengths(lengths, len(values))
             rows = [sp.csr_array(values[at]) for at in _triples(n)]
             first, pairs = _at(n, 1)[0], _at(n, 2)
             weight: Floats = np.ones(rows[0].shape[0])
             P: Any = values[pairs[0]].T @ values[pairs[1]] / len(pairs[0])
             mean = values[first].mean(axis=0)
         else:
-            symbols = check_symbols(X, n_symbols)
-            n = check_sequence_lengths(lengths, len(symbols))
+            symbols = valid.check_symbols(X, n_symbols)
+            n = valid.check_sequence_lengths(lengths, len(symbols))
             d = int(symbols.max()) + 1 if n_symbols is None else n_symbols
             # Each different triple is one row, so that the order of sequences has no effect.
             different, copies = np.unique(
@@ -206,15 +199,15 @@ class HMMMoments(MultiviewMoments):
         InvalidParameterError
             If `length` is not a whole number of at least 3.
         """
-        check_integer("length", length, at_least=3)
-        pi, A = as_floats("startprob", startprob), as_floats("transmat", transmat)
-        mu = as_floats("emissionprob", emissionprob)
-        check_shape("startprob", pi, ("k",))
+        valid.check_integer("length", length, at_least=3)
+        pi, A = valid.as_floats("startprob", startprob), valid.as_floats("transmat", transmat)
+        mu = valid.as_floats("emissionprob", emissionprob)
+        valid.check_shape("startprob", pi, ("k",))
         k = len(pi)
-        check_shape("transmat", A, (k, k))
-        check_shape("emissionprob", mu, (k, "d"))
-        check_distribution("startprob", pi)
-        check_distribution("transmat", A)
+        valid.check_shape("transmat", A, (k, k))
+        valid.check_shape("emissionprob", mu, (k, "d"))
+        valid.check_distribution("startprob", pi)
+        valid.check_distribution("transmat", A)
         if not np.isfinite(mu).all():
             raise InvalidDataError("not_finite", parameter="emissionprob")
         states = [pi]

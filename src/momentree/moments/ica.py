@@ -9,17 +9,10 @@ from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator
 
+import momentree._validation as valid
 from momentree._types import Floats
-from momentree._validation import (
-    as_floats,
-    check_integer,
-    check_real,
-    check_sample_weight,
-    check_shape,
-)
 from momentree.exceptions import InvalidDataError, InvalidParameterError
-from momentree.moments._base import BaseMoments
-from momentree.moments._operators import symmetric
+from momentree.moments._base import BaseMoments, symmetric
 
 MOST_SOURCES = 64
 """All fourth cumulants of 64 sources are 35 MB; memory grows with the fourth power."""
@@ -124,8 +117,8 @@ class ICAMoments(BaseMoments):
         InvalidParameterError
             If there are more than 64 sources (code ``too_many_sources``).
         """
-        X = check_real(X)
-        v = check_sample_weight(sample_weight, len(X))
+        X = valid.check_real(X)
+        v = valid.check_sample_weight(sample_weight, len(X))
         mean, W, E = whiten_covariance(X, v, n_components)
         pairs = fourth_cumulants((X - mean) @ W.T, v)
         return cls(mean, W, E, pairs)
@@ -151,9 +144,9 @@ class ICAMoments(BaseMoments):
         InvalidDataError
             If shapes do not match, values are not finite, or A has a lower rank.
         """
-        A, kappa = as_floats("mixing", mixing), as_floats("kurtoses", kurtoses)
-        check_shape("mixing", A, ("d", "k"))
-        check_shape("kurtoses", kappa, (A.shape[1],))
+        A, kappa = valid.as_floats("mixing", mixing), valid.as_floats("kurtoses", kurtoses)
+        valid.check_shape("mixing", A, ("d", "k"))
+        valid.check_shape("kurtoses", kappa, (A.shape[1],))
         for name, values in (("mixing", A), ("kurtoses", kappa)):
             if not np.isfinite(values).all():
                 raise InvalidDataError("not_finite", parameter=name)
@@ -226,7 +219,7 @@ def whiten_covariance(
     Principal components are those of standardized features, so that units do not matter.
     """
     d = X.shape[1]
-    check_integer("n_components", n_components, at_least=1, optional=True)
+    valid.check_integer("n_components", n_components, at_least=1, optional=True)
     v = weight / weight.sum()
     largest = np.abs(X).max(axis=0, initial=0.0)
     unit = np.where(largest > 0, largest, 1.0)  # squares of 1e30 overflow in no step below

@@ -12,10 +12,8 @@ from momentree._types import Floats
 from momentree._validation import as_floats, check_number, check_parameters
 from momentree.core.choices import Weighting
 from momentree.exceptions import InvalidDataError
-from momentree.moments._base import BaseMoments
-from momentree.moments._operators import symmetric
+from momentree.moments._base import BaseMoments, PopulationMoments, symmetric
 from momentree.moments.factorial import FactorialMoments
-from momentree.moments.population import PopulationMoments
 from momentree.moments.single_topic import SingleTopicMoments
 
 SMALLEST_ALPHA0, LARGEST_ALPHA0 = 1e-100, 1e100

@@ -10,14 +10,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
-from scipy.sparse.linalg import LinearOperator
+from scipy.sparse.linalg import LinearOperator, svds
 
+import momentree._validation as valid
 from momentree._types import Floats, Ints
-from momentree._validation import check_integer, check_sample_weight
 from momentree.backends import Block, RowBlocks
-from momentree.moments._base import BaseMoments, pairs_of
-from momentree.moments._operators import symmetric
-from momentree.moments._views import View, checked_means, checked_views, leading_pair
+from momentree.core.ties import fixed_vectors
+from momentree.exceptions import InvalidDataError
+from momentree.moments._base import BaseMoments, chunks, pairs_of, symmetric
 from momentree.preprocessing import observation_rates as rates_of
 
 
@@ -144,9 +144,9 @@ class MultiviewMoments(BaseMoments):
         InvalidParameterError
             If `n_components` is not a whole number of at least 1.
         """
-        check_integer("n_components", n_components, at_least=1)
+        valid.check_integer("n_components", n_components, at_least=1)
         checked = checked_views(views)
-        v = check_sample_weight(sample_weight, checked[0][0].shape[0])
+        v = valid.check_sample_weight(sample_weight, checked[0][0].shape[0])
         rates = [rates_of(missing, v) for _, missing in checked]
         return cls([RowBlocks(X) for X, _ in checked], v, n_components, rates)
 
@@ -287,3 +287,151 @@ class MultiviewMoments(BaseMoments):
 def _pairs(x: Floats, y: Floats, a: Ints, b: Ints) -> Floats:
     """Return x_a y_b + x_b y_a of every row."""
     return x[:, a] * y[:, b] + x[:, b] * y[:, a]
+
+
+DENSE_FEATURES = 256
+"""Up to this many features of one view, a full SVD costs no more than a truncated one."""
+RANK_TOLERANCE = 1e-10
+"""Singular values below this fraction of the largest are rounding error."""
+
+
+class View:
+    """Rows x / p, with x = 0 where a value is missing and p the observation rates.
+
+    Missing values then do not bias means.
+    """
+
+    def __init__(self, rows: RowBlocks, observation_rates: Floats | None) -> None:
+        self.rows, self.d = rows, rows.shape[1]
+        p = np.ones(self.d) if observation_rates is None else observation_rates
+        self._scale = 1.0 / np.where(p > 0, p, 1.0)[:, None]
+
+    def dot(self, A: Floats) -> Floats:
+        """Return X A, shape (n, m), for A of shape (d, m)."""
+        right = np.ascontiguousarray(self._scale * A)
+        return self.rows.map(lambda B: B.dot(right))
+
+    def tdot(self, Z: Floats) -> Floats:
+        """Return X^T Z, shape (d, m), for Z of shape (n, m)."""
+
+        def some(at: slice) -> Floats:
+            return self.rows.sum(lambda B: B.tdot(Z[B.at, at]))
+
+        parts = [some(at) for at in chunks(Z.shape[1])]
+        return self.scaled(np.hstack([np.zeros((self.d, 0)), *parts]))
+
+    def scaled(self, sums: Floats) -> Floats:
+        """Convert sums over the stored rows x, shape (d, m), to sums over x / p."""
+        return np.asarray(self._scale * sums)
+
+
+def leading_pair(a: View, b: View, v: Floats, k: int) -> tuple[Floats, Floats, Floats]:
+    """Return the k leading singular triples U, S, V of the cross moment E[x_a x_b^T].
+
+    Uses a dense SVD if one view has few features, else Lanczos iteration (ARPACK) from a fixed
+    start, so that the result is reproducible. Fewer triples are returned if the rank is lower.
+    """
+    least = min(a.d, b.d)
+    if least <= max(DENSE_FEATURES, k):
+        U, S, V = _dense(a, b, v)
+    else:
+        U, S, V = _lanczos(a, b, v, k)
+    fixed = fixed_vectors(S, U)
+    U, V = fixed, V @ (U.T @ fixed)
+    keep = S[:k] > RANK_TOLERANCE * max(float(S.max(initial=0.0)), 0.0)
+    r = int(keep.sum())
+    return U[:, :r], S[:r], V[:, :r]
+
+
+def _dense(a: View, b: View, v: Floats) -> tuple[Floats, Floats, Floats]:
+    if b.d > a.d:
+        V, S, U = _dense(b, a, v)
+        return U, S, V
+    eye = np.eye(b.d)
+    P = np.hstack([a.tdot(v[:, None] * b.dot(eye[:, at])) for at in chunks(b.d)])
+    U, S, Vt = np.linalg.svd(P, full_matrices=False)
+    return U, S, Vt.T
+
+
+def _lanczos(a: View, b: View, v: Floats, k: int) -> tuple[Floats, Floats, Floats]:
+    def times(left: View, right: View, x: Floats) -> Floats:
+        product = left.tdot(v[:, None] * right.dot(x.reshape(right.d, -1)))
+        return product.reshape(left.d, *x.shape[1:])
+
+    P = LinearOperator(
+        shape=(a.d, b.d),
+        dtype=np.float64,
+        matvec=lambda x: times(a, b, x),
+        rmatvec=lambda x: times(b, a, x),
+        matmat=lambda x: times(a, b, x),
+        rmatmat=lambda x: times(b, a, x),
+    )
+    start = np.random.RandomState(0).standard_normal(min(a.d, b.d))
+    U, S, Vt = svds(P, k=k, v0=start, solver="arpack")
+    order = np.argsort(-S, kind="stable")
+    return U[:, order], np.asarray(S[order], dtype=np.float64), Vt[order].T
+
+
+def checked_views(views: Sequence[Any]) -> list[tuple[Any, Any | None]]:
+    """Return three views of the same samples, each with its missing cells."""
+    if len(views) != 3:
+        raise InvalidDataError("not_three_views", found=len(views))
+    checked = [valid.check_missing(X) for X in views]
+    sizes = [int(X.shape[0]) for X, _ in checked]
+    if len(set(sizes)) > 1:
+        raise InvalidDataError("views_of_different_samples", n_rows=sizes)
+    return checked
+
+
+def checked_means(weights: ArrayLike, means: Sequence[ArrayLike]) -> tuple[Floats, list[Floats]]:
+    """Return weights (k,) that sum to 1 and three finite matrices with k rows."""
+    w = valid.as_floats("weights", weights)
+    valid.check_shape("weights", w, ("k",))
+    valid.check_distribution("weights", w)
+    mu = [valid.as_floats("means", part) for part in means]
+    if len(mu) != 3:
+        raise InvalidDataError("not_three_views", found=len(mu))
+    for part in mu:
+        valid.check_shape("means", part, (len(w), "d"))
+        if not np.isfinite(part).all():
+            raise InvalidDataError("not_finite", parameter="means")
+    return w, mu
+
+
+def split_views(
+    n_features: int, random_state: int | np.random.RandomState | None = None
+) -> tuple[Ints, Ints, Ints]:
+    """Split features at random into three views whose sizes differ by at most one.
+
+    Parameters
+    ----------
+    n_features : int >= 3
+        Number of features d.
+    random_state : int, RandomState or None, default=None
+        Seed of the split; None is the same as 0.
+
+    Returns
+    -------
+    tuple of three ndarrays of int
+        Columns of each view, ascending; each column is in exactly one view.
+
+    Raises
+    ------
+    InvalidParameterError
+        If `n_features` is not a whole number of at least 3, or `random_state` is not a random
+        state.
+
+    Notes
+    -----
+    The results of multiview methods depend on the split (T section 4.5, experiment 2).
+
+    Examples
+    --------
+    >>> from momentree.moments import split_views
+    >>> [part.tolist() for part in split_views(7)]
+    [[1, 2, 6], [0, 3], [4, 5]]
+    """
+    valid.check_integer("n_features", n_features, at_least=3)
+    order = valid.generator(random_state).permutation(int(n_features))
+    one, two, three = (np.sort(part).astype(np.intp) for part in np.array_split(order, 3))
+    return one, two, three

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from momentree._types import Floats
 from momentree.backends import Block
+from momentree.backends.kernels import kernel
 
 PAIR_COLUMNS = 1024
 """Up to this d, M2 is d (d + 1) / 2 numbers, 4 MB at most."""
@@ -18,6 +19,7 @@ DENSE = 1 / 12
 """Fraction of nonzero values from which dense products take less time."""
 
 
+@kernel
 @dataclass(frozen=True)
 class PairProducts:
     """X^T diag(r2) X, the upper triangle row by row: O(sum of squared row lengths)."""

@@ -10,21 +10,13 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator
 
+import momentree._validation as valid
 from momentree._types import Floats, Ints
-from momentree._validation import (
-    as_floats,
-    check_distribution,
-    check_integer,
-    check_missing,
-    check_sample_weight,
-    check_shape,
-)
 from momentree.backends import Block, RowBlocks
 from momentree.exceptions import InvalidDataError
-from momentree.moments._base import BaseMoments
+from momentree.moments._base import BaseMoments, symmetric
 from momentree.moments._completion import Groups, complete_matrix, complete_tensor
-from momentree.moments._operators import symmetric
-from momentree.moments._views import DENSE_FEATURES, View
+from momentree.moments.multiview import DENSE_FEATURES, View
 from momentree.preprocessing import observation_rates as rates_of
 
 
@@ -173,9 +165,9 @@ class ProductMoments(BaseMoments):
         InvalidParameterError
             If `n_components` is not a whole number of at least 1.
         """
-        check_integer("n_components", n_components, at_least=1)
-        X, missing = check_missing(X)
-        v = check_sample_weight(sample_weight, X.shape[0])
+        valid.check_integer("n_components", n_components, at_least=1)
+        X, missing = valid.check_missing(X)
+        v = valid.check_sample_weight(sample_weight, X.shape[0])
         rates = rates_of(missing, v)
         scale = None if rates is None else 1.0 / rates
         return cls(RowBlocks(X), _checked(groups, X.shape[1]), v, n_components, column_scale=scale)
@@ -206,10 +198,10 @@ class ProductMoments(BaseMoments):
             If weights are not a distribution, means are not finite, shapes do not match, or there
             are fewer than three groups.
         """
-        w, mu = as_floats("weights", weights), as_floats("means", means)
-        check_shape("means", mu, ("k", "d"))
-        check_shape("weights", w, (len(mu),))
-        check_distribution("weights", w)
+        w, mu = valid.as_floats("weights", weights), valid.as_floats("means", means)
+        valid.check_shape("means", mu, ("k", "d"))
+        valid.check_shape("weights", w, (len(mu),))
+        valid.check_distribution("weights", w)
         if not np.isfinite(mu).all():
             raise InvalidDataError("not_finite", parameter="means")
         # Only moments between groups are used; with the means as samples, they are the same.
@@ -314,8 +306,8 @@ def _checked(groups: ArrayLike | None, d: int) -> Ints:
     if groups is None:
         found = np.arange(d, dtype=np.intp)
     else:
-        given = as_floats("groups", groups)
-        check_shape("groups", given, (d,))
+        given = valid.as_floats("groups", groups)
+        valid.check_shape("groups", given, (d,))
         found = np.unique(given, return_inverse=True)[1].astype(np.intp)
     n_groups = int(found.max(initial=-1)) + 1
     if n_groups < 3:

@@ -9,17 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
+import momentree._validation as valid
 from momentree._types import Floats
-from momentree._validation import (
-    as_floats,
-    check_distribution,
-    check_real,
-    check_sample_weight,
-    check_shape,
-)
 from momentree.exceptions import InvalidDataError
-from momentree.moments._base import BaseMoments
-from momentree.moments.population import PopulationMoments
+from momentree.moments._base import BaseMoments, PopulationMoments
 
 MOST_MONOMIALS = 1500
 """More quadratic terms than this (d > 53) are too slow to regress on."""
@@ -116,12 +109,12 @@ class RegressionMoments(BaseMoments):
             If values are not finite numbers, shapes do not match, or no sample has a positive
             weight.
         """
-        X = check_real(X)
-        target = as_floats("y", y)
-        check_shape("y", target, (len(X),))
+        X = valid.check_real(X)
+        target = valid.as_floats("y", y)
+        valid.check_shape("y", target, (len(X),))
         if not (np.abs(target) <= LARGEST).all():
             raise InvalidDataError("not_finite", parameter="y")
-        return cls(X, target, check_sample_weight(sample_weight, len(X)))
+        return cls(X, target, valid.check_sample_weight(sample_weight, len(X)))
 
     @staticmethod
     def from_parameters(weights: ArrayLike, coefs: ArrayLike) -> PopulationMoments:
@@ -144,12 +137,12 @@ class RegressionMoments(BaseMoments):
         InvalidDataError
             If weights are not a distribution, slopes are not finite, or shapes do not match.
         """
-        w, B = as_floats("weights", weights), as_floats("coefs", coefs)
-        check_shape("coefs", B, ("k", "d"))
-        check_shape("weights", w, (len(B),))
+        w, B = valid.as_floats("weights", weights), valid.as_floats("coefs", coefs)
+        valid.check_shape("coefs", B, ("k", "d"))
+        valid.check_shape("weights", w, (len(B),))
         if not np.isfinite(B).all():
             raise InvalidDataError("not_finite", parameter="coefs")
-        check_distribution("weights", w)
+        valid.check_distribution("weights", w)
         return PopulationMoments(w, B.T)
 
     @property

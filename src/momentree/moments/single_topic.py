@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any, get_args
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from momentree._validation import check_choice, check_counts, check_parameters, check_sample_weight
+import momentree._validation as valid
 from momentree.backends import RowArray, RowBlocks, Rows, collected
 from momentree.core.choices import Weighting
 from momentree.exceptions import InvalidDataError
-from momentree.moments.factorial import FactorialMoments
-from momentree.moments.population import PopulationMoments
-from momentree.moments.weighting import document_weights, three_words
+from momentree.moments._base import PopulationMoments
+from momentree.moments.factorial import FactorialMoments, document_weights
 
 
 class SingleTopicMoments(FactorialMoments):
@@ -108,9 +108,9 @@ class SingleTopicMoments(FactorialMoments):
         InvalidParameterError
             If `weighting` is not one of these.
         """
-        X = check_counts(X)
-        w = check_sample_weight(sample_weight, X.shape[0])
-        check_choice("weighting", weighting, get_args(Weighting))
+        X = valid.check_counts(X)
+        w = valid.check_sample_weight(sample_weight, X.shape[0])
+        valid.check_choice("weighting", weighting, get_args(Weighting))
         moments = cls.from_rows(
             RowBlocks(X), sample_weight=w, weighting=weighting, random_state=random_state
         )
@@ -177,5 +177,37 @@ class SingleTopicMoments(FactorialMoments):
         InvalidDataError
             If weights or components are not distributions or their shapes do not match.
         """
-        w, mu = check_parameters(weights, components)
+        w, mu = valid.check_parameters(weights, components)
         return PopulationMoments(w, mu.T)
+
+
+def three_words(X: Any, random_state: int | np.random.RandomState | None) -> Any:
+    """Draw three distinct word positions from each document (Anandkumar et al. 2012b).
+
+    Documents with fewer than three words become empty. S Theorem 1 averages x1 (x) x2 (x) x3 over
+    the six orders of three words, which keeps the expectation and makes it symmetric.
+    """
+    fractional = X.data != np.floor(X.data)
+    if fractional.any():
+        value = float(X.data[np.argmax(fractional)])
+        raise InvalidDataError(
+            "three_words_need_whole_counts", weighting="three_words", value=value
+        )
+    rng = valid.generator(random_state)
+    ends = np.cumsum(X.data.astype(np.int64))
+    row_ends = np.concatenate(([0], ends))[X.indptr]
+    start, c = row_ends[:-1], np.diff(row_ends)
+    rows = np.flatnonzero(c >= 3)
+    n = c[rows]
+    # Draw distinct positions from shrinking ranges, and step over the earlier draws.
+    first = rng.randint(0, n)
+    second = rng.randint(0, n - 1)
+    second += second >= first
+    third = rng.randint(0, n - 2)
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    third += third >= low
+    third += third >= high
+    positions = start[rows] + np.stack([first, second, third])
+    words = X.indices[np.searchsorted(ends, positions, side="right")]
+    drawn = (np.ones(words.size), (np.tile(rows, 3), words.ravel()))
+    return sp.csr_array(drawn, shape=X.shape)

@@ -9,26 +9,14 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator
 
+import momentree._validation as valid
 from momentree._types import Floats
-from momentree._validation import (
-    as_floats,
-    check_choice,
-    check_distribution,
-    check_flag,
-    check_integer,
-    check_missing,
-    check_sample_weight,
-    check_shape,
-    first_cell,
-)
 from momentree.backends import Block, RowBlocks
 from momentree.core.eigenpairs import top_eigenpairs
 from momentree.core.sparse import as_csr
 from momentree.exceptions import InvalidDataError
-from momentree.moments._base import BaseMoments
-from momentree.moments._operators import symmetric
+from momentree.moments._base import BaseMoments, PopulationMoments, symmetric
 from momentree.moments.augmented import AugmentedRawMoments
-from momentree.moments.population import PopulationMoments
 
 Variances = Literal["shared", "own"]
 
@@ -192,11 +180,11 @@ class SphericalGaussianMoments(BaseMoments):
         InvalidParameterError
             If `n_components`, `variances` or `centered` is invalid.
         """
-        check_integer("n_components", n_components, at_least=1, optional=True)
-        check_choice("variances", variances, get_args(Variances))
-        check_flag("centered", centered)
+        valid.check_integer("n_components", n_components, at_least=1, optional=True)
+        valid.check_choice("variances", variances, get_args(Variances))
+        valid.check_flag("centered", centered)
         X = _checked(X)
-        v = check_sample_weight(sample_weight, X.shape[0])
+        v = valid.check_sample_weight(sample_weight, X.shape[0])
         if n_components is not None and n_components > X.shape[1]:
             raise InvalidDataError(
                 "no_eigenvalue_is_noise", n_features=X.shape[1], needed=int(n_components)
@@ -244,7 +232,7 @@ class SphericalGaussianMoments(BaseMoments):
             If weights are not a distribution, means are not finite, variances are not above zero,
             or shapes do not match.
         """
-        check_flag("centered", centered)
+        valid.check_flag("centered", centered)
         w, mu, s = check_spherical_gaussians(weights, means, variances)
         return PopulationSphericalGaussianMoments(w, mu.T, s, centered=bool(centered))
 
@@ -375,16 +363,16 @@ def check_spherical_gaussians(
     weights: ArrayLike, means: ArrayLike, variances: ArrayLike
 ) -> tuple[Floats, Floats, Floats]:
     """Return weights (k,) that sum to 1, finite means (k, d) and variances (k,) > 0."""
-    w, mu = as_floats("weights", weights), as_floats("means", means)
-    s = as_floats("variances", variances)
-    check_shape("means", mu, ("k", "d"))
-    check_shape("weights", w, (len(mu),))
-    check_distribution("weights", w)
+    w, mu = valid.as_floats("weights", weights), valid.as_floats("means", means)
+    s = valid.as_floats("variances", variances)
+    valid.check_shape("means", mu, ("k", "d"))
+    valid.check_shape("weights", w, (len(mu),))
+    valid.check_distribution("weights", w)
     if not np.isfinite(mu).all():
         raise InvalidDataError("not_finite", parameter="means")
     if s.ndim == 0:
         s = np.full(len(mu), float(s))
-    check_shape("variances", s, (len(mu),))
+    valid.check_shape("variances", s, (len(mu),))
     if not ((s > 0) & np.isfinite(s)).all():
         raise InvalidDataError("not_positive", parameter="variances")
     return w, mu, s
@@ -392,14 +380,14 @@ def check_spherical_gaussians(
 
 def _checked(X: Any) -> Any:
     """Return a CSR array of finite numbers whose cubes are finite."""
-    X, missing = check_missing(X)
+    X, missing = valid.check_missing(X)
     if missing is not None:
         row, column = (int(part[0]) for part in missing.nonzero())
         raise InvalidDataError("missing_in_moments", row=row, column=column)
     X = as_csr(X)
     huge = np.abs(X.data) > LARGEST
     if huge.any():
-        raise InvalidDataError("huge_value", largest=LARGEST, **first_cell(X, huge))
+        raise InvalidDataError("huge_value", largest=LARGEST, **valid.first_cell(X, huge))
     return X
 
 

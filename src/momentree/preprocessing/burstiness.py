@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -20,6 +20,7 @@ from momentree.backends import (
     collected,
     taken,
 )
+from momentree.backends.kernels import kernel
 from momentree.core.choices import AutoLogScaling, LogScaling
 
 T = TypeVar("T")
@@ -93,11 +94,13 @@ def repetition(X: Any, labels: RowArray, n_groups: int, sample_weight: RowArray)
     """
     rows = as_rows(X)
     N = rows.group_sums(labels, n_groups, sample_weight)
-    s = rows.sum(RepeatSums(n_groups), rows.row_sums, labels, sample_weight)[..., 0].T
+    s = rows.sum(partial(repeat_sums, n_groups=n_groups), rows.row_sums, labels, sample_weight)[
+        ..., 0
+    ].T
     several = N > 1.0
     tokens = np.where(several, N, 0.0).sum(axis=0)
     within = np.divide(s, N - 1.0, out=np.zeros_like(s), where=several).sum(axis=0)
-    n = rows.sum(LongDocuments(n_groups), rows.row_sums, labels, sample_weight)
+    n = rows.sum(partial(long_documents, n_groups=n_groups), rows.row_sums, labels, sample_weight)
     kept = (tokens > 0) & (n > 1.0)
     if not kept.any():
         return 0.0
@@ -107,43 +110,28 @@ def repetition(X: Any, labels: RowArray, n_groups: int, sample_weight: RowArray)
     return same / apart if apart > 0 else np.inf
 
 
-@dataclass(frozen=True)
-class RepeatSums:
-    """s_wj of all groups, shape (n_groups, d, 1)."""
-
-    n_groups: int
-
-    def __call__(self, B: Block, c: Floats, labels: Ints, v: Floats) -> Floats:
-        """Return the sums."""
-        data = B.csr[0]
-        repeats = data - 1.0
-        np.maximum(repeats, 0.0, out=repeats)
-        repeats *= data
-        own = (v / np.maximum(c - 1.0, 1.0))[:, None]
-        return B.with_data(repeats).own_tdot(own, labels, self.n_groups, out=B.total)
+@kernel
+def repeat_sums(B: Block, c: Floats, labels: Ints, v: Floats, *, n_groups: int) -> Floats:
+    """Return s_wj of all groups, shape (n_groups, d, 1)."""
+    data = B.csr[0]
+    repeats = data - 1.0
+    np.maximum(repeats, 0.0, out=repeats)
+    repeats *= data
+    own = (v / np.maximum(c - 1.0, 1.0))[:, None]
+    return B.with_data(repeats).own_tdot(own, labels, n_groups, out=B.total)
 
 
-@dataclass(frozen=True)
-class LongDocuments:
-    """The weight of the documents of two tokens or more in each group, shape (n_groups,)."""
-
-    n_groups: int
-
-    def __call__(self, B: Block, c: Floats, labels: Ints, v: Floats) -> Floats:  # noqa: ARG002
-        """Return the weights."""
-        found = np.bincount(labels, weights=v * (c > 1.0), minlength=self.n_groups)
-        return found.astype(np.float64, copy=False)
+@kernel
+def long_documents(_: Block, c: Floats, labels: Ints, v: Floats, *, n_groups: int) -> Floats:
+    """Return the weight of the documents of two tokens or more in each group, (n_groups,)."""
+    weights = np.bincount(labels, weights=v * (c > 1.0), minlength=n_groups)
+    return weights.astype(np.float64, copy=False)
 
 
-@dataclass(frozen=True)
-class Outsized:
-    """The number of documents of more than so many tokens."""
-
-    tokens: float
-
-    def __call__(self, B: Block, c: Floats) -> Floats:  # noqa: ARG002
-        """Return the number."""
-        return np.array(float(np.count_nonzero(c > self.tokens)))
+@kernel
+def outsized(_: Block, c: Floats, *, tokens: float) -> Floats:
+    """Return the number of documents of more than so many tokens."""
+    return np.array(float(np.count_nonzero(c > tokens)))
 
 
 def with_scaling(
@@ -254,4 +242,4 @@ def _one_outweighs(rows: Rows) -> bool:
     c = rows.row_sums
     total = float(rows.total(c))
     tokens = max(OUTSIZED * total, 10.0 * total / max(rows.shape[0], 1))
-    return float(rows.sum(Outsized(tokens), c)) > 0
+    return float(rows.sum(partial(outsized, tokens=tokens), c)) > 0

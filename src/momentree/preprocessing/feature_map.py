@@ -3,41 +3,41 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
 
+from momentree import objects
 from momentree._types import Floats
-from momentree.backends import Block, RowArray, RowBlocks, Rows, collected, in_canonical_order
-from momentree.backends.products import Dot, Product
-from momentree.core.choices import CovarianceType
-from momentree.objects import (
-    BernoulliParameters,
-    GaussianParameters,
-    IncompleteBernoulliParameters,
-    IncompleteGaussianParameters,
-    MixtureParameters,
-    PoissonParameters,
-    TiedGaussianParameters,
-    VonMisesFisherParameters,
+from momentree.backends import (
+    Block,
+    RowArray,
+    RowBlocks,
+    Rows,
+    collected,
+    in_canonical_order,
+    products,
 )
+from momentree.backends.kernels import kernel
+from momentree.core.choices import CovarianceType
+from momentree.exceptions import InvalidDataError
 from momentree.preprocessing.kinds import DIRECTIONS, Kind, check_kind, detect_kind
 from momentree.preprocessing.leaf_mixture import LeafMixture
-from momentree.preprocessing.observation_rates import observation_rates
 from momentree.preprocessing.outliers import Bounds
 
-_FAMILIES: dict[Kind, type[MixtureParameters]] = {
-    "binary": BernoulliParameters,
-    "counts": PoissonParameters,
-    "non_negative": GaussianParameters,
-    "real": GaussianParameters,
-    "directions": VonMisesFisherParameters,
-    "embeddings": TiedGaussianParameters,  # of older files
+_FAMILIES: dict[Kind, type[objects.MixtureParameters]] = {
+    "binary": objects.BernoulliParameters,
+    "counts": objects.PoissonParameters,
+    "non_negative": objects.GaussianParameters,
+    "real": objects.GaussianParameters,
+    "directions": objects.VonMisesFisherParameters,
+    "embeddings": objects.TiedGaussianParameters,  # of older files
 }
-_INCOMPLETE: dict[Kind, type[MixtureParameters]] = {
-    "binary": IncompleteBernoulliParameters,
-    "real": IncompleteGaussianParameters,
+_INCOMPLETE: dict[Kind, type[objects.MixtureParameters]] = {
+    "binary": objects.IncompleteBernoulliParameters,
+    "real": objects.IncompleteGaussianParameters,
 }
 
 
@@ -83,12 +83,12 @@ class FeatureMap:
         return (self.kind, p) in (("binary", 2 * d), ("real", 2 * d + 1))
 
     @property
-    def family(self) -> type[MixtureParameters]:
+    def family(self) -> type[objects.MixtureParameters]:
         """Mixture family that evaluates and refines splits; its statistics are the rows."""
         return (_INCOMPLETE if self.incomplete else _FAMILIES)[self.kind]
 
     @property
-    def leaf_family(self) -> type[MixtureParameters]:
+    def leaf_family(self) -> type[objects.MixtureParameters]:
         """Mixture family over the leaves; its statistics are the :meth:`leaf_rows`."""
         return self.family if self.leaves is None else self.leaves.family
 
@@ -153,7 +153,7 @@ class FeatureMap:
         rates = observation_rates(missing, weight)
         if rates is not None:
             moment_scale = 1.0 / rates
-        if issubclass(_FAMILIES[kind], GaussianParameters):
+        if issubclass(_FAMILIES[kind], objects.GaussianParameters):
             moment_scale = np.append(moment_scale, 0.0)
         if rates is not None:
             moment_scale = np.append(moment_scale, np.zeros(d))
@@ -334,47 +334,36 @@ class FeatureMap:
         if not self._unit_length:
             return rows.ones()
         if self.kind == "counts":
-            squares = rows.map(SquaredLength())
+            squares = rows.map(squared_length)
         else:
             # A one is its own square; Gaussian statistics include the squared length.
             right = self.moment_scale**2 if self.kind == "binary" else 1.0 - self.moment_scale
-            squares = rows.map(Product(right))
-        return rows.each(InverseLength(self.constant**2), squares)
+            squares = rows.map(partial(products.product, V=right))
+        return rows.each(partial(inverse_length, more=self.constant**2), squares)
 
 
-@dataclass(frozen=True)
-class SquaredLength:
-    """The sum of squares of each row, shape (n,)."""
-
-    def __call__(self, B: Block) -> Floats:
-        """Return the sums."""
-        return B.with_data(np.square(B.csr[0])).dot(np.ones(B.shape[1]))
+@kernel
+def squared_length(B: Block) -> Floats:
+    """Return the sum of squares of each row, shape (n,)."""
+    return B.with_data(np.square(B.csr[0])).dot(np.ones(B.shape[1]))
 
 
-@dataclass(frozen=True)
-class InverseLength:
-    """The inverse of the length of rows, given the sums of their squares."""
-
-    more: float
-
-    def __call__(self, squares: Floats) -> Floats:
-        """Return the inverse lengths."""
-        return _inverse_roots(squares + self.more)
+@kernel
+def inverse_length(squares: Floats, *, more: float) -> Floats:
+    """Return the inverse of the length of rows, given the sums of their squares."""
+    return _inverse_roots(squares + more)
 
 
-@dataclass(frozen=True)
-class Filled:
-    """The number of stored values of each row, shape (n,)."""
-
-    def __call__(self, B: Block) -> Floats:
-        """Return the numbers."""
-        return np.asarray(np.diff(B.csr[2]), dtype=np.float64)
+@kernel
+def n_filled(B: Block) -> Floats:
+    """Return the number of stored values of each row, shape (n,)."""
+    return np.asarray(np.diff(B.pattern[1]), dtype=np.float64)
 
 
 def _root_mean_square(rows: Rows, weight: RowArray) -> float:
     """Return the root mean square of the stored values."""
-    squares = float(rows.sum(Dot(), rows.map(SquaredLength()), weight))
-    filled = float(rows.sum(Dot(), rows.map(Filled()), weight))
+    squares = float(rows.sum(products.dot, rows.map(squared_length), weight))
+    filled = float(rows.sum(products.dot, rows.map(n_filled), weight))
     return float(np.sqrt(squares / max(filled, np.finfo(float).tiny)))
 
 
@@ -422,11 +411,11 @@ def _mean_and_deviation(X: Any, missing: Any | None, weight: Floats) -> tuple[Fl
     n, d = X.shape
     filled = np.where(X.data != 0, np.repeat(v, np.diff(X.indptr)), 0.0)
     apart = filled * (X.data - mean[X.indices]) ** 2
-    n_filled = np.bincount(X.indices[X.data != 0], minlength=d)
+    counts = np.bincount(X.indices[X.data != 0], minlength=d)
     if missing is not None:
-        n_filled = n_filled + np.bincount(missing.indices, minlength=d)
+        counts = counts + np.bincount(missing.indices, minlength=d)
     zeros = np.maximum(observed - np.bincount(X.indices, filled, minlength=d), 0.0)
-    zeros = np.where(n_filled < n, zeros, 0.0)
+    zeros = np.where(counts < n, zeros, 0.0)
     variance = (np.bincount(X.indices, apart, minlength=d) + zeros * mean**2) / observed
     rounding = 1e-12 * np.maximum(np.abs(mean), 1e-300)
     deviation = np.sqrt(variance)
@@ -440,3 +429,50 @@ def _squared(X: Any) -> Any:
 
 def _inverse_roots(squares: Floats) -> Floats:
     return np.divide(1.0, np.sqrt(squares), out=np.zeros(len(squares)), where=squares > 0)
+
+
+def observation_rates(missing: Any | None, sample_weight: Floats) -> Floats | None:
+    """Return the weighted proportion of rows in which each feature is observed.
+
+        p_i = sum of v_s / sum v over the rows s in which x_si is observed
+
+    Parameters
+    ----------
+    missing : sparse matrix or array of shape (n_samples, n_features) or None
+        1 where a value is missing; None if no value is missing.
+    sample_weight : ndarray of shape (n_samples,)
+        Weights v >= 0, not all zero.
+
+    Returns
+    -------
+    ndarray of shape (n_features,) or None
+        p in (0, 1]; None if no value is missing.
+
+    Raises
+    ------
+    InvalidDataError
+        If a feature is missing in every row of positive weight.
+
+    Notes
+    -----
+    With missing values set to zero, x / p has the mean of the complete data, and so do products of
+    different features, if values are missing independently of each other and of their own values.
+    Time O(number of missing values).
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from momentree.preprocessing import observation_rates
+    >>> missing = sp.csr_array(np.array([[0, 1], [0, 0], [0, 0], [0, 0]]))
+    >>> observation_rates(missing, np.ones(4))
+    array([1.  , 0.75])
+    """
+    if missing is None:
+        return None
+    v = sample_weight / sample_weight.sum()
+    lost = np.asarray(missing.T @ v)
+    # The sum of all weights may differ from 1 by rounding.
+    never = np.flatnonzero(lost > 1 - 1e-12)
+    if len(never):
+        raise InvalidDataError("never_observed", column=int(never[0]), n_columns=len(never))
+    return np.asarray(1.0 - lost)

@@ -8,30 +8,22 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from momentree import objects
 from momentree._types import Floats, Ints
 from momentree.backends import LiftedRows, RowBlocks
 from momentree.core.choices import CovarianceType
-from momentree.objects import (
-    DiagonalGaussianParameters,
-    FullGaussianParameters,
-    GaussianParameters,
-    IncompleteDiagonalGaussianParameters,
-    IncompleteGaussianParameters,
-    MixtureParameters,
-    SharedGaussianParameters,
-)
 from momentree.objects.full_gaussian import lifted
 from momentree.objects.gaussian import covariance_parameters
 
-_FAMILIES: dict[str, type[MixtureParameters]] = {
-    "spherical": GaussianParameters,
-    "diag": DiagonalGaussianParameters,
-    "tied": SharedGaussianParameters,
-    "full": FullGaussianParameters,
+_FAMILIES: dict[str, type[objects.MixtureParameters]] = {
+    "spherical": objects.GaussianParameters,
+    "diag": objects.DiagonalGaussianParameters,
+    "tied": objects.SharedGaussianParameters,
+    "full": objects.FullGaussianParameters,
 }
-_INCOMPLETE: dict[str, type[MixtureParameters]] = {
-    "spherical": IncompleteGaussianParameters,
-    "diag": IncompleteDiagonalGaussianParameters,
+_INCOMPLETE: dict[str, type[objects.MixtureParameters]] = {
+    "spherical": objects.IncompleteGaussianParameters,
+    "diag": objects.IncompleteDiagonalGaussianParameters,
 }
 
 FLOOR = 1e-6
@@ -59,7 +51,7 @@ class LeafMixture:
     incomplete: bool = False
 
     @property
-    def family(self) -> type[MixtureParameters]:
+    def family(self) -> type[objects.MixtureParameters]:
         """Family of the parameters."""
         return (_INCOMPLETE if self.incomplete else _FAMILIES)[self.covariance_type]
 
@@ -118,13 +110,13 @@ class LeafMixture:
         if self.covariance_type == "tied":
             scaled: Any = values.multiply(v[:, None])
             squares = np.asarray((values.T @ sp.csr_array(scaled)).toarray())
-            return SharedGaussianParameters.with_squares(squares, floor)
+            return objects.SharedGaussianParameters.with_squares(squares, floor)
         family: Any = self.family
         return family.with_floor(floor)  # type: ignore[no-any-return]
 
     def continued(
-        self, parameters: MixtureParameters, earlier: float, values: Any, weight: Floats
-    ) -> MixtureParameters:
+        self, parameters: objects.MixtureParameters, earlier: float, values: Any, weight: Floats
+    ) -> objects.MixtureParameters:
         """Return parameters of a file as members of the family for EM on another batch.
 
         Parameters
@@ -141,7 +133,7 @@ class LeafMixture:
         d = len(self.columns)
         floor = np.full(d, FLOOR)  # columns are standardized
         family: Any = self.family
-        if isinstance(parameters, SharedGaussianParameters):
+        if isinstance(parameters, objects.SharedGaussianParameters):
             # The mean of x x^T of all samples: of earlier ones, from the parameters.
             M, n = parameters.centers, float(weight.sum())
             before = parameters.covariance - np.diag(floor) + (M * parameters.weights) @ M.T
@@ -149,14 +141,14 @@ class LeafMixture:
             scaled: Any = values.multiply(weight[:, None])
             here = np.asarray((values.T @ sp.csr_array(scaled)).toarray())
             squares = (earlier * before + here) / (earlier + n)
-            family = SharedGaussianParameters.with_squares(squares, floor)
+            family = objects.SharedGaussianParameters.with_squares(squares, floor)
         else:
             family = family.with_floor(floor)
-        found: MixtureParameters = family(
+        found: objects.MixtureParameters = family(
             *(getattr(parameters, field.name) for field in fields(parameters))
         )
         return found
 
-    def stored(self, parameters: Any) -> MixtureParameters:
+    def stored(self, parameters: Any) -> objects.MixtureParameters:
         """Return parameters that EM found as members of the plain family, which files contain."""
         return self.family(*(getattr(parameters, field.name) for field in fields(parameters)))

@@ -1,9 +1,8 @@
 """Readers: turn files into texts, word counts, coded records or sequences."""
 
-from momentree.readers.corpus import read_corpus
-from momentree.readers.counts.align import align_columns
+from momentree.readers.corpus import read_corpus, store_corpus
 from momentree.readers.counts.files import holds_counts, read_counts
-from momentree.readers.counts.filter import filter_vocabulary
+from momentree.readers.counts.filter import align_columns, filter_vocabulary
 from momentree.readers.distributed import DistributedCorpus, is_pattern, read_parquet_corpus
 from momentree.readers.embeddings import Embeddings, read_embeddings
 from momentree.readers.measurements.measurements import holds_measurements, read_measurements
@@ -13,17 +12,15 @@ from momentree.readers.records.objects import RecordCoder, Records
 from momentree.readers.records.records import read_records
 from momentree.readers.sequences.objects import SequenceCoder, Sequences
 from momentree.readers.sequences.sequences import read_sequences
-from momentree.readers.stored.corpus import store_corpus
+from momentree.readers.stored.corpus import StoredCorpus
 from momentree.readers.stored.counts import StoredCounts, store_counts
 from momentree.readers.stored.measurements import SampledMeasurements, sample_measurements
-from momentree.readers.stored.objects import StoredCorpus, StoredRecords
-from momentree.readers.stored.records import store_records
-from momentree.readers.stored.work import WorkFolder, new_stage
+from momentree.readers.stored.records import StoredRecords, store_records
+from momentree.readers.stored.work import WorkFolder
 from momentree.readers.text.documents import read_documents, stream_documents
-from momentree.readers.text.frequencies import DocumentFrequencies
 from momentree.readers.text.objects import Corpus, Documents, DocumentStream
 from momentree.readers.text.passages import Passages
-from momentree.readers.text.selection import default_min_df
+from momentree.readers.text.selection import DocumentFrequencies, default_min_df
 from momentree.readers.text.vectorize import read_like, vectorize
 from momentree.readers.text.vectorizer import TextVectorizer
 from momentree.readers.text.words import LANGUAGES, TOKEN_PATTERN, stop_words
@@ -57,7 +54,6 @@ __all__ = [
     "holds_counts",
     "holds_measurements",
     "is_pattern",
-    "new_stage",
     "read_corpus",
     "read_counts",
     "read_documents",

@@ -1,19 +1,22 @@
-"""Find documents that are copies of others, exactly or nearly."""
+"""Find documents that are copies of others: exactly or nearly, or on disk exactly by checksums."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from momentree._types import Floats, Ints
 from momentree._validation import check_flag
+from momentree.core import pages
 from momentree.exceptions import EmptyCorpusError
 from momentree.messages import Message
 
@@ -25,6 +28,9 @@ MIN_WORDS = 10
 
 MIN_COPIES, MIN_SHARE = 5, 0.01
 """Copies that can form a leaf: 2% of 400 to 2,000 news stories mostly did, 0.5% never."""
+
+_AT_ONCE = 1 << 18
+"""Checksums that are compared at a time, about."""
 
 _BANDS, _ROWS = 12, 4
 """Pairs with similarity 0.8 agree in all rows of at least one band with probability 0.998."""
@@ -94,11 +100,11 @@ def find_copies(X: sp.csr_array[Any], texts: Sequence[str] | None = None) -> Cop
     >>> find_copies(X, ["sea boat", "boat, fish, fish", "Sea  boat"]).group.tolist()
     [0, 1, 0]
     """
-    n = X.shape[0]
-    sizes = np.diff(X.indptr)
-    group = _equal(X, texts)
+    n, sums = X.shape[0], checksums(X, texts)
+    # A number of its own for each document without words; those of others are not multiples of 4.
+    group = pd.factorize(np.where(sums == 0, 4 * np.arange(n, dtype=np.uint64), sums))[0]
     _, first = np.unique(group, return_index=True)
-    long = sizes >= MIN_WORDS
+    long = np.diff(X.indptr) >= MIN_WORDS
     chosen = first[long[first]]
     pairs = chosen[_similar_pairs(X[chosen])] if len(chosen) > 1 else np.empty((0, 2), dtype=int)
     links = sp.coo_array(
@@ -109,6 +115,26 @@ def find_copies(X: sp.csr_array[Any], texts: Sequence[str] | None = None) -> Cop
     whole = np.unique(joined[group], return_inverse=True)[1]
     n_groups = int(whole.max()) + 1 if n else 0
     return Copies(whole, n - len(first), len(first) - n_groups, long)
+
+
+def checksums(X: sp.csr_array[Any], texts: Sequence[str] | None = None) -> NDArray[np.uint64]:
+    """Return a number for each document, equal for equal ones.
+
+    Documents are equal if their texts are equal but for case and blanks; without texts, if their
+    counts are. The number is 0 for documents without words; odd numbers are of documents with ten
+    different words or more.
+    """
+    sizes = np.diff(X.indptr)
+    sums = np.zeros(len(sizes), dtype=np.uint64)
+    for i in np.flatnonzero(sizes).tolist():
+        if texts is None:
+            row = slice(X.indptr[i], X.indptr[i + 1])
+            columns, counts = X.indices[row].astype(np.int64), X.data[row].astype(np.float64)
+            content = columns.tobytes() + counts.tobytes()
+        else:
+            content = " ".join(texts[i].casefold().split()).encode("utf-8", "replace")
+        sums[i] = int.from_bytes(blake2b(content, digest_size=8).digest(), "little") | 2
+    return (sums & ~np.uint64(1)) | (sizes >= MIN_WORDS).astype(np.uint64)
 
 
 def check_unique(value: Any) -> None:
@@ -131,27 +157,54 @@ def weigh_copies(
     enough to form a topic: at least 5, and 1% of the documents. `passages` is whether the
     documents are passages.
     """
-    n_groups = len(np.unique(copies.group))
-    weighted, notes = note_copies(
-        len(copies.group),
-        copies.n_exact,
-        copies.n_near,
-        copies.largest,
-        n_groups,
-        unique,
-        passages,
-    )
+    n, n_exact, n_near = len(copies.group), copies.n_exact, copies.n_near
+    weighted, notes = _judge(n, n_exact, n_near, copies.largest, unique, passages)
     return copies.weights if weighted else None, notes
 
 
-def note_copies(
-    n: int,
-    n_exact: int,
-    n_near: int,
-    largest: int,
-    n_groups: int,
-    unique: bool | Literal["auto"],
-    passages: bool,
+def weigh_checksums(
+    sums: NDArray[np.uint64], unique: bool | Literal["auto"], passages: bool
+) -> tuple[Floats | None, list[Message]]:
+    """Return the same as `weigh_copies` given the checksums of documents, which may be on disk.
+
+    Near copies are not found.
+    """
+    n_copies = largest = 0
+    for part, _ in parts_of_equal(sums):
+        values, sizes = np.unique(part, return_counts=True)
+        has_words = values > 1
+        n_copies += int((sizes[has_words] - 1).sum())
+        largest = max(largest, int(sizes[has_words & (values & 1 == 1)].max(initial=0)))
+    weighted, notes = _judge(len(sums), n_copies, 0, largest, unique, passages)
+    if not weighted:
+        return None, notes
+    weights = pages.each_part(lambda part: np.ones(len(part)), sums)
+    for part, rows in parts_of_equal(sums):
+        _, group, sizes = np.unique(part, return_inverse=True, return_counts=True)
+        copied = np.flatnonzero((part > 1) & (sizes[group] > 1))
+        places, shares = rows[copied], 1.0 / sizes[group[copied]]
+        for window in pages.windows(weights, places):
+            weights[places[window]] = shares[window]
+            pages.release_at(weights, places[window])
+    return weights, notes
+
+
+def parts_of_equal(sums: NDArray[np.uint64]) -> Iterator[tuple[NDArray[np.uint64], Ints]]:
+    """Yield checksums with their rows, so that equal ones are in the same part."""
+    n_parts = 1 + len(sums) // _AT_ONCE
+
+    def part_of(part: NDArray[np.uint64]) -> Ints:
+        return ((part >> np.uint64(2)) % np.uint64(n_parts)).astype(np.int32)
+
+    order, ends = pages.grouped(pages.each_part(part_of, sums), n_parts)
+    for a, b in pairwise(ends.tolist()):
+        rows = np.array(order[a:b])
+        pages.release(order[a:b])
+        yield pages.picked(sums, rows), rows
+
+
+def _judge(
+    n: int, n_exact: int, n_near: int, largest: int, unique: bool | Literal["auto"], passages: bool
 ) -> tuple[bool, list[Message]]:
     """Return whether copies of n documents together have the weight of one, and a note on them.
 
@@ -160,38 +213,20 @@ def note_copies(
     n_copies = n_exact + n_near
     if not n_copies:
         return False, []
-    many = largest >= max(MIN_COPIES, MIN_SHARE * n)
-    weighted = many if unique == "auto" else unique
-    if weighted and n > 1 and n_groups == 1:
+    weighted = largest >= max(MIN_COPIES, MIN_SHARE * n) if unique == "auto" else unique
+    if weighted and n == n_copies + 1:
         raise EmptyCorpusError("all_copies", n_rows=n, parameter="unique", every=False)
     note = Message(
         "copies_weighted" if weighted else "copies_counted",
         n_rows=n_copies,
         n_all=n,
-        n_groups=n_groups,
+        n_groups=n - n_copies,
         every=all_rows(n, passages),
         near=Message("of_these_near", n_rows=n_near) if n_near else "",
         parameter="unique",
         other=not weighted,
     )
     return weighted, [note]
-
-
-def _equal(X: sp.csr_array[Any], texts: Sequence[str] | None) -> Ints:
-    """Return the group of each document: equal ones share a group, those without words do not."""
-    numbers: dict[object, int] = {}
-    group = np.empty(X.shape[0], dtype=np.intp)
-    for i in range(X.shape[0]):
-        a, b = X.indptr[i], X.indptr[i + 1]
-        key: object = i
-        if a < b:
-            if texts is None:
-                content = X.indices[a:b].tobytes() + X.data[a:b].tobytes()
-            else:
-                content = " ".join(texts[i].casefold().split()).encode("utf-8", "replace")
-            key = blake2b(content, digest_size=16).digest()
-        group[i] = numbers.setdefault(key, len(numbers))
-    return group
 
 
 def _similar_pairs(X: sp.csr_array[Any]) -> Ints:

@@ -1,31 +1,35 @@
-"""Read texts or counts, whichever a path contains, and choose the words."""
+"""Read texts or counts and choose the words: in memory, on disk or on a cluster."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 from typing import Any, Literal
 
+from momentree.core.limits import memory_bytes
 from momentree.exceptions import InvalidParameterError
-from momentree.readers.counts._companions import Lines
-from momentree.readers.counts.files import check_options, holds_counts, read_counts
+from momentree.readers.copies import check_unique
+from momentree.readers.counts.files import Lines, check_options, holds_counts, read_counts
 from momentree.readers.counts.filter import filter_vocabulary
-from momentree.readers.distributed import is_pattern, read_parquet_corpus
+from momentree.readers.distributed import DistributedCorpus, is_pattern, read_parquet_corpus
+from momentree.readers.stored.corpus import COUNTS, TEXTS, WORDS, Stages, StoredCorpus
+from momentree.readers.stored.count_files import stream_counts, write_count_stages
+from momentree.readers.stored.work import WorkFolder
 from momentree.readers.tables.files import AUTO, check_exists
-from momentree.readers.text._columns import as_list
-from momentree.readers.text.documents import read_documents
-from momentree.readers.text.objects import Corpus
+from momentree.readers.text import objects, selection, tables, vectorize, vectorizer, words
+from momentree.readers.text.documents import read_documents, stream_documents
 from momentree.readers.text.passages import Cutting
-from momentree.readers.text.selection import MAX_DF, MAX_FEATURES
-from momentree.readers.text.tokenizers import Tokenizer
-from momentree.readers.text.vectorize import count_documents
-from momentree.readers.text.vectorizer import TextVectorizer
-from momentree.readers.text.words import TOKEN_PATTERN, read_words
 
 
 def read_corpus(
     path: str | PathLike[str],
     *,
+    folder: str | PathLike[str] | None = None,
+    memory: int | str = "1GB",
+    resume: bool = False,
+    also: Mapping[str, Any] | None = None,
     text_column: str | Sequence[str] | None = None,
     label_column: str | None = None,
     id_column: str | None = None,
@@ -38,8 +42,8 @@ def read_corpus(
     language: str | None = AUTO,
     stop_words: Iterable[str] | PathLike[str] = (),
     min_df: int | float | None = None,
-    max_df: int | float = MAX_DF,
-    max_features: int | None = MAX_FEATURES,
+    max_df: int | float = selection.MAX_DF,
+    max_features: int | None = selection.MAX_FEATURES,
     token_pattern: str | None = None,
     lowercase: bool = True,
     raw: bool = False,
@@ -47,8 +51,8 @@ def read_corpus(
     unique: bool | Literal["auto"] = "auto",
     phrases: bool = False,
     ngram_range: tuple[int, int] = (1, 1),
-    tokenizer: Tokenizer | None = None,
-) -> Corpus:
+    tokenizer: words.Tokenizer | None = None,
+) -> objects.Corpus:
     r"""Read texts or counts from a path, and choose the words to learn from.
 
     Parameters
@@ -58,6 +62,8 @@ def read_corpus(
         otherwise of texts, see :func:`read_documents`. Or Parquet files of texts, named by a
         pattern or by the URL of a file system that fsspec knows, such as "s3://news/*.parquet",
         which Dask reads: see :func:`read_parquet_corpus`.
+    folder, memory, resume, also : optional
+        To read in bounded memory, and keep everything in a folder; see :func:`store_corpus`.
     text_column, label_column, id_column, separator, sheet, skip_rows, header : optional
         For texts: how to read a table, see :func:`read_documents`.
     encoding : str, default="auto"
@@ -83,12 +89,14 @@ def read_corpus(
     Returns
     -------
     Corpus
-        Counts of the words kept; documents without any of these words become empty rows.
+        A :class:`StoredCorpus` in a `folder`, or a :class:`DistributedCorpus` on a cluster.
+        It has counts of the words kept; documents without any of these words become empty rows.
 
     Raises
     ------
     InvalidParameterError
-        If a value is out of range, or a parameter for texts is given with counts or vice versa.
+        If a value is out of range, or a parameter for texts is given with counts or vice versa; or
+        as in :func:`store_corpus`.
     ReadError, InvalidDataError, EmptyCorpusError
         As in :func:`read_documents` and :func:`vectorize`, or :func:`read_counts` and
         :func:`filter_vocabulary`.
@@ -105,8 +113,8 @@ def read_corpus(
     >>> corpus.vocabulary.tolist(), corpus.X.toarray().tolist()
     (['cat', 'dog'], [[1, 0], [1, 1], [0, 1]])
     """
-    for_texts: dict[str, Any] = {
-        "text_column": as_list(text_column) or None,
+    columns: dict[str, Any] = {
+        "text_column": tables.as_list(text_column) or None,
         "label_column": label_column,
         "id_column": id_column,
         "separator": separator,
@@ -114,45 +122,177 @@ def read_corpus(
         "skip_rows": skip_rows,
         "header": header,
     }
-    counting: dict[str, Any] = {
-        "lowercase": lowercase,
-        "raw": raw,
-        "passages": passages,
-        "phrases": phrases,
-        "ngram_range": ngram_range,
-        "tokenizer": tokenizer,
-    }
-    settings = TextVectorizer(
+    settings = vectorizer.TextVectorizer(
         language=language,
-        stop_words=read_words("stop_words", stop_words),
+        stop_words=words.read_words("stop_words", stop_words),
         min_df=min_df,
         max_df=max_df,
         max_features=max_features,
-        token_pattern=TOKEN_PATTERN if token_pattern is None else token_pattern,
-        **counting,
+        token_pattern=words.TOKEN_PATTERN if token_pattern is None else token_pattern,
+        lowercase=lowercase,
+        raw=raw,
+        passages=passages,
+        phrases=phrases,
+        ngram_range=ngram_range,
+        tokenizer=tokenizer,
     )
+    request = _Request(path, columns, encoding, vocabulary, settings, token_pattern, unique)
     if is_pattern(path):
-        ignored = {**for_texts, "vocabulary": vocabulary, "unique": unique is True or None}
-        for parameter, value in ignored.items():
+        return request.on_cluster(folder)
+    if folder is None:
+        return request.in_memory()
+    return request.on_disk(WorkFolder(Path(folder)), memory_bytes(memory), resume, also or {})
+
+
+def store_corpus(
+    path: str | PathLike[str], folder: str | PathLike[str], **options: Any
+) -> StoredCorpus:
+    r"""Read texts or counts as :func:`read_corpus` does, in bounded memory.
+
+    Texts and counts are kept in a folder on disk. The work has three stages: read and clean the
+    texts; count all words; choose the words to keep. Each finished stage is kept, and `resume`
+    continues after it, with the same result.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Texts, as in :func:`read_documents`: CSV, JSON Lines, Parquet and folders are read in
+        batches; all other files are read as a whole. Or counts, as in :func:`read_counts`: UCI
+        bag-of-words whose documents are in ascending order, SVMlight, or a folder that
+        :func:`store_counts` has written.
+    folder : str or path-like
+        The folder to make. It must exist as long as the corpus is used.
+    **options
+        Those of :func:`read_corpus` except `phrases`, which needs all texts at once; of texts, only
+        exact copies are found. And these:
+
+        - `memory`, "1GB" by default: memory of the process, bytes, or "800MB", "1.5GB", "2GiB"; at
+          least 600 MB,
+        - `resume`, False by default: whether to continue in a folder that an interrupted run has
+          left,
+        - `also`, a mapping: options of the work that follows, which must not change either when it
+          is continued.
+
+    Returns
+    -------
+    StoredCorpus
+        The same as :func:`read_corpus` returns, with counts, texts, ids and labels on disk, which
+        are read as needed.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the folder contains unfinished work and `resume` is False; if the input or an option has
+        changed since; if `memory` is too small; if counts are in a file that is read as a whole;
+        or as in :func:`read_corpus`.
+    ReadError, InvalidDataError, EmptyCorpusError
+        As in :func:`read_corpus`.
+    MomentreeError
+        If the folder cannot be written, for instance because the disk is full.
+
+    Notes
+    -----
+    Disk: the texts, and about 9 bytes for each different word of each document. If the words of all
+    documents exceed their share of the memory, the rarest are forgotten: a note then says which
+    words may be missing. Otherwise, the counts equal those of :func:`read_corpus`, unless near
+    copies of texts change their weights.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from momentree.datasets import store_corpus
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     file = Path(place) / "pets.csv"
+    ...     _ = file.write_text('text\n"The cat sat"\n"A cat, a dog"\n"No dog"\n')
+    ...     corpus = store_corpus(file, f"{place}/pets", max_df=0.9)
+    ...     corpus.vocabulary.tolist(), corpus.X.toarray().tolist()
+    (['cat', 'dog'], [[1, 0], [1, 1], [0, 1]])
+    """
+    corpus: StoredCorpus = read_corpus(path, folder=folder, **options)  # type: ignore[assignment]
+    return corpus
+
+
+@dataclass(frozen=True)
+class _Request:
+    """What to read, and how."""
+
+    path: str | PathLike[str]
+    columns: Mapping[str, Any]
+    encoding: str
+    vocabulary: Lines | None
+    settings: vectorizer.TextVectorizer
+    token_pattern: str | None  # of counts; that of the settings has the default for texts
+    unique: bool | Literal["auto"]
+
+    def source(self) -> tuple[Path, bool]:
+        """Return the path, and whether it contains counts."""
+        source = check_exists(self.path)
+        of_counts = holds_counts(source)
+        if of_counts:
+            check_options(
+                source, **self.columns, **{name: getattr(self.settings, name) for name in _COUNTING}
+            )
+        elif self.vocabulary is not None:
+            raise InvalidParameterError("only_for_counts", parameter="vocabulary", path=str(source))
+        return source, of_counts
+
+    @property
+    def of_counts(self) -> dict[str, Any]:
+        """Which words of counts may be kept."""
+        settings = self.settings
+        return {
+            "language": settings.language,
+            "stop_words": settings.stop_words,
+            "token_pattern": self.token_pattern,
+        }
+
+    def in_memory(self) -> objects.Corpus:
+        source, of_counts = self.source()
+        if not of_counts:
+            documents = read_documents(source, encoding=self.encoding, **self.columns)
+            return vectorize.count_documents(documents, self.settings, unique=self.unique)
+        limits = {
+            name: getattr(self.settings, name) for name in ("min_df", "max_df", "max_features")
+        }
+        corpus = read_counts(source, vocabulary=self.vocabulary, encoding=self.encoding)
+        return filter_vocabulary(corpus, unique=self.unique, **limits, **self.of_counts)
+
+    def on_disk(
+        self, work: WorkFolder, memory: int, resume: bool, also: Mapping[str, Any]
+    ) -> StoredCorpus:
+        source, of_counts = self.source()
+        check_unique(self.unique)
+        if self.settings.phrases:
+            raise InvalidParameterError("not_in_parts", parameter="phrases")
+        table = {**self.columns, "encoding": self.encoding}
+        options = {**table, **self.settings.to_dict(), "unique": self.unique, "memory": memory}
+        if of_counts:
+            options |= {"vocabulary": self.vocabulary, "token_pattern": self.token_pattern}
+        with work.begun(source, {**options, **also}, resume=resume):
+            stages = Stages(work, self.settings, self.unique, memory)
+            if of_counts and not work.has(TEXTS):
+                stream = stream_counts(source, self.vocabulary, self.encoding)
+                write_count_stages(stream, work, self.encoding, **self.of_counts)
+            elif not work.has(TEXTS):
+                stages.read(stream_documents(source, **table))
+            if not work.has(COUNTS):
+                if not work.has(WORDS):
+                    stages.count()
+                stages.choose()
+            work.remove_stage(WORDS)
+            return stages.corpus()
+
+    def on_cluster(self, folder: str | PathLike[str] | None) -> DistributedCorpus:
+        ignored = {**self.columns, "vocabulary": self.vocabulary, "folder": folder}
+        for parameter, value in {**ignored, "unique": self.unique is True or None}.items():
             if value and parameter != "text_column":
                 raise InvalidParameterError(
-                    "only_texts_in_parquet", parameter=parameter, path=str(path)
+                    "only_texts_in_parquet", parameter=parameter, path=str(self.path)
                 )
-        return read_parquet_corpus(path, settings, text_column=text_column)
-    path = check_exists(path)
-    if holds_counts(path):
-        check_options(path, **for_texts, **counting)
-        return filter_vocabulary(
-            read_counts(path, vocabulary=vocabulary, encoding=encoding),
-            language=language,
-            stop_words=stop_words,
-            min_df=min_df,
-            max_df=max_df,
-            max_features=max_features,
-            token_pattern=token_pattern,
-            unique=unique,
+        return read_parquet_corpus(
+            self.path, self.settings, text_column=self.columns["text_column"]
         )
-    if vocabulary is not None:
-        raise InvalidParameterError("only_for_counts", parameter="vocabulary", path=str(path))
-    documents = read_documents(path, encoding=encoding, **for_texts)
-    return count_documents(documents, settings, unique=unique)
+
+
+_COUNTING = ("lowercase", "raw", "passages", "phrases", "ngram_range", "tokenizer")

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,35 +17,34 @@ import scipy.sparse as sp
 from momentree._types import Ints
 from momentree.backends.sources import taken
 from momentree.exceptions import (
-    EmptyCorpusError,
     InvalidParameterError,
     MissingLibraryError,
     MomentreeError,
     ReadError,
 )
 from momentree.messages import Message
-from momentree.readers.tables.roles import pick
-from momentree.readers.tables.table import excerpts, no_such_column
-from momentree.readers.tables.values import count_words
-from momentree.readers.text._columns import as_list, joined
-from momentree.readers.text.cleaning import clean_batch, note_stripped
-from momentree.readers.text.counting import Counted
-from momentree.readers.text.frequencies import DocumentFrequencies
-from momentree.readers.text.languages import TextSample
-from momentree.readers.text.objects import Corpus
-from momentree.readers.text.passages import LONG_TEXT_WORDS
-from momentree.readers.text.selection import note_without_words, select_words
+from momentree.readers.stored.arrays import Numbers
+from momentree.readers.tables import roles, table, values
+from momentree.readers.text import (
+    cleaning,
+    counting,
+    objects,
+    passages,
+    selection,
+    tables,
+    vectorize,
+)
 from momentree.readers.text.vectorizer import TextVectorizer
 
 _URL = re.compile(r"^([a-z][a-z0-9+.-]+):/+", re.IGNORECASE)
 PART_BYTES = 1 << 26
 """Bytes of Parquet row groups, uncompressed, that one task reads: 64 MB."""
-MOST_WORDS = 5_000_000
+MAX_WORDS = 5_000_000
 """Different words of which frequencies are kept: about 1 GB."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class DistributedCorpus(Corpus):
+class DistributedCorpus(objects.Corpus):
     """A corpus on a cluster, see :func:`read_parquet_corpus`.
 
     It has the attributes of :class:`Corpus`, with rows on the workers as `X`, and one more.
@@ -60,7 +59,7 @@ class DistributedCorpus(Corpus):
 
     parts: list[Any]
 
-    def take(self, rows: Ints | None) -> Corpus:
+    def take(self, rows: Ints | None) -> objects.Corpus:
         """Return some documents, with their texts, as a corpus in memory.
 
         Parameters
@@ -83,7 +82,7 @@ class DistributedCorpus(Corpus):
         ]
         raw = self.vectorizer is not None and self.vectorizer.raw
         texts = computed(Tasks.of_values(self.parts).then(_chosen_texts, wanted, raw))
-        return Corpus(
+        return objects.Corpus(
             X=taken(self.X, chosen).matrix,
             vocabulary=self.vocabulary,
             ids=[self.ids[i] for i in chosen.tolist()],
@@ -158,38 +157,47 @@ def read_parquet_corpus(
         if getattr(settings, parameter) not in (off, None):
             raise InvalidParameterError("not_on_a_cluster", parameter=parameter)
     url = _url(fspath(pattern))
-    found = computed(Tasks.of_values(_files(url)).then(_outline))
-    columns = as_list(text_column) or [_text_column(found[0])]
-    parts = [part for one in found for part in one.parts(columns)]
+    outlines = computed(Tasks.of_values(_files(url)).then(_outline))
+    columns = tables.as_list(text_column) or [_text_column(outlines[0])]
+    parts = [part for outline in outlines for part in outline.parts(columns)]
     read = Tasks.of_values(parts)
-    seen: _Seen = read.then(_seen, settings.raw).merged(_merged)
-    if not seen.n_documents:
-        raise EmptyCorpusError("no_documents")
-    adapted, notes = settings.adapt(seen.sample.texts)
-    frequencies, n_found = read.then(_frequencies, Value(adapted)).merged(_added)
-    listed = frequencies.frequencies()
-    Counted(listed.words, sp.csr_array((0, 0)), n_found).check(
-        seen.n_documents, settings.token_pattern
-    )
-    keep, dropped = select_words(listed, settings.min_df, settings.max_df, settings.max_features)
     name = url.rsplit("/", 1)[-1]
-    joint = Message("joined_text_columns", columns=excerpts(columns), source=name)
-    notes = (*note_stripped(seen.stripped), *([joint] if columns[1:] else ()), *notes, *dropped)
+    notes: list[Message] = []
+    if columns[1:]:
+        notes.append(Message("joined_text_columns", columns=table.excerpts(columns), source=name))
+    seen: vectorize.SeenTexts = read.then(_seen, settings.raw).merged(_merged)
+    adapted, found = seen.adapt(settings, name)
+    counted: _Counted = read.then(_counted, Value(replace(adapted, raw=settings.raw))).merged(
+        _merged
+    )
+    frequencies = counted.frequencies
+    listed = frequencies.frequencies()
+    counting.check_found(
+        len(listed.words), counted.n_found, seen.n_documents, settings.token_pattern
+    )
+    keep, dropped = selection.select_words(
+        listed, settings.min_df, settings.max_df, settings.max_features
+    )
+    notes += [*found, *dropped]
     if frequencies.error:
-        notes += (Message("words_forgotten_on_cluster", n_rows=frequencies.error),)
+        notes.append(Message("words_forgotten_on_cluster", n_rows=frequencies.error))
     if seen.n_long and settings.passages is not None:
-        notes += (Message("long_texts_whole", n_rows=seen.n_long, longest=LONG_TEXT_WORDS),)
-    vectorizer = replace(adapted, vocabulary=tuple(listed.words[keep].tolist()), passages=None)
+        notes.append(
+            Message("long_texts_whole", n_rows=seen.n_long, longest=passages.LONG_TEXT_WORDS)
+        )
+    vectorizer = replace(
+        adapted, raw=settings.raw, vocabulary=tuple(listed.words[keep].tolist()), passages=None
+    )
     X = DaskRows(read.then(_counts, Value(vectorizer)))
-    empty = X.sum(_count_empty)
+    n_empty = int(X.sum(_count_empty)[0])
     return DistributedCorpus(
         X=X,
         parts=parts,
         vocabulary=np.asarray(vectorizer.vocabulary, dtype=object),
-        ids=RowNumbers(X.shape[0]),
+        ids=Numbers(X.shape[0]),
         name=name,
         vectorizer=vectorizer,
-        notes=(*notes, *note_without_words(int(empty[0]), X.shape[0], passages=False)),
+        notes=(*notes, *selection.note_without_words(n_empty, X.shape[0], passages=False)),
     )
 
 
@@ -200,25 +208,6 @@ def _url(pattern: str) -> str:
         return pattern
     root = "/" if found[1].lower() == "file" else ""
     return f"{found[1]}://{root}{pattern[found.end() :]}"
-
-
-class RowNumbers(Sequence[str]):
-    """The ids "1", "2", ... of n rows, made when they are used."""
-
-    def __init__(self, n: int) -> None:
-        self._n = n
-
-    def __len__(self) -> int:
-        return self._n
-
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-    def __getitem__(self, place: int | slice) -> str | list[str]:
-        if isinstance(place, slice):
-            return [str(i + 1) for i in range(self._n)[place]]
-        return str(range(self._n)[place] + 1)
 
 
 @dataclass(frozen=True)
@@ -248,7 +237,7 @@ class _Outline:
                 continue
             parameter = "text_column"
             if column not in self.columns:
-                raise no_such_column(self.url, column, self.columns, parameter)
+                raise table.no_such_column(self.url, column, self.columns, parameter)
             facts = {"path": self.url, "column": column, "kind": "other values"}
             raise ReadError("not_text", parameter=parameter, **facts)
         groups: list[int] = []
@@ -263,16 +252,6 @@ class _Outline:
 
     def _part(self, groups: list[int], columns: list[str]) -> _Part:
         return _Part(self.url, groups, columns, sum(self.rows[i] for i in groups))
-
-
-@dataclass
-class _Seen:
-    """What the first pass over the texts finds."""
-
-    sample: TextSample
-    stripped: Counter[str]
-    n_documents: int
-    n_long: int
 
 
 def _files(url: str) -> list[str]:
@@ -325,13 +304,10 @@ def _outline(url: str) -> _Outline:
 
 
 def _text_column(outline: _Outline) -> str:
-    named = outline.strings[0] if len(outline.strings) == 1 else pick("text", outline.strings)
+    named = outline.strings[0] if len(outline.strings) == 1 else roles.pick("text", outline.strings)
     if named is None:
         raise ReadError(
-            "no_text_column",
-            path=outline.url,
-            columns=outline.columns,
-            parameter="text_column",
+            "no_text_column", path=outline.url, columns=outline.columns, parameter="text_column"
         )
     return named
 
@@ -346,7 +322,7 @@ def _batches(part: _Part) -> Iterator[list[str]]:
             texts = [
                 pc.cast(batch.column(name), pa.large_string()).to_pylist() for name in part.columns
             ]
-            yield joined([[text or "" for text in column] for column in texts])
+            yield tables.joined([[text or "" for text in column] for column in texts])
 
 
 def _chosen_texts(part: _Part, rows: Ints, raw: bool) -> list[str]:
@@ -357,50 +333,48 @@ def _chosen_texts(part: _Part, rows: Ints, raw: bool) -> list[str]:
         a, b = np.searchsorted(rows, (start, start + len(batch)))
         found += [batch[i - start] for i in rows[a:b].tolist()]
         start += len(batch)
-    return found if raw else clean_batch(found, Counter())
+    return found if raw else cleaning.clean_batch(found, Counter())
 
 
-def _seen(part: _Part, raw: bool) -> _Seen:
-    seen = _Seen(TextSample(), Counter(), 0, 0)
+def _seen(part: _Part, raw: bool) -> vectorize.SeenTexts:
+    seen = vectorize.SeenTexts(raw, None)
     for batch in _batches(part):
-        texts = batch if raw else clean_batch(batch, seen.stripped)
-        seen.sample.add(texts)
-        seen.n_documents += len(texts)
-        seen.n_long += sum(count_words(text) > LONG_TEXT_WORDS for text in texts)
+        texts = seen.add(objects.Documents(batch, [""] * len(batch))).texts
+        seen.n_long += sum(values.count_words(text) > passages.LONG_TEXT_WORDS for text in texts)
     return seen
 
 
-def _merged(first: _Seen, *others: _Seen) -> _Seen:
+def _merged(first: Any, *others: Any) -> Any:
+    """Add what tasks have found, in the order of the parts."""
     total = deepcopy(first)
-    for one in others:
-        total.sample.merge(one.sample)
-        total.stripped.update(one.stripped)
-        total.n_documents += one.n_documents
-        total.n_long += one.n_long
+    for other in others:
+        total.merge(other)
     return total
 
 
-def _frequencies(part: _Part, settings: Any) -> tuple[DocumentFrequencies, int]:
+@dataclass
+class _Counted:
+    """Frequencies of words, and the number of words with stop words."""
+
+    frequencies: selection.DocumentFrequencies
+    n_found: int = 0
+
+    def merge(self, other: _Counted) -> None:
+        self.frequencies.merge(other.frequencies)
+        self.n_found += other.n_found
+
+
+def _counted(part: _Part, settings: Any) -> _Counted:
     from momentree.backends.dask_tasks import value_of
 
     vectorizer: TextVectorizer = value_of(settings)
     counter = vectorizer.counter()
-    frequencies, n_found = DocumentFrequencies(MOST_WORDS), 0
+    found = _Counted(selection.DocumentFrequencies(MAX_WORDS))
     for batch in _batches(part):
-        counted = counter.count(batch if vectorizer.raw else clean_batch(batch, Counter()))
-        frequencies.update(list(counted.words), counted.X)
-        n_found += counted.n_found
-    return frequencies, n_found
-
-
-def _added(
-    first: tuple[DocumentFrequencies, int], *others: tuple[DocumentFrequencies, int]
-) -> tuple[DocumentFrequencies, int]:
-    total, n_found = deepcopy(first)
-    for frequencies, n in others:
-        total.merge(frequencies)
-        n_found += n
-    return total, n_found
+        counted = counter.count(batch if vectorizer.raw else cleaning.clean_batch(batch, Counter()))
+        found.frequencies.update(list(counted.words), counted.X)
+        found.n_found += counted.n_found
+    return found
 
 
 def _counts(part: _Part, settings: Any) -> sp.csr_array[Any]:

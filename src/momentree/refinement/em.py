@@ -9,8 +9,8 @@ from typing import Any, Generic, Literal, TypeVar
 import numpy as np
 
 from momentree._types import Floats, Ints
-from momentree.backends import Block, RowArray, RowBlocks, Rows
-from momentree.backends.products import TransposedProduct
+from momentree.backends import Block, RowArray, RowBlocks, Rows, products
+from momentree.backends.kernels import kernel
 from momentree.core.progress import iterations
 from momentree.core.ties import largest
 from momentree.objects import MixtureParameters
@@ -123,6 +123,7 @@ def em(
     return Refined(parameters, last, n_iter, converged, sums, sizes)
 
 
+@kernel
 @dataclass(frozen=True, eq=False)
 class Expectation:
     """S, N and the log-likelihood of samples, relative to the last component: the E-step of EM.
@@ -157,13 +158,14 @@ class Expectation:
         if not small.any():
             return total, 0
         merged = total.copy()
-        merged[:-2, -1] = ask(TransposedProduct()) - total[:-2, :-1].sum(axis=1)
+        merged[:-2, -1] = ask(products.transposed_product) - total[:-2, :-1].sum(axis=1)
         merged[:-1, largest_size] += merged[:-1, small].sum(axis=1)
         merged[:-1, small] = 0.0
         merged[:-2, -1] = 0.0  # follows from the others
         return merged, int(np.count_nonzero(small))
 
 
+@kernel
 @dataclass(frozen=True)
 class WeightedSums:
     """X^T (v R), and sum_i v_i R_i in the last row, for responsibilities R of shape (n, k)."""
@@ -176,7 +178,7 @@ class WeightedSums:
 
 def column_sums(rows: Rows, sample_weight: RowArray) -> Floats:
     """Return X^T v."""
-    return rows.sum(TransposedProduct(), sample_weight)
+    return rows.sum(products.transposed_product, sample_weight)
 
 
 def expected_statistics(

@@ -11,6 +11,7 @@ from scipy.special import expit
 
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowArray, Rows, group_totals, parted, with_room
+from momentree.backends.kernels import kernel
 from momentree.core.ties import largest
 from momentree.objects import MixtureParameters
 from momentree.refinement.em import LOG_ZERO, Refined
@@ -133,6 +134,7 @@ def group_sums(
     return sums[:, :, 0], weights
 
 
+@kernel
 @dataclass(frozen=True)
 class SumsAndWeights:
     """Weighted sums of the rows of each group, and of the weights."""
@@ -147,6 +149,7 @@ class SumsAndWeights:
         return out
 
 
+@kernel
 @dataclass(frozen=True)
 class GroupSteps:
     """The E-step of a mixture of two in each of several groups."""

@@ -14,14 +14,14 @@ from momentree.decomposition import discriminators
 from momentree.decomposition.sidiwo import common_rotation
 from momentree.messages import Message
 from momentree.moments import AugmentedRawMoments
-from momentree.moments.augmented_groups import GroupedRawMoments
+from momentree.moments.augmented import GroupedRawMoments
 from momentree.objects import MixtureParameters
 from momentree.preprocessing import FeatureMap
 from momentree.refinement import em
 from momentree.refinement.em import column_sums
 from momentree.refinement.em_groups import em_of_groups
 from momentree.tree.split import SPLIT_ITER, Groups, Sides, Splits, sides_of, small_side
-from momentree.whitening import whiten, whiten_each
+from momentree.whitening import whiten, whiten_groups
 
 EARLY_TOL, EARLY_ITER = 1e-3, 1
 """Whitening stops after the minimum of 2 k + 4 products for a split into k: on patient records,
@@ -122,7 +122,7 @@ class DSidiwoSplitter:
         W = np.zeros((groups.n_groups, 2, len(view) + 1))
         if which:
             tol, max_iter = self._accuracy
-            found = whiten_each(moments, 2, which, tol=tol, max_iter=max_iter)
+            found, _ = whiten_groups(moments, 2, which, tol=tol, max_iter=max_iter)
             for j, white in zip(which, found, strict=True):
                 if white.rank < 2:
                     reasons[j] = white.reason or Message("one_component")

@@ -13,6 +13,7 @@ import numpy as np
 from momentree._types import Floats, Ints
 from momentree.assignment.rules import Rule
 from momentree.backends import RowArray, Rows
+from momentree.backends.kernels import kernel
 from momentree.core.choices import Growth
 from momentree.core.progress import time_left
 from momentree.core.ties import SAME, largest
@@ -252,6 +253,7 @@ def _gain(group: Group) -> float:
     return -math.inf if group.split is None else group.split.gain
 
 
+@kernel
 @dataclass(frozen=True)
 class Lookup:
     """A number for each group."""
@@ -263,6 +265,7 @@ class Lookup:
         return self.table[number]
 
 
+@kernel
 @dataclass(frozen=True)
 class Divided:
     """The new groups of samples whose groups were split, else the old ones."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -11,8 +12,7 @@ from momentree.assignment.nested import Assigner
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.assignment.rules import LinearRule, Rule
 from momentree.assignment.tree_rules import RuleAssigner
-from momentree.backends import RowArray, Rows
-from momentree.backends.products import Renumbered
+from momentree.backends import RowArray, Rows, products
 from momentree.core.ties import largest, largest_first
 from momentree.objects import MixtureParameters, TopicParameters
 from momentree.refinement import Refined, em
@@ -91,7 +91,7 @@ def refine_leaves(
     assigner = MixtureAssigner.of(parameters.reordered(order))
     return RefinedLeaves(
         assigner,
-        rows.map(Renumbered(np.argsort(order)), labels),
+        rows.map(partial(products.renumbered, to=np.argsort(order)), labels),
         n_iter,
         result.converged,
         result.sums[:, order],

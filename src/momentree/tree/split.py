@@ -12,6 +12,7 @@ import numpy as np
 from momentree._types import Floats, Ints
 from momentree.assignment.rules import LinearRule, Rule
 from momentree.backends import Block, RowArray, RowBlocks, Rows, group_totals, parted, with_room
+from momentree.backends.kernels import kernel
 from momentree.core.ties import SAME, largest_first
 from momentree.messages import Message
 from momentree.objects import MixtureParameters
@@ -86,6 +87,7 @@ class Groups:
         return [(at, Groups.one(rows.take(at), weight[at], factor[at])) for at in parts]
 
 
+@kernel
 @dataclass(frozen=True)
 class Inside:
     """Which samples are in a group."""
@@ -97,6 +99,7 @@ class Inside:
         return np.asarray(own == self.group)
 
 
+@kernel
 @dataclass(frozen=True)
 class WeightInside:
     """The weights of samples in a group; zero for others."""
@@ -106,6 +109,7 @@ class WeightInside:
         return np.asarray(v * inside)
 
 
+@kernel
 @dataclass(frozen=True)
 class ReplacedInside:
     """The sides of samples in a group, and the old ones of others."""
@@ -238,6 +242,7 @@ def _sides(rules: Sequence[Rule | None], groups: Groups) -> Sides:
     return Sides(list(rules), side, sums.reshape(g, s, p).transpose(0, 2, 1), sizes, clear)
 
 
+@kernel
 @dataclass(frozen=True)
 class SidesByRule:
     """The side of each sample by the rule of its group: s more than that if scores are tied."""
@@ -280,6 +285,7 @@ class SidesByRule:
         return (near.argmax(axis=1) + self.n_sides * (near.sum(axis=1) > 1)).astype(kind)
 
 
+@kernel
 @dataclass(frozen=True)
 class SumsOfSides:
     """Sums over each side, its size, and its size without ties."""
@@ -298,6 +304,7 @@ class SumsOfSides:
         return out
 
 
+@kernel
 @dataclass(frozen=True)
 class Untied:
     """Sides from codes that mark ties."""
@@ -309,6 +316,7 @@ class Untied:
         return code % self.n_sides
 
 
+@kernel
 @dataclass(frozen=True)
 class Lookup2:
     """A number for each pair of a group and a side; samples in no group keep their side."""

@@ -13,6 +13,7 @@ from scipy.special import gammaln
 
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowBlocks, collected, group_totals, parted, with_room
+from momentree.backends.kernels import kernel
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
 from momentree.objects import GaussianParameters, MixtureParameters, PoissonParameters
@@ -55,6 +56,7 @@ def topic_bic(splits: Splits, groups: Groups) -> list[Message | None]:
     return reasons
 
 
+@kernel
 @dataclass(frozen=True)
 class GroupOccurrences:
     """Occurrences of each word in groups, their words, the same in single counts, and sizes."""

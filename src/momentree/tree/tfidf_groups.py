@@ -11,8 +11,8 @@ from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks
 from momentree.core.ties import largest, pivots
 from momentree.moments import RawMoments
-from momentree.moments._operators import symmetric
-from momentree.preprocessing.tfidf import tfidf_scales
+from momentree.moments._base import symmetric
+from momentree.preprocessing.log_scaling import tfidf_scales
 from momentree.whitening import whiten
 
 WHITENING_TOL = 1e-3

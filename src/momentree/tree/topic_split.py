@@ -14,12 +14,12 @@ from momentree.core.choices import Weighting
 from momentree.decomposition.sidiwo import pseudo_centers
 from momentree.messages import Message
 from momentree.moments import GroupedMoments
-from momentree.moments.weighting import three_words
+from momentree.moments.single_topic import three_words
 from momentree.objects import TopicParameters, Whitening
 from momentree.parameters import topic_parameters
 from momentree.refinement.em_groups import em_of_groups
 from momentree.tree.split import SPLIT_ITER, Groups, Split, Splits, sides_of
-from momentree.whitening import DENSE_FEATURES, group_starts, whiten_each, whiten_groups
+from momentree.whitening import DENSE_FEATURES, group_starts, whiten_groups
 
 WIDTH, TOL = 4, 1e-2
 """Columns of the block iteration, and the residual at which it stops."""
@@ -148,14 +148,13 @@ class TopicSplitter:
     def _whitenings(
         self, moments: GroupedMoments, start: Floats | None
     ) -> tuple[list[Whitening], Sequence[Floats | None]]:
+        every = range(moments.n_groups)
         if self.exact:
-            every = range(moments.n_groups)
-            return whiten_each(moments, 2, every, tol=1e-12), [None] * moments.n_groups
+            return whiten_groups(moments, 2, every, tol=1e-12)[0], [None] * moments.n_groups
         max_passes = WARM
         if start is None:
             start, max_passes = group_starts(moments.m1, None, WIDTH), COLD
-        whitenings, directions = whiten_groups(moments, 2, start, max_passes=max_passes, tol=TOL)
-        return whitenings, list(directions)
+        return whiten_groups(moments, 2, every, start, max_iter=max_passes, tol=TOL)
 
     def _as_one(self, words: Floats) -> float:
         """Return the log-likelihood of one topic, smoothed like the two of a split."""

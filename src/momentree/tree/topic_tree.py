@@ -19,9 +19,9 @@ from momentree.backends import (
     as_rows,
     collected,
     in_given_order,
+    products,
 )
 from momentree.backends.contents import filled_labels, filled_weights
-from momentree.backends.products import Dot
 from momentree.backends.sources import by_partition
 from momentree.core.choices import (
     AutoLogScaling,
@@ -310,7 +310,7 @@ class TopicTree(FitsTexts, GrownTopics):
         if known is None:
             by_leaf, sizes = group_sums(data.rows, labels, k, data.weight)
             known = by_leaf.T, sizes
-        total = float(counts.sum(Dot(), counts.row_sums, weight))
+        total = float(counts.sum(products.dot, counts.row_sums, weight))
         raw = counts.group_sums(in_order, k, weight) if self.log_scaling_ else np.empty((0, k))
         n, of_all = counts.shape[0], float(counts.total(weight))
         return MixtureSums(n, *known, raw, data.asked_smoothing, total, of_all)

@@ -8,7 +8,7 @@ import pytest
 from momentree import SingleTopicModel
 from momentree.datasets import read_corpus, store_corpus, store_counts
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadError
-from momentree.readers.stored import count_stages
+from momentree.readers.stored import count_files as count_stages
 from tests.raising import raises
 from tests.readers.counts.count_files import BAG, save_bag, save_svmlight, write
 

@@ -121,6 +121,6 @@ def test_a_table_that_is_read_as_a_whole_is_refused(tmp_path):
 
 
 def test_more_different_cells_than_memory_holds_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("momentree.readers.stored.record_cells.SHARE_OF_CELLS", 1e-6)
+    monkeypatch.setattr("momentree.readers.stored.cells.SHARE_OF_CELLS", 1e-6)
     with raises(InvalidDataError, "too_many_different_cells", most=5):
         store_records(lists(tmp_path / "t.csv"), tmp_path / "work")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from collections import Counter
 
 import hypothesis.strategies as st
 import pytest
@@ -12,8 +13,7 @@ from hypothesis import example, given
 
 from momentree.datasets import Documents, read_documents, read_like, vectorize
 from momentree.messages import Message
-from momentree.readers.text.cleaning import clean_text, clean_texts
-from momentree.readers.text.markup import html_to_text
+from momentree.readers.text.cleaning import clean_batch, clean_text, html_to_text
 
 SIGNATURE = "\n-- \nAda Lovelace, Engines\nLondon\n"
 POST = """From: ada@engines.org (Ada Lovelace)
@@ -106,7 +106,8 @@ def test_docstrings_stay_as_they_are(docstrings):
 @pytest.mark.parametrize("corpus", ["bbc_news", "divina_commedia", "m10", "reuters_r8"])
 def test_real_texts_without_markup_stay_as_they_are(shared_data, corpus):
     texts = read_documents(shared_data / corpus / "docs.jsonl.gz").texts
-    assert clean_texts(texts) == (texts, [])
+    stripped = Counter()
+    assert (clean_batch(texts, stripped), stripped) == (texts, {})
 
 
 def test_real_texts_in_mails_and_pages_are_found_again(shared_data):

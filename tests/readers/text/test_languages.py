@@ -169,9 +169,9 @@ def test_another_language_is_noticed():
 
 
 def test_new_texts_in_another_language():
-    assert notes_on_new_texts(ENGLISH, "en") == []
-    assert notes_on_new_texts(ENGLISH, None) == []
-    [note] = notes_on_new_texts(FRENCH, "en")
+    assert notes_on_new_texts(ENGLISH, "en", 1) == []
+    assert notes_on_new_texts(ENGLISH, None, 1) == []
+    [note] = notes_on_new_texts(FRENCH, "en", 1)
     assert (note.code, note.values["known"]) == ("new_language", ["English"])
 
 

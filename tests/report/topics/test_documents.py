@@ -22,6 +22,14 @@ def test_the_sample_keeps_proportions(labels, most):
     assert np.all(np.abs(np.bincount(labels[rows], minlength=6) - share) <= 1.0)
 
 
+def test_the_sample_is_every_nth_row_of_the_sorted_ones():
+    labels = np.random.default_rng(0).integers(-1, 5, size=200_000)
+    order = np.argsort(labels, kind="stable")
+    for m in (0, 1, 7, 50_000, 200_000):
+        expected = np.sort(order[np.arange(m) * len(order) // max(m, 1)])
+        np.testing.assert_array_equal(evenly_spread(labels, m), expected)
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -323,6 +323,7 @@ WORDS: dict[str, str] = {
         "no files found for {pattern} ({error}); check the path, and that the file system is "
         "reachable"
     ),
+    "not_in_parts": "{parameter} needs all texts at once; leave it out, or read them in memory",
     "not_on_a_cluster": (
         "{parameter} needs all texts on one machine; leave it out, or read the files from a folder"
     ),

@@ -1,43 +1,90 @@
-"""Choose the words of a corpus of counts, by the same rule as for texts."""
+"""Choose the words of a corpus of counts, or align them with another vocabulary."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from momentree.exceptions import EmptyCorpusError
+from momentree.exceptions import EmptyCorpusError, InvalidDataError
 from momentree.messages import Message
 from momentree.readers.copies import check_unique, find_copies, weigh_copies
-from momentree.readers.text.languages import choose_for_counts
-from momentree.readers.text.objects import Corpus
-from momentree.readers.text.selection import (
-    MAX_DF,
-    MAX_FEATURES,
-    check_limits,
-    note_empty,
-    select_columns,
-)
+from momentree.readers.text import languages, objects, selection
 from momentree.readers.text.words import AUTO, TOKEN_PATTERN, read_words, unwanted_words
 
 
+def align_columns(corpus: objects.Corpus, vocabulary: Sequence[str]) -> objects.Corpus:
+    """Align counts with the columns of another vocabulary, such as that of a fitted tree.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Counts with their own vocabulary.
+    vocabulary : sequence of str of shape (d,)
+        Words of the new columns, all different.
+
+    Returns
+    -------
+    Corpus
+        Counts of shape (n, d): words not in `vocabulary` are left out, and words not in `corpus`
+        have zero counts.
+
+    Raises
+    ------
+    InvalidDataError
+        If the vocabularies have no words in common, or `vocabulary` repeats a word.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import scipy.sparse as sp
+    >>> from momentree.datasets import Corpus, align_columns
+    >>> corpus = Corpus(sp.csr_array([[1, 2], [0, 3]]), np.array(["cat", "dog"]), ["a", "b"])
+    >>> align_columns(corpus, ["dog", "sun"]).X.toarray().tolist()
+    [[2, 0], [3, 0]]
+    """
+    found = pd.Index(np.asarray(corpus.vocabulary, dtype=object), dtype=object)
+    wanted = pd.Index(np.asarray(vocabulary, dtype=object), dtype=object)
+    if not wanted.is_unique:
+        word = str(wanted[wanted.duplicated()][0])
+        raise InvalidDataError("word_repeated", word=word)
+    new = wanted.get_indexer(found)
+    if not (new >= 0).any():
+        raise InvalidDataError(
+            "no_common_words",
+            name=corpus.name,
+            n_found=len(found),
+            found=[str(word) for word in found[:3]],
+            n_wanted=len(wanted),
+            wanted=[str(word) for word in wanted[:3]],
+        )
+    X = corpus.X
+    columns = new[X.indices]
+    kept = columns >= 0
+    indptr = np.concatenate([[0], np.cumsum(kept)])[X.indptr]
+    aligned = sp.csr_array((X.data[kept], columns[kept], indptr), shape=(X.shape[0], len(wanted)))
+    aligned.sum_duplicates()
+    return replace(corpus, X=aligned, vocabulary=wanted.to_numpy(dtype=object))
+
+
 def filter_vocabulary(
-    corpus: Corpus,
+    corpus: objects.Corpus,
     *,
     language: str | None = AUTO,
     stop_words: Iterable[str] | PathLike[str] = (),
     min_df: int | float | None = None,
-    max_df: int | float = MAX_DF,
-    max_features: int | None = MAX_FEATURES,
+    max_df: int | float = selection.MAX_DF,
+    max_features: int | None = selection.MAX_FEATURES,
     token_pattern: str | None = None,
     unique: bool | Literal["auto"] = "auto",
-) -> Corpus:
+) -> objects.Corpus:
     """Choose the words of a corpus of counts, as :func:`vectorize` does for texts.
 
     Parameters
@@ -77,7 +124,7 @@ def filter_vocabulary(
     >>> filter_vocabulary(corpus).vocabulary.tolist()
     ['sea', 'bread']
     """
-    check_limits(min_df, max_df, max_features)
+    selection.check_limits(min_df, max_df, max_features)
     check_unique(unique)
     words = np.asarray(corpus.vocabulary, dtype=object)
     X = corpus.X
@@ -88,7 +135,9 @@ def filter_vocabulary(
     counts = sp.csr_array(X)
     counts.sort_indices()
     weights, copied = weigh_copies(find_copies(counts[:, np.flatnonzero(candidates)]), unique)
-    keep, dropped = select_columns(counts, words, min_df, max_df, max_features, candidates, weights)
+    keep, dropped = selection.select_columns(
+        counts, words, min_df, max_df, max_features, candidates, weights
+    )
     found = [*notes, *copied]
     if len(keep) == len(words):
         if not found:
@@ -101,7 +150,7 @@ def filter_vocabulary(
         vocabulary=corpus.vocabulary[keep],
         vectorizer=None,
         weights=weights,
-        notes=[*corpus.notes, *found, *dropped, *note_empty(X)],
+        notes=[*corpus.notes, *found, *dropped, *selection.note_empty(X)],
     )
 
 
@@ -114,7 +163,7 @@ def candidate_words(
 ) -> tuple[NDArray[np.bool_], tuple[Message, ...]]:
     """Mark the words that are neither stop words nor of another form, given their frequencies."""
     pattern = TOKEN_PATTERN if token_pattern is None else token_pattern
-    reading = choose_for_counts(list(map(str, words)), df, language)
+    reading = languages.choose_for_counts(list(map(str, words)), df, language)
     unwanted = unwanted_words(reading.language, read_words("stop_words", stop_words), pattern)
     found = np.fromiter((str(word).lower() not in unwanted for word in words), dtype=bool)
     if token_pattern is not None:

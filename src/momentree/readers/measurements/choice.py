@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -18,6 +19,7 @@ from momentree.readers.measurements.columns import (
     find_style,
     is_constant,
     is_count,
+    is_plain,
     read_column,
 )
 from momentree.readers.measurements.objects import MeasurementCoder
@@ -43,20 +45,13 @@ def choose_columns(
     for name in kinds:
         if name in table.columns and name not in names:
             raise ReadError("kind_of_other_column", column=excerpt(name), parameter="kinds")
-    style, missing = find_table_style(table, names), frozenset(rules.missing)
+    style = _style(find_table_style(table, names), rules)
     columns: list[Column] = []
     left_out: dict[str, str] = {}
     for name in names:
         kind = next((k for pattern, k in kinds.items() if fnmatchcase(name, pattern)), None)
         kind = kinds.get(name, kind)
-        column = read_column(
-            name,
-            table.columns[name],
-            kind=kind,
-            missing=missing,
-            style=style,
-            empty_is_zero=rules.empty == "zero",
-        )
+        column = read_column(name, table.columns[name], kind, style)
         why = column.why_left_out or _why_left_out(column)
         if kind is not None:
             _check_kind(table, column, kind)
@@ -87,18 +82,10 @@ def read_known_columns(
             expected=excerpts(coder.kinds),
             columns=excerpts(table.names),
         )
-    style, missing = style or find_table_style(table, present), frozenset(coder.missing)
+    style = _style(style or find_table_style(table, present), coder)
     columns, notes, n_unknown = [], list[Message](), 0
     for name, kind in coder.kinds.items():
-        cells = table.columns.get(name, [""] * table.n_rows)
-        column = read_column(
-            name,
-            cells,
-            kind=kind,
-            missing=missing,
-            style=style,
-            empty_is_zero=coder.empty == "zero" and name in table.columns,
-        )
+        column = read_column(name, table.columns.get(name, [""] * table.n_rows), kind, style)
         if kind == "category":
             column = _as_numbers_are_written(column, coder.categories[name])
             unknown = ~np.isin(column.texts, [*coder.categories[name], ""])
@@ -117,19 +104,18 @@ def read_known_columns(
 
 def _as_numbers_are_written(column: Column, categories: Sequence[str]) -> Column:
     """Write numbers of a category as at the fit: 4.0 is 4."""
-    known = set(categories)
-    written = {}
-    for text in set(column.texts):
-        try:
-            written[text] = text if text in known else f"{float(text):.10g}"
-        except ValueError:
-            written[text] = text
-    return replace(column, texts=np.array([written[t] for t in column.texts], dtype=object))
+    unknown = set(column.texts) - set(categories)
+    written = {text: f"{float(text):.10g}" if is_plain(text) else text for text in unknown}
+    return replace(column, texts=np.array([written.get(t, t) for t in column.texts], dtype=object))
 
 
 def find_table_style(table: Table, names: Sequence[str]) -> Style:
     """Return how numbers are written in some columns of a table."""
     return find_style(table.columns[name][:_STYLE_ROWS] for name in names)
+
+
+def _style(style: Style, rules: MeasurementCoder) -> Style:
+    return replace(style, missing=frozenset(rules.missing), empty_is_zero=rules.empty == "zero")
 
 
 def _why_left_out(column: Column) -> str:
@@ -148,9 +134,8 @@ def _in_mixed_table(columns: list[Column], chosen: Iterable[str]) -> list[Column
     """
     others = _unchosen(columns, chosen)
     few = [column for column in others if column.few_valued and column.kind == "number"]
-    numbers = [column for column in columns if column.kind in ("number", "count")]
-    only_numbers = len(numbers) == len(columns) and 2 * len(few) <= len(numbers)
-    if only_numbers:
+    only_numbers = all(column.kind in ("number", "count") for column in columns)
+    if only_numbers and 2 * len(few) <= len(columns):
         return columns
     kinds: dict[str, ColumnKind] = {column.name: "category" for column in few}
     kinds |= {column.name: "count" for column in others if is_count(column)}
@@ -161,17 +146,17 @@ def _check_kind(table: Table, column: Column, kind: ColumnKind) -> None:
     """Refuse values that the requested kind does not allow."""
     if kind == "category":
         return
-    other = np.array([], dtype=np.intp)
+    values = column.numbers
     if column.read is not None:
         wrong = column.read.other
         if kind == "count":
-            values = column.read.numbers
             wrong = wrong | (values < 0) | (values != np.floor(values)) & ~np.isnan(values)
-        other = np.flatnonzero(wrong)
     elif column.kind == "yes_no":
-        other = np.flatnonzero(np.isnan(column.numbers) & (column.texts != ""))
-    if len(other):
-        row = int(other[0])
+        wrong = np.isnan(values) & (column.texts != "")
+    else:
+        return
+    if wrong.any():
+        row = int(np.argmax(wrong))
         raise ReadError(
             "not_of_kind",
             **table.place(row, column.name),
@@ -183,9 +168,7 @@ def _check_kind(table: Table, column: Column, kind: ColumnKind) -> None:
 
 def _check_units(table: Table, column: Column) -> None:
     """Refuse numbers in several units."""
-    units = column.read.units if column.read is not None else None
-    if not units:
-        return
+    units: Counter[str] = Counter() if column.read is None else column.read.units
     if len({"".join(unit.lower().split()) for unit in units}) > 1:
         raise ReadError(
             "several_units",
@@ -309,17 +292,15 @@ def _has_far_values(column: Column) -> bool:
 
 
 def _on_missing(columns: Sequence[Column]) -> list[Message]:
-    gaps = {column.name: int(column.missing.sum()) for column in columns}
-    n = sum(gaps.values())
-    if not n:
+    gaps = {column.name: n for column in columns if (n := int(column.missing.sum()))}
+    if not gaps:
         return []
     most = max(gaps, key=lambda name: gaps[name])
-    with_gaps = sum(count > 0 for count in gaps.values())
     return [
         Message(
             "missing_measurements",
-            n_missing=n,
-            n_columns=with_gaps,
+            n_missing=sum(gaps.values()),
+            n_columns=len(gaps),
             column=excerpt(most),
             n_missing_first=gaps[most],
         )

@@ -34,6 +34,18 @@ _CELL = re.compile(
 _BLANKS = str.maketrans(dict.fromkeys(" '’\xa0\u202f", "") | {"\u2212": "-"})
 _COMMA_GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
 _DOT_GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")
+FEW_NUMBERS = 10
+"""Whole numbers with at most so many values may be grades or categories."""
+MOSTLY_MISSING = 0.8
+"""A column with a larger share of missing cells is left out."""
+_MOSTLY = 0.9
+"""A column with a larger share of dates contains dates."""
+_NO_DATE = 1_000
+"""Different values that are examined for dates."""
+_CODES_OF_MISSING = frozenset(
+    sign * value for sign in (1, -1) for value in (99.0, 888.0, 999.0, 8888.0, 9999.0, 99999.0)
+) | {-1.0, -9.0, -88.0}
+"""Numbers that often stand for a missing value."""
 _MAX_LENGTH = 60
 """Longer cells are texts."""
 _FEW = 0.05
@@ -42,10 +54,17 @@ _FEW = 0.05
 
 @dataclass(frozen=True)
 class Style:
-    """How the numbers of a table are written, where a single one does not show it."""
+    """How the cells of a table are written, where a single one does not show it."""
 
     comma_is_decimal: bool = False
     dot_groups: bool = False
+    missing: frozenset[str] = frozenset()  # further texts without a value, in lower case
+    empty_is_zero: bool = False  # in a column of yes and no
+
+    def is_missing(self, text: str) -> bool:
+        """Return whether a cell has no value."""
+        lower = text.strip().lower()
+        return lower in MISSING or lower in self.missing
 
 
 @dataclass(frozen=True)
@@ -76,53 +95,54 @@ def find_style(columns: Iterable[Sequence[str]]) -> Style:
     for cells in columns:
         for text in set(cells):
             if "," not in text and is_plain(text):
-                is_grouped = _DOT_GROUPS.fullmatch(text) is not None
-                dots += "." in text and not is_grouped
-                grouped += is_grouped
+                number, shown = text, "." if "." in text else ""
+            elif ("," in text or "." in text) and (match := _match(text)):
+                number = match["number"].translate(_BLANKS)
+                shown = _decimal_sign(number)
+            else:
                 continue
-            if ("," not in text and "." not in text) or (match := _match(text)) is None:
-                continue
-            number = match["number"].translate(_BLANKS)
-            shown = _decimal_sign(number)
+            is_grouped = _DOT_GROUPS.fullmatch(number) is not None
+            grouped += is_grouped
             commas += shown == ","
-            dots += shown == "."
-            grouped += "," not in number and _DOT_GROUPS.fullmatch(number) is not None
+            dots += shown == "." and not is_grouped
     comma = commas > dots
     return Style(comma, comma and grouped > 0)
 
 
-def read_numbers(cells: Sequence[str], missing: frozenset[str], style: Style) -> Numbers:
-    """Read a column as numbers; `missing` are further texts, in lower case, without a value."""
-    texts = pd.Series(cells, dtype=object)
+def read_numbers(cells: Sequence[str], style: Style) -> Numbers:
+    """Read a column as numbers."""
     # Most cells are plain numbers, which pandas reads at once.
+    texts = pd.Series(cells, dtype=object)
     values = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=np.float64).copy()
     values[~np.isfinite(values)] = np.nan
-    absent = np.zeros(len(values), dtype=np.bool_)
-    asked = np.array([text for text in missing if is_plain(text)], dtype=np.float64)
-    if len(asked):
-        absent |= np.isin(values, asked)
-    units: Counter[str] = Counter()
-    n_limits = n_guessed = 0
+    asked = np.array([text for text in style.missing if is_plain(text)], dtype=np.float64)
+    absent = np.isin(values, asked) if len(asked) else np.zeros(len(values), dtype=np.bool_)
     rest = np.isnan(values) if not style.dot_groups else np.ones(len(values), dtype=np.bool_)
     left: dict[str, list[int]] = {}
     for row in np.flatnonzero(rest).tolist():
         left.setdefault(cells[row], []).append(row)
+    matches = {text: match for text in left if (match := _match(text))}
+    numbers = {text: match["number"].translate(_BLANKS) for text, match in matches.items()}
+    # Plain numbers above 1000 show that the commas in a column separate no groups.
     comma_is_decimal = (
         style.comma_is_decimal
-        or any(_decimal_sign(_written_number(text)) == "," for text in left)
-        or _is_mixed(left, values)
+        or any(_decimal_sign(number) == "," for number in numbers.values())
+        or (
+            any(map(_COMMA_GROUPS.fullmatch, numbers.values()))
+            and bool((np.abs(values[~np.isnan(values)]) >= 1000).any())
+        )
     )
+    units: Counter[str] = Counter()
+    n_limits = n_guessed = 0
     for text, rows in left.items():
-        plain = text.strip()
-        if plain.lower() in MISSING or plain.lower() in missing:
+        if style.is_missing(text):
             absent[rows] = True
             continue
-        if (match := _match(plain)) is None:
-            continue
-        number = match["number"].translate(_BLANKS)
+        number = numbers.get(text, "")
         value = _value(number, comma_is_decimal=comma_is_decimal, dot_groups=style.dot_groups)
         if value is None:
             continue
+        match = matches[text]
         values[rows] = value
         n_limits += len(rows) if match["limit"] else 0
         n_guessed += len(rows) if _is_ambiguous(number) else 0
@@ -135,12 +155,6 @@ def read_numbers(cells: Sequence[str], missing: frozenset[str], style: Style) ->
 
 def _match(text: str) -> re.Match[str] | None:
     return None if len(text) > _MAX_LENGTH else _CELL.fullmatch(text.strip())
-
-
-def _written_number(text: str) -> str:
-    """Return the number in a cell without blanks; "" if there is none."""
-    match = _match(text)
-    return match["number"].translate(_BLANKS) if match else ""
 
 
 def _decimal_sign(number: str) -> str:
@@ -159,12 +173,6 @@ def _is_ambiguous(number: str) -> bool:
     return number.count(",") + number.count(".") == 1 and not _decimal_sign(number)
 
 
-def _is_mixed(left: dict[str, list[int]], values: Floats) -> bool:
-    """Return whether plain numbers above 1000 show that commas in a column separate no groups."""
-    grouped = any(_COMMA_GROUPS.fullmatch(_written_number(text)) for text in left)
-    return grouped and bool((np.abs(values[~np.isnan(values)]) >= 1000).any())
-
-
 def _value(number: str, *, comma_is_decimal: bool, dot_groups: bool) -> float | None:
     sign = _decimal_sign(number)
     if not sign:
@@ -172,16 +180,10 @@ def _value(number: str, *, comma_is_decimal: bool, dot_groups: bool) -> float | 
         dot = "." in number and not dot_groups and number.count(".") == 1
         sign = "," if comma else "." if dot else ""
     whole, _, fraction = number.partition(sign) if sign else (number, "", "")
-    if "," in fraction or "." in fraction:
-        return None
     digits = whole.replace(",", "").replace(".", "")
-    if digits != whole and not (_COMMA_GROUPS.fullmatch(whole) or _DOT_GROUPS.fullmatch(whole)):
-        return None
-    try:
-        value = float(f"{digits}.{fraction}" if sign else digits)
-    except ValueError:
-        return None
-    return value if np.isfinite(value) else None
+    grouped = _COMMA_GROUPS.fullmatch(whole) or _DOT_GROUPS.fullmatch(whole)
+    text = f"{digits}.{fraction}" if sign else digits
+    return float(text) if (digits == whole or grouped) and is_plain(text) else None
 
 
 def is_plain(text: str) -> bool:
@@ -190,20 +192,6 @@ def is_plain(text: str) -> bool:
         return bool(np.isfinite(float(text)))
     except ValueError:
         return False
-
-
-FEW_NUMBERS = 10
-"""Whole numbers with at most so many values may be grades or categories."""
-MOSTLY_MISSING = 0.8
-"""A column with a larger share of missing cells is left out."""
-_MOSTLY = 0.9
-"""A column with a larger share of dates contains dates."""
-_NO_DATE = 1_000
-"""Different values that are examined for dates."""
-_CODES_OF_MISSING = frozenset(
-    sign * value for sign in (1, -1) for value in (99.0, 888.0, 999.0, 8888.0, 9999.0, 99999.0)
-) | {-1.0, -9.0, -88.0}
-"""Numbers that often stand for a missing value."""
 
 
 @dataclass(frozen=True)
@@ -233,20 +221,12 @@ class Column:
         return np.isnan(self.numbers)
 
 
-def read_column(
-    name: str,
-    cells: Sequence[str],
-    *,
-    kind: ColumnKind | None,
-    missing: frozenset[str],
-    style: Style,
-    empty_is_zero: bool = False,
-) -> Column:
+def read_column(name: str, cells: Sequence[str], kind: ColumnKind | None, style: Style) -> Column:
     """Read a column as the given kind, or as the kind that its values show."""
     if kind in ("number", "count"):
-        numbers = read_numbers(cells, missing, style)
+        numbers = read_numbers(cells, style)
         return Column(name, kind, numbers.numbers, read=numbers)
-    clean = _cleaned(cells, missing)
+    clean = _cleaned(cells, style)
     known = {text for text in set(clean) if text}
     signs = {text.strip() for text in set(cells)} if known and known <= {"+"} else set()
     if "-" in signs:  # beside a plus, a minus is an answer, not a missing value
@@ -256,10 +236,10 @@ def read_column(
         return Column(name, kind or "number", np.full(len(cells), np.nan), clean,
                       why_left_out="columns_without_values")  # fmt: skip
     if kind == "yes_no" or (kind is None and {text.lower() for text in known} <= ONES | ZEROS):
-        return _yes_no(name, clean, known, empty_is_zero=empty_is_zero)
+        return _yes_no(name, clean, known, empty_is_zero=style.empty_is_zero)
     if kind == "category":
         return Column(name, "category", texts=clean)
-    numbers = read_numbers(cells, missing, style)
+    numbers = read_numbers(cells, style)
     if numbers.mostly and not (numbers.units and _are_dates(known)):
         return _number(name, numbers)
     return _category(name, clean, known)
@@ -311,20 +291,16 @@ def _yes_no(
     return Column(name, "yes_no", values, clean, words=words)
 
 
-def _cleaned(cells: Sequence[str], missing: frozenset[str]) -> NDArray[np.object_]:
+def _cleaned(cells: Sequence[str], style: Style) -> NDArray[np.object_]:
     """Return stripped cells, "" where missing."""
-    after: dict[str, str] = {}
-    for text in set(cells):
-        plain = text.strip()
-        lower = plain.lower()
-        after[text] = "" if lower in MISSING or lower in missing else plain
+    after = {text: "" if style.is_missing(text) else text.strip() for text in set(cells)}
     return np.array([after[text] for text in cells], dtype=object)
 
 
 def _texts_of(values: Floats) -> NDArray[np.object_]:
-    distinct, at = np.unique(values, return_inverse=True)
+    distinct, place = np.unique(values, return_inverse=True)
     texts = ["" if np.isnan(v) else f"{v:.10g}" for v in distinct.tolist()]
-    return np.array(texts, dtype=object)[at]
+    return np.array(texts, dtype=object)[place]
 
 
 def _are_dates(known: set[str]) -> bool:

@@ -19,9 +19,9 @@ from momentree.readers.records.objects import EMPTY
 from momentree.readers.tables import schema
 from momentree.readers.tables.files import AUTO
 from momentree.readers.tables.join import Paths, read_joined, read_outcomes
-from momentree.readers.tables.reader import Opening, open_table
+from momentree.readers.tables.reader import open_table
 from momentree.readers.tables.roles import mostly_binary
-from momentree.readers.tables.table import Table, excerpt, rows_examined
+from momentree.readers.tables.table import Opening, Table, excerpt, rows_examined
 
 _MIN_COLUMNS = 2
 """Columns of measurements by which a table is recognized."""
@@ -348,11 +348,8 @@ def _examined(head: Table, names: Sequence[str]) -> list[Column]:
     n_rows = rows_examined(len(names))
     cells = {name: head.columns[name][:n_rows] for name in names}
     style = find_style(cells.values())
-    found = [
-        read_column(name, texts, kind=None, missing=frozenset(), style=style)
-        for name, texts in cells.items()
-    ]
-    return [column for column in found if not column.why_left_out]
+    columns = [read_column(name, texts, None, style) for name, texts in cells.items()]
+    return [column for column in columns if not column.why_left_out]
 
 
 def _is_ticked(column: Column) -> bool:

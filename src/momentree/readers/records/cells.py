@@ -29,7 +29,7 @@ Texts = Sequence[str] | NDArray[Any]
 
 _INNER_BLANK = r"[^\s,;|]\s+[^\s,;|]"
 _RARE_SIGNS = "^~&/"
-_LOOKED_AT = 1_000
+_EXAMINED = 1_000
 _PART = re.compile(r"(?=\D*\d)\S{1,12}")
 _MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _DATE = re.compile(
@@ -115,7 +115,7 @@ def code_separators(texts: Texts) -> tuple[str | None, list[Message]]:
     # Notes quote no cell: it may contain all codes of a record, and reports repeat the notes.
     notes = [Message("rare_separator", sign=sign) for sign in rare]
     notes += [Message("possible_separator", sign=sign) for sign in unsure]
-    with_blank = values[values.str.contains(_INNER_BLANK, regex=True)].head(_LOOKED_AT)
+    with_blank = values[values.str.contains(_INNER_BLANK, regex=True)].head(_EXAMINED)
     if len(with_blank):
         # Blanks separate codes if nearly all pieces are short and have a digit, as in "25000 4019".
         pieces = with_blank.str.split(rf"[{signs}\s]+", regex=True).explode()
@@ -145,7 +145,7 @@ def _rare_signs(values: Any, signs: str) -> tuple[str, str]:
         held = values.str.contains(sign, regex=False)
         if not held.any():
             continue
-        several = _lists(values[held].head(_LOOKED_AT), signs, sign)
+        several = _lists(values[held].head(_EXAMINED), signs, sign)
         codes = [all(map(_PART.fullmatch, parts)) for parts in several]
         if not codes or sum(codes) < 0.9 * len(codes):
             continue
@@ -175,16 +175,16 @@ def _lists(values: Any, signs: str, sign: str) -> list[list[str]]:
 
 
 def _of_a_system(lists: Sequence[Sequence[str]]) -> bool:
-    parts = [part.upper() for one in lists for part in one]
+    parts = [part.upper() for parts in lists for part in parts]
     # Most plain numbers, as in 120/80, have the form of ICD-9 codes.
     clear = np.array([not part.isdigit() for part in parts])
     return bool(max((looks_like(parts, name) & clear).mean() for name in SYSTEMS) >= 0.9)
 
 
 def _of_one_kind(lists: Sequence[Sequence[str]]) -> bool:
-    first, later = {one[0] for one in lists}, {part for one in lists for part in one[1:]}
+    first, later = {parts[0] for parts in lists}, {part for parts in lists for part in parts[1:]}
     both = len(first & later)
-    return len({len(one) for one in lists}) > 1 and 4 * both >= min(len(first), len(later))
+    return len({len(parts) for parts in lists}) > 1 and 4 * both >= min(len(first), len(later))
 
 
 @dataclass(frozen=True)

@@ -68,10 +68,10 @@ def group_codes(
 
 def _check_system(table: Table, codes: Sequence[str], counts: Ints, system: str) -> list[Message]:
     total = int(counts.sum())
-    share = {one: counts[looks_like(codes, one)].sum() / max(total, 1) for one in SYSTEMS}
+    share = {s: counts[looks_like(codes, s)].sum() / max(total, 1) for s in SYSTEMS}
     known = looks_like(codes, system)
     if total and share[system] < 0.5:
-        other = next(one for one in SYSTEMS if one != system)
+        other = next(s for s in SYSTEMS if s != system)
         raise InvalidDataError(
             "other_code_system",
             path=str(table.path),
@@ -152,12 +152,12 @@ def _check_numbers(
     table: Table, codes: Sequence[str], counts: Ints, rules: RecordCoder
 ) -> list[Message]:
     """Report codes stored as numbers, which have lost zeros at both ends."""
-    found = {name: n for name in rules.code_columns if (n := table.fractional.get(name, 0))}
+    numeric = {name: n for name in rules.code_columns if (n := table.fractional.get(name, 0))}
     icd9 = counts[looks_like(codes, "icd9")].sum()
-    if not found or 2 * icd9 <= counts.sum():
+    if not numeric or 2 * icd9 <= counts.sum():
         return []
-    n_entries = sum(found.values())
-    note = Message("codes_as_numbers", n_entries=n_entries, column=excerpt(next(iter(found))))
+    n_entries = sum(numeric.values())
+    note = Message("codes_as_numbers", n_entries=n_entries, column=excerpt(next(iter(numeric))))
     if rules.rollup is None and 2 * n_entries > counts.sum():
         raise InvalidDataError(
             "mostly_numbers", path=str(table.path), reason=note, parameter="rollup"

@@ -74,13 +74,13 @@ def _join(table: Table, layout: Layout) -> Rows:
             notes.append(Message("records_without_id", n_records=n_empty, column=key))
         return Rows(np.arange(n), texts.tolist(), notes)
     texts[empty] = None
-    record, found = pd.factorize(texts)
-    if not len(found):
+    record, ids = pd.factorize(texts)
+    if not len(ids):
         raise EmptyCorpusError("empty_key", path=str(table.path), column=key)
     if n_empty:
         notes.append(Message("rows_without_id", n_rows=n_empty, column=key))
-    joined = Message("rows_joined", n_rows=n - n_empty, n_records=len(found), column=key)
-    return Rows(record, list(map(str, found)), [*notes, joined])
+    joined = Message("rows_joined", n_rows=n - n_empty, n_records=len(ids), column=key)
+    return Rows(record, list(map(str, ids)), [*notes, joined])
 
 
 def matrix_of(
@@ -108,8 +108,8 @@ def with_gaps(X: sp.csr_array[Any], gaps: sp.csr_array[Any]) -> sp.csr_array[Any
 
 
 def _ones(record: Ints, column: Ints, shape: tuple[int, int]) -> tuple[sp.csr_array[Any], Ints]:
-    there = (record >= 0) & (column >= 0)
-    places = (record[there].astype(np.int32), column[there].astype(np.int32))
+    known = (record >= 0) & (column >= 0)
+    places = (record[known].astype(np.int32), column[known].astype(np.int32))
     X = sp.csr_array(sp.coo_array((np.ones(len(places[0])), places), shape=shape))
     X.sum_duplicates()
     X.data[:] = 1.0
@@ -134,12 +134,8 @@ def columns_of_coder(table: Table, coder: RecordCoder) -> list[str]:
 
     Other columns that look like codes are ignored: the model was not fitted to them.
     """
-    found = [
-        pattern
-        for pattern in coder.code_columns
-        if any(fits_pattern(name, [pattern]) for name in table.names)
-    ]
-    if coder.code_columns and not found:
+    patterns = [p for p in coder.code_columns if any(fits_pattern(n, [p]) for n in table.names)]
+    if coder.code_columns and not patterns:
         raise ReadError(
             "columns_of_coder_missing",
             path=str(table.path),
@@ -147,7 +143,7 @@ def columns_of_coder(table: Table, coder: RecordCoder) -> list[str]:
             columns=excerpts(table.names),
             parameter="code_columns",
         )
-    return found
+    return patterns
 
 
 def encode(
@@ -158,12 +154,12 @@ def encode(
     absent = [name for name in coder.code_columns if name not in set(entries.codes)]
     if wide and coder.form == "wide" and absent:
         n = len(rows.record)
-        at = np.arange(len(entries.codes), len(entries.codes) + len(absent))
+        new = np.arange(len(entries.codes), len(entries.codes) + len(absent))
         entries = replace(
             entries,
             codes=[*entries.codes, *absent],
-            missing_row=np.concatenate([entries.missing_row, np.tile(np.arange(n), len(at))]),
-            missing_code=np.concatenate([entries.missing_code, np.repeat(at, n)]),
+            missing_row=np.concatenate([entries.missing_row, np.tile(np.arange(n), len(new))]),
+            missing_code=np.concatenate([entries.missing_code, np.repeat(new, n)]),
         )
         notes.append(Message("missing_columns", n_columns=len(absent), column=excerpt(absent[0])))
     column = coder.columns_of(entries.codes)

@@ -99,7 +99,7 @@ def _system(
         return rollup, []
     if rollup is not None:  # groups of a mapping
         return None, []
-    return next((one for one in icd.SYSTEMS if icd.are_diagnoses(written, one)), None), []
+    return next((s for s in icd.SYSTEMS if icd.are_diagnoses(written, s)), None), []
 
 
 def _bare(codes: Sequence[str]) -> list[str]:

@@ -117,8 +117,8 @@ class RecordCoder(Coder):
         """
         clean = [clean_code(code) for code in codes]
         if self.rollup == "mapping":
-            found = zip(clean, lookup(self.mapping, clean), strict=True)
-            return [code if group is None else group for code, group in found]
+            groups = zip(clean, lookup(self.mapping, clean), strict=True)
+            return [code if group is None else group for code, group in groups]
         if self.rollup is not None:
             return roll_up(clean, self.rollup)
         return [undotted(code) for code in clean] if self.undotted else clean
@@ -137,10 +137,10 @@ class RecordCoder(Coder):
             Column of each code; -1 for none.
         """
         # Groups of a mapping and columns of a wide table are not in upper case.
-        at = {code.upper(): j for j, code in reversed(list(enumerate(self.codes)))}
-        bare = {undotted(code): j for code, j in at.items()}
-        found = (group.upper() for group in self.group(codes))
-        columns = [at.get(code, bare.get(undotted(code), -1)) for code in found]
+        column = {code.upper(): j for j, code in reversed(list(enumerate(self.codes)))}
+        bare = {undotted(code): j for code, j in column.items()}
+        groups = (group.upper() for group in self.group(codes))
+        columns = [column.get(code, bare.get(undotted(code), -1)) for code in groups]
         return np.array(columns, dtype=np.intp)
 
     def transform(self, records: Sequence[Sequence[str]]) -> sp.csr_array[Any]:

@@ -21,10 +21,11 @@ from momentree.readers.records.objects import RecordCoder
 from momentree.readers.sequences.objects import SequenceCoder, Sequences
 from momentree.readers.sequences.steps import Columns, Steps, mostly_times, read_steps
 from momentree.readers.tables.files import AUTO
-from momentree.readers.tables.reader import Opening, open_table
+from momentree.readers.tables.reader import open_table
 from momentree.readers.tables.roles import Role, first_role, fits
 from momentree.readers.tables.schema import Schema, check_coder, known_column
 from momentree.readers.tables.table import (
+    Opening,
     Table,
     as_written,
     check_names,

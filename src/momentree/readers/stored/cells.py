@@ -1,21 +1,45 @@
-"""The different cells of a table: numbered part by part, and interpreted when all are known."""
+"""The different cells of a table: the first stage of coded records on disk.
+
+The cells are numbered part by part, and interpreted when all are known.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from momentree._types import Ints
-from momentree.exceptions import InvalidDataError
-from momentree.readers.records.layout import Layout
+from momentree.core.limits import memory_bytes
+from momentree.core.pages import each_part
+from momentree.core.progress import Pace
+from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
+from momentree.messages import Message
+from momentree.readers.copies import parts_of_equal
+from momentree.readers.records.layout import Layout, holds_one_code
 from momentree.readers.records.matrix import with_gaps
+from momentree.readers.stored.arrays import (
+    ArrayWriter,
+    StoredStrings,
+    open_array,
+    write_array,
+    write_strings,
+)
+from momentree.readers.stored.counts import MAX_COLUMNS, CountsWriter, StoredCounts
+from momentree.readers.stored.work import WorkFolder
+from momentree.readers.tables.files import check_exists
+from momentree.readers.tables.reader import open_table
 from momentree.readers.tables.roles import ZEROS
-from momentree.readers.tables.table import Cells, Table
+from momentree.readers.tables.table import Cells, Source, Table, excerpt
+from momentree.readers.text.selection import BYTES_PER_WORD
 
 
 @dataclass(frozen=True)
@@ -47,6 +71,17 @@ class DifferentCells(Table):
         return super().place(first, name)
 
 
+def open_in_parts(
+    path: str | PathLike[str], memory: int | str, opening: Mapping[str, Any]
+) -> tuple[int, Source]:
+    """Return the bytes of memory that are allowed, and a table that can be read in parts."""
+    source, allowed = check_exists(path), memory_bytes(memory)
+    table = open_table(source, **opening)
+    if table.parts is None:
+        raise InvalidParameterError("table_not_streamed", parameter="memory", path=str(source))
+    return allowed, table
+
+
 class CellNumbers:
     """Numbers the different cells of columns, or of all code columns together."""
 
@@ -58,10 +93,15 @@ class CellNumbers:
         self.first: list[tuple[int, int]] = []  # column and row
         self.n_padded = 0
 
-    @property
-    def cells(self) -> list[tuple[int, str]]:
-        """Column (0 for all code columns together) and text of each cell."""
-        return list(self._number)
+    def write(self, folder: Path) -> None:
+        """Write the cells: column (0 for all code columns together), text, rows, first place."""
+        write_strings(folder / "texts", (text for _, text in self._number))
+        first = np.array(self.first, dtype=np.int64).reshape(-1, 2)
+        columns = np.array([column for column, _ in self._number], dtype=np.int64)
+        write_array(folder / "columns.npy", columns)
+        write_array(folder / "counts.npy", self.counts)
+        write_array(folder / "first_column.npy", first[:, 0])
+        write_array(folder / "first_row.npy", first[:, 1])
 
     def of(self, column: int, cells: Cells, above: int) -> Ints:
         """Return the number of the cell of each row; -1 for those that say nothing."""
@@ -88,7 +128,9 @@ class CellNumbers:
         )
         at_number = np.array(numbers, dtype=np.intp)
         np.add.at(self.counts, at_number, cells.counts)
-        shown = np.array([-1 if one in self.skipped else one for one in numbers], dtype=np.intp)
+        shown = np.array(
+            [-1 if number in self.skipped else number for number in numbers], dtype=np.intp
+        )
         return np.asarray(shown[cells.index])
 
 
@@ -152,3 +194,170 @@ def _stacked(first: Table, second: Table) -> Table:
 def _rows(table: Table, start: int, stop: int) -> Table:
     columns = {name: cells[start:stop] for name, cells in table.columns.items()}
     return replace(table, columns=columns, n_rows=stop - start)
+
+
+log = logging.getLogger("momentree.readers")
+
+CELLS = "1-cells"
+"""The stage, by the name of its folder."""
+SHARE_OF_CELLS = 0.15
+"""Fraction of the memory for the different cells."""
+
+
+@dataclass(frozen=True)
+class CellStage:
+    """The different cells of a table, and the numbers of the cells of each record."""
+
+    work: WorkFolder
+    source: Source
+    layout: Layout
+
+    def write(self, memory: int) -> None:
+        """Give a number to each different cell, and write those of each record."""
+        layout, key = self.layout, self.layout.key
+        path = self.source.head.path
+        numbers = CellNumbers(layout, int(memory * SHARE_OF_CELLS / BYTES_PER_WORD), path)
+        names = [*layout.codes, *([] if key is None else [key])]
+        pace = Pace(log, f"reading {path.name}", self.source.n_rows)
+        n_rows = n_records = n_without_id = 0
+        kinds: dict[str, str] = {}
+        with (
+            self.work.stage(CELLS) as (folder, noted),
+            CountsWriter(folder) as writer,
+            ArrayWriter(folder / "checksums.npy", np.uint64) as sums,
+        ):
+            for table in whole_records(self.parts(names), key if self.by_row else None):
+                kinds |= table.kinds
+                record, ids = self._records(table)
+                X = self._numbered(numbers, table, record, n_rows)
+                writer.append(X, None if ids is None else ids.tolist())
+                if ids is not None:
+                    sums.append(_checksums(ids))
+                    n_without_id += int((record < 0).sum())
+                n_rows, n_records = n_rows + table.n_rows, n_records + X.shape[0]
+                pace.reached(n_rows, f"{n_records:,} records")
+            writer.finish()
+            sums.finish()
+            numbers.write(folder)
+            noted |= {
+                "n_rows": n_rows,
+                "n_without_id": n_without_id,
+                "n_padded": numbers.n_padded,
+                "kinds": kinds,
+            }
+
+    def _numbered(
+        self, numbers: CellNumbers, table: Table, record: Ints, above: int
+    ) -> sp.csr_array[Any]:
+        """Return how often each cell is in each record."""
+        cells = [
+            numbers.of(j, table.cells(name), above) for j, name in enumerate(self.layout.codes)
+        ]
+        row, number = np.tile(record, len(cells)), np.concatenate(cells)
+        there = (row >= 0) & (number >= 0)
+        return matrix_at(row[there], number[there], (int(record.max(initial=-1)) + 1, MAX_COLUMNS))
+
+    @property
+    def by_row(self) -> bool:
+        """Whether rows with the same id may be one record."""
+        layout = self.layout
+        one = len(layout.codes) == 1 and layout.form in ("long", "lists")
+        return layout.key is not None and (layout.joined or one)
+
+    def parts(self, names: Sequence[str]) -> Iterator[Table]:
+        """Yield columns of the table in parts."""
+        assert self.source.parts is not None  # noqa: S101 - for the type checker; checked before
+        return self.source.parts(list(dict.fromkeys(names)))
+
+    def _records(self, table: Table) -> tuple[Ints, Any]:
+        """Return the record of each row, -1 for none, and the ids of records."""
+        layout, n = self.layout, table.n_rows
+        if layout.key is None:
+            return np.arange(n), None
+        ids = np.array([text.strip() for text in table.columns[layout.key]], dtype=object)
+        if not self.by_row:
+            return np.arange(n), ids
+        kept = np.flatnonzero(ids != "") if layout.joined else np.arange(n)
+        new = np.ones(len(kept), dtype=bool)
+        # A row without an id is a record of its own.
+        new[1:] = (ids[kept[1:]] != ids[kept[:-1]]) | (ids[kept[1:]] == "")
+        record = np.full(n, -1, dtype=np.intp)
+        record[kept] = np.cumsum(new) - 1
+        return record, ids[kept[new]]
+
+    def joined(
+        self, stored: StoredCounts, noted: Mapping[str, Any]
+    ) -> tuple[Layout, Any, list[Message]]:
+        """Return the layout, known for all rows; a mask of records to keep, or None; and notes."""
+        layout, n = self.layout, len(stored)
+        if layout.key is None:
+            return layout, None, [Message("no_ids")]
+        path, column = str(self.source.head.path), excerpt(layout.key)
+        sums = open_array(self.work.path / CELLS / "checksums.npy")
+        n_again = n_empty = 0
+        for part, _ in parts_of_equal(sums):
+            named = part[part != 0]
+            n_empty += len(part) - len(named)
+            n_again += len(named) - len(np.unique(named))
+        if self.by_row and n_again:
+            raise InvalidDataError(
+                "rows_not_together",
+                path=path,
+                n_returns=n_again,
+                column=column,
+                parameter="memory",
+            )
+        notes = []
+        n_rows, n_without = int(noted["n_rows"]), int(noted["n_without_id"])
+        if not layout.joined and not (self.by_row and n_rows - n_without > n):
+            if n_again:
+                facts = {"n_rows": n_again, "column": column}
+                notes.append(Message("repeated_ids", **facts, parameter="union_by"))
+            if n_empty:
+                notes.append(Message("records_without_id", n_records=n_empty, column=column))
+            return layout, None, notes
+        n_without += n_empty
+        if n_without == n_rows:
+            raise EmptyCorpusError("empty_key", path=path, column=column)
+        if n_without:
+            notes.append(Message("rows_without_id", n_rows=n_without, column=column))
+        facts = {"n_rows": n_rows - n_without, "n_records": n - n_empty}
+        notes.append(Message("rows_joined", **facts, column=column))
+        if not layout.joined:  # ids of the first rows were all different
+            cells = self.source.head.columns[layout.codes[0]]
+            single = holds_one_code([cell for cell in cells if cell])
+            layout = replace(layout, form="long" if single else "lists", joined=True)
+        return layout, each_part(lambda part: part != 0, sums) if n_empty else None, notes
+
+    def different(self, noted: Mapping[str, Any]) -> DifferentCells:
+        """Return the table of different cells."""
+        place = self.work.path / CELLS
+        texts = np.array(list(StoredStrings(place / "texts")), dtype=object)
+        columns, counts, first_column, first_row = (
+            np.asarray(open_array(place / f"{name}.npy"))
+            for name in ("columns", "counts", "first_column", "first_row")
+        )
+        names = self.layout.codes
+        of, first = {}, {}
+        for j, name in enumerate(names if self.layout.form == "wide" else names[:1]):
+            at = np.flatnonzero(columns == j)
+            n_padded = int(noted["n_padded"]) if j == 0 else 0
+            of[name] = CountedCells(np.arange(len(at)), texts[at], n_padded, counts[at])
+            first[name] = [(names[first_column[i]], int(first_row[i])) for i in at]
+        numeric = {
+            name: int(counts.sum())
+            for name in names[:1]
+            if noted["kinds"].get(name, "").startswith(("float", "double"))
+            and any("." in text for text in texts)
+        }
+        head = self.source.head
+        origin = head.origin if head.n_rows >= int(noted["n_rows"]) else self.source.origin
+        n_rows = int(noted["n_rows"])
+        table = (head.path, head.columns, n_rows, origin, head.kinds, numeric)
+        return DifferentCells(*table, of=of, first=first)
+
+
+def _checksums(ids: Any) -> NDArray[np.uint64]:
+    """Return a number for each id; 0 if it is empty."""
+    found = pd.util.hash_array(np.asarray(ids, dtype=object), categorize=False) | np.uint64(1)
+    return np.where(ids == "", np.uint64(0), found)

@@ -1,184 +1,287 @@
-"""Count the words of a corpus larger than memory: from files to counts on disk, in three stages."""
+"""A corpus on disk, in three stages: read the texts, count all words, choose the words to keep.
+
+The stages do the same as :func:`momentree.datasets.vectorize`, batch by batch, and share its parts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from os import PathLike
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from momentree.core.limits import memory_bytes
-from momentree.exceptions import InvalidParameterError
-from momentree.readers.copies import check_unique
-from momentree.readers.counts._companions import Lines
-from momentree.readers.counts.files import check_options, holds_counts
-from momentree.readers.stored.corpus_stages import COUNTS, TEXTS, WORDS, Stages
-from momentree.readers.stored.count_stages import stream_counts, write_count_stages
-from momentree.readers.stored.objects import StoredCorpus
-from momentree.readers.stored.work import WorkFolder, fingerprint
-from momentree.readers.tables.files import AUTO, check_exists
-from momentree.readers.text._columns import as_list
-from momentree.readers.text.documents import stream_documents
-from momentree.readers.text.passages import Cutting
-from momentree.readers.text.selection import MAX_DF, MAX_FEATURES
-from momentree.readers.text.tokenizers import Tokenizer
-from momentree.readers.text.vectorizer import TextVectorizer
-from momentree.readers.text.words import TOKEN_PATTERN, read_words
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+from momentree._types import Floats, Ints
+from momentree.core.pages import in_parts, picked, release
+from momentree.core.progress import Pace
+from momentree.messages import Message
+from momentree.readers.copies import checksums, weigh_checksums
+from momentree.readers.stored import arrays
+from momentree.readers.stored.arrays import ArrayWriter, StoredStrings, StringsWriter
+from momentree.readers.stored.counts import MAX_COLUMNS, CountsWriter, StoredCounts
+from momentree.readers.stored.work import WorkFolder
+from momentree.readers.text import counting, objects, passages, selection, vectorize, vectorizer
+
+log = logging.getLogger("momentree.readers")
+
+TEXTS, WORDS, COUNTS = "1-texts", "2-words", "3-counts"
+"""The stages, by the names of their folders."""
+BATCH_BYTES = 1 << 22
+"""Bytes of the texts whose words are counted at a time."""
+_SHARE_OF_WORDS = 0.15
+"""Fraction of the memory for words and their frequencies."""
 
 
-def store_corpus(
-    path: str | PathLike[str],
-    folder: str | PathLike[str],
-    *,
-    memory: int | str = "1GB",
-    resume: bool = False,
-    text_column: str | Sequence[str] | None = None,
-    label_column: str | None = None,
-    id_column: str | None = None,
-    separator: str | None = None,
-    sheet: str | None = None,
-    skip_rows: int = 0,
-    header: bool | None = None,
-    encoding: str = AUTO,
-    vocabulary: Lines | None = None,
-    language: str | None = AUTO,
-    stop_words: Iterable[str] | PathLike[str] = (),
-    min_df: int | float | None = None,
-    max_df: int | float = MAX_DF,
-    max_features: int | None = MAX_FEATURES,
-    token_pattern: str | None = None,
-    lowercase: bool = True,
-    raw: bool = False,
-    passages: Cutting = "auto",
-    unique: bool | Literal["auto"] = "auto",
-    ngram_range: tuple[int, int] = (1, 1),
-    tokenizer: Tokenizer | None = None,
-    also: Mapping[str, Any] | None = None,
-) -> StoredCorpus:
-    r"""Read texts and count their words as :func:`read_corpus` does, in bounded memory.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class StoredCorpus(objects.Corpus):
+    """A corpus on disk, see :func:`store_corpus`.
 
-    Texts and counts are kept in a folder on disk. The work has three stages: read and clean the
-    texts; count all words; choose the words to keep. Each finished stage is kept, and `resume`
-    continues after it, with the same result.
+    It has the attributes of :class:`Corpus`, which are read from disk as needed, and two more.
 
     Parameters
     ----------
-    path : str or path-like
-        Texts, as in :func:`read_documents`: CSV, JSON Lines, Parquet and folders are read in
-        batches; all other files are read as a whole. Or counts, as in :func:`read_counts`: UCI
-        bag-of-words whose documents are in ascending order, SVMlight, or a folder that
-        :func:`store_counts` has written.
-    folder : str or path-like
-        The folder to make. It must exist as long as the corpus is used.
-    memory : int or str, default="1GB"
-        Memory of the process: bytes, or "800MB", "1.5GB", "2GiB". At least 600 MB.
-    resume : bool, default=False
-        Whether to continue in a folder that an interrupted run has left.
-    text_column, label_column, id_column, separator, sheet, skip_rows, header, encoding : optional
-        How to read the input; see :func:`read_documents`.
-    vocabulary : path, sequence of str or None, default=None
-        For counts: the words of the columns, see :func:`read_counts`.
-    language, stop_words, min_df, max_df, max_features, token_pattern, lowercase : optional
-        Which words to keep; see :class:`TextVectorizer`.
-    raw, passages, unique : optional
-        As in :func:`vectorize`, but only exact copies of texts are found.
-    ngram_range, tokenizer : optional
-        What else counts as a word; see :class:`TextVectorizer`.
-    also : mapping of str to object, default=None
-        Options of the work that follows, which must not change either when it is continued.
-
-    Returns
-    -------
-    StoredCorpus
-        The same as :func:`read_corpus` returns, with counts, texts, ids and labels on disk, which
-        are read as needed.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the folder contains unfinished work and `resume` is False; if the input or an option has
-        changed since; if `memory` is too small; if counts
-        are in a file that is read as a whole; or as in :func:`read_corpus`.
-    ReadError, InvalidDataError, EmptyCorpusError
-        As in :func:`read_corpus`.
-    MomentreeError
-        If the folder cannot be written, for instance because the disk is full.
-
-    Notes
-    -----
-    Disk: the texts, and about 9 bytes for each different word of each document. If the words of all
-    documents exceed their share of the memory, the rarest are forgotten: a note then says which
-    words may be missing. Otherwise, the counts equal those of :func:`read_corpus`, unless near
-    copies of texts change their weights.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from momentree.datasets import store_corpus
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     file = Path(place) / "pets.csv"
-    ...     _ = file.write_text('text\n"The cat sat"\n"A cat, a dog"\n"No dog"\n')
-    ...     corpus = store_corpus(file, f"{place}/pets", max_df=0.9)
-    ...     corpus.vocabulary.tolist(), corpus.X.toarray().tolist()
-    (['cat', 'dog'], [[1, 0], [1, 1], [0, 1]])
+    X, vocabulary, ids, labels, texts, name, vectorizer, notes, passages, weights : optional
+        As in :class:`Corpus`.
+    counts : StoredCounts
+        The counts, whose ``blocks()`` are read one after the other.
+    folder : Path
+        The folder of the corpus.
     """
-    source = check_exists(path)
-    allowed = memory_bytes(memory)
-    check_unique(unique)
-    reading: dict[str, Any] = {
-        "text_column": as_list(text_column) or None,
-        "label_column": label_column,
-        "id_column": id_column,
-        "separator": separator,
-        "sheet": sheet,
-        "skip_rows": skip_rows,
-        "header": header,
-        "encoding": encoding,
-    }
-    counting: dict[str, Any] = {
-        "lowercase": lowercase,
-        "raw": raw,
-        "passages": passages,
-        "ngram_range": ngram_range,
-        "tokenizer": tokenizer,
-    }
-    settings = TextVectorizer(
-        language=language,
-        stop_words=read_words("stop_words", stop_words),
-        min_df=min_df,
-        max_df=max_df,
-        max_features=max_features,
-        token_pattern=TOKEN_PATTERN if token_pattern is None else token_pattern,
-        **counting,
-    )
-    of_counts = holds_counts(source)
-    if of_counts:
-        ignored = {name: value for name, value in reading.items() if name != "encoding"}
-        check_options(source, **ignored, **counting)
-    elif vocabulary is not None:
-        raise InvalidParameterError("only_for_counts", parameter="vocabulary", path=str(source))
-    work = WorkFolder(Path(folder))
-    options = {**reading, **settings.to_dict(), "unique": unique, "memory": allowed, **(also or {})}
-    if of_counts:
-        options |= {"vocabulary": vocabulary, "token_pattern": token_pattern}
-    with work.begun(source, options, resume=resume):
-        stages = Stages(work, settings, unique, allowed)
-        if of_counts and not work.has(TEXTS):
-            write_count_stages(
-                stream_counts(source, vocabulary, encoding),
-                work,
-                (TEXTS, WORDS),
-                encoding=encoding,
-                language=language,
-                stop_words=settings.stop_words,
-                token_pattern=token_pattern,
+
+    counts: StoredCounts
+    folder: Path
+
+    def take(self, rows: Ints | None) -> objects.Corpus:
+        """Return some documents, or passages, as a corpus in memory.
+
+        Parameters
+        ----------
+        rows : ndarray of int or None
+            Row numbers, ascending; None takes all.
+
+        Returns
+        -------
+        Corpus
+            The documents.
+        """
+        chosen = np.arange(len(self)) if rows is None else rows
+        parts = [X[chosen[a:b] - start] for start, X, (a, b) in self._blocks_with(chosen)]
+        X = sp.csr_array(sp.vstack(parts, format="csr"))
+        X.has_canonical_format = True
+
+        def some(values: Sequence[str] | None) -> list[str] | None:
+            return None if values is None else [values[i] for i in chosen.tolist()]
+
+        cut = self.passages
+        return objects.Corpus(
+            X=X,
+            vocabulary=self.vocabulary,
+            ids=some(self.ids) or [],
+            labels=some(self.labels),
+            texts=some(self.texts),
+            name=self.name,
+            vectorizer=self.vectorizer,
+            notes=self.notes,
+            passages=cut and passages.Passages(cut.document_of[chosen], cut.ids, cut.labels),
+            weights=None if self.weights is None else picked(self.weights, chosen),
+        )
+
+    def _blocks_with(self, rows: Ints) -> Iterator[tuple[int, sp.csr_array[Any], Ints]]:
+        """Yield the first row of each block, the block, and which of `rows` are in it."""
+        start = 0
+        for X in self.counts.blocks():
+            yield start, X, np.searchsorted(rows, (start, start + X.shape[0]))
+            start += X.shape[0]
+
+
+@dataclass(frozen=True)
+class Stages:
+    """The stages of reading a corpus."""
+
+    work: WorkFolder
+    settings: vectorizer.TextVectorizer
+    unique: bool | Literal["auto"]
+    memory: int
+
+    def read(self, stream: objects.DocumentStream) -> None:
+        """Clean the texts, cut them into passages, and find their languages."""
+        seen = vectorize.SeenTexts(self.settings.raw, self.settings.passages)
+        labelled = False
+        pace = Pace(log, f"reading {stream.name}", stream.n_documents)
+        with self.work.stage(TEXTS) as (folder, noted), ExitStack() as stack:
+            names = ("texts", "ids", "labels", "documents", "document_labels")
+            files = {name: stack.enter_context(StringsWriter(folder / name)) for name in names}
+            document_of = stack.enter_context(ArrayWriter(folder / "document_of.npy", np.int64))
+            for batch in stream:
+                first = seen.n_documents
+                cut = seen.add(batch)
+                labelled |= batch.labels is not None
+                document_of.append(cut.document_of + first)
+                files["texts"].extend(cut.texts)
+                files["ids"].extend(cut.ids)
+                files["labels"].extend(cut.labels or [""] * len(cut.texts))
+                files["documents"].extend(batch.ids)
+                files["document_labels"].extend(batch.labels or [""] * len(batch))
+                pace.reached(seen.n_documents, f"{seen.n_documents:,} documents")
+            adapted, notes = seen.adapt(self.settings, stream.name)
+            document_of.finish()
+            for file in files.values():
+                file.finish()
+            noted |= {
+                "name": stream.name,
+                "notes": [*stream.notes, *notes],
+                "rows": {name: name for name in names[: 3 if labelled else 2]},
+                "is_cut": seen.is_cut,
+                "language": adapted.language,
+                "segment": adapted.segment,
+            }
+
+    def count(self) -> None:
+        """Count all words; their numbers take the place of columns."""
+        texts = StoredStrings(self.work.path / TEXTS / "texts")
+        counter = self._adapted.counter()
+        n_words = int(self.memory * _SHARE_OF_WORDS / selection.BYTES_PER_WORD)
+        frequencies = selection.DocumentFrequencies(n_words)
+        pace = Pace(log, "counting words", texts.n_bytes)
+        n_found = n_characters = 0
+        with (
+            self.work.stage(WORDS) as (folder, noted),
+            CountsWriter(folder) as writer,
+            ArrayWriter(folder / "checksums.npy", np.uint64) as sums,
+        ):
+            for batch in texts.batches(BATCH_BYTES):
+                counted = counter.count(batch)
+                n_found += counted.n_found
+                numbers = frequencies.update(list(counted.words), counted.X)
+                X = counted.X
+                writer.append(_csr(X.data, numbers[X.indices], X.indptr, MAX_COLUMNS))
+                sums.append(checksums(X, batch))
+                n_characters += sum(map(len, batch))
+                pace.reached(n_characters)
+            words = frequencies.words
+            counting.check_found(len(words), n_found, len(texts), self.settings.token_pattern)
+            writer.finish()
+            sums.finish()
+            arrays.write_strings(folder / "words", words)
+            for name in ("documents", "occurrences", "numbers"):
+                arrays.write_array(folder / f"{name}.npy", getattr(frequencies, name))
+            noted["error"] = frequencies.error
+
+    def choose(self) -> None:
+        """Choose the words, and write their counts."""
+        folder, is_cut = self.work.path / WORDS, bool(self.work.read(TEXTS)["is_cut"])
+        counts = StoredCounts.open(folder)
+        weights, notes = weigh_checksums(
+            arrays.open_array(folder / "checksums.npy"), self.unique, is_cut
+        )
+        words = np.array(list(StoredStrings(folder / "words")), dtype=object)
+        documents, occurrences, numbers = (
+            np.asarray(arrays.open_array(folder / f"{name}.npy"))
+            for name in ("documents", "occurrences", "numbers")
+        )
+        n, df = float(len(counts)), documents.astype(np.float64)
+        if weights is not None:
+            n = round(sum(float(part.sum()) for part in in_parts(weights)), 6)
+            df = _weighted(counts, numbers, weights)
+        limits = self.settings.min_df, self.settings.max_df, self.settings.max_features
+        found = selection.WordFrequencies(
+            words, len(counts), n, df, lambda: occurrences.astype(np.float64)
+        )
+        keep, dropped = selection.select_words(found, *limits)
+        notes += dropped
+        if error := int(self.work.read(WORDS)["error"]):
+            n_all = round(selection.lowest_df(self.settings.min_df, n)) + error
+            notes.append(Message("rare_words_forgotten", n_rows=error, n_all=n_all))
+        pace = Pace(log, "writing counts", len(counts))
+        n_empty = n_done = 0
+        with self.work.stage(COUNTS) as (folder, noted), CountsWriter(folder, len(keep)) as writer:
+            for X in _columns_of(counts, numbers[keep]):
+                n_empty += int((np.diff(X.indptr) == 0).sum())
+                writer.append(X)
+                n_done += X.shape[0]
+                pace.reached(n_done)
+            notes += selection.note_without_words(n_empty, len(counts), is_cut)
+            writer.finish(words[keep].tolist())
+            if weights is not None:
+                arrays.write_array(folder / "weights.npy", weights)
+            noted |= {"notes": notes, "weighted": weights is not None}
+
+    @property
+    def _adapted(self) -> vectorizer.TextVectorizer:
+        """The settings with the languages of the texts; they are clean already."""
+        noted = self.work.read(TEXTS)
+        return replace(
+            self.settings, raw=True, language=noted["language"], segment=noted["segment"]
+        )
+
+    def corpus(self) -> StoredCorpus:
+        """Open the result."""
+        noted, chosen = self.work.read(TEXTS), self.work.read(COUNTS)
+        folder, counts = self.work.path / TEXTS, StoredCounts.open(self.work.path / COUNTS)
+        words = counts.feature_names if counts.feature_names is not None else np.empty(0, object)
+        rows: dict[str, Any] = {
+            name: StoredStrings(folder / file) for name, file in noted["rows"].items()
+        }
+        if "texts" in rows:
+            vocabulary = tuple(map(str, words))
+            rows["vectorizer"] = replace(
+                self._adapted, raw=self.settings.raw, vocabulary=vocabulary
             )
-        elif not work.has(TEXTS):
-            stages.read(stream_documents(source, **reading), fingerprint(source)["bytes"])
-        if not work.has(COUNTS):
-            if not work.has(WORDS):
-                stages.count()
-            stages.choose()
-        work.remove_stage(WORDS)
-        return stages.corpus()
+        if noted["is_cut"]:
+            labels = StoredStrings(folder / "document_labels") if "labels" in rows else None
+            document_of = np.asarray(arrays.open_array(folder / "document_of.npy"))
+            rows["passages"] = passages.Passages(
+                document_of, StoredStrings(folder / "documents"), labels
+            )
+        if chosen["weighted"]:
+            weights = arrays.open_array(self.work.path / COUNTS / "weights.npy")
+            rows["weights"] = np.asarray(weights)
+        rows.setdefault("ids", arrays.Numbers(len(counts)))
+        return StoredCorpus(
+            X=counts.X,
+            vocabulary=words,
+            name=str(noted["name"]),
+            notes=[*noted["notes"], *chosen["notes"]],
+            counts=counts,
+            folder=self.work.path,
+            **rows,
+        )
+
+
+def _columns_of(counts: StoredCounts, numbers: Ints) -> Iterator[sp.csr_array[Any]]:
+    """Yield the counts of the words with these numbers, in this order, block by block."""
+    column_of = pd.Index(numbers.astype(np.int32))
+    for block in counts.blocks():
+        columns = column_of.get_indexer(pd.Index(block.indices))
+        kept = columns >= 0
+        ends = np.concatenate(([0], np.cumsum(kept)))[block.indptr]
+        yield _csr(block.data[kept], columns[kept], ends, len(numbers))
+
+
+def _weighted(counts: StoredCounts, numbers: Ints, weights: Floats) -> Floats:
+    """Return the weighted document frequencies of words, given their numbers."""
+    df = np.zeros(len(numbers))
+    start = 0
+    for X in _columns_of(counts, numbers):
+        stop = start + X.shape[0]
+        each = np.repeat(weights[start:stop], np.diff(X.indptr))
+        df += np.bincount(X.indices, weights=each, minlength=len(df))
+        release(weights[start:stop])
+        start = stop
+    return np.round(df, 6)
+
+
+def _csr(data: Any, columns: Any, ends: Any, d: int) -> sp.csr_array[Any]:
+    """Return rows in canonical order of columns."""
+    X = sp.csr_array(
+        (data, columns.astype(np.int32), ends.astype(np.int32)), shape=(len(ends) - 1, d)
+    )
+    X.has_canonical_format = False
+    X.sort_indices()
+    X.has_canonical_format = True
+    return X

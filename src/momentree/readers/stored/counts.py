@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,10 +21,9 @@ from momentree._files import check_readable, staging
 from momentree._validation import check_counts, check_lengths
 from momentree.core.sparse import as_csr, check_structure
 from momentree.exceptions import InvalidDataError, MomentreeError, ReadError
-from momentree.readers.stored.arrays import ArrayReader, ArrayWriter, open_array
-from momentree.readers.stored.strings import Numbers, StoredStrings, StringsWriter
+from momentree.readers.stored import arrays
 
-MOST_COLUMNS = np.iinfo(np.int32).max
+MAX_COLUMNS = np.iinfo(np.int32).max
 MARK = "counts.json"
 """The last file written: a folder without it is not finished."""
 BLOCK_ROWS, BLOCK_VALUES = 1 << 16, 1 << 20
@@ -108,7 +108,7 @@ class StoredCounts:
     def X(self) -> sp.csr_array[Any]:  # noqa: N802
         """The counts as a CSR array whose arrays are memory maps, shape (n_rows, n_columns)."""
         data, indices, indptr = (
-            open_array(self.folder / f"{name}.npy") for name in ("data", "indices", "indptr")
+            arrays.open_array(self.folder / f"{name}.npy") for name in ("data", "indices", "indptr")
         )
         _require(len(indptr) == self.shape[0] + 1 and indptr[-1] == len(indices) == len(data))
         _require(data.dtype in _TYPES and indices.dtype == np.int32)
@@ -119,13 +119,18 @@ class StoredCounts:
         X.has_canonical_format = True
         return X
 
+    @property
+    def has_ids(self) -> bool:
+        """Whether rows have names."""
+        return bool(self.content.get("has_ids"))
+
     @cached_property
     def ids(self) -> Sequence[str]:
         """Name of each row, read from disk as needed; "1", "2", ... if none were given."""
         n = self.shape[0]
-        if not self.content.get("has_ids"):
-            return Numbers(n)
-        ids = StoredStrings(self.folder / "ids")
+        if not self.has_ids:
+            return arrays.Numbers(n)
+        ids = arrays.StoredStrings(self.folder / "ids")
         _require(len(ids) == n)
         return ids
 
@@ -135,11 +140,12 @@ class StoredCounts:
         Counts have at least 32 bits, so that sums do not overflow.
         """
         data, indices, indptr = (
-            ArrayReader(self.folder / f"{name}.npy") for name in ("data", "indices", "indptr")
+            arrays.ArrayReader(self.folder / f"{name}.npy")
+            for name in ("data", "indices", "indptr")
         )
         for first in range(0, self.shape[0], BLOCK_ROWS):
             ends = indptr.read(first, min(first + BLOCK_ROWS, self.shape[0]) + 1).astype(np.int64)
-            if ends[0] < 0 or ends[-1] > len(data) or (ends[1:] < ends[:-1]).any():
+            if ends[0] < 0 or ends[-1] > data.size or (ends[1:] < ends[:-1]).any():
                 raise ReadError("stored_counts_damaged", path=str(self.folder))
             at = 0
             while at < len(ends) - 1:
@@ -191,21 +197,27 @@ class CountsWriter:
     ----------
     folder : Path
         An empty folder.
-    n_columns : int, default=MOST_COLUMNS
+    n_columns : int, default=MAX_COLUMNS
         Number of columns of every batch.
     """
 
-    def __init__(self, folder: Path, n_columns: int = MOST_COLUMNS) -> None:
+    def __init__(self, folder: Path, n_columns: int = MAX_COLUMNS) -> None:
         self._folder, self._d, self._n = folder, n_columns, 0
         self._end = 0
         with ExitStack() as stack:
             enter = stack.enter_context
-            self._data = enter(ArrayWriter(folder / "data.npy", np.uint8))
-            self._indices = enter(ArrayWriter(folder / "indices.npy", np.int32))
-            self._indptr = enter(ArrayWriter(folder / "indptr.npy", np.int32))
+            self._data = enter(arrays.ArrayWriter(folder / "data.npy", np.uint8))
+            self._indices = enter(arrays.ArrayWriter(folder / "indices.npy", np.int32))
+            self._indptr = enter(arrays.ArrayWriter(folder / "indptr.npy", np.int32))
             self._indptr.append(np.zeros(1, np.int32))
-            self._ids: StringsWriter | None = None
+            self._ids: arrays.StringsWriter | None = None
             self._stack = stack.pop_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
 
     def append(self, X: Any, ids: Iterable[str] | None = None) -> None:
         """Add rows: counts >= 0 in a dense or sparse matrix, and their names, for all or none."""
@@ -226,19 +238,17 @@ class CountsWriter:
         if self._end > np.iinfo(np.int32).max:
             self._indptr.widen(np.int64)
         self._indptr.append(ends)
-        if ids is not None:
-            if self._ids is None and not self._n:
-                self._ids = self._stack.enter_context(StringsWriter(self._folder / "ids"))
+        if ids is not None and not self._n and self._ids is None:
+            self._ids = self._stack.enter_context(arrays.StringsWriter(self._folder / "ids"))
+        if (ids is None) != (self._ids is None):
+            raise InvalidDataError("ids_of_some_rows")
+        if ids is not None and self._ids is not None:
             given = list(ids)
             check_lengths(X.shape[0], "row", ids=given)
-            if self._ids is None:
-                raise InvalidDataError("ids_of_some_rows")
             self._ids.extend(given)
-        elif self._ids is not None:
-            raise InvalidDataError("ids_of_some_rows")
         self._n += X.shape[0]
 
-    def finish(self, feature_names: Sequence[str] | None, **content: Any) -> None:
+    def finish(self, feature_names: Sequence[str] | None = None) -> None:
         """Write everything to disk, and then the mark that the folder is finished."""
         for file in (self._data, self._indices, self._indptr, self._ids):
             if file is not None:
@@ -251,17 +261,12 @@ class CountsWriter:
             "shape": [self._n, self._d],
             "n_stored": self._end,
             "has_ids": self._ids is not None,
-            **content,
             "feature_names": names,
         }
         with (self._folder / MARK).open("x", encoding="utf-8") as mark:
             json.dump(values, mark, ensure_ascii=False, indent=1)
             mark.flush()
             os.fsync(mark.fileno())
-
-    def close(self) -> None:
-        """Close the files."""
-        self._stack.close()
 
 
 def store_counts(
@@ -318,25 +323,18 @@ def store_counts(
     ...     stored, SingleTopicModel(2).fit(stored.X).weights_.round(1).tolist()
     (StoredCounts('...', 300 rows, 10 columns), [0.5, 0.5])
     """
-    if hasattr(batches, "shape"):
-        batches = (batches,)
+    checked = map(check_counts, (batches,) if hasattr(batches, "shape") else batches)
     with new_folder(Path(folder)) as place:
-        writer: CountsWriter | None = None
-        n = 0
-        try:
-            for batch in batches:
-                X = check_counts(batch)
-                if writer is None:
-                    writer = CountsWriter(place, X.shape[1])
+        first = next(checked, None)
+        if first is None:
+            raise InvalidDataError("no_batches")
+        with CountsWriter(place, first.shape[1]) as writer:
+            n = 0
+            for X in chain([first], checked):
                 writer.append(X, None if ids is None else ids[n : n + X.shape[0]])
                 n += X.shape[0]
-            if writer is None:
-                raise InvalidDataError("no_batches")
             check_lengths(n, "row", ids=ids)
             writer.finish(None if feature_names is None else list(feature_names))
-        finally:
-            if writer is not None:
-                writer.close()
     return StoredCounts.open(folder)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -17,20 +17,17 @@ from numpy.typing import NDArray
 from momentree._types import Ints
 from momentree._validation import check_choice
 from momentree.core.choices import ColumnKind, Empty
-from momentree.core.limits import memory_bytes
 from momentree.core.progress import Pace
-from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 from momentree.readers.measurements.choice import find_table_style, read_known_columns
 from momentree.readers.measurements.columns import Style
 from momentree.readers.measurements.measurements import measurements_of
 from momentree.readers.measurements.objects import KINDS, Measurements
 from momentree.readers.records.objects import EMPTY
-from momentree.readers.stored.arrays import ArrayWriter, open_array
-from momentree.readers.stored.strings import StoredStrings, StringsWriter
-from momentree.readers.stored.work import WorkFolder, new_stage
-from momentree.readers.tables.files import AUTO, check_exists
-from momentree.readers.tables.reader import open_table
+from momentree.readers.stored.arrays import StoredStrings, open_array, write_array, write_strings
+from momentree.readers.stored.cells import open_in_parts
+from momentree.readers.stored.work import WorkFolder
+from momentree.readers.tables.files import AUTO
 from momentree.readers.tables.schema import as_names, columns_read
 from momentree.readers.tables.table import Source, Table
 
@@ -178,8 +175,6 @@ def sample_measurements(
     ...     len(sample), sample.n_all, [len(block) for block, _ in sample.blocks()]
     (50, 50, [50])
     """
-    source = check_exists(path)
-    allowed = memory_bytes(memory)
     check_choice("empty", empty, EMPTY)
     asked = dict(kinds or {})
     for kind in asked.values():
@@ -190,9 +185,7 @@ def sample_measurements(
         "skip_rows": skip_rows,
         "header": header,
     }
-    table = open_table(source, **opening)
-    if table.parts is None:
-        raise InvalidParameterError("table_not_streamed", parameter="memory", path=str(source))
+    allowed, table = open_in_parts(path, memory, opening)
     covariates = as_names("covariate_columns", covariate_columns)
     columns: dict[str, Any] = {
         "id_column": id_column,
@@ -205,7 +198,7 @@ def sample_measurements(
     work = WorkFolder(Path(folder))
     options = {**opening, **columns, "columns": names, "kinds": asked, "missing": words}
     options |= {"memory": allowed, **(also or {})}
-    with work.begun(source, options, resume=resume):
+    with work.begun(Path(path), options, resume=resume):
         if not work.has(SAMPLE):
             _draw(table, names, (allowed - BYTES_OF_PROCESS) // BYTES_PER_CELL, work)
         drawn, rows, n_all = _drawn(table, work)
@@ -258,14 +251,9 @@ def _draw(source: Source, names: Sequence[str], n_cells: int, work: WorkFolder) 
             rows, kept = rows[inside], np.flatnonzero(inside).tolist()
             columns = {name: [cells[i] for i in kept] for name, cells in columns.items()}
         pace.reached(n_all, f"{n_all:,} records")
-    with new_stage(work, SAMPLE) as (place, noted), ExitStack() as stack:
-        texts = stack.enter_context(StringsWriter(place / "texts"))
-        for cells in columns.values():
-            texts.extend(cells)
-        texts.finish()
-        numbers = stack.enter_context(ArrayWriter(place / "rows.npy", np.int64))
-        numbers.append(rows)
-        numbers.finish()
+    with work.stage(SAMPLE) as (folder, noted):
+        write_strings(folder / "texts", chain.from_iterable(columns.values()))
+        write_array(folder / "rows.npy", rows)
         noted |= {"names": list(names), "n_all": n_all, "kinds": kinds}
 
 

@@ -6,29 +6,200 @@ The second interprets the different cells, by the rules for a table in memory, a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial, reduce
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
 
+from momentree._types import Ints
 from momentree.core.choices import Empty
-from momentree.core.limits import memory_bytes
-from momentree.exceptions import InvalidParameterError
-from momentree.readers.records.layout import find_layout
-from momentree.readers.records.names import Mapped
-from momentree.readers.records.objects import RecordCoder
-from momentree.readers.stored.arrays import open_array
-from momentree.readers.stored.counts import StoredCounts
-from momentree.readers.stored.objects import StoredRecords
-from momentree.readers.stored.record_cells import CELLS, CellStage
-from momentree.readers.stored.record_codes import RECORDS, CodeStage
+from momentree.core.progress import Pace
+from momentree.messages import Message
+from momentree.readers.records.cells import Entries, read_binary_cells, read_code_cells
+from momentree.readers.records.choice import CodeCounts, choose_columns, possible_outcomes
+from momentree.readers.records.layout import Layout, find_layout
+from momentree.readers.records.matrix import count_codes, has_enough, note_few_codes
+from momentree.readers.records.names import Mapped, names_of, with_rollup
+from momentree.readers.records.objects import RecordCoder, Records
+from momentree.readers.stored.arrays import open_array, write_array
+from momentree.readers.stored.cells import (
+    CELLS,
+    CellStage,
+    Coding,
+    DifferentCells,
+    matrix_at,
+    open_in_parts,
+)
+from momentree.readers.stored.counts import CountsWriter, StoredCounts
 from momentree.readers.stored.work import WorkFolder
-from momentree.readers.tables.files import AUTO, check_exists
-from momentree.readers.tables.reader import open_table
+from momentree.readers.tables.files import AUTO
 from momentree.readers.tables.schema import as_names, columns_read
+
+log = logging.getLogger("momentree.readers")
+
+RECORDS = "2-records"
+"""The stage, by the name of its folder."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class StoredRecords(Records):
+    """Coded records on disk, see :func:`store_records`.
+
+    Parameters
+    ----------
+    X, codes, names, ids, enough, coder, outcomes, outcome_names : optional
+        As in :class:`Records`.
+    name, form, notes, covariates : optional
+        As in :class:`Records`.
+    counts : StoredCounts
+        The codes of all records, whose ``blocks()`` are read one after the other.
+    folder : Path
+        The folder of the records.
+    """
+
+    counts: StoredCounts
+    folder: Path
+
+    @property
+    def fitted(self) -> sp.csr_array[Any]:
+        """The rows of X with enough codes, mapped from files."""
+        if self.enough.all():
+            return self.X
+        return StoredCounts.open(self.counts.folder / "fitted").X
+
+    def blocks(self) -> Iterator[sp.csr_array[Any]]:
+        """Yield X in order, in parts of about a million entries."""
+        return self.counts.blocks()
+
+
+@dataclass(frozen=True)
+class CodeStage:
+    """Interprets the different cells, by the rules for a table in memory, and writes the codes."""
+
+    cells: CellStage
+    opening: Mapping[str, Any]  # how tables next to this one are read
+    named: list[str]
+    id_column: str | None
+    union_by: str | None
+    empty: Empty
+
+    def write(self, *, min_codes: int | None, rollup: Any, names: Any, **limits: Any) -> None:
+        """Interpret the cells, choose the codes, and write those of each record."""
+        work, folder = self.cells.work, self.cells.work.path / CELLS
+        numbered, stored = work.read(CELLS), StoredCounts.open(folder)
+        layout, kept, notes = self.cells.joined(stored, numbered)
+        table = self.cells.different(numbered)
+        entries, coding = self._entries(table, layout)
+        if layout.form == "wide" and entries.codes:
+            layout = replace(layout, codes=entries.codes)
+            notes = [*possible_outcomes(entries, set(self.named)), *notes]
+        head = self.cells.source.head
+        notes = [*head.notes, layout.described(), *layout.notes, *notes, *entries.notes]
+        pace = Pace(log, "choosing codes", 2 * len(stored))
+        groups: list[Coding] = []
+
+        def counted(column: Ints, d: int) -> CodeCounts:
+            groups.append(coding.grouped(column, d))
+            blocks = _blocks(stored, kept, pace, 0)
+            return reduce(
+                CodeCounts.__add__, (CodeCounts.of(*groups[0].records(X)) for X, _ in blocks)
+            )
+
+        key = self.id_column if self.union_by is not None else layout.key
+        rules = RecordCoder([], layout.form, key, layout.codes, self.union_by, empty=self.empty)
+        keep, coder, more = choose_columns(
+            table,
+            entries.codes,
+            np.asarray(open_array(folder / "counts.npy") @ coding.ones).astype(np.int64),
+            counted,
+            with_rollup(rules, rollup, **self.opening),
+            self.named,
+            partial(names_of, names=names, **self.opening),
+            **limits,
+        )
+        n_none, dropped, enough = 0, False, [np.empty(0, dtype=np.bool_)]
+        with work.stage(RECORDS) as (folder, noted), CountsWriter(folder, len(keep)) as writer:
+            for block, ids in _blocks(stored, kept, pace, len(stored)):
+                records = groups[0].records(block)[0]
+                X = sp.csr_array(records[:, keep])
+                n_codes = count_codes(X)
+                n_none += int((n_codes == 0).sum())
+                dropped |= bool((count_codes(records)[n_codes == 0] > 0).any())
+                enough.append(has_enough(X, n_codes, min_codes, wide=layout.form == "wide"))
+                writer.append(X, ids)
+            writer.finish(coder.codes)
+            fitted = np.concatenate(enough)
+            write_array(folder / "enough.npy", fitted)
+            n_few = int((~fitted).sum())
+            if n_few:
+                _write_some(StoredCounts.open(folder), fitted, folder / "fitted")
+            notes += [
+                *more,
+                *note_few_codes(len(fitted), n_none, n_few, min_codes, dropped=dropped),
+            ]
+            noted |= {"notes": notes, "form": layout.form, "coder": coder.to_dict()}
+
+    def _entries(self, table: DifferentCells, layout: Layout) -> tuple[Entries, Coding]:
+        """Return the codes in the different cells."""
+        n = sum(len(cells.texts) for cells in table.of.values())
+        if layout.form != "wide":
+            entries = read_code_cells(table, layout.codes[:1])
+            return entries, Coding(matrix_at(entries.row, entries.code, (n, len(entries.codes))))
+        how = {"chosen": layout.chosen, "empty_is_zero": self.empty == "zero", "known": False}
+        entries = read_binary_cells(table, layout.codes, **how)
+        place = self.cells.work.path / CELLS
+        columns = np.asarray(open_array(place / "columns.npy"))
+        cells_of = {name: np.flatnonzero(columns == j) for j, name in enumerate(layout.codes)}
+
+        def matrix(row: Ints, code: Ints) -> sp.csr_array[Any]:
+            pairs = zip(row.tolist(), code.tolist(), strict=True)
+            cell = [cells_of[entries.codes[j]][i] for i, j in pairs]
+            return matrix_at(np.array(cell, dtype=np.intp), code, (n, len(entries.codes)))
+
+        gaps = matrix(entries.missing_row, entries.missing_code)
+        n_missing = int((open_array(place / "counts.npy") @ gaps).sum())
+        notes = [
+            Message("missing_cells", n_missing=n_missing) if note.code == "missing_cells" else note
+            for note in entries.notes
+        ]
+        coding = Coding(matrix(entries.row, entries.code), gaps if gaps.nnz else None)
+        return replace(entries, notes=notes), coding
+
+
+def _blocks(
+    stored: StoredCounts, kept: NDArray[np.bool_] | None, pace: Pace, n_before: int
+) -> Iterator[tuple[sp.csr_array[Any], list[str] | None]]:
+    """Yield the cells of the records that are kept, and their ids if they have some."""
+    start = 0
+    for block in stored.blocks():
+        stop = start + block.shape[0]
+        ids = list(stored.ids[start:stop]) if stored.has_ids else None
+        if kept is None:
+            yield block, ids
+        else:
+            rows = np.flatnonzero(kept[start:stop])
+            yield block[rows], ids and [ids[i] for i in rows]
+        start = stop
+        pace.reached(n_before + stop)
+
+
+def _write_some(counts: StoredCounts, chosen: NDArray[np.bool_], folder: Path) -> None:
+    """Write some rows of counts to another folder."""
+    folder.mkdir()
+    start = 0
+    with CountsWriter(folder, counts.shape[1]) as writer:
+        for block in counts.blocks():
+            stop = start + block.shape[0]
+            writer.append(block[np.flatnonzero(chosen[start:stop])])
+            start = stop
+        writer.finish()
 
 
 def store_records(
@@ -116,8 +287,6 @@ def store_records(
     ...     records.codes.tolist(), list(records.ids), records.X.toarray().tolist()
     (['250', '401', '428'], ['a', 'b', 'c', 'd'], [[1, 1, 0], [1, 0, 0], [0, 1, 1], [0, 0, 1]])
     """
-    source = check_exists(path)
-    allowed = memory_bytes(memory)
     opening: dict[str, Any] = {
         "encoding": encoding,
         "separator": separator,
@@ -132,36 +301,26 @@ def store_records(
         "min_codes": min_codes,
         "drop_constant": drop_constant,
     }
-    table = open_table(source, **opening)
-    if table.parts is None:
-        raise InvalidParameterError("table_not_streamed", parameter="memory", path=str(source))
-    named = as_names("code_columns", code_columns)
-    used = columns_read(table.head, ignore_columns, (id_column, union_by))
-    columns = {name: table.head.columns[name] for name in used}
-    layout = find_layout(
-        replace(table.head, columns=columns),
-        id_column=id_column,
-        code_columns=named,
-        union_by=union_by,
-        outcome_columns=(),
-    )
-    work = WorkFolder(Path(folder))
-    columns_of = {"id_column": id_column, "code_columns": named, "union_by": union_by}
-    options = {
-        **opening,
-        **{name: _of_file(value) for name, value in choosing.items()},
-        **columns_of,
-        "ignore_columns": sorted({*table.head.names}.difference(used)),
-        "empty": empty,
-        "memory": allowed,
-        **(also or {}),
+    columns: dict[str, Any] = {
+        "id_column": id_column,
+        "code_columns": as_names("code_columns", code_columns),
+        "union_by": union_by,
     }
-    with work.begun(source, options, resume=resume):
+    allowed, table = open_in_parts(path, memory, opening)
+    used = columns_read(table.head, ignore_columns, (id_column, union_by))
+    head = replace(table.head, columns={name: table.head.columns[name] for name in used})
+    layout = find_layout(head, **columns, outcome_columns=())
+    options = {**opening, **{name: _of_file(value) for name, value in choosing.items()}, **columns}
+    options |= {"ignore_columns": sorted({*table.head.names}.difference(used)), "empty": empty}
+    work = WorkFolder(Path(folder))
+    with work.begun(Path(path), {**options, "memory": allowed, **(also or {})}, resume=resume):
         cells = CellStage(work, table, layout)
         if not work.has(CELLS):
             cells.write(allowed)
         if not work.has(RECORDS):
-            CodeStage(cells, opening, named, id_column, union_by, empty).write(**choosing)
+            beside = {name: opening[name] for name in ("encoding", "separator")}
+            stage = CodeStage(cells, beside, columns["code_columns"], id_column, union_by, empty)
+            stage.write(**choosing)
         work.remove_stage(CELLS)
         return _open(work, table.head.path.name)
 

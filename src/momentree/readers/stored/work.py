@@ -1,4 +1,8 @@
-"""Keep finished stages of long work in a folder, to continue after an interruption."""
+"""Keep finished stages of long work in a folder, to continue after an interruption.
+
+The manifest ``run.json`` says what the work was asked to do, and which stages are finished, with
+what each has noted. A stage is a folder; it counts once it is in the manifest.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -18,10 +22,7 @@ from momentree.exceptions import InvalidParameterError, MomentreeError, ReadErro
 from momentree.messages import Message
 from momentree.readers.stored.counts import new_folder
 
-_PLAN = "run.json"
-_LOCK = "lock"
-_FORMAT = "momentree.work"
-_DAMAGED = "work_damaged"
+_MANIFEST, _LOCK, _FORMAT = "run.json", "lock", "momentree.work"
 
 
 class _Lock:
@@ -33,14 +34,12 @@ class _Lock:
         self.file = path.open("a")
         try:
             import fcntl
-        except ImportError:  # not on every system
-            return
-        try:
+
             fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise
-        except OSError:
-            return  # not in every file system
+        except (ImportError, OSError):
+            return  # not on every system, nor in every file system
 
     def close(self) -> None:
         """Let other processes in."""
@@ -70,7 +69,7 @@ class WorkFolder:
     @property
     def is_new(self) -> bool:
         """Whether no stage is finished."""
-        return not any(self.path.glob("[0-9]-*"))
+        return not ((self.path / _MANIFEST).is_file() and self._manifest()["stages"])
 
     def hold(self) -> None:
         """Make the folder if needed, and keep other processes out while this object exists.
@@ -84,8 +83,8 @@ class WorkFolder:
         """
         if self._lock is not None:
             return
-        there = {one.name for one in self.path.iterdir()} if self.path.exists() else set()
-        if there - {_LOCK} and _PLAN not in there:
+        names = {file.name for file in self.path.iterdir()} if self.path.exists() else set()
+        if names - {_LOCK} and _MANIFEST not in names:
             raise InvalidParameterError("not_a_work_folder", path=str(self.path))
         key = str(self.path.resolve())
         try:
@@ -123,30 +122,24 @@ class WorkFolder:
             raise InvalidParameterError(
                 "work_inside_input", path=str(self.path), folder=str(source)
             )
-        plan = {
+        manifest = {
             "format": _FORMAT,
             "momentree": __version__,
             "input": fingerprint(source),
             "options": {name: _plain(value) for name, value in sorted(options.items())},
+            "stages": {},
         }
         self.hold()
-        if (self.path / _PLAN).is_file():
-            if not resume and not self.is_new:
+        if (self.path / _MANIFEST).is_file():
+            before = self._manifest()
+            if not resume and before["stages"]:
                 raise InvalidParameterError(
                     "unfinished_work", path=str(self.path), parameter="resume", value=True
                 )
             if resume:
-                self._check(self._noted(_PLAN, dict), plan)
-        try:
-            with atomic_write(self.path / _PLAN) as file:
-                file.write(json.dumps(plan, indent=1).encode())
-        except OSError as error:
-            raise self._not_stored(error) from error
-
-    def _not_stored(self, error: OSError) -> MomentreeError:
-        self.remove_if_new()
-        reason = error.strerror or str(error)
-        return MomentreeError("cannot_store", path=str(self.path), reason=reason)
+                self._check(before, manifest)
+                manifest["stages"] = before["stages"]
+        self._write(manifest)
 
     @contextmanager
     def begun(self, source: Path, options: Mapping[str, Any], *, resume: bool) -> Iterator[None]:
@@ -188,58 +181,33 @@ class WorkFolder:
             yield
         except ReadError as error:
             path = Path(str(error.message.values.get("path", "")))
-            if error.code == _DAMAGED or not path.is_relative_to(self.path):
+            if error.code == "work_damaged" or not path.is_relative_to(self.path):
                 raise
-            name = path.relative_to(self.path)
-            raise ReadError(_DAMAGED, path=str(self.path), name=str(name)) from error
+            raise self._damaged(str(path.relative_to(self.path))) from error
 
-    def _check(self, before: Mapping[str, Any], plan: Mapping[str, Any]) -> None:
-        if before.get("format") != _FORMAT:
-            raise InvalidParameterError("not_a_work_folder", path=str(self.path))
-        changed = []
-        if before.get("input") != plan["input"]:
-            changed.append(Message("input_changed", path=plan["input"]["path"]))
-        if before.get("momentree") != plan["momentree"]:
-            changed.append(Message("version_changed", before=before.get("momentree")))
-        old, new = before.get("options", {}), plan["options"]
-        changed += [
-            Message("option_changed", parameter=name, before=repr(old.get(name)))
-            for name in sorted({*old, *new})
-            if old.get(name) != new.get(name)
-        ]
-        if changed:
-            raise InvalidParameterError("resume_changed", path=str(self.path), changes=changed)
-
-    def remove(self) -> None:
-        """Remove the folder with all stages."""
-        if self._lock is not None:
-            self._lock.close()
-            _locks.pop(str(self.path.resolve()), None)
-            self._lock = None
-        shutil.rmtree(self.path, ignore_errors=True)
-
-    def remove_if_new(self) -> bool:
-        """Remove the folder if no stage is finished.
-
-        Returns
-        -------
-        bool
-            Whether it was removed.
-        """
-        if not self.is_new:
-            return False
-        self.remove()
-        return True
-
-    def remove_stage(self, stage: str) -> None:
-        """Remove a stage that is no longer needed.
+    @contextmanager
+    def stage(self, name: str) -> Iterator[tuple[Path, dict[str, Any]]]:
+        """Make the folder of a stage, and put it in place if the block succeeds.
 
         Parameters
         ----------
-        stage : str
-            Name of its folder.
+        name : str
+            Name of the folder.
+
+        Yields
+        ------
+        folder : Path
+            The folder to write to.
+        noted : dict
+            To be filled with what :meth:`read` returns later.
         """
-        shutil.rmtree(self.path / stage, ignore_errors=True)
+        self.remove_stage(name)  # of a run that was stopped before it was in the manifest
+        noted: dict[str, Any] = {}
+        with new_folder(self.path / name) as folder:
+            yield folder, noted
+        manifest = self._manifest()
+        manifest["stages"][name] = _encoded(noted)
+        self._write(manifest)
 
     def read(self, stage: str) -> dict[str, Any]:
         """Return what a finished stage has noted.
@@ -257,16 +225,12 @@ class WorkFolder:
         Raises
         ------
         ReadError
-            If the stage is missing or damaged.
+            If the manifest is damaged, or the stage is not finished.
         """
-        return self._noted(f"{stage}/stage.json", _decoded)
-
-    def _noted(self, name: str, decoded: Callable[[Any], Any]) -> dict[str, Any]:
-        """Return the content of a JSON file."""
         try:
-            return dict(decoded(json.loads((self.path / name).read_text(encoding="utf-8"))))
-        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            raise ReadError(_DAMAGED, path=str(self.path), name=name) from error
+            return dict(_decoded(self._manifest()["stages"][stage]))
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise self._damaged(_MANIFEST) from error
 
     def has(self, stage: str) -> bool:
         """Return whether a stage is finished.
@@ -279,41 +243,80 @@ class WorkFolder:
         Returns
         -------
         bool
-            True if its last file is there.
+            True if it is in the manifest.
         """
-        return (self.path / stage / "stage.json").is_file()
+        return stage in self._manifest()["stages"]
 
+    def remove(self) -> None:
+        """Remove the folder with all stages."""
+        if self._lock is not None:
+            self._lock.close()
+            _locks.pop(str(self.path.resolve()), None)
+            self._lock = None
+        shutil.rmtree(self.path, ignore_errors=True)
 
-@contextmanager
-def new_stage(work: WorkFolder, stage: str) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Make the folder of a stage, and put it in place if the block succeeds.
+    def remove_if_new(self) -> bool:
+        """Remove the folder if no stage is finished.
 
-    Parameters
-    ----------
-    work : WorkFolder
-        The work.
-    stage : str
-        Name of the folder.
+        Returns
+        -------
+        bool
+            Whether it was removed.
+        """
+        with suppress(ReadError):
+            if self.is_new:
+                self.remove()
+                return True
+        return False
 
-    Yields
-    ------
-    folder : Path
-        The folder to write to.
-    noted : dict
-        To be filled with what :meth:`WorkFolder.read` returns later.
-    """
-    noted: dict[str, Any] = {}
-    with new_folder(work.path / stage) as place:
-        yield place, noted
-        write_stage(place, noted)
+    def remove_stage(self, stage: str) -> None:
+        """Remove the files of a stage that are no longer needed; what it has noted stays.
 
+        Parameters
+        ----------
+        stage : str
+            Name of its folder.
+        """
+        shutil.rmtree(self.path / stage, ignore_errors=True)
 
-def write_stage(folder: Path, values: Mapping[str, Any]) -> None:
-    """Note the results of a stage, as its last file."""
-    with (folder / "stage.json").open("x", encoding="utf-8") as file:
-        json.dump(_encoded(values), file)  # names of files may not be Unicode
-        file.flush()
-        os.fsync(file.fileno())
+    def _manifest(self) -> dict[str, Any]:
+        try:
+            content = json.loads((self.path / _MANIFEST).read_text(encoding="utf-8"))
+            return {**content, "stages": dict(content.get("stages", {}))}
+        except (OSError, ValueError, AttributeError, TypeError, RecursionError) as error:
+            raise self._damaged(_MANIFEST) from error
+
+    def _write(self, manifest: Mapping[str, Any]) -> None:
+        try:
+            with atomic_write(self.path / _MANIFEST) as file:
+                file.write(json.dumps(manifest, indent=1).encode())
+        except OSError as error:
+            raise self._not_stored(error) from error
+
+    def _check(self, before: Mapping[str, Any], manifest: Mapping[str, Any]) -> None:
+        if before.get("format") != _FORMAT:
+            raise InvalidParameterError("not_a_work_folder", path=str(self.path))
+        changed = []
+        if before.get("input") != manifest["input"]:
+            changed.append(Message("input_changed", path=manifest["input"]["path"]))
+        if before.get("momentree") != manifest["momentree"]:
+            changed.append(Message("version_changed", before=before.get("momentree")))
+        old, new = before.get("options", {}), manifest["options"]
+        changed += [
+            Message("option_changed", parameter=name, before=repr(old.get(name)))
+            for name in sorted({*old, *new})
+            if old.get(name) != new.get(name)
+        ]
+        if changed:
+            raise InvalidParameterError("resume_changed", path=str(self.path), changes=changed)
+
+    def _damaged(self, name: str) -> ReadError:
+        return ReadError("work_damaged", path=str(self.path), name=name)
+
+    def _not_stored(self, error: OSError) -> MomentreeError:
+        self.remove_if_new()
+        reason = error.strerror or str(error)
+        return MomentreeError("cannot_store", path=str(self.path), reason=reason)
 
 
 def fingerprint(source: Path) -> dict[str, Any]:
@@ -339,9 +342,9 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(one) for one in value]
+        return [_plain(part) for part in value]
     if isinstance(value, Path):
         return fingerprint(value)
     return getattr(value, "__qualname__", repr(value))
@@ -351,16 +354,16 @@ def _encoded(value: Any) -> Any:
     if isinstance(value, Message):
         return {"message": value.code, "values": _encoded(value.values)}
     if isinstance(value, Mapping):
-        return {key: _encoded(one) for key, one in value.items()}
+        return {key: _encoded(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_encoded(one) for one in value]
+        return [_encoded(part) for part in value]
     return value.item() if hasattr(value, "item") else value
 
 
 def _decoded(value: Any) -> Any:
     if isinstance(value, dict):
-        values = {key: _decoded(one) for key, one in value.items() if key != "message"}
+        values = {key: _decoded(part) for key, part in value.items() if key != "message"}
         if "message" in value:
             return Message(value["message"], **values["values"])
         return values
-    return [_decoded(one) for one in value] if isinstance(value, list) else value
+    return [_decoded(part) for part in value] if isinstance(value, list) else value

@@ -26,6 +26,7 @@ _BLOCK = 1 << 20
 _AROUND = 1 << 17
 """The guess examines this many bytes on either side of the first one that is not UTF-8."""
 _FEW = 3
+"""Different letters beyond ASCII that say little."""
 _DECLARED = re.compile(
     rb"<(?:meta|\?xml)\b[^>]{0,200}?\b(?:charset|encoding)=[\"' ]*([\w-]+)", re.I
 )
@@ -70,28 +71,21 @@ def guess_encoding(file: BinaryIO) -> Encoding | None:
     if _is_binary(sample):
         return None
     declared = _DECLARED.search(start)
-    found = _known(declared[1].decode()) if declared else None
-    found = found or _detect(sample)
-    if found is None:
-        return None
-    if found == "utf-8":
+    guess = (_known(declared[1].decode()) if declared else None) or _detect(sample)
+    if guess == "utf-8":
         return Encoding("utf-8-sig", "replace", True, n_bad)
-    return Encoding(found, "replace", True)
+    return None if guess is None else Encoding(guess, "replace", True)
 
 
 def _first_fault(file: BinaryIO) -> int | None:
     """Return the position of the first byte that is not UTF-8, or None."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    read = 0
-    try:
-        while block := file.read(_BLOCK):
-            held = len(decoder.getstate()[0])
-            decoder.decode(block)
-            read += len(block)
-        held, block = len(decoder.getstate()[0]), b""
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError as error:
-        return read - held + error.start
+    offset = 0
+    while block := file.read(_BLOCK) + file.readline():  # no character spans two lines
+        try:
+            block.decode()
+        except UnicodeDecodeError as error:
+            return offset + error.start
+        offset += len(block)
     return None
 
 
@@ -109,32 +103,32 @@ def _is_binary(sample: bytes) -> bool:
 
 def _known(name: str) -> str | None:
     try:
-        found = codecs.lookup(name).name
-        "".encode(found)
+        name = codecs.lookup(name).name
+        "".encode(name)
     except (LookupError, ValueError):
         return None
     # Browsers read Latin-1 as its superset, and pages in UTF-16 declare it after it is known.
-    found = {"iso8859-1": "cp1252", "ascii": "cp1252"}.get(found, found)
-    return None if found.startswith("utf") else found
+    name = "cp1252" if name in ("iso8859-1", "ascii") else name
+    return None if name.startswith("utf") else name
 
 
 def _detect(sample: bytes) -> str | None:
     import chardet
 
-    found = chardet.detect(
+    name = chardet.detect(
         sample,
         max_bytes=len(sample),
         include_encodings=PLAUSIBLE,
         prefer_superset=True,
         compat_names=False,
     )["encoding"]
-    if found is None or not found.startswith(("cp125", "koi8", "iso8859", "cp874")):
-        return found
+    if name is None or not name.startswith(("cp125", "koi8", "iso8859", "cp874")):
+        return name
     high = [byte for byte in sample if byte > 0x7F]
     if len(set(high)) <= _FEW and 3 * len(high) < len(sample):
-        found = "cp1252"
+        name = "cp1252"
     try:
-        sample.decode(found)
+        sample.decode(name)
     except UnicodeDecodeError:
         return "latin-1"
-    return found
+    return name

@@ -32,10 +32,10 @@ def suffix(path: Path) -> str:
 
 def check_exists(path: str | PathLike[str]) -> Path:
     """Check that the path is a folder or a nonempty file."""
-    found = check_readable(path)
-    if found.is_file() and found.stat().st_size == 0:
-        raise ReadError("empty_file", path=str(found))
-    return found
+    path = check_readable(path)
+    if path.is_file() and path.stat().st_size == 0:
+        raise ReadError("empty_file", path=str(path))
+    return path
 
 
 def check_encoding(encoding: str) -> str:
@@ -65,9 +65,8 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
             raw.seek(0)
             if start == _GZIP:
                 with gzip.GzipFile(fileobj=raw) as file:
-                    yield cast(
-                        BinaryIO, io.BufferedReader(BoundedReader(cast(BinaryIO, file), path))
-                    )
+                    bounded = BoundedReader(cast(BinaryIO, file), path)
+                    yield cast(BinaryIO, io.BufferedReader(bounded))
             else:
                 yield raw
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -82,9 +81,9 @@ def find_encoding(path: Path, encoding: str) -> Encoding:
     if encoding != AUTO:
         return Encoding(check_encoding(encoding))
     with open_bytes(path) as file:
-        found = guess_encoding(file)
-        if found is not None:
-            return found
+        guess = guess_encoding(file)
+        if guess is not None:
+            return guess
         file.seek(0)
         zero = file.read(8192).find(b"\0")
     if zero < 0:
@@ -108,20 +107,18 @@ def open_text(
     path: Path, encoding: str | Encoding, *, newline: str | None = None
 ) -> Iterator[TextIO]:
     """Open a text file, decompressed if necessary; `newline` is as in :func:`open`."""
-    found = encoding if isinstance(encoding, Encoding) else find_encoding(path, encoding)
+    known = encoding if isinstance(encoding, Encoding) else find_encoding(path, encoding)
     with open_bytes(path) as raw:
-        if found.name == "utf-8-sig":
+        if known.name == "utf-8-sig":
             start = raw.read(8192)
             raw.seek(0)
             if b"\0" in start and not start.startswith(tuple(MARKS)):
                 raise ReadError("binary_file", path=str(path), offset=start.index(0))
         try:
-            with io.TextIOWrapper(
-                raw, encoding=found.name, errors=found.errors, newline=newline
-            ) as file:
+            with io.TextIOWrapper(raw, known.name, known.errors, newline) as file:
                 yield file
         except UnicodeError as error:
-            raise _wrong_encoding(path, found.name.removesuffix("-sig"), error) from error
+            raise _wrong_encoding(path, known.name.removesuffix("-sig"), error) from error
 
 
 def _wrong_encoding(path: Path, name: str, error: UnicodeError) -> ReadError:

@@ -21,7 +21,7 @@ HEADER_SAMPLE = 200
 """Rows by which to judge whether the first one is a header."""
 
 _MANY_WORDS = 5
-_MOST = 0.9
+_MIN_SHARE = 0.9
 
 
 def check_header(
@@ -98,16 +98,14 @@ def _vote(cell: str, values: Sequence[str]) -> str:
     if is_name(cell):
         return "name"
     for test in (is_date, is_link):
-        if sum(map(test, values)) >= _MOST * len(values):
+        if sum(map(test, values)) >= _MIN_SHARE * len(values):
             return "data" if test(cell) else "name"
-    found = [one for one in map(number, values) if one is not None]
-    if len(found) >= _MOST * len(values):
-        one = number(cell)
-        low, high = min(found), max(found)
-        spread = high - low
-        if one is None or not low - spread <= one <= high + spread:
+    numbers = [x for x in map(number, values) if x is not None]
+    if len(numbers) >= _MIN_SHARE * len(values):
+        x, low, high = number(cell), min(numbers), max(numbers)
+        if x is None or not 2 * low - high <= x <= 2 * high - low:
             return "name"
-        return "number" if one.is_integer() else "data"
+        return "number" if x.is_integer() else "data"
     lengths = list(map(count_words, values))
     if median(lengths) >= _MANY_WORDS:
         if cell.endswith(("?", ":")):  # a question, above its answers
@@ -120,5 +118,5 @@ def _vote(cell: str, values: Sequence[str]) -> str:
 
 
 def _successive(numbers: Sequence[float | None]) -> bool:
-    known = [one for one in numbers if one is not None]
+    known = [x for x in numbers if x is not None]
     return all(b - a == 1 for a, b in pairwise(known))

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from momentree._types import Floats, Ints
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.messages import Message
-from momentree.readers.tables.reader import Opening, open_table
+from momentree.readers.tables.reader import open_table
 from momentree.readers.tables.roles import MISSING, fits
 from momentree.readers.tables.schema import as_names, columns_read, fits_pattern, matching
-from momentree.readers.tables.table import Cells, Table, as_written, excerpt, excerpts
+from momentree.readers.tables.table import Cells, Opening, Table, as_written, excerpt, excerpts
 
 Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
 Names = str | Sequence[str]
@@ -266,15 +266,15 @@ def _read_outcome(
     if numbers is not None:
         values = np.full(n_records, np.nan)
         lowest = np.full(n_records, np.nan)
-        found = numbers[cells.index[rows]]
-        np.fmax.at(values, records, found)
-        np.fmin.at(lowest, records, found)
+        known = numbers[cells.index[rows]]
+        np.fmax.at(values, records, known)
+        np.fmin.at(lowest, records, known)
         n_differ, rule = int((values > lowest).sum()), "largest"
     else:
         values = np.full(n_records, "", dtype=object)
-        found = cells.texts[cells.index[rows]]
-        values[records] = found  # the last assignment wins
-        n_differ, rule = len(np.unique(records[found != values[records]])), "last"
+        texts = cells.texts[cells.index[rows]]
+        values[records] = texts  # the last assignment wins
+        n_differ, rule = len(np.unique(records[texts != values[records]])), "last"
     if n_differ:
         notes.append(Message("outcome_differs", outcome=outcome, n_records=n_differ, rule=rule))
     if n_missing := n_records - len(np.unique(records)):

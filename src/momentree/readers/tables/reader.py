@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -15,10 +14,10 @@ from momentree._types import Ints
 from momentree._validation import check_flag, check_integer
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadError
 from momentree.messages import Message
+from momentree.readers.stored.arrays import Numbers
 from momentree.readers.stored.counts import MARK, StoredCounts
-from momentree.readers.stored.strings import Numbers
 from momentree.readers.tables import files, json_lines, separated
-from momentree.readers.tables.table import SAMPLE_ROWS, Source, Table, other_sheets
+from momentree.readers.tables.table import SAMPLE_ROWS, Opening, Source, Table, other_sheets
 
 SEPARATED = (".csv", ".tsv", ".tab")
 JSON_LINES = (".jsonl", ".ndjson", ".json")
@@ -26,17 +25,6 @@ PARQUET = (".parquet", ".pq")
 EXCEL = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 SUFFIXES = (*SEPARATED, ".txt", *PARQUET, *EXCEL)
 """Suffixes of tables of records."""
-
-
-@dataclass(frozen=True)
-class Opening:
-    """How to open a table; see ``open_table``."""
-
-    encoding: str
-    separator: str | None
-    sheet: str | None
-    skip_rows: int
-    header: bool | None
 
 
 def open_table(
@@ -61,6 +49,7 @@ def open_table(
     check_integer("skip_rows", skip_rows, at_least=0)
     check_flag("header", header, optional=True)
     path = files.check_exists(path)
+    opening = Opening(encoding, separator, sheet, skip_rows, header)
     if encoding != files.AUTO:
         files.check_encoding(encoding)
     kind, excel = files.suffix(path), path.suffix.lower() in EXCEL
@@ -79,15 +68,12 @@ def open_table(
         raise ReadError("folder_not_table", path=where)
     if kind not in suffixes and not stored:
         raise ReadError("unknown_suffix", path=where, suffixes=", ".join(suffixes))
-    layout: dict[str, Any] = {
-        "skip_rows": skip_rows, "check_titles": check_titles, "header": header,
-    }  # fmt: skip
     if stored:
         source = _open_stored_counts(path)
     elif excel:
         from momentree.readers.tables import spreadsheets
 
-        source = spreadsheets.open_spreadsheet(path, sheet=sheet, **layout)
+        source = spreadsheets.open_spreadsheet(path, opening, check_titles=check_titles)
     elif kind in PARQUET:
         from momentree.readers.tables import parquet
 
@@ -97,7 +83,7 @@ def open_table(
         if kind in JSON_LINES:
             source = json_lines.open_json_lines(path, encoding=guess, between=between)
         else:
-            source = separated.open_separated(path, encoding=guess, separator=separator, **layout)
+            source = separated.open_separated(path, guess, opening, check_titles=check_titles)
         source = source.with_notes(files.note_encoding(guess, path.name))
     if not source.head.columns and source.head.n_rows:
         raise ReadError("no_columns", path=where)

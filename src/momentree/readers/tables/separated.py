@@ -22,7 +22,14 @@ from momentree.messages import Message
 from momentree.readers.tables._encodings import Encoding
 from momentree.readers.tables.files import is_compressed, open_text
 from momentree.readers.tables.header import HEADER_ROWS, HEADER_SAMPLE, check_header, find_header
-from momentree.readers.tables.table import SAMPLE_ROWS, Source, Table, check_names, rows_of_part
+from momentree.readers.tables.table import (
+    SAMPLE_ROWS,
+    Opening,
+    Source,
+    Table,
+    check_names,
+    rows_of_part,
+)
 
 SEPARATORS = (",", ";", "\t", "|")
 _NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
@@ -37,30 +44,27 @@ _END = "\udfff"
 
 
 def open_separated(
-    path: Path,
-    *,
-    encoding: Encoding,
-    separator: str | None,
-    skip_rows: int,
-    check_titles: bool,
-    header: bool | None,
+    path: Path, encoding: Encoding, opening: Opening, *, check_titles: bool
 ) -> Source:
     """Open a text table and read its first rows."""
-    asked = _check_separator(separator)
-    with _open(path, encoding, skip_rows) as file:
+    asked, skip = _check_separator(opening.separator), opening.skip_rows
+    with _open(path, encoding, skip) as file:
         sample = file.read(_SAMPLE_CHARACTERS)
-    found = find_separator(sample, cut=len(sample) == _SAMPLE_CHARACTERS)
-    if not _rows(sample, asked or found):
-        if skip_rows:
-            raise ReadError("no_rows_below", path=str(path), n_skipped=skip_rows)
+    guess = find_separator(sample, cut=len(sample) == _SAMPLE_CHARACTERS)
+    separator = asked or guess
+    if not _rows(sample, separator):
+        if skip:
+            raise ReadError("no_rows_below", path=str(path), n_skipped=skip)
         raise ReadError("empty_file", path=str(path))
-    if asked is not None:
-        _check_fit(path, sample, asked, found)
+    if guess not in (_NO_SEPARATOR, separator) and len(_rows(sample, separator)[0][1]) == 1:
+        raise ReadError(
+            "wrong_separator", path=str(path), parameter="separator", value=asked, found=guess
+        )
     if check_titles:
-        _check_titles(path, sample, asked, found, skip_rows)
-    table = _Separated(path, encoding, asked or found, skip_rows)
+        _check_titles(path, sample, asked, guess, skip)
+    table = _Separated(path, encoding, separator, skip)
     first = [row for _, row in islice(table.rows(), HEADER_SAMPLE)]
-    above, notes = find_header(path, first, header)
+    above, notes = find_header(path, first, opening.header)
     table = replace(table, above=above)
     head = replace(table.head(), notes=notes)
     about = None if is_compressed(path) else path.stat().st_size / head.row_size
@@ -211,20 +215,12 @@ def _numbered(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[
         start = reader.line_num + 1
 
 
-def _check_fit(path: Path, sample: str, asked: str, found: str) -> None:
-    """Reject a separator that gives one column where another gives several."""
-    if found not in (_NO_SEPARATOR, asked) and len(_rows(sample, asked)[0][1]) == 1:
-        raise ReadError(
-            "wrong_separator", path=str(path), parameter="separator", value=asked, found=found
-        )
-
-
-def _check_titles(path: Path, sample: str, asked: str | None, found: str, skip: int) -> None:
+def _check_titles(path: Path, sample: str, asked: str | None, guess: str, skip: int) -> None:
     """Reject a first line that is a title or other text above the names of columns."""
-    blank = _rows(sample, asked or found)[0][0] - 1
+    blank = _rows(sample, asked or guess)[0][0] - 1
     skip += blank
     lines = list(islice(io.StringIO(sample, newline=""), blank, blank + 2 * HEADER_ROWS))
-    rows = _rows("".join(lines), asked or found)[:HEADER_ROWS]
+    rows = _rows("".join(lines), asked or guess)[:HEADER_ROWS]
     if len(rows[0][1]) > 1:
         check_header(path, [row for _, row in rows], [skip + line - 1 for line, _ in rows])
         return

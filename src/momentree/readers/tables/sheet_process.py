@@ -31,7 +31,7 @@ def _limit_memory(limit: int) -> None:
     except ImportError:  # Windows
         return
     known = [limit, *resource.getrlimit(resource.RLIMIT_AS)]
-    least = min(one for one in known if one != resource.RLIM_INFINITY)
+    least = min(limit for limit in known if limit != resource.RLIM_INFINITY)
     resource.setrlimit(resource.RLIMIT_AS, (least, known[2]))
 
 

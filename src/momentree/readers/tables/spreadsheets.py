@@ -19,26 +19,32 @@ from momentree.exceptions import ReadError
 from momentree.messages import Message
 from momentree.readers.tables import sheet_process
 from momentree.readers.tables.header import HEADER_ROWS, check_header, find_header
-from momentree.readers.tables.table import Source, Table, as_written, check_names, other_sheets
+from momentree.readers.tables.table import (
+    Opening,
+    Source,
+    Table,
+    as_written,
+    check_names,
+    other_sheets,
+)
 
 
-def open_spreadsheet(
-    path: Path, *, sheet: str | None, skip_rows: int, check_titles: bool, header: bool | None
-) -> Source:
+def open_spreadsheet(path: Path, opening: Opening, *, check_titles: bool) -> Source:
     """Read a sheet of a spreadsheet, by default the first."""
-    sheets, name, found = _read_sheet(path, sheet)
+    skip_rows, header = opening.skip_rows, opening.header
+    sheets, name, filled = _read_sheet(path, opening.sheet)
     more = other_sheets(sheets)
-    if not found:
+    if not filled:
         raise ReadError("empty_sheet", path=str(path), sheet=name, sheets=more)
-    numbers = [number for number, _ in found if number >= skip_rows]
-    rows = [row for number, row in found if number >= skip_rows]
+    numbers = [number for number, _ in filled if number >= skip_rows]
+    rows = [row for number, row in filled if number >= skip_rows]
     if not rows:
         raise ReadError("short_sheet", path=str(path), sheet=name, n_skipped=skip_rows)
     written = [list(map(as_written, row)) for row in rows]
     if check_titles and header is None:
         check_header(path, written[:HEADER_ROWS], numbers[:HEADER_ROWS], sheets=more)
     notes = []
-    if sheet is None and len(sheets) > 1:
+    if opening.sheet is None and len(sheets) > 1:
         notes.append(Message("first_sheet", sheet=name, n_sheets=len(sheets)))
     above, guessed = find_header(path, written, header)
     notes += guessed
@@ -81,16 +87,16 @@ def _read_sheet(path: Path, name: str | None) -> tuple[list[str], str, list[tupl
         raise ReadError("unreadable_spreadsheet", path=str(path), details=head["error"])
     if not head:
         raise ReadError("damaged_spreadsheet", path=str(path))
-    names, found = head["names"], head["name"]
-    if found is None:
+    names, sheet = head["names"], head["name"]
+    if sheet is None:
         if name is None:
             raise ReadError("no_sheets", path=str(path))
         raise ReadError("no_such_sheet", path=str(path), sheet=name, sheets=names)
     if head["end"] is not None:
         row, column = (number + 1 for number in head["end"])
-        place = {"sheet": found, "row": row, "column": column}
+        place = {"sheet": sheet, "row": row, "column": column}
         check_memory(path, head["takes"], "sheet_too_large", **place)
-    return names, found, [json.loads(line) for line in lines[1:]]
+    return names, sheet, [json.loads(line) for line in lines[1:]]
 
 
 def _unpacked(path: Path) -> int:

@@ -29,6 +29,17 @@ _MAX_EXCERPT = 40
 
 
 @dataclass(frozen=True)
+class Opening:
+    """How to open a table; see ``open_table``."""
+
+    encoding: str
+    separator: str | None
+    sheet: str | None
+    skip_rows: int
+    header: bool | None
+
+
+@dataclass(frozen=True)
 class Cells:
     """A column as its distinct values and, for each row, the index of its value."""
 
@@ -208,7 +219,7 @@ def as_written(value: object, between: str = "; ") -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     if isinstance(value, list | tuple):
-        return between.join(as_written(one, between) for one in value)
+        return between.join(as_written(entry, between) for entry in value)
     return str(value)
 
 

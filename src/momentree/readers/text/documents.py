@@ -1,26 +1,249 @@
-"""Read documents from files in any supported format."""
+"""Read documents from a file or folder, in any supported format."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
+from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
 
+from momentree._files import check_readable, is_special
 from momentree._validation import check_flag, check_integer
-from momentree.exceptions import InvalidParameterError, ReadError
+from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadError
 from momentree.messages import Message
 from momentree.readers.tables.files import (
     AUTO,
     check_encoding,
     check_exists,
     note_encoding,
+    open_bytes,
     suffix,
 )
-from momentree.readers.text._files import FILES, FileReader
-from momentree.readers.text._folder import stream_folder
-from momentree.readers.text._table import SUFFIXES, Options, stream_table
+from momentree.readers.tables.reader import JSON_LINES
+from momentree.readers.tables.table import is_part
+from momentree.readers.text.formats import FILES, FileReader
 from momentree.readers.text.objects import Documents, DocumentStream
+from momentree.readers.text.tables import SUFFIXES, TABLES, Options, stream_table
+
+_EXPLAINED = 3
+"""Files that cannot be read whose reason is given."""
+_OUTPUT = re.compile(
+    rb'(?s:.*<meta name="generator" content="momentree )'
+    rb'|\{\s*"format": "momentree\.'
+    rb"|[^\r\n]*\b(leaf|topic|group),name,probability\b"
+)
+"""How reports, JSON files and tables of groups that momentree writes begin."""
+_COUNTS = ("rows_without_text", "rows_without_label", "json_entries")
+"""Notes on single tables that say nothing on a folder."""
+
+
+def stream_folder(
+    path: Path, *, encoding: str, options: Options, in_parts: bool = True
+) -> DocumentStream:
+    """Read the files in a folder and its sub-folders as documents, about 8 MB at a time.
+
+    Ids are the paths within the folder, in alphabetical order; rows and messages follow their file,
+    with their own id or number after a colon. If there are files in sub-folders, labels are the
+    names of the sub-folders of `path`, and "" for files in `path`.
+
+    Documents are files of text, with one of the suffixes ``FILES``, JSON, and files without a
+    suffix or with a number as suffix, as in newsgroups and mail folders, unless they are binary.
+    Tables are read only if there are more of them than of documents: otherwise they usually
+    describe the documents. Hidden files and folders, and lock files of word processors, are
+    skipped; notes count files left out, such as images and what momentree wrote, and name those
+    that cannot be read. Links to folders are not followed.
+    """
+    folder = _Folder(path, encoding, options, in_parts=in_parts)
+    return DocumentStream(folder.name, folder.batches(), folder.notes)
+
+
+class _Folder:
+    """The files of a folder and its sub-folders, and what is found when they are read."""
+
+    def __init__(self, path: Path, encoding: str, options: Options, *, in_parts: bool) -> None:
+        self.path, self.encoding, self.options, self.in_parts = path, encoding, options, in_parts
+        self.name = path.resolve().name or str(path)
+        self.notes: list[Message] = []
+        self.documents: list[str] = []  # text, mail, word processor files, JSON
+        self.tables: list[str] = []
+        self.others: Counter[str] = Counter()
+        self.faults: dict[str, Message] = {}
+        self.alike: dict[str, Message] = {}  # notes on tables by their words, so that each is once
+
+    def batches(self) -> Iterator[Documents]:
+        """Read the files, about 8 MB at a time."""
+        self.find()
+        with_tables = len(self.tables) > len(self.documents)
+        names = sorted([*self.documents, *self.tables]) if with_tables else self.documents
+        held: list[Documents] = []
+        n = n_blank = size = 0
+        with closing(FileReader(self.encoding)) as reader:
+            for name in names:
+                label = name.partition("/")[0] if "/" in name else ""
+                try:
+                    for part in self.read(name, reader):
+                        held.append(replace(part, labels=part.labels or [label] * len(part)))
+                        n += len(part)
+                        n_blank += sum(not text or text.isspace() for text in part.texts)
+                        size += sum(map(len, part.texts))
+                        if is_part(sum(map(len, held)), size):
+                            yield self.joined(held)
+                            held, size = [], 0
+                except (ReadError, EmptyCorpusError) as error:
+                    self.faults[name] = _named(error, name)
+        if not any(map(_is_table, names)):
+            self.refuse_options()
+        if not n:
+            raise self.nothing()
+        if held:
+            yield self.joined(held)
+        self.notes += [
+            *self.notes_on_files(names),
+            *_notes_on_encodings(self.name, reader, len(names)),
+            *self.alike.values(),
+        ]
+        if n_blank:
+            self.notes.append(Message("files_empty", n_rows=n_blank, n_all=n, source=self.name))
+
+    def joined(self, parts: Sequence[Documents]) -> Documents:
+        """Return documents that are passed on together."""
+        texts, ids, labels = (
+            list(chain.from_iterable(getattr(part, what) for part in parts))
+            for what in ("texts", "ids", "labels")
+        )
+        return Documents(texts, ids, labels if any(labels) else None, self.name)
+
+    def find(self) -> None:
+        """List the files by their kinds, in alphabetical order, and those that cannot be read."""
+
+        def refuse(error: OSError) -> None:
+            place = Path(error.filename)
+            fault = ReadError("folder_unreadable", path=str(place), error=error.strerror)
+            if place == self.path:
+                raise fault from error
+            below = place.relative_to(self.path).as_posix()
+            self.faults[below] = _named(fault, below)
+
+        names: list[str] = []
+        for place, folders, files in os.walk(self.path, onerror=refuse):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            below = Path(place).relative_to(self.path)
+            shown = (file for file in files if not file.startswith((".", "~$")))
+            names.extend((below / file).as_posix() for file in shown)
+        for name in sorted(names):
+            try:
+                kind = _kind(self.path / name)
+            except ReadError as error:
+                self.faults[name] = _named(error, name)
+                continue
+            if kind in ("text", "table"):
+                (self.documents if kind == "text" else self.tables).append(name)
+            else:
+                self.others[kind] += 1
+
+    def read(self, name: str, reader: FileReader) -> Iterator[Documents]:
+        """Read a file; a file of one text, or a table of one row, gives its name to it."""
+        path = self.path / name
+        if not _is_table(name):
+            texts = reader.read(path)
+            several = [f"{name}:{i}" for i in range(1, len(texts) + 1)]
+            yield Documents(texts, several if len(texts) > 1 else [name])
+            return
+        check_exists(path)
+        options = self.options.applicable(path)
+        rows = stream_table(path, options, in_parts=self.in_parts, alone=False)
+        parts = (part for part in rows if len(part))
+        first = list(islice(parts, 2))
+        alone = sum(map(len, first)) == 1
+        for part in chain(first, parts):
+            yield replace(part, ids=[name] if alone else [f"{name}:{row}" for row in part.ids])
+        for note in rows.notes:
+            if note.code not in _COUNTS:
+                # Files made alike give the same note, once.
+                alike = Message(note.code, **{**note.values, "source": self.path.resolve().name})
+                self.alike.setdefault(str(alike), alike)
+
+    def refuse_options(self) -> None:
+        """Refuse options of tables."""
+        for parameter, value in self.options.given().items():
+            facts = {"parameter": parameter, "value": value, "path": str(self.path)}
+            if parameter in self.options.columns:
+                raise InvalidParameterError("column_of_folder", **facts)
+            raise InvalidParameterError("not_for_text_files", **facts)
+
+    def nothing(self) -> ReadError:
+        """Return the error for a folder without documents."""
+        if self.faults:
+            reasons = list(islice(self.faults.values(), _EXPLAINED))
+            n_files = len(self.faults)
+            return ReadError(
+                "no_readable_file", path=str(self.path), n_files=n_files, reasons=reasons
+            )
+        left_out = _listed(self.others) or ["none"]
+        return ReadError(
+            "no_text_file", path=str(self.path), left_out=left_out, suffixes=list(FILES)
+        )
+
+    def notes_on_files(self, names: Collection[str]) -> list[Message]:
+        """Return notes on the files that were not read."""
+        notes, source = [], self.name
+        n_read, n_faults = len(set(names) - set(self.faults)), len(self.faults)
+        if self.faults:
+            facts = {"n_all": n_faults + n_read, "names": list(self.faults)}
+            notes.append(Message("files_unreadable", source=source, n_files=n_faults, **facts))
+            notes += islice(self.faults.values(), _EXPLAINED)
+        if self.others:
+            facts = {"n_files": self.others.total(), "left_out": _listed(self.others)}
+            notes.append(Message("files_left_out", source=source, n_all=n_read, **facts))
+        if left := [table for table in self.tables if table not in set(names)]:
+            notes.append(Message("tables_left_out", source=source, n_files=len(left), names=left))
+        return notes
+
+
+def _is_table(name: str) -> bool:
+    return suffix(Path(name)) in (*TABLES, *JSON_LINES)
+
+
+def _kind(file: Path) -> str:
+    """Return "text", "table", or what else a file is."""
+    if is_special(file):  # a pipe may never end
+        return "special"
+    end = suffix(file)
+    if end in TABLES or end in (*FILES, *JSON_LINES):
+        with check_readable(file).open("rb") as content:
+            if _OUTPUT.match(content.read(8192)):
+                return "written by momentree"
+        return "table" if end in TABLES else "text"
+    if end and not end[1:].isdigit():
+        return end
+    with open_bytes(file) as content:
+        return "binary" if b"\0" in content.read(8192) else "text"
+
+
+def _listed(counts: Counter[str]) -> list[str]:
+    return [f"{n:,} {kind}" for kind, n in sorted(counts.items())]
+
+
+def _named(error: ReadError | EmptyCorpusError, name: str) -> Message:
+    """Return the message of an error with the path within the folder."""
+    return Message(error.code, **{**error.message.values, "path": name})
+
+
+def _notes_on_encodings(name: str, reader: FileReader, n_all: int) -> list[Message]:
+    guesses = Counter(
+        "UTF-8 with damaged bytes" if guess.n_bad else guess.name
+        for guess in reader.guessed.values()
+    )
+    if not guesses:
+        return []
+    read_as = [f"{n:,} as {kind}" for kind, n in sorted(guesses.items())]
+    facts = {"n_files": guesses.total(), "n_all": n_all, "read_as": read_as}
+    return [Message("guessed_encodings", source=name, **facts, parameter="encoding")]
 
 
 def read_documents(

@@ -17,9 +17,17 @@ from numpy.typing import NDArray
 from momentree._files import scratch
 from momentree.exceptions import MissingLibraryError
 from momentree.messages import Message
-from momentree.readers.text._language_names import ALSO_CALLED, NAMES
-from momentree.readers.text.segmentation import applies_to, is_available, share_without_blanks
-from momentree.readers.text.words import AUTO, LANGUAGES, language_codes, stop_words
+from momentree.readers.text.words import (
+    ALSO_CALLED,
+    AUTO,
+    LANGUAGES,
+    NAMES,
+    applies_to,
+    is_available,
+    language_codes,
+    share_without_blanks,
+    stop_words,
+)
 
 _MOST_TEXTS, _MOST_CHARACTERS = 1000, 400
 """Texts of a corpus that are examined, and characters of each."""
@@ -195,12 +203,12 @@ def choose_for_counts(
     return Reading(best, segment=False, notes=(note,))
 
 
-def notes_on_new_texts(texts: Sequence[str], language: str | None) -> list[Message]:
-    """Return a note if new texts are in other languages than those of a model."""
+def notes_on_new_texts(sample: Sequence[str], language: str | None, n_all: int) -> list[Message]:
+    """Return a note if new texts, given by a sample, are in other languages than a model."""
     known = language_codes(None if language == AUTO else language)
     if not known:
         return []
-    found = detect_languages(texts)
+    found = detect_languages(sample)
     others = [code for code in found.codes if code not in known]
     if not others:
         return []
@@ -209,7 +217,7 @@ def notes_on_new_texts(texts: Sequence[str], language: str | None) -> list[Messa
             "new_language",
             languages=found.shares(others),
             known=[NAMES[code] for code in known],
-            n_all=len(texts),
+            n_all=n_all,
         )
     ]
 

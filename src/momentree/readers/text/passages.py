@@ -111,31 +111,29 @@ def check_passages(value: Any) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """The passages of texts, the documents they are from if a text was cut, and a note."""
+    """The passages of texts, and the number of the document of each."""
 
     texts: list[str]
     ids: list[str]
     labels: list[str] | None
-    passages: Passages | None = None
-    notes: Sequence[Message] = ()
+    document_of: Ints
+
+    @property
+    def sizes(self) -> Ints:
+        """Number of passages of each document."""
+        return np.bincount(self.document_of)
 
 
 def cut_documents(
-    texts: Sequence[str],
-    ids: Sequence[str],
-    labels: Sequence[str] | None,
-    words: Cutting,
+    texts: Sequence[str], ids: Sequence[str], labels: Sequence[str] | None, words: Cutting
 ) -> Cut:
     """Cut long texts into passages.
 
     "auto" cuts texts of more than 2,000 words into passages of about 200. A number cuts texts of
     more than one and a half times that number of words.
     """
-    n_words = [count_words(text) for text in texts]
     longest, size = _sizes(words)
-    all_labels = None if labels is None else list(labels)
-    if words is None or max(n_words, default=0) <= longest:
-        return Cut(list(texts), list(ids), all_labels)
+    n_words = [0 if words is None else count_words(text) for text in texts]
     pieces: list[str] = []
     names: list[str] = []
     document_of: list[int] = []
@@ -143,18 +141,10 @@ def cut_documents(
         parts = cut_text(text, max(1, round(n / size))) if n > longest else [text]
         pieces += parts
         document_of += [i] * len(parts)
-        one = len(parts) == 1
-        names += [ids[i] if one else f"{ids[i]}, passage {j}" for j in range(1, len(parts) + 1)]
-    of = np.array(document_of, dtype=np.intp)
-    sizes = np.bincount(of)
-    note = note_cut(int((sizes > 1).sum()), int(sizes[sizes > 1].sum()), words)
-    return Cut(
-        pieces,
-        names,
-        None if labels is None else [labels[i] for i in document_of],
-        Passages(of, list(ids), all_labels),
-        [note],
-    )
+        whole = len(parts) == 1
+        names += [ids[i]] if whole else [f"{ids[i]}, passage {j + 1}" for j in range(len(parts))]
+    labels_of = None if labels is None else [labels[i] for i in document_of]
+    return Cut(pieces, names, labels_of, np.array(document_of, dtype=np.intp))
 
 
 def note_cut(n_documents: int, n_passages: int, words: Cutting) -> Message:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Literal
 
@@ -14,37 +15,29 @@ from momentree.exceptions import EmptyCorpusError
 from momentree.messages import Message
 from momentree.readers.copies import check_unique, find_copies, weigh_copies
 from momentree.readers.tables.values import count_words
-from momentree.readers.text.cleaning import clean_texts
-from momentree.readers.text.languages import notes_on_new_texts
-from momentree.readers.text.objects import Corpus, Documents
-from momentree.readers.text.passages import (
-    LONG_TEXT_WORDS,
-    Cutting,
-    cut_documents,
-)
-from momentree.readers.text.selection import MAX_DF, MAX_FEATURES, note_empty
-from momentree.readers.text.tokenizers import Tokenizer
+from momentree.readers.text import cleaning, languages, objects, selection
+from momentree.readers.text import passages as cutting
 from momentree.readers.text.vectorizer import TextVectorizer
-from momentree.readers.text.words import AUTO, TOKEN_PATTERN, read_words
+from momentree.readers.text.words import AUTO, TOKEN_PATTERN, Tokenizer, read_words
 
 
 def vectorize(
-    documents: Documents | Sequence[str],
+    documents: objects.Documents | Sequence[str],
     *,
     language: str | None = AUTO,
     stop_words: Iterable[str] | PathLike[str] = (),
     min_df: int | float | None = None,
-    max_df: int | float = MAX_DF,
-    max_features: int | None = MAX_FEATURES,
+    max_df: int | float = selection.MAX_DF,
+    max_features: int | None = selection.MAX_FEATURES,
     token_pattern: str = TOKEN_PATTERN,
     lowercase: bool = True,
     raw: bool = False,
-    passages: Cutting = "auto",
+    passages: cutting.Cutting = "auto",
     unique: bool | Literal["auto"] = "auto",
     phrases: bool = False,
     ngram_range: tuple[int, int] = (1, 1),
     tokenizer: Tokenizer | None = None,
-) -> Corpus:
+) -> objects.Corpus:
     """Count the words of documents.
 
     Parameters
@@ -109,11 +102,11 @@ def vectorize(
 
 
 def count_documents(
-    documents: Documents | Sequence[str],
+    documents: objects.Documents | Sequence[str],
     settings: TextVectorizer,
     *,
     unique: bool | Literal["auto"] = "auto",
-) -> Corpus:
+) -> objects.Corpus:
     """Count the words of documents as :func:`vectorize` does, with the settings of a vectorizer.
 
     Parameters
@@ -144,26 +137,20 @@ def count_documents(
     Corpus('documents', 3 documents, 1 words)
     """
     check_unique(unique)
-    if not isinstance(documents, Documents):
+    if not isinstance(documents, objects.Documents):
         texts = check_texts(documents)
-        documents = Documents(texts, [str(i) for i in range(1, len(texts) + 1)])
+        documents = objects.Documents(texts, [str(i) for i in range(1, len(texts) + 1)])
     check_texts(documents.texts)
-    # The texts are cleaned here, to show them.
-    texts, notes = (documents.texts, []) if settings.raw else clean_texts(documents.texts)
-    whole = replace(settings, raw=True)
-    cut = cut_documents(texts, documents.ids, documents.labels, settings.passages)
-    if len(cut.texts) == 1 and (settings.min_df is None or settings.max_df == MAX_DF):
-        raise one_document_error(documents.name, count_words(texts[0]), settings.passages)
-    whole, adapted = whole.adapt(texts)
+    seen = SeenTexts(settings.raw, settings.passages)
+    cut = seen.add(documents)
+    whole, notes = seen.adapt(settings, documents.name)
     words, counts = whole.count(cut.texts)
-    weights, copied = weigh_copies(find_copies(counts, cut.texts), unique, cut.passages is not None)
+    weights, copied = weigh_copies(find_copies(counts, cut.texts), unique, seen.is_cut)
     if settings.vocabulary is None:
         vectorizer, X, dropped = whole.choose(words, counts, weights)
     else:
         vectorizer, X, dropped = whole, whole.transform(cut.texts), []
-    empty = note_empty(X, cut.passages is not None)
-    notes = [*documents.notes, *notes, *cut.notes, *adapted, *copied, *dropped, *empty]
-    return Corpus(
+    return objects.Corpus(
         X=X,
         vocabulary=np.asarray(vectorizer.vocabulary, dtype=object),
         ids=cut.ids,
@@ -171,24 +158,97 @@ def count_documents(
         texts=cut.texts,
         name=documents.name,
         vectorizer=replace(vectorizer, raw=settings.raw),
-        passages=cut.passages,
+        passages=seen.passages_of(documents, cut),
         weights=weights,
-        notes=notes,
+        notes=[*documents.notes, *notes, *copied, *dropped, *selection.note_empty(X, seen.is_cut)],
     )
 
 
-def one_document_error(name: str, n_words: int, passages: Cutting) -> EmptyCorpusError:
-    """Return the error for a corpus of one short document."""
-    if n_words > LONG_TEXT_WORDS and passages != "auto":
-        return EmptyCorpusError("one_whole_document", name=name, n_words=n_words)
-    return EmptyCorpusError("one_document", name=name, n_words=n_words)
+@dataclass
+class SeenTexts:
+    """What the first pass over the texts of a corpus finds; passes over its parts add up.
+
+    Parameters
+    ----------
+    raw : bool
+        Whether texts are not cleaned.
+    passages : int, "auto" or None
+        Words of the passages into which long texts are cut.
+    """
+
+    raw: bool
+    passages: cutting.Cutting
+    sample: languages.TextSample = field(default_factory=languages.TextSample)
+    stripped: Counter[str] = field(default_factory=Counter)
+    n_documents: int = 0
+    n_rows: int = 0
+    n_cut: int = 0
+    n_long: int = 0
+    last: str = ""
+
+    def add(self, documents: objects.Documents) -> cutting.Cut:
+        """Clean texts, and cut long ones into passages."""
+        texts = (
+            documents.texts if self.raw else cleaning.clean_batch(documents.texts, self.stripped)
+        )
+        cut = cutting.cut_documents(texts, documents.ids, documents.labels, self.passages)
+        self.sample.add(texts)
+        self.n_documents += len(texts)
+        self.n_rows += len(cut.texts)
+        self.n_cut += int((cut.sizes > 1).sum())
+        self.last = texts[-1] if texts else self.last
+        return cut
+
+    def merge(self, other: SeenTexts) -> None:
+        """Add what was found in other texts."""
+        self.sample.merge(other.sample)
+        self.stripped.update(other.stripped)
+        self.n_documents += other.n_documents
+        self.n_rows += other.n_rows
+        self.n_cut += other.n_cut
+        self.n_long += other.n_long
+        self.last = other.last or self.last
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether a text was cut."""
+        return self.n_cut > 0
+
+    @property
+    def notes(self) -> list[Message]:
+        """What was removed from the texts, and how many were cut."""
+        n_passages = self.n_rows - self.n_documents + self.n_cut
+        cut = [cutting.note_cut(self.n_cut, n_passages, self.passages)] if self.n_cut else []
+        return [*cleaning.note_stripped(self.stripped), *cut]
+
+    def passages_of(
+        self, documents: objects.Documents, cut: cutting.Cut
+    ) -> cutting.Passages | None:
+        """Return the passages of all documents; None if no text was cut."""
+        if not self.is_cut:
+            return None
+        return cutting.Passages(cut.document_of, documents.ids, documents.labels)
+
+    def adapt(self, settings: TextVectorizer, name: str) -> tuple[TextVectorizer, list[Message]]:
+        """Return the settings for the languages of the clean texts, and all notes.
+
+        Raises
+        ------
+        EmptyCorpusError
+            If there are no documents, or one short one.
+        """
+        if not self.n_rows:
+            raise EmptyCorpusError("no_documents")
+        if self.n_rows == 1 and (settings.min_df is None or settings.max_df == selection.MAX_DF):
+            n_words = count_words(self.last)
+            if n_words > cutting.LONG_TEXT_WORDS and settings.passages != "auto":
+                raise EmptyCorpusError("one_whole_document", name=name, n_words=n_words)
+            raise EmptyCorpusError("one_document", name=name, n_words=n_words)
+        adapted, found = replace(settings, raw=True).adapt(self.sample.texts)
+        return adapted, [*self.notes, *found]
 
 
-_AS_MODEL = {"stripped": "stripped_as_model", "cut_into_passages": "cut_as_model"}
-_KEPT = {"kinds", "n_rows", "longest", "n_entries"}
-
-
-def read_like(documents: Documents, vectorizer: TextVectorizer) -> Corpus:
+def read_like(documents: objects.Documents, vectorizer: TextVectorizer) -> objects.Corpus:
     """Count the words of new documents as a vectorizer has learned, in whole or in passages.
 
     Parameters
@@ -217,16 +277,18 @@ def read_like(documents: Documents, vectorizer: TextVectorizer) -> Corpus:
     (['boat', 'sea'], [[1, 0]])
     """
     check_texts(documents.texts)
-    texts, notes = documents.texts, list[Message]()
-    if not vectorizer.raw:
-        texts, notes = clean_texts(texts)
-    cut = cut_documents(texts, documents.ids, documents.labels, vectorizer.passages)
-    # The model decides on both: the notes do not name parameters.
-    as_model = [
-        Message(_AS_MODEL[note.code], **{k: note.values[k] for k in note.values if k in _KEPT})
-        for note in (*notes, *cut.notes)
-    ]
-    return Corpus(
+    seen = SeenTexts(vectorizer.raw, vectorizer.passages)
+    cut = seen.add(documents)
+    notes = list(documents.notes)
+    for note in seen.notes:  # the model decides on both: the notes do not name parameters
+        values = note.values
+        if note.code == "stripped":
+            notes.append(Message("stripped_as_model", kinds=values["kinds"]))
+        else:
+            kept = {name: values[name] for name in ("n_rows", "longest", "n_entries")}
+            notes.append(Message("cut_as_model", **kept))
+    notes += languages.notes_on_new_texts(seen.sample.texts, vectorizer.language, len(documents))
+    return objects.Corpus(
         X=replace(vectorizer, raw=True).transform(cut.texts),
         vocabulary=np.asarray(vectorizer.vocabulary, dtype=object),
         ids=cut.ids,
@@ -234,10 +296,6 @@ def read_like(documents: Documents, vectorizer: TextVectorizer) -> Corpus:
         texts=cut.texts,
         name=documents.name,
         vectorizer=vectorizer,
-        passages=cut.passages,
-        notes=[
-            *documents.notes,
-            *as_model,
-            *notes_on_new_texts(texts, vectorizer.language),
-        ],
+        passages=seen.passages_of(documents, cut),
+        notes=notes,
     )

@@ -6,40 +6,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
+import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 
 from momentree._types import Floats
 from momentree._validation import check_flag, check_texts
 from momentree.core.sparse import NamedColumns
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import Message
-from momentree.readers.text.cleaning import clean_text
-from momentree.readers.text.counting import WordCounter
-from momentree.readers.text.languages import choose_reading, choose_segment
+from momentree.readers.text import cleaning, counting, languages, selection
+from momentree.readers.text import words as tokens
 from momentree.readers.text.passages import Cutting, check_passages
-from momentree.readers.text.phrases import check_ngram_range, find_collocations
-from momentree.readers.text.pipeline_step import PipelineStep
-from momentree.readers.text.selection import (
-    MAX_DF,
-    MAX_FEATURES,
-    check_limits,
-    lowest_df,
-    select_columns,
-)
-from momentree.readers.text.tokenizers import Tokenizer, check_tokenizer, name_of, own_tokenizer
-from momentree.readers.text.words import (
-    AUTO,
-    TOKEN_PATTERN,
-    language_codes,
-    read_words,
-    tokenizer,
-    word_selector,
-)
 
 
 @dataclass(eq=False, repr=False)
-class TextVectorizer(PipelineStep):
+class TextVectorizer(BaseEstimator):  # type: ignore[misc]
     """Turn texts into word counts; saved with a model, to count new texts in the same way.
 
     Use it as the parameter `vectorizer` of a topic model, as a step of a scikit-learn pipeline with
@@ -124,12 +107,12 @@ class TextVectorizer(PipelineStep):
     ['boat, sea', 'bread, butter']
     """
 
-    language: str | None = AUTO
+    language: str | None = tokens.AUTO
     stop_words: tuple[str, ...] = ()
     min_df: int | float | None = None
-    max_df: int | float = MAX_DF
-    max_features: int | None = MAX_FEATURES
-    token_pattern: str = TOKEN_PATTERN
+    max_df: int | float = selection.MAX_DF
+    max_features: int | None = selection.MAX_FEATURES
+    token_pattern: str = tokens.TOKEN_PATTERN
     lowercase: bool = True
     raw: bool = False
     passages: Cutting = None
@@ -137,24 +120,24 @@ class TextVectorizer(PipelineStep):
     segment: bool | None = None
     phrases: bool = False
     ngram_range: tuple[int, int] = (1, 1)
-    tokenizer: Tokenizer | str | None = None
+    tokenizer: tokens.Tokenizer | str | None = None
 
     def __post_init__(self) -> None:
-        self._set("stop_words", read_words("stop_words", self.stop_words))
+        self._set("stop_words", tokens.read_words("stop_words", self.stop_words))
         if self.vocabulary is not None:
-            self._set("vocabulary", read_words("vocabulary", self.vocabulary))
-        check_limits(self.min_df, self.max_df, self.max_features)
+            self._set("vocabulary", tokens.read_words("vocabulary", self.vocabulary))
+        selection.check_limits(self.min_df, self.max_df, self.max_features)
         for name in ("lowercase", "raw", "phrases"):
             check_flag(name, getattr(self, name))
         check_flag("segment", self.segment, optional=True)
         check_passages(self.passages)
-        self._set("ngram_range", check_ngram_range(self.ngram_range))
-        check_tokenizer(self.tokenizer, self.token_pattern)
+        self._set("ngram_range", counting.check_ngram_range(self.ngram_range))
+        tokens.check_tokenizer(self.tokenizer, self.token_pattern)
         if self.tokenizer is not None and self.segment is None:
             self.segment = False
-        if self.language != AUTO and self.language is not None:
-            self._set("language", ",".join(language_codes(self.language)))
-        tokenizer(self.token_pattern, lowercase=self.lowercase, segment=bool(self.segment))
+        if self.language != tokens.AUTO and self.language is not None:
+            self._set("language", ",".join(tokens.language_codes(self.language)))
+        tokens.tokenizer(self.token_pattern, lowercase=self.lowercase, segment=bool(self.segment))
 
     def _set(self, name: str, value: Any) -> None:
         # Scikit-learn's clone checks that a parameter is the object that was given.
@@ -182,7 +165,7 @@ class TextVectorizer(PipelineStep):
         MissingLibraryError
             If many texts are in scripts without blanks and icu4py is not installed.
         """
-        reading = choose_reading(texts, self.language, self.segment, self.token_pattern)
+        reading = languages.choose_reading(texts, self.language, self.segment, self.token_pattern)
         return replace(self, language=reading.language, segment=reading.segment), reading.notes
 
     def learn(self, texts: Sequence[str]) -> tuple[Self, sp.csr_array[Any]]:
@@ -210,10 +193,10 @@ class TextVectorizer(PipelineStep):
             As in :meth:`adapt`.
         """
         texts = check_texts(texts)
-        if self.language == AUTO:
+        if self.language == tokens.AUTO:
             return self.adapt(texts)[0].learn(texts)
         if self.segment is None:
-            segment, _ = choose_segment(texts, self.token_pattern)
+            segment, _ = languages.choose_segment(texts, self.token_pattern)
             return replace(self, segment=segment).learn(texts)
         vectorizer, X, _ = self.choose(*self.count(texts))
         return vectorizer, X
@@ -240,13 +223,13 @@ class TextVectorizer(PipelineStep):
         """
         texts = check_texts(texts)
         if not self.raw:
-            texts = [clean_text(text)[0] for text in texts]
+            texts = [cleaning.clean_text(text)[0] for text in texts]
         counter, phrases = self.counter(), set[str]()
         if self.phrases:
-            least = lowest_df(self.min_df, len(texts))
-            phrases = find_collocations((counter.runs(text)[1] for text in texts), least)
+            least = selection.lowest_df(self.min_df, len(texts))
+            phrases = counting.find_collocations((counter.runs(text)[1] for text in texts), least)
         counted = counter.count(texts, phrases)
-        counted.check(len(texts), self.token_pattern)
+        counting.check_found(len(counted.words), counted.n_found, len(texts), self.token_pattern)
         return counted.words, counted.X
 
     def choose(
@@ -277,7 +260,7 @@ class TextVectorizer(PipelineStep):
         EmptyCorpusError
             If no word is kept.
         """
-        keep, notes = select_columns(
+        keep, notes = selection.select_columns(
             X, words, self.min_df, self.max_df, self.max_features, weights=weights
         )
         if len(keep) < len(words):
@@ -310,11 +293,11 @@ class TextVectorizer(PipelineStep):
         vectorizer = self.learned
         texts = check_texts(texts)
         if not self.raw:
-            texts = [clean_text(text)[0] for text in texts]
+            texts = [cleaning.clean_text(text)[0] for text in texts]
         vocabulary = vectorizer.vocabulary or ()
         return NamedColumns.of(vectorizer.counter().count_known(texts, vocabulary), vocabulary)
 
-    def counter(self) -> WordCounter:
+    def counter(self) -> counting.WordCounter:
         """Return what counts the words of clean texts.
 
         Returns
@@ -322,15 +305,17 @@ class TextVectorizer(PipelineStep):
         WordCounter
             Its ``count`` is a step of :meth:`count`, for some of the texts of a corpus.
         """
-        select = word_selector(
-            None if self.language == AUTO else self.language,
+        select = tokens.word_selector(
+            None if self.language == tokens.AUTO else self.language,
             self.stop_words,
             self.token_pattern,
             lowercase=self.lowercase,
             segment=bool(self.segment),
         )
         at_breaks = self.tokenizer is None  # one's own may read a text as a whole
-        return WordCounter(self.splitter(), select, at_breaks, self.ngram_range, self.phrases)
+        return counting.WordCounter(
+            self.splitter(), select, at_breaks, self.ngram_range, self.phrases
+        )
 
     def splitter(self) -> Callable[[str], list[str]]:
         """Return the function that splits a text into words, as they are counted.
@@ -341,15 +326,142 @@ class TextVectorizer(PipelineStep):
             Given a text, returns its words in order, with those that are not counted.
         """
         if self.tokenizer is not None:
-            return own_tokenizer(self.tokenizer, lowercase=self.lowercase)
+            return tokens.own_tokenizer(self.tokenizer, lowercase=self.lowercase)
         segment = bool(self.segment)
-        return tokenizer(self.token_pattern, lowercase=self.lowercase, segment=segment)
+        return tokens.tokenizer(self.token_pattern, lowercase=self.lowercase, segment=segment)
+
+    @property
+    def learned(self) -> Self:
+        """The vectorizer with the vocabulary that :meth:`fit` has chosen, or that was given."""
+        found: Self | None = vars(self).get("_learned")
+        if found is None and self.vocabulary is not None:
+            found = self
+        if found is None:
+            raise InvalidParameterError("vectorizer_has_not_learned")
+        return found
+
+    def fit(self, texts: Sequence[str], y: object = None) -> Self:
+        """Choose the words of texts, like :meth:`learn`, and remember them for :meth:`transform`.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            One text per document: a list, array or column, or a data frame of one column.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+            The fitted vectorizer; its parameters are unchanged.
+
+        Raises
+        ------
+        EmptyCorpusError, InvalidDataError, MissingLibraryError
+            As in :meth:`learn`.
+        """
+        self.fit_transform(texts, y)
+        return self
+
+    def fit_transform(self, texts: Sequence[str], y: object = None) -> sp.csr_array[Any]:  # noqa: ARG002
+        """Choose the words of texts, and count them.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            One text per document.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        csr_array of shape (n, d), int32
+            Counts, with the words in the attribute `feature_names`, where topic models find them.
+        """
+        if self.vocabulary is None:
+            learned, X = self.learn(texts)
+            self.__dict__["_learned"] = learned
+            return NamedColumns.of(X, learned.vocabulary or ())
+        self.__dict__["_learned"] = self.adapt(check_texts(texts))[0]
+        return self.transform(texts)
+
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:  # noqa: ARG002
+        """Return the words of the columns.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of str of shape (d,)
+            The vocabulary.
+
+        Raises
+        ------
+        InvalidParameterError
+            If there is no vocabulary yet.
+        """
+        return np.asarray(self.learned.vocabulary, dtype=object)
+
+    def set_output(self, *, transform: str | None = None) -> Self:  # noqa: ARG002
+        """Change nothing: counts are always sparse and have the words of their columns.
+
+        Parameters
+        ----------
+        transform : str or None, default=None
+            Ignored, so that a pipeline can set the output of its last step.
+
+        Returns
+        -------
+        self
+            The vectorizer.
+        """
+        return self
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters; a fitted vocabulary is forgotten.
+
+        Parameters
+        ----------
+        **params
+            Values by parameter name.
+
+        Returns
+        -------
+        self
+            The vectorizer.
+
+        Raises
+        ------
+        InvalidParameterError
+            If a name is unknown or a value is invalid.
+        """
+        known = [field.name for field in fields(self)]
+        unknown = sorted(set(params) - set(known))
+        if unknown:
+            raise InvalidParameterError("unknown_settings", names=unknown, known=known)
+        if params:
+            changed = replace(self, **params)
+            self.__dict__.clear()
+            self.__dict__.update(vars(changed))
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self.vocabulary is not None or "_learned" in vars(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parameters as plain values for JSON; of a `tokenizer` only its name."""
         learned = vars(self).get("_learned", self)
         values = {field.name: getattr(learned, field.name) for field in fields(self)}
-        values["tokenizer"] = name_of(self.tokenizer)
+        values["tokenizer"] = tokens.name_of(self.tokenizer)
         return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Split texts into words: the pattern of a word, and stop words."""
+"""Split texts into words, and know which of them are stop words."""
 
 from __future__ import annotations
 
@@ -8,15 +8,99 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from os import PathLike
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import stopwordsiso
 
-from momentree.exceptions import InvalidParameterError
+from momentree.exceptions import InvalidDataError, InvalidParameterError, MissingLibraryError
 from momentree.readers.tables.files import open_text
-from momentree.readers.text._language_names import ALSO_CALLED, NAMES
-from momentree.readers.text._patterns import find_fault
-from momentree.readers.text.segmentation import segmenter
+from momentree.readers.text.patterns import find_fault
+
+_NAMES = """
+af:Afrikaans am:Amharic ar:Arabic az:Azerbaijani be:Belarusian bg:Bulgarian bn:Bengali br:Breton
+ca:Catalan cs:Czech cy:Welsh da:Danish de:German el:Greek en:English eo:Esperanto es:Spanish
+et:Estonian eu:Basque fa:Persian fi:Finnish fr:French ga:Irish gl:Galician gu:Gujarati ha:Hausa
+he:Hebrew hi:Hindi hr:Croatian hu:Hungarian hy:Armenian id:Indonesian is:Icelandic it:Italian
+ja:Japanese ka:Georgian kk:Kazakh km:Khmer kn:Kannada ko:Korean ku:Kurdish la:Latin lo:Lao
+lt:Lithuanian lv:Latvian mk:Macedonian ml:Malayalam mn:Mongolian mr:Marathi ms:Malay my:Burmese
+ne:Nepali nl:Dutch no:Norwegian pa:Punjabi pl:Polish ps:Pashto pt:Portuguese ro:Romanian
+ru:Russian si:Sinhala sk:Slovak sl:Slovenian so:Somali sq:Albanian sr:Serbian st:Sotho
+sv:Swedish sw:Swahili ta:Tamil te:Telugu th:Thai tl:Tagalog tr:Turkish uk:Ukrainian ur:Urdu
+uz:Uzbek vi:Vietnamese xh:Xhosa yo:Yoruba zh:Chinese zu:Zulu
+"""
+NAMES: dict[str, str] = {
+    code: name for code, _, name in (entry.partition(":") for entry in _NAMES.split())
+}
+
+ALSO_CALLED = {
+    "nb": "no",
+    "nn": "no",
+    "wuu": "zh",
+    "yue": "zh",
+    "cmn": "zh",
+    "bs": "hr",
+    "iw": "he",
+}
+"""Other codes, and languages so close that they share a list of stop words."""
+
+
+_HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_KANA = "\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"
+_SOUTH_EAST = "\u0e01-\u0e4e\u0e81-\u0ece\u0edc-\u0edf\u1000-\u103f\u1050-\u109d\u1780-\u17d3"
+_RUN = re.compile(f"[{_HAN}{_KANA}{_SOUTH_EAST}\u17d7\u17dc\u200b]+")
+_LETTER = re.compile(f"[{_HAN}{_KANA}{_SOUTH_EAST}]")
+_WIDE = re.compile("[\uff01-\uffdc]+")
+_SAMPLE = "漢字 かな カナ ไทย ລາວ ខ្មែរ မြန်မာ"
+
+
+def share_without_blanks(text: str) -> float:
+    """Return the share of the letters of a text that are in scripts without blanks."""
+    if text.isascii():
+        return 0.0
+    n = len(_LETTER.findall(text))
+    return n / max(n, sum(map(str.isalpha, text))) if n else 0.0
+
+
+def applies_to(token_pattern: str) -> bool:
+    """Whether words of scripts without blanks match a pattern."""
+    return re.search(token_pattern, _SAMPLE) is not None
+
+
+def segmenter() -> Callable[[str], str]:
+    """Return a function that puts blanks between the words of scripts without blanks.
+
+    The dictionaries of ICU find the words, for all these scripts at once. Half-width and full-width
+    characters become normal ones (Unicode form NFKC). Text in other scripts is not changed.
+
+    Raises
+    ------
+    MissingLibraryError
+        If icu4py is not installed.
+    """
+    if not is_available():
+        raise MissingLibraryError("segmentation_missing", where="")
+    from icu4py.breakers import WordBreaker
+
+    def split(run: re.Match[str]) -> str:
+        return f" {' '.join(WordBreaker(run[0], 'en'))} "
+
+    def normal(wide: re.Match[str]) -> str:
+        return unicodedata.normalize("NFKC", wide[0])
+
+    def segment(text: str) -> str:
+        return text if text.isascii() else _RUN.sub(split, _WIDE.sub(normal, text))
+
+    return segment
+
+
+def is_available() -> bool:
+    """Whether the optional library is installed."""
+    try:
+        import icu4py.breakers  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
 
 TOKEN_PATTERN = r"[^\W\d_]{2,}"  # noqa: S105  # two letters or more, of any alphabet
 AUTO = "auto"
@@ -229,3 +313,48 @@ def _marks() -> dict[int, str]:
     is_mark = (unicodedata.category(chr(point)) in ("Mn", "Mc") for point in range(0x10000))
     marks = {point for point, found in enumerate(is_mark) if found}
     return dict.fromkeys(marks - {*range(0xFE00, 0xFE10)}, "\u02b0")  # variants are no marks
+
+
+Tokenizer = Callable[[str], Iterable[str]]
+
+
+def check_tokenizer(value: Any, token_pattern: str) -> None:
+    """Raise an error unless a value is a function, the name of one or None."""
+    if value is None:
+        return
+    if isinstance(value, type) or not (callable(value) or isinstance(value, str)):
+        raise InvalidParameterError("not_a_tokenizer", parameter="tokenizer", value=value)
+    if token_pattern != TOKEN_PATTERN:
+        raise InvalidParameterError(
+            "tokenizer_and_pattern", parameter="token_pattern", value=token_pattern
+        )
+
+
+def name_of(tokenizer: Tokenizer | str | None) -> str | None:
+    """Return the name of a function, "module:function", for files and messages."""
+    if tokenizer is None or isinstance(tokenizer, str):
+        return tokenizer
+    module = getattr(tokenizer, "__module__", None) or type(tokenizer).__module__
+    return f"{module}:{getattr(tokenizer, '__qualname__', type(tokenizer).__qualname__)}"
+
+
+def own_tokenizer(tokenizer: Tokenizer | str, *, lowercase: bool) -> Callable[[str], list[str]]:
+    """Return a function that splits a text by that of the user, and checks the result."""
+    name = name_of(tokenizer)
+    if isinstance(tokenizer, str):
+        # A file must not decide what is imported and run.
+        raise InvalidParameterError("tokenizer_only_named", parameter="tokenizer", value=name)
+
+    def tokenize(text: str) -> list[str]:
+        try:
+            found = tokenizer(text)
+            words = None if isinstance(found, str) else list(found)
+        except Exception as error:
+            problem = " ".join(f"{type(error).__name__}: {error}".split())
+            raise InvalidDataError("tokenizer_failed", name=name, error=problem[:200]) from error
+        if words is None or not all(isinstance(word, str) for word in words):
+            raise InvalidDataError("tokenizer_without_words", name=name)
+        kept = (word.strip() for word in words if any(map(str.isalnum, word)))
+        return [word.lower() for word in kept] if lowercase else list(kept)
+
+    return tokenize

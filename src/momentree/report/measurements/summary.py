@@ -23,7 +23,7 @@ from momentree.report.measurements.features import (
 )
 from momentree.report.outcomes import outcomes_in_order
 from momentree.report.relations import describe_groups, largest_residuals
-from momentree.report.table_one import describe_characteristics
+from momentree.report.tables import describe_characteristics
 
 if TYPE_CHECKING:
     from momentree.datasets import Measurements

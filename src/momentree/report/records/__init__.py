@@ -2,8 +2,7 @@
 
 from momentree.report.outcomes import count_outcomes, notes_shown, why_no_classes
 from momentree.report.records.summary import summarize_records
-from momentree.report.table_one import table_one
-from momentree.report.tables import fits_table
+from momentree.report.tables import fits_table, table_one
 
 __all__ = [
     "count_outcomes",

@@ -22,7 +22,7 @@ from momentree.report.records.codes import (
 )
 from momentree.report.relations import describe_groups, largest_residuals
 from momentree.report.statistics import code_statistics
-from momentree.report.table_one import describe_characteristics
+from momentree.report.tables import describe_characteristics
 from momentree.report.text import names_of_codes
 from momentree.tree.naming import CODE_LAMBDA
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer
+from momentree.core import pages
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.report.estimators import Fitted
 from momentree.report.text import MAX_NAME, clean_text, pack, snippet
@@ -238,8 +239,21 @@ def evenly_spread(labels: Ints, m: int) -> Ints:
     Sort rows by leaf, then by position in the corpus, and choose every (n/m)-th row, so that each
     leaf keeps its share. Returns ascending row numbers.
     """
-    order = np.argsort(labels, kind="stable")
-    return np.sort(order[(np.arange(m) * len(order)) // max(m, 1)])
+    n, sizes = len(labels), pages.counted(labels)
+    # Where the rows of each leaf begin in this order, after those of no leaf; sorting all at once
+    # would keep the labels of a large corpus in memory.
+    next_place = np.concatenate(([0], n - sizes.sum() + np.cumsum([0, *sizes])))
+    chosen, start = [np.empty(0, dtype=np.intp)], 0
+    for block in pages.in_parts(labels, always=True):
+        place = np.empty(len(block), dtype=np.int64)
+        for leaf in np.unique(block).tolist():
+            rows = np.flatnonzero(block == leaf)
+            place[rows] = next_place[leaf + 1] + np.arange(len(rows))
+            next_place[leaf + 1] += len(rows)
+        rank = -(-place * m // n)
+        chosen.append(start + np.flatnonzero((rank * n // max(m, 1) == place) & (rank < m)))
+        start += len(block)
+    return np.concatenate(chosen)
 
 
 def _largest(proportions: Floats) -> list[list[float]]:

@@ -16,7 +16,7 @@ from momentree.messages import Message
 from momentree.metrics.words import relevance_order
 from momentree.readers import LANGUAGES, stop_words
 from momentree.readers.text.languages import name_of_language
-from momentree.readers.text.segmentation import share_without_blanks
+from momentree.readers.text.words import share_without_blanks
 from momentree.report.estimators import fitted
 from momentree.tree.naming import WORD_LAMBDA
 from momentree.tree.node import TreeNode

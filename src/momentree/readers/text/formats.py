@@ -1,0 +1,379 @@
+"""Read one file as documents: text, HTML, mail, PDF, and files of word processors."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from email.parser import BytesParser
+from email.policy import EmailPolicy
+from importlib.util import find_spec
+from pathlib import Path
+from typing import IO, Any, BinaryIO
+from xml.parsers import expat
+
+from momentree.core.container import DAMAGE
+from momentree.core.limits import BYTES_PER_ROW, check_memory, memory_limit
+from momentree.exceptions import MomentreeError, ReadError
+from momentree.readers.tables._encodings import Encoding, guess_encoding
+from momentree.readers.tables.files import find_encoding, open_bytes, open_text, suffix
+from momentree.readers.text import _pdf_process
+from momentree.readers.text.cleaning import html_to_text
+
+# The library raises many kinds of errors on damaged headers.
+_FAULTS = (LookupError, ValueError, TypeError, AttributeError, AssertionError, RecursionError)
+_LONGEST_HEADER = 2_000
+
+
+class _Policy(EmailPolicy):
+    """Cuts headers, which the library parses in quadratic time."""
+
+    def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
+        name, value = super().header_source_parse(sourcelines)
+        return name, value[:_LONGEST_HEADER]
+
+
+def read_eml(path: Path) -> str:
+    """Return a message without attachments."""
+    with open_bytes(path) as file:
+        return message_text(file.read())
+
+
+def read_mbox(path: Path) -> list[str]:
+    """Return the texts of the messages in a mailbox, in order."""
+    with open_bytes(path) as file:
+        texts: list[str] = []
+        for message in _messages(file):
+            check_memory(path, len(texts) * BYTES_PER_ROW)
+            texts.append(message_text(message))
+    if not texts:
+        raise ReadError("wrong_content", path=str(path), format="mailbox")
+    return texts
+
+
+def _messages(file: BinaryIO) -> Iterator[bytes]:
+    """Yield messages; each follows a line that begins with "From " after an empty line."""
+    lines: list[bytes] | None = None
+    blank = True
+    for line in file:
+        if blank and line.startswith(b"From "):
+            if lines is not None:
+                yield b"".join(lines)
+            lines = []
+        elif lines is not None:
+            # Quoted, because it would begin a message.
+            lines.append(line[1:] if line.startswith(b">From ") else line)
+        blank = not line.strip()
+    if lines is not None:
+        yield b"".join(lines)
+
+
+def message_text(content: bytes) -> str:
+    """Return the subject, the sender and the text of a message: plain, or made from its HTML.
+
+    The first two are written as headers, by which cleaning recognizes a message.
+    """
+    try:
+        message: Any = BytesParser(policy=_Policy()).parsebytes(content)
+        headers = [f"{name}: {_header(message, name)}" for name in ("Subject", "From")]
+        body = message.get_body(("plain", "html"))
+    except _FAULTS:
+        return _decoded(content)
+    text = ""
+    if body is not None:
+        text = _content(body)
+        if body.get_content_subtype() == "html":
+            text = html_to_text(text)
+    return "\n".join([*headers, "", text])
+
+
+def _header(message: Any, name: str) -> str:
+    try:
+        return " ".join(str(message[name] or "").split())
+    except _FAULTS:
+        return ""
+
+
+def _content(part: Any) -> str:
+    """Return the text of a part, in its declared encoding if that fits, or a guessed one."""
+    payload = part.get_payload(decode=True)
+    if not isinstance(payload, bytes):
+        return ""
+    try:
+        charset = part.get_content_charset()
+        if charset and charset != "us-ascii":
+            return payload.decode(charset)
+    except _FAULTS:
+        pass
+    return _decoded(payload)
+
+
+def _decoded(content: bytes) -> str:
+    found = guess_encoding(io.BytesIO(content))
+    return content.decode(found.name, "replace") if found else ""
+
+
+_W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main "
+_MC = "http://schemas.openxmlformats.org/markup-compatibility/2006 "
+_TEXT = "urn:oasis:names:tc:opendocument:xmlns:text:1.0 "
+_OFFICE = "urn:oasis:names:tc:opendocument:xmlns:office:1.0 "
+_BLOCK = 1 << 16
+
+
+@dataclass(frozen=True)
+class _Format:
+    """Where a zip file has its text."""
+
+    name: str
+    members: tuple[str, ...]  # the first one is required
+    holds: Collection[str]  # elements whose direct content is text
+    ends: Mapping[str, str]  # what stands after an element
+    skips: Collection[str]
+
+
+_DOCX = _Format(
+    "Word document",
+    ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml"),
+    {_W + "t"},
+    {_W + "p": "\n", _W + "br": "\n", _W + "cr": "\n", _W + "tab": "\t", _W + "noBreakHyphen": "-"},
+    # A text box has a second copy for old programs.
+    {_MC + "Fallback", _W + "moveFrom", _W + "tabs"},
+)
+_ODT = _Format(
+    "OpenDocument text",
+    ("content.xml",),
+    {_TEXT + name for name in ("p", "h", "span", "a")},
+    {
+        _TEXT + "p": "\n",
+        _TEXT + "h": "\n",
+        _TEXT + "line-break": "\n",
+        _TEXT + "tab": "\t",
+        _TEXT + "s": " ",
+    },
+    {_TEXT + "tracked-changes", _OFFICE + "annotation"},
+)
+
+
+def read_docx(path: Path) -> str:
+    """Return the text of a Word document with its notes, without its headers and deletions."""
+    return _read(path, _DOCX)
+
+
+def read_odt(path: Path) -> str:
+    """Return the text of an OpenDocument file, without comments and deletions."""
+    return _read(path, _ODT)
+
+
+def read_rtf(path: Path) -> str:
+    """Return the text of a Rich Text file, whose bytes beyond ASCII are those of its code page."""
+    from striprtf.striprtf import rtf_to_text
+
+    convert: Any = rtf_to_text
+    with open_text(path, "latin-1") as file:
+        content = file.read()
+    if not content.lstrip().startswith("{\\rtf"):
+        raise ReadError("wrong_content", path=str(path), format="Rich Text")
+    try:
+        return str(convert(content, errors="replace"))
+    except DAMAGE as error:
+        raise ReadError("damaged_file", path=str(path), format="Rich Text") from error
+
+
+def _read(path: Path, form: _Format) -> str:
+    with open_bytes(path) as raw:
+        try:
+            with zipfile.ZipFile(raw) as archive:
+                return _text(path, archive, form)
+        except MomentreeError:
+            raise
+        except (*DAMAGE, expat.ExpatError, OSError) as error:
+            raise ReadError("damaged_file", path=str(path), format=form.name) from error
+
+
+def _text(path: Path, archive: zipfile.ZipFile, form: _Format) -> str:
+    first, *others = form.members
+    names = set(archive.namelist())
+    if first not in names:
+        raise ReadError("wrong_content", path=str(path), format=form.name)
+    members = [first, *(name for name in others if name in names)]
+    check_memory(path, sum(archive.getinfo(name).file_size for name in members))
+    texts = []
+    for name in members:
+        with archive.open(name) as file:
+            texts.append(_Extractor(form).read(file))
+    return "".join(texts)
+
+
+class _Extractor:
+    """The text of an XML file, collected without a tree of its elements."""
+
+    def __init__(self, form: _Format) -> None:
+        self._form = form
+        self._open: list[bool] = []  # whether each open element holds text
+        self._skipped = 0  # number of open elements inside one to skip, with it
+        self._texts: list[str] = []
+
+    def read(self, file: IO[bytes]) -> str:
+        parser = expat.ParserCreate(namespace_separator=" ")
+        parser.buffer_text = True
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._text
+        parser.StartDoctypeDeclHandler = self._refuse  # entities could expand without limit
+        while block := file.read(_BLOCK):
+            parser.Parse(block, False)
+        parser.Parse(b"", True)
+        return "".join(self._texts)
+
+    def _refuse(self, *_: object) -> None:
+        raise expat.ExpatError
+
+    def _start(self, name: str, _attributes: object) -> None:
+        self._open.append(name in self._form.holds)
+        if self._skipped or name in self._form.skips:
+            self._skipped += 1
+
+    def _end(self, name: str) -> None:
+        self._open.pop()
+        if self._skipped:
+            self._skipped -= 1
+        elif name in self._form.ends:
+            self._texts.append(self._form.ends[name])
+
+    def _text(self, text: str) -> None:
+        if self._open and self._open[-1] and not self._skipped:
+            self._texts.append(text)
+
+
+_PDF_FAULTS = {"encrypted": "encrypted_pdf", "no text": "pdf_without_text"}
+
+
+class PdfReader:
+    """A process that extracts the text of PDF files; it starts with the first one."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def read(self, path: Path) -> str:
+        """Return the text of all pages.
+
+        Raises
+        ------
+        ReadError
+            If the file cannot be opened, is damaged, needs a password or has no text layer, or
+            takes too much memory or time.
+        """
+        try:
+            with path.open("rb") as file:
+                start = file.read(1024)
+            request = json.dumps([str(path.resolve()), memory_limit(path)]).encode()
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise ReadError("unreadable_path", path=str(path), error=reason) from error
+        if b"%PDF" not in start:
+            raise ReadError("wrong_content", path=str(path), format="PDF")
+        line = self._ask(request)
+        if not line:
+            self.close()
+            raise ReadError("damaged_file", path=str(path), format="PDF")
+        answer = json.loads(line)
+        if "text" in answer:
+            return str(answer["text"])
+        if answer["fault"] == "large":
+            check_memory(path, answer["length"])
+        raise ReadError(
+            _PDF_FAULTS.get(answer["fault"], "damaged_file"), path=str(path), format="PDF"
+        )
+
+    def _ask(self, request: bytes) -> bytes:
+        """Return the answer of the process; nothing if it ended."""
+        if self._process is None:
+            self._process = _start()
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None  # noqa: S101 - it is a pipe
+        assert stdout is not None  # noqa: S101
+        try:
+            stdin.write(request + b"\n")
+            stdin.flush()
+        except BrokenPipeError:
+            return b""
+        line = stdout.readline()
+        return line if line.endswith(b"\n") else b""
+
+    def close(self) -> None:
+        """End the process; the next file starts another one."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                with suppress(BrokenPipeError):
+                    stream.close()
+        process.wait()
+
+
+def _start() -> subprocess.Popen[bytes]:
+    spec = find_spec("pypdfium2")
+    assert spec is not None  # noqa: S101 - it is a dependency
+    assert spec.origin is not None  # noqa: S101 - and not a namespace package
+    folder = str(Path(spec.origin).parents[1])
+    return subprocess.Popen(  # noqa: S603 - runs this Python with a file of this package
+        [sys.executable, "-I", "-S", _pdf_process.__file__, folder],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+TEXT = (".txt", ".text", ".md", ".markdown", ".rst", ".tex", ".asc")
+HTML = (".html", ".htm", ".xhtml")
+MAILBOXES = (".mbox",)
+PDF = (".pdf",)
+_OTHERS: dict[str, Callable[[Path], str]] = {
+    ".eml": read_eml,
+    ".docx": read_docx,
+    ".odt": read_odt,
+    ".rtf": read_rtf,
+}
+FILES = (*TEXT, *HTML, *PDF, *_OTHERS, *MAILBOXES)
+"""Suffixes of files of text; each is a document, and a mailbox contains one per message."""
+
+
+class FileReader:
+    """Reads files of text, and remembers which encodings were guessed."""
+
+    def __init__(self, encoding: str) -> None:
+        self._encoding = encoding
+        self._pdf = PdfReader()
+        self.guessed: dict[str, Encoding] = {}
+
+    def close(self) -> None:
+        """End the process that reads PDF files, if there is one."""
+        self._pdf.close()
+
+    def read(self, path: Path) -> list[str]:
+        """Return the documents in a file: one, but for a mailbox."""
+        end = suffix(path)
+        if end in MAILBOXES:
+            return list(map(_printable, read_mbox(path)))
+        if end in PDF:
+            return [_printable(self._pdf.read(path))]
+        if end in _OTHERS:
+            return [_printable(_OTHERS[end](path))]
+        found = find_encoding(path, self._encoding)
+        with open_text(path, found) as file:
+            text = file.read()
+        if found.guessed:
+            self.guessed[str(path)] = found
+        return [html_to_text(text) if end in HTML else text]
+
+
+def _printable(text: str) -> str:
+    """Return a text without halves of surrogate pairs, which damaged files may contain."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()

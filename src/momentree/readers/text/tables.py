@@ -1,0 +1,218 @@
+"""Read the rows of a table as documents; the column of the text is chosen by its name and words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from momentree.exceptions import ReadError
+from momentree.messages import Message
+from momentree.readers.tables import files, reader, roles
+from momentree.readers.tables.table import Table, excerpts, rows_examined
+from momentree.readers.tables.values import n_letters
+from momentree.readers.text.objects import Documents, DocumentStream
+
+_FEW_ROWS = 20
+"""Rows by which columns are sorted for a message."""
+_MOST = 0.3
+"""Share of the characters of a column of text that are in words."""
+_MUCH_MORE = 10
+"""How many times longer another column must be to win against a common name for text."""
+_FEWEST, _OFTEN, _WORDS_OF_CATEGORY, _CATEGORIES = 50, 0.05, 3, 10
+"""Cells from which a column of a few values, so rare among them, and so short, is categories."""
+_COMPARABLE = 0.25
+"""Length of another column of text, relative to the one chosen, from which it is named."""
+
+
+def as_list(columns: str | Sequence[str] | None) -> list[str]:
+    """Return one column, several or none as a list, each once."""
+    return [columns] if isinstance(columns, str) else list(dict.fromkeys(columns or ()))
+
+
+def joined(columns: Sequence[Sequence[str]]) -> list[str]:
+    """Return the texts of rows: the cells with content, as paragraphs."""
+    if len(columns) == 1:
+        return list(columns[0])
+    rows = zip(*columns, strict=True)
+    return ["\n\n".join(cell for cell in row if cell and not cell.isspace()) for row in rows]
+
+
+def choose_text_column(head: Table, taken: Collection[str | None]) -> tuple[str, list[Message]]:
+    """Return the column of the text, and notes on the choice if it is not obvious.
+
+    Columns of words come first: links, ids, dates and numbers are not words. Among them, one with a
+    common name for text wins unless another is far longer.
+    """
+    free = [name for name in head.names if name not in taken and name not in head.kinds]
+    named = roles.pick("text", free)
+    filled = [name for name in free if any(map(str.strip, head.columns[name]))]
+    if not filled and named is not None:
+        return named, []
+    if not filled:
+        columns = _listed(head, [])
+        raise ReadError(
+            "no_text_column", path=str(head.path), columns=columns, parameter="text_column"
+        )
+    n = rows_examined(len(head.names))
+    letters = {name: sum(map(n_letters, head.columns[name][:n])) for name in filled}
+    sizes = {name: sum(map(len, head.columns[name][:n])) for name in filled}
+    words = [name for name in filled if letters[name] >= _MOST * sizes[name]]
+    candidates = words or filled
+    length = letters if words else sizes
+    longest = max(candidates, key=lambda name: length[name])
+    named = roles.pick("text", candidates)
+    chosen = longest
+    if named is not None and _MUCH_MORE * length[named] >= length[longest]:
+        chosen = named
+    facts = {"column": chosen, "source": head.path.name, "parameter": "text_column"}
+    if not words and len(filled) > 1:
+        return chosen, [Message("no_words_in_columns", columns=_listed(head, [chosen]), **facts)]
+    others = [
+        name
+        for name in candidates
+        if name != chosen and length[name] >= _COMPARABLE * length[chosen]
+    ]
+    if others:
+        others.sort(key=lambda name: -length[name])
+        return chosen, [Message("chose_text_column", columns=excerpts(others), **facts)]
+    first = roles.pick("text", head.names)
+    if first not in (None, *taken, chosen):
+        return chosen, [Message("passed_text_column", columns=[str(first)], **facts)]
+    if chosen != first and len(head.names) > 1:
+        return chosen, [Message("guessed_text_column", columns=_listed(head, [chosen]), **facts)]
+    return chosen, []
+
+
+def check_texts(head: Table, column: str) -> list[Message]:
+    """Refuse a guessed text column of codes, numbers or categories; note one that may be such."""
+    cells = [cell.strip() for cell in head.columns[column] if cell.strip()]
+    wordless = sum(map(n_letters, cells)) < _MOST * sum(map(len, cells))
+    if wordless and len(head.names) > 1 and roles.pick("text", [column]) is None:
+        raise ReadError(
+            "no_words_in_table", path=str(head.path), column=column, parameter="text_column"
+        )
+    values = set(cells)
+    facts = {"column": column, "n_values": len(values), "n_rows": len(cells)}
+    short = all(len(value.split()) <= _WORDS_OF_CATEGORY for value in values)
+    if len(cells) < _FEWEST or not short or len(values) > _OFTEN * len(cells):
+        return []
+    if len(head.names) > 1 and len(values) <= _CATEGORIES:
+        raise ReadError("not_documents", path=str(head.path), **facts, parameter="text_column")
+    return [Message("may_be_no_texts", source=head.path.name, **facts)]
+
+
+def _listed(head: Table, but: Collection[str]) -> list[str]:
+    """Return the other columns, those with most letters first, so that a long list shows them."""
+    names = [name for name in head.names if name not in but]
+    names.sort(key=lambda name: -sum(map(n_letters, head.columns[name][:_FEW_ROWS])))
+    return excerpts(names)
+
+
+TABLES = (*reader.SEPARATED, *reader.PARQUET, *reader.EXCEL)
+SUFFIXES = (*TABLES, *reader.JSON_LINES)
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to read tables: columns by their role, and options of `open_table`."""
+
+    columns: Mapping[str, str | Sequence[str] | None]
+    opening: Mapping[str, Any] = field(default_factory=dict)
+
+    def given(self) -> dict[str, Any]:
+        """Return the options for tables that differ from their defaults."""
+        values = {**self.columns, **self.opening}
+        without = {"encoding"} if values.get("skip_rows") else {"encoding", "skip_rows"}
+        return {
+            name: value if name in self.opening else ", ".join(as_list(value))
+            for name, value in values.items()
+            if value is not None and name not in without
+        }
+
+    def applicable(self, path: Path) -> Options:
+        """Return the options that apply to a file, one of several in a folder."""
+        end = files.suffix(path)
+        without: tuple[str, ...] = () if end in reader.EXCEL else ("sheet",)
+        if end in (*reader.PARQUET, *reader.JSON_LINES):
+            without += ("skip_rows", "header")
+        kept = {name: value for name, value in self.opening.items() if name not in without}
+        return Options(self.columns, kept)
+
+
+def stream_table(
+    path: Path, options: Options, *, in_parts: bool = True, alone: bool = True
+) -> DocumentStream:
+    """Read each row of a table as a document, in parts or all together.
+
+    One that is `alone`, not in a folder, must not look like a table of categories.
+
+    The file is opened, and its columns are chosen, before the first part is requested.
+    """
+    text_columns = as_list(options.columns["text_column"])
+    label_column, id_column = (
+        next(iter(as_list(options.columns[f"{role}_column"])), None) for role in ("label", "id")
+    )
+    source = reader.open_table(
+        path,
+        suffixes=SUFFIXES,
+        between=", ",
+        # In text files, a line of one cell may also be the first of a column of sentences.
+        check_titles=files.suffix(path) in reader.EXCEL,
+        **options.opening,
+    )
+    head = source.head
+    _require(head, options.columns)
+    notes = list(head.notes)
+    if not text_columns:
+        column, remarks = choose_text_column(head, {label_column, id_column})
+        text_columns = [column]
+        notes += [*remarks, *(check_texts(head, column) if alone else ())]
+    elif len(text_columns) > 1:
+        columns = excerpts(text_columns)
+        notes.append(Message("joined_text_columns", columns=columns, source=head.path.name))
+    if id_column is None:
+        names = [name for name in head.names if name.lower() == "id" and name not in text_columns]
+        id_column = names[0] if names else None
+    others = [name for name in (label_column, id_column) if name is not None]
+    used = list(dict.fromkeys([*text_columns, *others]))
+    parts = source.parts(used) if in_parts and source.parts else iter([source.read(used)])
+    name = head.path.name
+
+    def documents() -> Iterator[Documents]:
+        n = 0
+        missing = dict.fromkeys(("rows_without_text", "rows_without_label"), 0)
+        for table in parts:
+            for column in text_columns:
+                if column in table.kinds:
+                    raise ReadError(
+                        "not_text",
+                        path=str(table.path),
+                        column=column,
+                        kind=table.kinds[column],
+                        parameter="text_column",
+                    )
+            empty = [""] * table.n_rows
+            texts = joined([table.columns.get(column, empty) for column in text_columns])
+            labels = None if label_column is None else table.columns.get(label_column, empty)
+            ids = empty if id_column is None else table.columns.get(id_column, empty)
+            missing["rows_without_text"] += sum(not text or text.isspace() for text in texts)
+            missing["rows_without_label"] += 0 if labels is None else labels.count("")
+            ids = [one or str(i) for i, one in enumerate(ids, start=n + 1)]
+            n += table.n_rows
+            yield Documents(texts, ids, labels, name)
+        _require(table, options.columns)
+        notes.extend(
+            Message(code, n_rows=n_missing, n_all=n, source=name)
+            for code, n_missing in missing.items()
+            if n_missing
+        )
+
+    return DocumentStream(name, documents(), notes, source.n_rows)
+
+
+def _require(table: Table, given: Mapping[str, str | Sequence[str] | None]) -> None:
+    for parameter, names in given.items():
+        for name in as_list(names):
+            table.require(name, parameter)
