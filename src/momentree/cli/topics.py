@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+import momentree.cli.stored as disk
 from momentree import models, readers, report
 from momentree.cli._run import Fit, Run, Task, Writers, made_with, note_number, perform
 from momentree.cli.by_hand import NO_NAMES, GivenNames, Named, OldModel
@@ -21,17 +22,6 @@ from momentree.cli.checks import check_on_cluster, model_of
 from momentree.cli.cluster import connected, on_workers
 from momentree.cli.content import topics_content, tree_content
 from momentree.cli.options import Options, words_or_file
-from momentree.cli.stored import (
-    Elsewhere,
-    fit_once,
-    kept,
-    note_size,
-    of_all,
-    search_fits,
-    shown_of,
-    table_in_blocks,
-    work_folder,
-)
 from momentree.cli.tables import CsvTable, assignments, write_json
 from momentree.core.choices import TopicModel
 from momentree.exceptions import ConvergenceWarning, InvalidParameterError, ReadError
@@ -141,10 +131,10 @@ def _read_corpus(
             run.note(Message("search_left_out_on_cluster"))
         return corpus, False
     if memory is None:
-        note_size(run, source)
+        disk.note_size(run, source)
         return readers.read_corpus(source, phrases=options.phrases, **arguments), True
-    work = work_folder(source, run.outputs.requested)
-    held.enter_context(kept(run, work, resume=options.resume))
+    work = disk.work_folder(source, run.outputs.requested)
+    held.enter_context(disk.kept(run, work, resume=options.resume))
     stored = readers.store_corpus(
         source,
         work.path,
@@ -153,7 +143,7 @@ def _read_corpus(
         also={"n_topics": n_topics, **{name: options.by_name[name] for name in _FITTING}},
         **arguments,
     )
-    fits = not needs_search or search_fits(stored, n_topics, memory)
+    fits = not needs_search or disk.search_fits(stored, n_topics, memory)
     if not fits:
         run.note(Message("search_left_out"))
     return stored, fits
@@ -249,13 +239,13 @@ def _grow(run: Run, data: Documents) -> Fit:
     with run.stage(stage), warnings.catch_warnings():
         # A note already reports if there are fewer leaves.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        grown, took = fit_once(data.corpus, grow)
+        grown, took = disk.fit_once(data.corpus, grow)
     choice = getattr(grown, "choice_", None)
     if grown.n_leaves_ > 1:
         requested = n_leaves if choice is None else choice.n_components
         note_number(run, grown, None if requested == "auto" else requested, "leaves")
     named = Named.of(grown, data.old, data.given)
-    documents, shown = shown_of(data.corpus, named.model)
+    documents, shown = disk.shown_of(data.corpus, named.model)
     more = {"named": named, "choice": choice, "documents": documents, "shown": shown, "X": X}
     return Fit(named.model, took, more=more)
 
@@ -275,9 +265,9 @@ def _fit_flat(run: Run, data: Documents) -> Fit:
     with run.stage(stage), warnings.catch_warnings():
         # The diagnostics already report if there are fewer topics.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        fitted, took = fit_once(data.corpus, partial(estimator.fit, data.corpus))
+        fitted, took = disk.fit_once(data.corpus, partial(estimator.fit, data.corpus))
     named = Named.of(fitted, data.old, data.given)
-    documents, shown = shown_of(data.corpus, named.model)
+    documents, shown = disk.shown_of(data.corpus, named.model)
     with run.stage("inferring topic proportions"):
         proportions = named.model.predict_proba(documents.X)
     more = {"named": named, "choice": getattr(fitted, "choice_", None), "proportions": proportions}
@@ -320,7 +310,7 @@ def _summarize(run: Run, data: Documents, fit: Fit) -> tuple[dict[str, Any], lis
             every = single if n == 1 else Message("all_documents", n_all=n)
             summary["title"] = f"Topics of {every}"
     summary["changes"] = list(map(for_readers, named.messages))
-    of_all(summary, data.corpus, fit.model)
+    disk.of_all(summary, data.corpus, fit.model)
     return summary, _remarks(run, fit, summary, common)
 
 
@@ -359,8 +349,8 @@ def _write(
     )
 
     def write_csv(path: Path) -> None:
-        if isinstance(data.corpus, Elsewhere):
-            table = table_in_blocks(data.corpus, kind, model)
+        if isinstance(data.corpus, disk.Elsewhere):
+            table = disk.table_in_blocks(data.corpus, kind, model)
         elif flat:
             table = _table(data.corpus, kind, model, fit.more["proportions"])
         else:
