@@ -26,31 +26,31 @@ def check_readable(path: str | PathLike[str]) -> Path:
     """
     try:
         given = os.fspath(path)
-        found = Path(given)
+        checked = Path(given)
     except TypeError as error:
         raise InvalidParameterError("not_a_path", parameter="path", value=path) from error
     if not given:
         raise InvalidParameterError("empty_path")
     try:
-        mode = found.stat().st_mode
+        mode = checked.stat().st_mode
     except FileNotFoundError as error:
-        raise ReadError("no_such_file", path=str(found)) from error
-    except (OSError, ValueError) as error:  # also a loop of links, or a zero byte
+        raise ReadError("no_such_file", path=str(checked)) from error
+    except (OSError, ValueError) as error:  # also a zero byte in the name
         reason = getattr(error, "strerror", None) or str(error)
-        raise ReadError("unreadable_path", path=str(found), error=reason) from error
+        raise ReadError("unreadable_path", path=str(checked), error=reason) from error
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        raise ReadError("not_a_regular_file", path=str(found))
-    return found
+        raise ReadError("not_a_regular_file", path=str(checked))
+    return checked
 
 
 def read_file(path: str | PathLike[str]) -> bytes:
     """Return the content of a file."""
-    found = check_readable(path)
+    checked = check_readable(path)
     try:
-        return found.read_bytes()
+        return checked.read_bytes()
     except OSError as error:
         reason = error.strerror or str(error)
-        raise ReadError("unreadable_path", path=str(found), error=reason) from error
+        raise ReadError("unreadable_path", path=str(checked), error=reason) from error
 
 
 def is_special(path: Path) -> bool:
@@ -65,18 +65,12 @@ def is_special(path: Path) -> bool:
 def destination(path: Path) -> tuple[Path, bool]:
     """Return the path that a file is written to, after links, and whether it is a stream.
 
-    Streams are pipes, sockets, devices and open files of a process. Their content is poured into
+    Streams are pipes, sockets, devices and open files of a process. Their content is copied into
     them; all other files are replaced.
     """
     if is_special(path) or (path.parent in _DESCRIPTORS and path.is_file()):
         return path, True
     return Path(os.path.realpath(path)), False
-
-
-def pour(temporary: Path, stream: Path) -> None:
-    """Write a complete file to a stream."""
-    with temporary.open("rb") as source, stream.open("wb") as sink:
-        shutil.copyfileobj(source, sink)
 
 
 @contextmanager
@@ -91,14 +85,15 @@ def atomic_write(path: str | PathLike[str]) -> Iterator[BinaryIO]:
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such folder", str(target.parent))
     try:
-        with staging(Path(tempfile.gettempdir()) if is_stream else target.parent) as folder:
+        with staging(None if is_stream else target.parent) as folder:
             temporary = folder / target.name
             with temporary.open("xb") as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())  # or else the name may outlive a power cut, not the content
             if is_stream:
-                pour(temporary, target)
+                with temporary.open("rb") as source, target.open("wb") as stream:
+                    shutil.copyfileobj(source, stream)
             else:
                 temporary.replace(target)
     except OSError as error:
@@ -118,8 +113,12 @@ def scratch() -> Iterator[None]:
 
 
 @contextmanager
-def staging(beside: Path) -> Iterator[Path]:
-    """Make a hidden folder for unfinished files, and remove it at the end."""
+def staging(beside: Path | None) -> Iterator[Path]:
+    """Make a hidden folder for unfinished files, and remove it at the end.
+
+    It is next to the finished files, so that these are moved within one disk; None stands for the
+    folder of temporary files.
+    """
     folder = Path(tempfile.mkdtemp(prefix=".momentree-", dir=beside))
     try:
         yield folder

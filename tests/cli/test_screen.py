@@ -11,8 +11,7 @@ import pytest
 from rich.status import Status
 
 from momentree import cli
-from momentree.cli.progress import Progress
-from momentree.cli.screen import printable, say, show
+from momentree.cli.screen import Progress, printable, say, show
 from momentree.cli.tables import CsvTable
 
 HOSTILE = "a\x1b[31mb\x07\x9b2J\u202ec\x7f"

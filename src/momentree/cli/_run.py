@@ -1,51 +1,28 @@
-"""Functions shared by all commands: notes, progress and output files of a run."""
+"""One run of a command: its notes, progress and output files, and the way that all tasks take."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import typer
 
-from momentree.cli._words import audience_of
+from momentree.cli.guard import audience_of
+from momentree.cli.options import Options
 from momentree.cli.output import Outputs
-from momentree.cli.progress import Progress, seconds
-from momentree.cli.screen import INCOMPLETE, one_line, printable, say, show
-from momentree.cli.tables import CsvTable, write_json
-from momentree.exceptions import InvalidParameterError
+from momentree.cli.screen import INCOMPLETE, Progress, one_line, printable, say, seconds, show
 from momentree.messages import Message, in_words
 
 _INCOMPLETE = ("files_unreadable",)
 """Notes on input that could not be read."""
-_SUFFIXES = {
-    "output": (".html", ".htm"),
-    "csv": (".csv",),
-    "sequence_csv": (".csv",),
-    "json": (".json",),
-    "table_one": (".csv", ".xlsx", ".tex"),
-    "fits_table": (".csv", ".xlsx", ".tex"),
-}
+_SUFFIXES = {"output": (".html", ".htm"), "csv": (".csv",), "model": (".mt",)}
+"""Endings of files that are not in the table of options."""
 
-
-@dataclass(frozen=True)
-class Result:
-    """The result of a command; ``--json`` writes `content` after the name of its format.
-
-    `tables` are further tables of text, by the option that names their file.
-    """
-
-    summary: Mapping[str, Any]
-    took: float
-    table: Callable[[], CsvTable]
-    format: str
-    content: Callable[[], Mapping[str, Any]]
-    save: Callable[[Path], object]
-    remarks: Sequence[str] = ()
-    tables: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
+Writers = Mapping[str, Callable[[Path], object]]
+"""Functions that write a file, by the option that names it."""
 
 
 class Run:
@@ -54,27 +31,25 @@ class Run:
     def __init__(
         self,
         context: typer.Context,
-        *,
-        inputs: Iterable[Path | None] = (),
-        outputs: Mapping[str, Path | None],
-        quiet: bool,
-        verbose: bool,
-        escape_formulas: bool = False,
-        suffixes: Mapping[str, str] | None = None,
+        options: Options,
+        inputs: Iterable[Path | list[Path]],
+        files: Mapping[str, Path | None],
     ) -> None:
-        self.quiet = quiet
+        self.options = options
+        self.quiet = bool(options.quiet)
         self._incomplete = False
-        self._escape_formulas = escape_formulas
-        self._audience = audience_of(context.command)
-        self._progress = Progress(quiet=quiet, verbose=verbose)
-        self._outputs = Outputs(path for path in inputs if path is not None)
-        for option, path in outputs.items():
-            own = (suffixes or {}).get(option)
-            self._outputs.add(option, path, (own,) if own else _SUFFIXES.get(option, (".mt",)))
+        self._audience = audience_of(context.command.name or "")
+        self._progress = Progress(quiet=self.quiet, verbose=options.verbose)
+        self.outputs = Outputs([*_paths(inputs), *options.inputs()])
+        for option in options.table:
+            if option.suffixes:
+                self.outputs.add(option.name, options.by_name[option.name], option.suffixes)
+        for name, path in files.items():
+            self.outputs.add(name, path, _SUFFIXES[name])
 
     def writes(self, option: str) -> bool:
         """Whether an option requests a file."""
-        return option in self._outputs
+        return option in self.outputs
 
     def stage(self, text: str) -> AbstractContextManager[None]:
         """Show a stage while a block runs."""
@@ -94,54 +69,89 @@ class Run:
         if not self.quiet:
             say(f"momentree: note: {self.words(message)}")
 
-    def finish(self, result: Result) -> None:
-        """Write the files, then draw the result on standard output."""
-        from momentree import report
-
-        with self.stage("writing"), self._outputs.writing() as write:
-            write("output", lambda path: report.write_html(result.summary, path))
-            write("csv", lambda path: self._write_csv(result.table(), path))
-            write("json", lambda path: write_json(path, result.format, result.content()))
-            for option, table in result.tables.items():
-                write(option, partial(self._write_table, table))
-            write("save", result.save)
-            write("model", result.save)
-        if not self.quiet:
-            from momentree.cli.drawing import show_summary
-
-            show_summary(result.summary, result.took, result.remarks)
-        self.end()
-
-    def write_files(self, saves: Mapping[str, Callable[[Path], object]]) -> None:
-        """Write files, each by the function of its option."""
-        with self._outputs.writing() as write:
-            for option, save in saves.items():
-                write(option, save)
-
-    def write_table(self, table: CsvTable) -> None:
-        """Write a table only."""
-        with self._outputs.writing() as write:
-            write("csv", lambda path: self._write_csv(table, path))
-
-    def _write_table(self, make: Callable[[], Any], path: Path) -> None:
-        """Write a data frame of text as CSV, Excel or LaTeX."""
-        from momentree import report
-
-        table = make()
-        if path.suffix.lower() == ".csv":
-            self._write_csv(CsvTable(list(table.columns), table.to_numpy().tolist()), path)
-        else:
-            report.write_table(table, path)
-
-    def _write_csv(self, table: CsvTable, path: Path) -> None:
-        table.write(path, escape_formulas=self._escape_formulas)
+    def write_files(self, writers: Writers) -> None:
+        """Write the files of the options that were given, all of them or none."""
+        with self.outputs.writing() as write:
+            for option, fill in writers.items():
+                write(option, fill)
 
     def end(self) -> None:
         """Print the names of the files written; exit with status 3 if input was left out."""
-        if self._outputs.paths and not self.quiet:
-            show("\nWrote " + ", ".join(map(printable, self._outputs.paths)) + "\n")
+        if self.outputs.paths and not self.quiet:
+            show("\nWrote " + ", ".join(map(printable, self.outputs.paths)) + "\n")
         if self._incomplete:
             raise typer.Exit(INCOMPLETE)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted model, what is told of it, and what was measured of it.
+
+    `model` is the model as it was named and edited by hand, `took` the seconds of the fit,
+    `remarks` are lines below the result, and `more` is what a task keeps for its later steps.
+    """
+
+    model: Any
+    took: float
+    remarks: tuple[Message, ...] = ()
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What the commands differ in, after data were read: the steps of :func:`perform`.
+
+    `fit` fits a model to data, `summarize` returns the summary and lines to print below it, and
+    `write` returns functions that write the files other than the report.
+    """
+
+    fit: Callable[[Run, Any], Fit]
+    summarize: Callable[[Run, Any, Fit], tuple[dict[str, Any], list[str]]]
+    write: Callable[[Run, Any, Fit, dict[str, Any], list[str]], Writers]
+
+
+def perform(task: Task, run: Run, data: Any) -> None:
+    """Fit a model to data, summarize it, write the files, and draw the result."""
+    from momentree import report
+    from momentree.cli.drawing import show_summary
+
+    fit = task.fit(run, data)
+    summary, remarks = task.summarize(run, data, fit)
+    writers = {
+        "output": lambda path: report.write_html(summary, path),
+        **task.write(run, data, fit, summary, remarks),
+    }
+    with run.stage("writing"):
+        run.write_files(writers)
+    if not run.quiet:
+        show_summary(summary, fit.took, remarks)
+    run.end()
+
+
+def note_number(
+    run: Run, model: Any, requested: int | None, what: Literal["groups", "leaves"]
+) -> None:
+    """Print a note if there are fewer groups or leaves than requested."""
+    from momentree.tree.node import why_no_more
+
+    n_found = len(getattr(model, "leaves_", ())) or len(model.weights_)
+    if not requested or n_found >= requested:
+        return
+    reason = why_no_more(model)
+    values: dict[str, Any] = {"found": n_found, "requested": requested, "reason": reason}
+    notes = {
+        "groups": (Message("fewer_groups", **values), Message("fewer_groups_because", **values)),
+        "leaves": (Message("fewer_leaves", **values), Message("fewer_leaves_because", **values)),
+    }
+    run.note(notes[what][reason is not None])
+
+
+def why_one(model: Any, requested: int | None) -> Message:
+    """Return why a result is a single group."""
+    from momentree.tree.node import why_no_more
+
+    code = "one_group_requested" if requested == 1 else "one_group_supported"
+    return why_no_more(model) or Message(code)
 
 
 def made_with(name: str, took: float, **settings: object) -> dict[str, object]:
@@ -150,7 +160,5 @@ def made_with(name: str, took: float, **settings: object) -> dict[str, object]:
     return {line.replace("_", " "): value for line, value in lines.items() if value is not None}
 
 
-def check_needed(context: typer.Context, option: str, *, needs: str, code: str) -> None:
-    """Refuse an option that has no effect without another."""
-    if context.params[option] and context.params[needs] is None:
-        raise InvalidParameterError(code, parameter=option)
+def _paths(values: Iterable[Path | list[Path]]) -> list[Path]:
+    return [path for value in values for path in (value if isinstance(value, list) else [value])]

@@ -1,199 +1,295 @@
-"""``momentree assign``: assign new data to the leaves, topics or groups of a saved model."""
+"""``momentree assign``: assign new data to the leaves, topics, groups or states of a model."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any, Literal
 
-import typer
+import numpy as np
 
-import momentree.cli._options as options
+from momentree import models, readers
 from momentree.cli._run import Run
+from momentree.cli.clusters import ASSIGNMENT, GROUP_NAMES, reasons_for_none
+from momentree.cli.groups import IncompleteAssignments, RecordAssigner, predicted
+from momentree.cli.options import Options
 from momentree.cli.screen import show
+from momentree.cli.sequences import STATE_NAMES, steps_table
+from momentree.cli.tables import CsvTable, assignments
+from momentree.cli.topics import give_tokenizer
 from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.messages import Message
+from momentree.readers import Corpus
+from momentree.report.topics import topic_names
 
-EXAMPLES = """
-[bold]Examples[/bold]
-
-Print the leaf of each new document:\n
-  momentree assign news.mt today.csv
-
-Assign new documents to a model of embeddings:\n
-  momentree assign news.mt today.csv --embeddings today.npy
-
-Write the table to a file:\n
-  momentree assign news.mt today.csv --id-column url --csv today-topics.csv
-
-Assign new records:\n
-  momentree assign stays.mt new-stays.csv --csv new-groups.csv
-
-Find the states of new sequences:\n
-  momentree assign clicks.mt new-clicks.csv --csv new-states.csv
-"""
-
-_ONLY = {
-    "applies_to_documents": ("text_column", "vocabulary", "tokenizer", "embeddings"),
-    "applies_to_records": ("union_by", "ignore", "complete"),
-    "applies_to_sequences": ("time_column", "time_format"),
-    "applies_to_codes": ("code_column",),
-}
-"""Options that apply only to some models, by the code of the error for others."""
-_ALLOWED = {
-    "documents": ("applies_to_documents",),
-    "records": ("applies_to_records", "applies_to_codes"),
-    "measurements": (),
-    "sequences": ("applies_to_sequences", "applies_to_codes"),
-}
+Kind = Literal["documents", "records", "measurements", "sequences"]
+Assigned = tuple[CsvTable, Message]
+"""The table of assignments, and a line on it."""
 
 
-def assign(
-    context: typer.Context,
-    model: Annotated[
-        Path,
-        typer.Argument(
-            metavar="MODEL",
-            parser=options.input_path,
-            help="A model file written by --save of momentree topics, clusters or sequences.",
-        ),
-    ],
-    source: Annotated[
-        Path,
-        typer.Argument(
-            metavar="NEW_INPUT",
-            parser=options.input_path,
-            help="New documents, records or sequences, in any form that the command accepts that "
-            "wrote the model.",
-        ),
-    ],
-    embeddings: options.Embeddings = None,
-    id_column: options.IdColumn = None,
-    encoding: options.Encoding = "auto",
-    separator: options.Separator = None,
-    text_column: options.TextColumn = None,
-    vocabulary: options.Vocabulary = None,
-    tokenizer: options.Tokenizer = None,
-    code_column: options.CodeColumns = None,
-    time_column: options.TimeColumn = None,
-    time_format: options.TimeFormat = None,
-    union_by: options.UnionBy = None,
-    sheet: options.Sheet = None,
-    skip_rows: options.SkipRows = 0,
-    header: options.Header = None,
-    ignore: options.Ignore = None,
-    complete: Annotated[
-        bool,
-        options.records_option(
-            "--complete",
-            help="The records are as complete as those of the fit, so that a code that a record "
-            "lacks counts as much as one that it has.",
-        ),
-    ] = False,
-    csv: Annotated[
-        Path | None,
-        options.output_option(
-            metavar="FILE.csv", help="Write the table to this file instead of printing it."
-        ),
-    ] = None,
-    escape_formulas: options.EscapeFormulas = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-) -> None:
-    """Assign new documents, records or sequences by a saved model.
-
-    The output is a table with the columns id, leaf (or topic, group or state), name and
-    probability, and one column for each topic or group. Words and codes are counted as for the
-    model; unknown ones are ignored. Columns of tables default to those of the model. A record
-    whose codes do not decide between groups, or whose measurements are missing, has an empty
-    group. For sequences, the table has one row per step, in order, with its most likely state.
-    --quiet omits notes, not the table.
-    """
-    run = Run(
-        context,
-        inputs=(model, source, vocabulary, embeddings),
-        outputs={"csv": csv},
-        quiet=quiet,
-        verbose=verbose,
-        escape_formulas=escape_formulas,
-    )
-    with run.stage(f"reading {model.name}"):
-        from momentree import models
-        from momentree.cli._assign import (
-            assign_documents,
-            assign_embeddings,
-            assign_measurements,
-            assign_records,
-            is_of_measurements,
-            is_of_records,
+def read(run: Run, _held: ExitStack) -> Any:
+    """Read a model, and refuse options that do not apply to it."""
+    options = run.options
+    model = models.load(options.model)
+    kind = _kind_of(model)
+    if kind != "sequences" and not hasattr(model, "vocabulary_"):
+        raise InvalidDataError(
+            "no_groups_to_assign", path=str(options.model), kind=type(model).__name__
         )
-        from momentree.cli._sequences import assign_steps, is_of_sequences
+    _check(options, kind)
+    embedded = getattr(model, "data_", "") in ("directions", "embeddings")
+    if embedded and options.embeddings is None:
+        raise InvalidParameterError("model_needs_embeddings", path=str(options.model))
+    if options.embeddings is not None and not embedded:
+        raise InvalidParameterError("model_without_embeddings", path=str(options.model))
+    return model
 
-        loaded = models.load(model)
-        of_records, of_sequences = is_of_records(loaded), is_of_sequences(loaded)
-        of_measurements = is_of_measurements(loaded)
-        if not of_sequences and not hasattr(loaded, "vocabulary_"):
-            raise InvalidDataError(
-                "no_groups_to_assign", path=str(model), kind=type(loaded).__name__
-            )
-    kind = (
-        "measurements"
-        if of_measurements
-        else "records"
-        if of_records
-        else "sequences"
-        if of_sequences
-        else "documents"
-    )
-    for code, names in _ONLY.items():
-        for name in names:
-            allowed = code in _ALLOWED[kind] or (of_measurements and name == "ignore")
-            if not allowed and options.given(context, name):
-                raise InvalidParameterError(code, parameter=name, path=str(model), kind=kind)
-    of_embeddings = getattr(loaded, "data_", "") in ("directions", "embeddings")
-    if of_embeddings and embeddings is None:
-        raise InvalidParameterError("model_needs_embeddings", path=str(model))
-    if embeddings is not None and not of_embeddings:
-        raise InvalidParameterError("model_without_embeddings", path=str(model))
-    reading: dict[str, Any] = {
-        "id_column": id_column,
-        "encoding": encoding,
-        "separator": separator,
-        "sheet": sheet,
-        "skip_rows": skip_rows,
-        "header": header,
+
+def _kind_of(model: Any) -> Kind:
+    """Return what a model was fitted to."""
+    kind = (getattr(model, "vectorizer_config_", None) or {}).get("kind")
+    return kind if kind in ("records", "measurements", "sequences") else "documents"
+
+
+def _check(options: Options, kind: Kind) -> None:
+    """Refuse options for another kind of data than that of the model."""
+    codes = {
+        "documents": "applies_to_documents",
+        "records": "applies_to_records",
+        "records measurements": "applies_to_records",
+        "sequences": "applies_to_sequences",
+        "records sequences": "applies_to_codes",
     }
-    if of_measurements:
-        reading["ignore_columns"] = ignore or ()
-        table, result = assign_measurements(run, loaded, source, reading)
-    elif of_sequences:
-        if len(code_column or ()) > 1:
-            raise InvalidParameterError("one_code_column", parameter="code_column")
-        reading |= {
-            "code_column": code_column[0] if code_column else None,
-            "time_column": time_column,
-            "time_format": time_format,
-        }
-        table, result = assign_steps(run, loaded, source, reading)
-    elif of_records:
-        reading |= {
-            "code_columns": code_column or None,
-            "union_by": union_by,
-            "ignore_columns": ignore or (),
-        }
-        table, result = assign_records(run, loaded, source, reading, complete=complete)
-    else:
-        reading["text_column"] = text_column
-    if embeddings is not None:
-        if tokenizer is not None:
+    for option in options.table:
+        if option.only and option.name in options.given and kind not in option.only.split():
             raise InvalidParameterError(
-                "no_tokenizer_in_model", parameter="tokenizer", value=tokenizer
+                codes[option.only], parameter=option.name, path=str(options.model), kind=kind
             )
-        table, result = assign_embeddings(run, loaded, source, vocabulary, reading, embeddings)
-    elif kind == "documents":
-        table, result = assign_documents(run, loaded, source, vocabulary, reading, tokenizer)
-    if csv is None:
-        table.print(escape_formulas=escape_formulas)
+
+
+def proceed(run: Run, model: Any) -> None:
+    """Read the new data as the model requires, assign them, and write or print the table."""
+    assign: dict[Kind, Callable[[Run, Any], Assigned]] = {
+        "documents": _assign_documents if run.options.embeddings is None else _assign_embeddings,
+        "records": _assign_records,
+        "measurements": _assign_measurements,
+        "sequences": _assign_steps,
+    }
+    table, result = assign[_kind_of(model)](run, model)
+    escape = run.options.escape_formulas
+    if run.options.csv is None:
+        table.print(escape_formulas=escape)
     else:
-        run.write_table(table)
-        if not quiet:
+        run.write_files({"csv": lambda path: table.write(path, escape_formulas=escape)})
+        if not run.quiet:
             show(f"{run.words(result)}\n")
     run.end()
+
+
+def _reading(run: Run) -> Any:
+    source = run.options.source
+    return run.stage(f"reading {source.name or source}")
+
+
+def _assign_documents(run: Run, model: Any) -> Assigned:
+    """Assign documents to the leaves or topics of a model."""
+    with _reading(run):
+        new = _read_counts(run, model)
+    with run.stage("assigning"):
+        proba = model.predict_proba(new.X)
+    is_tree = hasattr(model, "tree_")
+    places: Any = model.predict(new.X) if is_tree else proba.argmax(axis=1)
+    n_words = np.asarray(new.X.sum(axis=1)).ravel()
+    ids, passages, extra = new.ids, new.passages, {}
+    if passages is not None:
+        proba = passages.join(proba, n_words)
+        places = proba.argmax(axis=1)
+        n_words = np.bincount(passages.document_of, weights=n_words)
+        ids, extra = passages.ids, {"passages": passages.counts.tolist()}
+    unknown = int((n_words == 0).sum())
+    if unknown == len(ids):
+        path = str(run.options.source)
+        raise InvalidDataError("all_unknown_words", path=path, n_documents=len(ids))
+    if unknown:
+        run.note(Message("no_known_words", n_records=unknown, n_all=len(ids)))
+    names = topic_names(model)
+    table = assignments(
+        "leaf" if is_tree else "topic",
+        names,
+        places,
+        proba,
+        every=not is_tree or passages is not None,
+        assigned=n_words > 0,
+        id=ids,
+        **extra,
+    )
+    n_assigned, n_places = len(ids) - unknown, len(names)
+    if is_tree:
+        return table, Message("assigned_to_leaves", n_documents=n_assigned, n_places=n_places)
+    return table, Message("assigned_to_topics", n_documents=n_assigned, n_places=n_places)
+
+
+def _read_counts(run: Run, model: Any) -> Corpus:
+    """Read documents as counts with the columns of a model."""
+    options = run.options
+    source, tokenizer = options.source, options.tokenizer
+    if readers.holds_counts(source):
+        if tokenizer is not None:
+            raise InvalidParameterError("only_for_texts", parameter="tokenizer", path=str(source))
+        corpus = readers.read_counts(source, vocabulary=options.vocabulary)
+        return readers.align_columns(corpus, model.vocabulary_.tolist())
+    if model.vectorizer_config_ is None:
+        raise InvalidDataError("model_of_counts", path=str(source))
+    documents = readers.read_documents(source, **options.read_by("documents"))
+    vectorizer = readers.TextVectorizer.from_dict(model.vectorizer_config_)
+    corpus = readers.read_like(documents, give_tokenizer(run, vectorizer, tokenizer))
+    for note in corpus.notes:
+        run.note(note)
+    return corpus
+
+
+def _assign_embeddings(run: Run, model: Any) -> Assigned:
+    """Assign documents to the leaves of a model of embeddings."""
+    options = run.options
+    if options.tokenizer is not None:
+        raise InvalidParameterError(
+            "no_tokenizer_in_model", parameter="tokenizer", value=options.tokenizer
+        )
+    with _reading(run):
+        new: Any
+        if readers.holds_counts(options.source):
+            new = readers.read_counts(options.source, vocabulary=options.vocabulary)
+        else:
+            new = readers.read_documents(options.source, **options.read_by("documents"))
+        vectors = readers.read_embeddings(
+            options.embeddings, n_rows=len(new), n_columns=int(model.n_features_in_)
+        )
+    for note in (*new.notes, *vectors.notes):
+        run.note(note)
+    with run.stage("assigning"):
+        table = assignments(
+            "leaf",
+            topic_names(model),
+            model.predict(vectors.X),
+            model.predict_proba(vectors.X),
+            every=False,
+            assigned=[bool(row.any()) for row in vectors.X],
+            id=new.ids,
+        )
+    return table, Message("assigned_to_leaves", n_documents=len(new), n_places=model.n_leaves_)
+
+
+def _assign_records(run: Run, model: Any) -> Assigned:
+    """Assign records to the groups of a model, as complete or possibly incomplete ones."""
+    with _reading(run):
+        config = dict(model.vectorizer_config_)
+        names, scoring = _taken_extras(model, config)
+        coder = readers.RecordCoder.from_dict(config)
+        assigner = RecordAssigner.of(scoring or model.scoring(), coder.codes, len(names))
+        # All records are assigned, even those with few codes.
+        arguments = run.options.read_by("records")
+        records = readers.read_records(run.options.source, coder=coder, min_codes=0, **arguments)
+    for note in records.notes:
+        run.note(note)
+    X: Any = records.X
+    with run.stage("assigning"):
+        if run.options.complete:
+            labels, proba = model.predict(X), model.predict_proba(X)
+            assigned = IncompleteAssignments(labels, proba, [""] * len(labels))
+        else:
+            assigned = assigner.assign(X)
+        table = assignments(
+            "group",
+            names,
+            assigned.labels,
+            assigned.proba,
+            every=True,
+            undecided=assigned.reasons,
+            id=records.ids,
+        )
+    unknown = int(((X == 1).sum(axis=1) == 0).sum())
+    if unknown:
+        run.note(Message("no_known_codes", n_records=unknown, n_all=X.shape[0]))
+    undecided = int((assigned.labels < 0).sum())
+    if undecided:
+        run.note(Message("undecided", n_records=undecided, n_all=X.shape[0]))
+    n_assigned = len(records) - undecided
+    return table, Message("assigned_to_groups", n_records=n_assigned, n_groups=len(names))
+
+
+def _assign_measurements(run: Run, model: Any) -> Assigned:
+    """Assign records with measurements to the groups of a model."""
+    with _reading(run):
+        config = dict(model.vectorizer_config_)
+        names, _ = _taken_extras(model, config)
+        coder = readers.MeasurementCoder.from_dict(config)
+        arguments = run.options.read_by("measurements")
+        table = readers.read_measurements(run.options.source, coder=coder, **arguments)
+    for note in table.notes:
+        run.note(note)
+    with run.stage("assigning"):
+        labels, proba, complete = predicted(model, table, len(names))
+        reasons = reasons_for_none(table, complete)
+        assigned = assignments(
+            "group", names, labels, proba, every=True, undecided=reasons, id=table.ids
+        )
+        # Probabilities are unknown, not zero.
+        empty = [""] * len(names)
+        rows = [
+            row if known else (*row[: -len(names)], *empty)
+            for row, known in zip(assigned.rows, complete, strict=True)
+        ]
+    undecided = int((~complete).sum())
+    if undecided:
+        run.note(Message("undecided_incomplete", n_records=undecided, n_all=len(table)))
+    n_assigned = len(table) - undecided
+    return replace(assigned, rows=rows), Message(
+        "assigned_to_groups", n_records=n_assigned, n_groups=len(names)
+    )
+
+
+def _taken_extras(model: Any, config: dict[str, Any]) -> tuple[list[str], dict[str, Any] | None]:
+    """Remove and return the entries that `momentree clusters` adds to the reader settings."""
+    # A mixture of densities has its own names, and no words.
+    own_names = (
+        topic_names(model)
+        if hasattr(model, "components_") or hasattr(model, "tree_")
+        else [str(name) for name in model.names_]
+    )
+    names, scoring = config.pop(GROUP_NAMES, own_names), config.pop(ASSIGNMENT, None)
+    valid = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    if not valid or len(names) != len(own_names):
+        raise InvalidDataError("damaged_group_names", n_groups=len(own_names), found=repr(names))
+    if not isinstance(scoring, dict | None):
+        raise InvalidDataError("damaged_assignment", found=ASSIGNMENT)
+    return names, scoring
+
+
+def _assign_steps(run: Run, model: Any) -> Assigned:
+    """Assign the steps of new sequences to the states of a model."""
+    columns = run.options.code_column or []
+    if len(columns) > 1:
+        raise InvalidParameterError("one_code_column", parameter="code_column")
+    with _reading(run):
+        config = dict(model.vectorizer_config_)
+        k = len(model.startprob_)
+        names = config.pop(STATE_NAMES, [f"state {j}" for j in range(k)])
+        valid = isinstance(names, list) and all(isinstance(name, str) for name in names)
+        if not valid or len(names) != k:
+            raise InvalidDataError("damaged_state_names", n_states=k, found=repr(names))
+        coder = readers.SequenceCoder.from_dict(config)
+        if len(coder.codes) != model.emissionprob_.shape[1]:
+            raise InvalidDataError(
+                "damaged_codes", n_codes=len(coder.codes), fitted=model.emissionprob_.shape[1]
+            )
+        arguments = run.options.read_by("sequences")
+        arguments.pop("code_columns", None)
+        sequences = readers.read_sequences(
+            run.options.source, coder=coder, code_column=next(iter(columns), None), **arguments
+        )
+    for note in sequences.notes:
+        run.note(note)
+    with run.stage("assigning"):
+        table = steps_table(sequences, model, names)
+    return table, Message("assigned_to_states", n_entries=len(table.rows), n_states=k)

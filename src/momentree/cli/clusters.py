@@ -2,412 +2,456 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+import time
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
 
-import momentree.cli._options as options
-from momentree.cli._edits import read_edits
-from momentree.cli._run import Run, check_needed
-from momentree.core.choices import Empty, Form
-from momentree.exceptions import InvalidParameterError
+from momentree import metrics, models, readers, report
+from momentree.cli._run import Fit, Run, Task, Writers, made_with, note_number, perform, why_one
+from momentree.cli.by_hand import NO_NAMES, Edit, GivenNames, apply_edits, read_edits, sort_names
+from momentree.cli.checks import check_in_parts
+from momentree.cli.content import groups_content, long_names
+from momentree.cli.groups import RecordAssigner, as_data, find_mixture_or_tree, predicted
+from momentree.cli.options import Options, kinds_by_column
+from momentree.cli.stored import BYTES_OF_RECORD, fit_once, kept, note_fit, work_folder
+from momentree.cli.tables import CsvTable, assignments, write_frame, write_json
+from momentree.exceptions import (
+    ConvergenceWarning,
+    InvalidDataError,
+    InvalidParameterError,
+    ReadError,
+)
+from momentree.messages import Message
+from momentree.metrics.outcomes import outcome_numbers
+from momentree.readers import Measurements, Records, SampledMeasurements
+from momentree.readers.sequences.sequences import holds_steps
+from momentree.report.disclosure import Disclosure
+from momentree.report.records import notes_shown, why_no_classes
+from momentree.tree import ClusterTree
 
-EXAMPLES = """
-[bold]Examples[/bold]
-
-A table with one row per record and codes in columns DX1, DX2, ...:\n
-  momentree clusters visits.csv --code-column 'DX*' --rollup icd9 -o visits.html
-
-A table with one row per code, and the readmission rate of each group:\n
-  momentree clusters codes.csv --id-column visit --code-column icd --outcome readmitted
-
-The codes of MIMIC, with outcomes from its table of admissions:\n
-  momentree clusters DIAGNOSES_ICD.csv --join ADMISSIONS.csv --on HADM_ID --outcome '*EXPIRE*'
-
-Admissions joined by patient, as many groups as the data support, and a model for new patients:\n
-  momentree clusters stays.csv --union-by patient --groups auto --save stays.mt
-
-Table one by group for a paper, and fits with 2 to 10 groups:\n
-  momentree clusters visits.csv --covariate age --covariate sex --table-one one.xlsx --fits 2-10
-
-A table of measurements: lab values, yes or no, categories; the last column is an outcome:\n
-  momentree clusters patients.csv --outcome died -o patients.html
-
-The same groups, with group 3 split and then 2 and 5 merged:\n
-  momentree clusters visits.csv --split 3 --merge 2,5 -o visits.html
-
-Groups with names of your own:\n
-  momentree clusters visits.csv --rename 0="Births" --rename 3="Heart failure" -o visits.html
-"""
+GROUP_NAMES = "group_names"
+ASSIGNMENT = "assignment"
+"""Entries that a model file adds to the settings of the reader."""
+REPEATS = 5
+"""Repeats of the measure of stability."""
+NO_VALUES = "no known value"
+INCOMPLETE = "missing values"
+"""Reasons why a record of measurements has no group."""
 
 _FITTING = ("groups", "flat", "min_samples_leaf", "refine")
-_READING = ("id_column", "ignore_columns", "empty", "encoding", "separator", "skip_rows", "header")
-_ROLES = ("outcome_columns", "covariate_columns")
-_JOINED = ("join", "on", "sheet")
-"""Options that need the whole table in memory."""
-_WHOLE = (
-    *("outcome", "covariate", "fits", "stability", "merge", "split", "include_records"),
-    *_JOINED,
+"""Options that decide on the model."""
+_OPENING = ("encoding", "separator", "sheet", "skip_rows", "header")
+_FOR_CODES = (
+    *("code_column", "union_by", "rollup", "min_records", "cumulative_frequency", "min_codes"),
+    "keep_constant",
 )
-"""Options that need all records with codes in memory."""
-
-code_option = options.in_panel("Codes")
-group_option = options.in_panel("Groups")
-editing_option = options.in_panel("Editing groups (edits apply in the order given)")
+_FOR_MEASUREMENTS = ("kind", "missing")
 
 
-def clusters(
-    context: typer.Context,
-    source: Annotated[
-        Path,
-        typer.Argument(
-            metavar="TABLE",
-            parser=options.input_path,
-            help="A CSV, TSV, Parquet, Excel or OpenDocument table with one row per record (codes "
-            "in one cell, in several columns, or as columns of 0 and 1; or measurements: numbers, "
-            "yes or no, categories) or one row per code of a record; or a folder of counts that "
-            "store_counts has written.",
-        ),
-    ],
-    groups: Annotated[
-        int | None,
-        group_option(
-            "--groups",
-            "-k",
-            metavar="N|auto",
-            parser=options.count_or_auto,
-            help="Number of groups. With auto, BIC determines it; for measurements, it does so by "
-            "default.",
-        ),
-    ] = 8,
-    flat: Annotated[
-        bool,
-        group_option("--flat", help="Find a flat list of groups (a mixture) instead of a tree."),
-    ] = False,
-    min_samples_leaf: Annotated[
-        int,
-        group_option(
-            metavar="N",
-            parser=options.count,
-            help="Minimum number of records in a group of a tree.",
-        ),
-    ] = 5,
-    outcome: Annotated[
-        list[str] | None,
-        group_option(
-            metavar="NAME",
-            help="Outcome column, or a pattern; report its rate per group. Repeatable.",
-        ),
-    ] = None,
-    covariate: Annotated[
-        list[str] | None,
-        group_option(
-            metavar="NAME",
-            help="Covariate, such as age or sex, or a pattern; describe it per group, and report "
-            "how it predicts the group. Repeatable.",
-        ),
-    ] = None,
-    fits: Annotated[
-        range | None,
-        group_option(
-            metavar="LOW-HIGH",
-            parser=options.count_range,
-            help="Compare fits with these numbers of groups, such as 2-10: log-likelihood, AIC, "
-            "BIC, entropy and smallest group; with --stability, stability as well.",
-        ),
-    ] = None,
-    stability: Annotated[
-        bool,
-        group_option(
-            "--stability", help="Report how well the groups of five overlapping samples agree."
-        ),
-    ] = False,
-    merge: Annotated[
-        list[str] | None,
-        editing_option(
-            metavar="A,B",
-            help="Merge groups; numbers are as shown without this option. Repeatable.",
-        ),
-    ] = None,
-    split: Annotated[
-        list[str] | None,
-        editing_option(
-            metavar="A|A:N",
-            help="Split a group in two or N; numbers are as shown without this option. Repeatable.",
-        ),
-    ] = None,
-    rename: options.Rename = None,
-    refine: options.Refine = True,
-    id_column: options.IdColumn = None,
-    encoding: options.Encoding = "auto",
-    separator: options.Separator = None,
-    code_column: options.CodeColumns = None,
-    union_by: options.UnionBy = None,
-    sheet: options.Sheet = None,
-    skip_rows: options.SkipRows = 0,
-    header: options.Header = None,
-    ignore: options.Ignore = None,
-    form: Annotated[
-        Form,
-        options.records_option(
-            **options.choice_of(Form),
-            help="Whether the table contains codes or measurements; auto judges by its columns.",
-        ),
-    ] = "auto",
-    kind: options.Kinds = None,
-    missing: options.Missing = None,
-    join: Annotated[
-        list[Path] | None,
-        options.records_option(
-            metavar="FILE",
-            parser=options.input_path,
-            help="Another table with outcomes of the same records. Repeatable.",
-        ),
-    ] = None,
-    on: Annotated[
-        list[str] | None,
-        options.records_option(
-            metavar="COLUMN",
-            help="Column by which to join a table, or LEFT=RIGHT if it has two names. Repeatable.",
-            show_default="the only column in both tables",
-        ),
-    ] = None,
-    empty: Annotated[
-        Empty,
-        options.records_option(
-            **options.choice_of(Empty),
-            help="Meaning of empty cells in columns of 0 and 1: missing (unknown), or zero (no).",
-        ),
-    ] = "missing",
-    rollup: Annotated[
-        str | None,
-        code_option(
-            metavar="icd9|icd10|FILE",
-            help="Roll codes up to their first three characters, or to the groups in a table with "
-            "columns code and group.",
-        ),
-    ] = None,
-    names: Annotated[
-        list[str] | None,
-        code_option(
-            metavar="FILE|icd9|icd10|none",
-            help="Names of codes: a table with columns code and name, or the titles of ICD. Or "
-            "names of groups: columns number and name. May be given once for each.",
-            show_default="titles of ICD if the codes are clearly diagnoses",
-        ),
-    ] = None,
-    min_records: Annotated[
-        int | None,
-        code_option(
-            metavar="N",
-            parser=options.count,
-            help="Drop codes that occur in fewer than N records.",
-            show_default="5, or 2 below 1,000 records",
-        ),
-    ] = None,
-    cumulative_frequency: Annotated[
-        float | None,
-        code_option(
-            metavar="FRACTION",
-            parser=options.fraction,
-            help="Keep only the most frequent codes that make up this fraction of all entries.",
-            show_default="all",
-        ),
-    ] = None,
-    min_codes: Annotated[
-        int | None,
-        code_option(
-            metavar="N",
-            parser=options.whole_number,
-            help="Fit only records with at least N codes; assign the others afterwards.",
-            show_default="1; 0 for columns of yes and no",
-        ),
-    ] = None,
-    keep_constant: Annotated[
-        bool, code_option("--keep-constant", help="Keep codes that every record has.")
-    ] = False,
-    memory: options.Memory = None,
-    resume: options.Resume = False,
-    output: options.Output = None,
-    title: options.Title = None,
-    min_cell: Annotated[
-        int,
-        options.output_option(
-            metavar="N",
-            parser=options.count,
-            help="Suppress nonzero counts of records below N, and the cells they could be derived "
-            "from, on the screen, in the report and in --json.",
-        ),
-    ] = 5,
-    include_records: Annotated[
-        bool,
-        options.output_option(
-            "--include-records",
-            help="Show up to 2,000 individual records in the report, with their ids if they have "
-            "codes. Otherwise it contains none.",
-        ),
-    ] = False,
-    csv: Annotated[
-        Path | None,
-        options.output_option(
-            metavar="FILE.csv",
-            help="Table with the group of each record, by id. Nothing is suppressed.",
-        ),
-    ] = None,
-    table_one: Annotated[
-        Path | None,
-        options.output_option(
-            metavar="FILE",
-            help="Table one, the characteristics of each group: .csv, .xlsx or .tex. Suppressed "
-            "like the report.",
-        ),
-    ] = None,
-    fits_table: Annotated[
-        Path | None,
-        options.output_option(metavar="FILE", help="The table of --fits: .csv, .xlsx or .tex."),
-    ] = None,
-    escape_formulas: options.EscapeFormulas = False,
-    json: Annotated[
-        Path | None, options.output_option(metavar="FILE.json", help="The groups and their codes.")
-    ] = None,
-    save: Annotated[
-        Path | None,
-        options.output_option(
-            metavar="FILE.mt",
-            help="The model, for momentree assign. It contains no ids, but exact frequencies.",
-        ),
-    ] = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-) -> None:
-    """Find groups of records by codes or measurements; print a tree or, with --flat, a list.
+@dataclass(frozen=True)
+class Table:
+    """A table of records, and what the options say about its groups."""
 
-    All files are written together at the end; after an error, none is written.
+    records: Records | Measurements
+    given: GivenNames = NO_NAMES
+    edits: tuple[Edit, ...] = ()
+    title: str | None = None
+
+    @property
+    def measured(self) -> bool:
+        """Whether the records consist of measurements."""
+        return isinstance(self.records, Measurements)
+
+
+def read(run: Run, held: ExitStack) -> Table:
+    """Read a table of codes or of measurements, whichever it contains."""
+    options = run.options
+    edits = tuple(read_edits(options))
+    names_of_codes, names_of_groups = sort_names(options.names)
+    given = GivenNames.read(options.rename, names_of_groups)
+    measured = _contains_measurements(options, names_of_codes)
+    arguments = options.read_by("measurements" if measured else "records")
+    if measured:
+        arguments["kinds"] = kinds_by_column(options.kind or ())
+    elif names_of_codes is not None:
+        arguments["names"] = names_of_codes
+    if options.memory is None:
+        records = _read_table(options.source, arguments, measured=measured)
+    else:
+        records = _store_table(run, held, arguments, measured=measured)
+    return Table(records, given, edits, options.title)
+
+
+def _contains_measurements(options: Options, names_of_codes: str | None) -> bool:
+    """Return whether to read a table as measurements: by the options, or else by its columns.
+
+    Options that do not apply to what the table contains are refused.
     """
-    check_needed(context, "resume", needs="memory", code="resume_needs_memory")
-    edits = read_edits(context, {"merge": merge or (), "split": split or ()})
-    if flat and options.given(context, "min_samples_leaf"):
-        raise InvalidParameterError("applies_to_trees", parameter="min_samples_leaf")
-    check_needed(context, "include_records", needs="output", code="applies_to_report")
-    if table_one is None and fits_table is None:
-        check_needed(context, "escape_formulas", needs="csv", code="applies_to_csv")
-    if fits_table is not None:
-        check_needed(context, "fits_table", needs="fits", code="applies_to_fits")
-    mappings = [Path(name) for name in (rollup, *(names or ())) if name is not None]
-    outputs = {
-        "output": output,
-        "csv": csv,
-        "json": json,
-        "save": save,
-        "table_one": table_one,
-        "fits_table": fits_table,
-    }
-    run = Run(
-        context,
-        inputs=(source, *(join or ()), *filter(Path.is_file, mappings)),
-        outputs=outputs,
-        quiet=quiet,
-        verbose=verbose,
-        escape_formulas=escape_formulas,
-    )
-    parameters: dict[str, Any] = {"refine": "em" if refine else None}
-    if not flat:
-        # With at least 5 records in each group, a size shown as "<6" would be known to be 5.
-        raised = min_cell if min_samples_leaf == min_cell - 1 else min_samples_leaf
-        parameters["min_samples_leaf"] = raised
-    reading: dict[str, Any] = {
-        "id_column": id_column,
-        "outcome_columns": outcome or (),
-        "covariate_columns": covariate or (),
-        "ignore_columns": ignore or (),
-        "join": join or (),
-        "on": on or (),
-        "empty": empty,
-        "encoding": encoding,
-        "separator": separator,
-        "sheet": sheet,
-        "skip_rows": skip_rows,
-        "header": header,
-    }
-    with ExitStack() as held:
-        with run.stage(f"reading {source.name or source}"):
-            from momentree import readers
-            from momentree.cli._names import GivenNames, sort_names
-            from momentree.cli._reading import contains_measurements, notes_on_form, read_table
-            from momentree.cli.stored import BYTES_OF_RECORD, kept, note_fit, work_folder
-            from momentree.report.records import notes_shown
-
-            names_of_codes, names_of_groups = sort_names(names or ())
-            given = GivenNames.read(rename or (), names_of_groups)
-            measured = contains_measurements(context, source, form, names_of_codes, reading)
-            coding: dict[str, Any] = {
-                "code_columns": code_column or None,
-                "union_by": union_by,
-                "rollup": rollup,
-                "names": names_of_codes,
-                "min_records": min_records,
-                "cumulative_frequency": cumulative_frequency,
-                "min_codes": min_codes,
-                "drop_constant": not keep_constant,
-            }
-            of_kinds = {"kinds": options.kinds_by_column(kind or ()), "missing": missing or ()}
-            more = of_kinds if measured else coding
-            records: readers.Records | readers.Measurements
-            if memory is None:
-                records = read_table(source, reading, more, measured=measured)
-            else:
-                _check_in_parts(context, measured=measured)
-                work = work_folder(source, outputs)
-                held.enter_context(kept(run, work, resume=resume))
-                store: Any = readers.sample_measurements if measured else readers.store_records
-                wanted = (*_READING, *(_ROLES if measured else ()))
-                records = store(
-                    source,
-                    work.path,
-                    memory=memory,
-                    resume=resume,
-                    also={name: context.params[name] for name in _FITTING},
-                    **{name: reading[name] for name in wanted},
-                    **more,
-                )
-                if not measured:
-                    note_fit(run, len(records), memory, BYTES_OF_RECORD)
-        for note in [*notes_shown(records, min_cell), *notes_on_form(records, form)]:
-            run.note(note)
-        if isinstance(records, readers.Measurements):
-            if not records.only_numbers and options.given(context, "min_samples_leaf"):
-                raise InvalidParameterError("edits_need_a_tree", parameter="min_samples_leaf")
-            from momentree.cli._measurements import find_measured_groups
-
-            find: Any = find_measured_groups
-            groups = groups if options.given(context, "groups") else None
-        else:
-            from momentree.cli._clusters import find_groups
-
-            find = find_groups
-        result = find(
-            run,
-            records,
-            groups,
-            parameters,
-            flat=flat,
-            edits=edits,
-            given=given,
-            stability=stability,
-            candidates=fits,
-            title=title,
-            min_cell=min_cell,
-            include_records=include_records,
+    source, form = options.source, options.form
+    of_codes = options.first_given(*_FOR_CODES)
+    if of_codes is None and names_of_codes is not None:
+        of_codes = "names"
+    of_measurements = options.first_given(*_FOR_MEASUREMENTS)
+    if form != "auto":
+        measured = bool(form == "measurements")
+    elif of_codes is not None:
+        measured = False
+    else:
+        arguments = options.read_by("measurements")
+        opening = {name: arguments[name] for name in _OPENING if name in arguments}
+        if of_measurements is None and holds_steps(source, **opening):
+            raise InvalidParameterError("steps_of_sequences", path=str(source))
+        roles = ("id_column", "ignore_columns")
+        opening |= {name: arguments[name] for name in roles if name in arguments}
+        outcomes = [*(options.outcome or ()), *(options.covariate or ())]
+        measured = readers.holds_measurements(source, outcome_columns=outcomes, **opening)
+    if measured and of_codes is not None:
+        raise InvalidParameterError(
+            "applies_to_tables_of_codes", parameter=of_codes, path=str(source)
         )
-        run.finish(result)
+    if not measured and of_measurements is not None:
+        raise InvalidParameterError(
+            "applies_to_measurements", parameter=of_measurements, path=str(source)
+        )
+    return measured
 
 
-def _check_in_parts(context: typer.Context, *, measured: bool) -> None:
-    """Refuse options that need all records in memory; measurements are those of a sample."""
-    for name in _JOINED if measured else _WHOLE:
-        if options.given(context, name):
-            raise InvalidParameterError("not_with_memory", parameter=name)
-    if context.params["groups"] is None and not measured:
-        raise InvalidParameterError("auto_with_memory", parameter="groups")
+def _read_table(
+    source: Path, arguments: Mapping[str, Any], *, measured: bool
+) -> Records | Measurements:
+    if measured:
+        return readers.read_measurements(source, **arguments)
+    try:
+        return readers.read_records(source, **arguments)
+    except ReadError as error:
+        if error.code != "no_code_columns":
+            raise
+        raise ReadError("neither_codes_nor_measurements", reason=error.message) from error
+
+
+def _store_table(
+    run: Run, held: ExitStack, arguments: Mapping[str, Any], *, measured: bool
+) -> Records | Measurements:
+    """Read a table in bounded memory, with a folder on disk."""
+    options = run.options
+    check_in_parts(options, measured=measured)
+    work = work_folder(options.source, run.outputs.requested)
+    held.enter_context(kept(run, work, resume=options.resume))
+    store: Any = readers.sample_measurements if measured else readers.store_records
+    records: Records | Measurements = store(
+        options.source,
+        work.path,
+        memory=options.memory,
+        resume=options.resume,
+        also={name: options.by_name[name] for name in _FITTING},
+        **arguments,
+    )
+    if not measured:
+        note_fit(run, len(records), options.memory, BYTES_OF_RECORD)
+    return records
+
+
+def _notes(table: Table, options: Options) -> Iterable[Message]:
+    """Return notes on reading, and one if a table of measurements may rather be one of codes."""
+    yield from notes_shown(table.records, options.min_cell)
+    if options.form == "auto" and isinstance(table.records, Measurements):
+        kinds = list(table.records.kinds.values())
+        if 2 * kinds.count("yes_no") > len(kinds):
+            yield Message("may_be_codes", n_columns=kinds.count("yes_no"))
+
+
+def proceed(run: Run, table: Table) -> None:
+    """Find groups, and write the results."""
+    for note in _notes(table, run.options):
+        run.note(note)
+    perform(TASK, run, table)
+
+
+def _fit(run: Run, table: Table) -> Fit:
+    """Find groups of records, edit and name them, and measure how good they are."""
+    options, records = run.options, table.records
+    n_groups = options.groups
+    if isinstance(records, Measurements):
+        n_groups = n_groups if "groups" in options.given else None
+        _check_measured(options, records, table.edits)
+        X = as_data(records, records.enough, frame=not records.only_numbers)
+        find = partial(_find_measured, run, records, X, n_groups)
+        n_fitted = int(records.enough.sum())
+    else:
+        X = records.fitted
+        find = partial(_find_by_codes, run, records, X, n_groups)
+        n_fitted = X.shape[0]
+    _check(records, n_groups, n_fitted, Disclosure(options.min_cell))
+    start = time.perf_counter()
+    with run.stage("finding groups"):
+        found, remarks, took = find()
+        note_number(run, found, n_groups, "groups")
+        edited = table.given.apply(apply_edits(run, found, X, table.edits, options.min_cell))
+    if table.edits:
+        took = time.perf_counter() - start
+    quality = _quality(run, table, found, edited, X)
+    return Fit(edited, took, remarks, {"quality": quality, "n_groups": n_groups, "X": X})
+
+
+def _check_measured(options: Options, table: Measurements, edits: Sequence[Edit]) -> None:
+    """Refuse options of trees for lists, and those of lists for trees."""
+    is_tree = table.only_numbers and not options.flat
+    if not table.only_numbers and "min_samples_leaf" in options.given:
+        raise InvalidParameterError("edits_need_a_tree", parameter="min_samples_leaf")
+    if edits and not is_tree:
+        raise InvalidParameterError("edits_need_a_tree", parameter=edits[0].option)
+    if options.fits is not None and is_tree:
+        raise InvalidParameterError("fits_need_flat", parameter="fits")
+
+
+def _check(
+    records: Records | Measurements, n_groups: int | None, n_fitted: int, disclosure: Disclosure
+) -> None:
+    """Refuse too few records, and outcomes that are names, dates or ids, before the fit."""
+    if not n_fitted:
+        raise InvalidDataError("no_record_with_enough_codes", n_records=len(records))
+    if n_fitted < (n_groups or 0):
+        raise InvalidParameterError(
+            "more_groups_than_records",
+            parameter="n_components",
+            value=n_groups,
+            n_fitted=disclosure.count(n_fitted),
+        )
+    for name, values in records.outcomes.items():
+        if reason := why_no_classes(values[records.enough]):
+            option = "covariate" if name in records.covariates else "outcome"
+            raise InvalidDataError("not_an_outcome", parameter=option, value=name, reason=reason)
+
+
+def _find_measured(
+    run: Run, table: Measurements, X: Any, n_groups: int | None
+) -> tuple[Any, tuple[Message, ...], float]:
+    start = time.perf_counter()
+    arguments, flat = _estimator_arguments(run.options), run.options.flat
+    found, remarks = find_mixture_or_tree(run, table, X, n_groups, arguments, flat=flat)
+    return found, tuple(remarks), time.perf_counter() - start
+
+
+def _find_by_codes(
+    run: Run, records: Records, X: Any, n_groups: int | None
+) -> tuple[Any, tuple[Message, ...], float]:
+    """Grow a tree by codes, or fit a mixture; BIC chooses the number of groups if it is None."""
+    arguments, remarks = _estimator_arguments(run.options), list[Message]()
+
+    def fit() -> Any:
+        if not run.options.flat:
+            tree = ClusterTree(n_groups, data="binary", **arguments)
+            return tree.fit(X, feature_names=records.codes)
+        if n_groups is not None:
+            mixture = models.BernoulliMixture(n_groups, **arguments)
+            return mixture.fit(X, feature_names=records.codes)
+        best, bics = models.lowest_bic(
+            models.BernoulliMixture(**arguments),
+            X,
+            progress=lambda k: run.update(f"finding groups: trying {k}"),
+            feature_names=records.codes,
+        )
+        remarks.append(Message("n_groups_chosen", most=len(bics)))
+        return best
+
+    with warnings.catch_warnings():
+        # A note already reports if there are fewer groups.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found, took = fit_once(records, fit)
+    return found, tuple(remarks), took
+
+
+def _estimator_arguments(options: Options) -> dict[str, Any]:
+    arguments = options.fitted_by("refine")
+    if not options.flat:
+        size, min_cell = options.min_samples_leaf, options.min_cell
+        # With at least 5 records in each group, a size shown as "<6" would be known to be 5.
+        arguments["min_samples_leaf"] = min_cell if size == min_cell - 1 else size
+    return arguments
+
+
+def _quality(run: Run, table: Table, found: Any, edited: Any, X: Any) -> dict[str, Any]:
+    """Measure stability, fits with other numbers of groups, and the prediction of outcomes."""
+    options, quality = run.options, dict[str, Any]()
+    ignored = Warning if table.measured else ConvergenceWarning
+    if options.stability:
+        with run.stage("measuring stability"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", ignored)
+            quality["stability"] = metrics.stability_score(clone(found), X)
+    if options.fits is not None:
+        with run.stage("comparing numbers of groups"), warnings.catch_warnings():
+            if table.measured:
+                warnings.simplefilter("ignore")
+            quality["fits"] = models.compare_fits(
+                clone(found),
+                X,
+                options.fits,
+                stability=REPEATS if options.stability else 0,
+                progress=lambda k: run.update(f"comparing numbers of groups: fitting {k}"),
+            )
+    if table.records.outcomes:
+        with run.stage("measuring how well groups predict outcomes"):
+            quality["predictive_power"] = _predictive_power(table.records, edited.labels_)
+    return quality
+
+
+def _predictive_power(records: Records | Measurements, labels: Any) -> dict[str, Any]:
+    """Measure how well groups predict each outcome; empty for an outcome with a rare class."""
+    powers: dict[str, Any] = {}
+    for name, values in records.outcomes.items():
+        known = values[records.enough]
+        if name in records.covariates or outcome_numbers(known, len(known)) is not None:
+            continue  # the report shows means, and how covariates predict the group
+        powers[name] = {}  # a note would disclose that a class is rare
+        with suppress(InvalidDataError):
+            powers[name] = metrics.predictive_accuracy(labels, known)
+    return powers
+
+
+def _summarize(run: Run, table: Table, fit: Fit) -> tuple[dict[str, Any], list[str]]:
+    options, records = run.options, table.records
+    by_hand = {
+        "edited by hand": ", ".join(map(str, table.edits)) or None,
+        "named by hand": str(table.given) or None,
+    }
+    shown: dict[str, Any] = {
+        "quality": fit.more["quality"],
+        "min_cell": options.min_cell,
+        "include_records": options.include_records,
+        "title": table.title,
+    }
+    with run.stage("summarizing"):
+        if isinstance(records, Measurements):
+            kinds = [f"{n} ({k.replace('_', '/')})" for n, k in records.kinds.items()]
+            made = made_with(records.name, fit.took, columns=", ".join(kinds), **by_hand)
+            proba = fit.model.predict_proba(fit.more["X"])
+            summary = report.summarize_measurements(
+                fit.model, records, proba=proba, made_with=made, **shown
+            )
+        else:
+            settings = {
+                "form": records.form,
+                "records joined by": records.coder.union_by,
+                "codes rolled up by": records.coder.rollup,
+            }
+            made = made_with(records.name, fit.took, **settings, **by_hand)
+            summary = report.summarize_records(fit.model, records, made_with=made, **shown)
+    remarks = list(fit.remarks)
+    n_groups = fit.more["n_groups"]
+    unsplit = not options.flat or (table.measured and n_groups is None)
+    if summary["n_leaves"] == 1 and unsplit:
+        remarks.append(Message("not_split", reason=why_one(fit.model, n_groups)))
+    return summary, list(map(run.words, remarks))
+
+
+def _write(
+    run: Run, table: Table, fit: Fit, summary: dict[str, Any], remarks: list[str]
+) -> Writers:
+    records, escape = table.records, run.options.escape_formulas
+    names = long_names(summary)
+    config: dict[str, Any] = {**records.coder.to_dict(), GROUP_NAMES: names}
+    if not isinstance(records, Measurements):
+        # The command assigns records by the published counts, exactly as the page does.
+        config[ASSIGNMENT] = {**summary["scoring"], "codes": summary["codes"]["code"]}
+
+    def write_csv(path: Path) -> None:
+        if isinstance(records, Measurements):
+            rows = _table_of_measured(run, records, fit.model, names)
+        else:
+            rows = _table_of_codes(records, fit.model, names, config[ASSIGNMENT])
+        rows.write(path, escape_formulas=escape)
+
+    return {
+        "csv": write_csv,
+        "json": lambda path: write_json(path, "clusters", groups_content(summary, remarks)),
+        "table_one": lambda path: write_frame(report.table_one(summary), path, escape),
+        "fits_table": lambda path: write_frame(report.fits_table(summary), path, escape),
+        "save": lambda path: fit.model.save(path, vectorizer_config=config),
+    }
+
+
+def _table_of_codes(
+    records: Records, estimator: Any, names: Sequence[str], scoring: Mapping[str, Any]
+) -> CsvTable:
+    """Return the group of every record; those with too few codes for the fit may have none."""
+    start = 0
+
+    def part(X: Any) -> CsvTable:
+        nonlocal start
+        rows = slice(start, start := start + X.shape[0])
+        labels, proba = np.array(estimator.predict(X)), np.array(estimator.predict_proba(X))
+        enough, reasons = records.enough[rows], [""] * len(labels)
+        short = np.flatnonzero(~enough)
+        if len(short):
+            codes = records.codes.tolist()
+            assigned = RecordAssigner.of(scoring, codes, len(names)).assign(X[short])
+            labels[short], proba[short] = assigned.labels, assigned.proba
+            for i, reason in zip(short.tolist(), assigned.reasons, strict=True):
+                reasons[i] = reason
+        table = assignments(
+            "group", names, labels, proba, every=False, undecided=reasons, id=records.ids[rows]
+        )
+        n_codes = (X == 1).sum(axis=1).tolist()  # missing values are not codes
+        return table.with_columns(n_codes=n_codes, fitted=_yes_no(enough))
+
+    parts = map(part, records.blocks())
+    first = next(parts)
+    return replace(first, more=chain.from_iterable(table.rows for table in parts))
+
+
+def _table_of_measured(
+    run: Run, table: Measurements, estimator: Any, names: Sequence[str]
+) -> CsvTable:
+    """Return the group of every record, made as it is written; some may have none."""
+    n_unknown = 0
+
+    def part(records: Measurements, fitted: NDArray[np.bool_]) -> CsvTable:
+        nonlocal n_unknown
+        labels, proba, complete = predicted(estimator, records, len(names))
+        n_unknown += sum(
+            note.values["n_entries"] for note in records.notes if note.code == "unknown_categories"
+        )
+        rows = assignments(
+            "group",
+            names,
+            labels,
+            proba,
+            every=False,
+            undecided=reasons_for_none(records, complete),
+            id=records.ids,
+        )
+        return rows.with_columns(fitted=_yes_no(fitted & records.enough))
+
+    def more() -> Iterator[Sequence[object]]:
+        for block in blocks:
+            yield from part(*block).rows
+        if n_unknown and isinstance(table, SampledMeasurements):
+            run.note(Message("unknown_categories", n_entries=n_unknown))
+
+    blocks = table.blocks()
+    return replace(part(*next(blocks)), more=more())
+
+
+def reasons_for_none(table: Measurements, complete: NDArray[np.bool_]) -> list[str]:
+    """Return why each record of measurements has no group, or "" if it has one."""
+    reasons: list[str] = np.where(
+        complete, "", np.where(table.enough, INCOMPLETE, NO_VALUES)
+    ).tolist()
+    return reasons
+
+
+def _yes_no(values: Iterable[Any]) -> list[str]:
+    return ["yes" if value else "no" for value in values]
+
+
+TASK = Task(_fit, _summarize, _write)

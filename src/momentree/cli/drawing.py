@@ -11,18 +11,9 @@ from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from momentree.cli._feature_tables import draw_features
-from momentree.cli._group_tables import (
-    describe_quality,
-    draw_codes,
-    draw_fits,
-    draw_outcomes,
-    tight_percent,
-)
+import momentree.cli.drawing_details as details
 from momentree.cli._nodes import EIGHTHS, Column, Node, cut, draw_nodes, listed
-from momentree.cli._state_tables import draw_states
-from momentree.cli.progress import seconds
-from momentree.cli.screen import CONTROL, one_line
+from momentree.cli.screen import CONTROL, one_line, seconds
 from momentree.messages import Message
 
 _INTERVALS_FROM, _LABELS_FROM = 80, 90
@@ -59,11 +50,11 @@ def draw(
     parts: list[RenderableType] = [_heading(summary, kind, took), ""]
     lines: list[str]
     if kind == "sequences":
-        parts += draw_states(summary, console)
+        parts += details.draw_states(summary, console)
         lines = list(remarks)
     elif kind in ("records", "measurements"):
         parts += _draw_groups(summary, console)
-        lines = [*describe_quality(summary), *remarks]
+        lines = [*details.describe_quality(summary), *remarks]
     else:
         parts.append(_draw_topics(summary, console))
         lines = [*_counted(summary), *_agreement(summary), *remarks]
@@ -125,7 +116,7 @@ def _draw_topics(summary: Mapping[str, Any], console: Console) -> RenderableType
     rows = "passages" if "passages_of" in summary else "docs"
     before = [
         Column(rows, [f"{node['n_samples']:,}" for node in nodes]),
-        Column("share", [tight_percent(node["share"]) for node in nodes]),
+        Column("share", [details.tight_percent(node["share"]) for node in nodes]),
     ]
     after = []
     if summary["labels"] and console.width >= _LABELS_FROM:
@@ -174,7 +165,7 @@ def _draw_groups(summary: Mapping[str, Any], console: Console) -> list[Renderabl
     words = [[" · ".join(node["name_parts"])] for node in nodes]
     before = [
         Column("records", [node["size"] for node in nodes]),
-        Column("share", [tight_percent(node["share"]) for node in nodes]),
+        Column("share", [details.tight_percent(node["share"]) for node in nodes]),
     ]
     if console.width >= _INTERVALS_FROM:
         intervals = [_interval(node["share_interval"]) for node in nodes]
@@ -183,14 +174,14 @@ def _draw_groups(summary: Mapping[str, Any], console: Console) -> list[Renderabl
     return [
         tree,
         "",
-        *(draw_features if "features" in summary else draw_codes)(summary, console),
-        *draw_outcomes(summary, console),
-        *draw_fits(summary),
+        *(details.draw_features if "features" in summary else details.draw_codes)(summary, console),
+        *details.draw_outcomes(summary, console),
+        *details.draw_fits(summary),
     ]
 
 
 def _interval(interval: Sequence[float] | None) -> str:
     if interval is None:
         return ""
-    low, high = map(tight_percent, interval)
+    low, high = map(details.tight_percent, interval)
     return f"{low.removesuffix('%')}–{high}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import warnings
 from collections.abc import Iterator
@@ -14,37 +15,57 @@ from typing import Any, NoReturn, TextIO
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from momentree.cli._words import audience_of
+from momentree.cli.option_table import SHORT_HELP, options_of, usual_options
 from momentree.cli.screen import BROKEN_PIPE, GENERAL_ERROR, one_line, prepare_screen, say
 from momentree.exceptions import MomentreeError, MomentreeWarning
-from momentree.messages import Audience, Message, in_words
+from momentree.messages import PYTHON, Audience, Message, in_words
+from momentree.messages.catalogue.report import PLAIN
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 ORDER = "momentree.order"
 """Key in the context of a command for the names of its options, in the order given."""
 _ALL = "momentree.all"
 """Key for whether the help shows all options."""
-
-USUAL = {
-    "topics": (
-        *("n_topics", "flat", "model", "text_column", "label_column", "id_column", "language"),
-        *("stop_words", "order", "memory", "rename", "output", "csv", "json", "save"),
-    ),
-    "clusters": (
-        *("groups", "flat", "outcome", "stability", "id_column", "code_column", "ignore", "rollup"),
-        *("rename", "min_cell", "output", "csv", "table_one", "json", "save"),
-    ),
-    "sequences": (
-        *("states", "id_column", "time_column", "code_column", "rename", "min_cell", "output"),
-        *("csv", "json", "save"),
-    ),
-    "assign": ("id_column", "text_column", "code_column", "complete", "csv"),
-}
+USUAL = {command: usual_options(command) for command in SHORT_HELP}
 """Options that ``--help`` shows; ``--help-all`` shows all, as do commands with few of them."""
 
+_SAMPLES = {
+    "clusters": "record",
+    "merge": "row",
+    "moments": "row",
+    "sequences": "step",
+    "topics": "document",
+}
+# For these, name the option that sets the limit.
+_LIMITS = ("max_depth_reached", "max_leaf_nodes_reached")
+_WORDS = {code: PLAIN[code] for code in PLAIN if code not in _LIMITS}
 _LONG = re.compile(r"\S{500,}")
 """What was given without a blank is repeated only in part."""
-_OUT_OF_MEMORY = {"topics": "out_of_memory_words", "clusters": "out_of_memory_codes"}
+_OUT_OF_MEMORY = {
+    "topics": Message("out_of_memory_words"),
+    "clusters": Message("out_of_memory_codes"),
+}
+
+
+def audience_of(command: str) -> Audience:
+    """Return the audience of a command: the user who typed its options, not parameters."""
+    options = options_of(command)
+
+    def as_option(name: str, text: str | None, value: Any) -> str:
+        for option in options:
+            flag = option.flag_for(name)
+            if flag is None:
+                continue
+            if switch := option.switch_for(value):
+                return switch
+            if text is None:
+                return flag
+            if isinstance(value, str) and value != text:  # not text of the template
+                return f"{flag} {shlex.quote(value)}"
+            return f"{flag} {'none' if value is None else text}"
+        return PYTHON.parameter(name, text, value)
+
+    return Audience(as_option, _WORDS, _SAMPLES.get(command, PYTHON.sample))
 
 
 def prepare_process() -> None:
@@ -96,7 +117,7 @@ class Command(TyperCommand):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print help on the usual options or, if asked, on all."""
-        usual, whole = USUAL.get(str(self.name)), self.help or ""
+        usual, whole = USUAL.get(self.name or ""), self.help or ""
         options = [option for option in self.params if isinstance(option, TyperOption)]
         if usual and not ctx.meta.get(_ALL):
             for option in options:
@@ -113,7 +134,7 @@ class Command(TyperCommand):
         Exit with status 2 for bad input, files that cannot be read or written, or lack of memory,
         130 for Ctrl-C, and 141, without a message, if the reader closed the pipe.
         """
-        audience = audience_of(self)
+        audience = audience_of(self.name or "")
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = _shower(audience)
@@ -126,8 +147,8 @@ class Command(TyperCommand):
             what = error.strerror or error
             _fail(f"{what}: {error.filename}" if error.filename else what)
         except MemoryError:
-            code = _OUT_OF_MEMORY.get(str(self.name), "out_of_memory")
-            _fail(in_words(Message(code), audience))
+            problem = _OUT_OF_MEMORY.get(self.name or "", Message("out_of_memory"))
+            _fail(in_words(problem, audience))
         except KeyboardInterrupt:
             say("momentree: interrupted")
             raise typer.Exit(INTERRUPTED) from None

@@ -1,273 +1,196 @@
-"""``momentree moments`` and ``momentree merge``: sites answer questions, and a model is fitted."""
+"""``momentree moments``: answer a question about a table with sums over its rows."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
-import typer
+import numpy as np
+import scipy.sparse as sp
 
-import momentree.cli._options as options
+from momentree import backends, readers
+from momentree._files import read_file
+from momentree.backends import DESCRIBE, read_question
 from momentree.cli._run import Run
-from momentree.core.choices import Empty
-from momentree.exceptions import InvalidParameterError
+from momentree.cli.options import Options
+from momentree.cli.screen import show
+from momentree.exceptions import ReadError
+from momentree.messages import Message
 
-MOMENTS_EXAMPLES = """
-[bold]Examples[/bold]
-
-Each hospital, first round: how many visits it has, and which codes\n
-  momentree moments visits.csv --code-column 'DX*' --rollup icd9 --save north1.mom
-
-Whoever merges the files sends back a question, and each hospital answers it\n
-  momentree moments visits.csv --code-column 'DX*' --rollup icd9 --round r2.mom --save north2.mom
-
-Documents, with a list of words that all sites share\n
-  momentree moments letters/ --vocabulary words.txt --save archive1.mom
-"""
-MERGE_EXAMPLES = """
-[bold]Examples[/bold]
-
-The question of the second round of three hospitals\n
-  momentree merge north1.mom south1.mom west1.mom --components 6 --next r2.mom
-
-All answers so far: write the next question, or the model once no question is left\n
-  momentree merge north*.mom south*.mom west*.mom --components 6 --next r3.mom --fit groups.mt
-
-A tree instead of a flat list\n
-  momentree merge north*.mom south*.mom west*.mom --leaves 6 --next r3.mom --fit tree.mt
-"""
-
-Model = Literal["auto", "single-topic", "lda", "poisson", "bernoulli"]
-Table = Annotated[
-    Path,
-    typer.Argument(
-        metavar="TABLE",
-        parser=options.input_path,
-        help="A table of coded records as for momentree clusters, or documents or word counts "
-        "as for momentree topics.",
-    ),
-]
-Answer = Annotated[
-    Path,
-    options.output_option(
-        metavar="FILE.mom",
-        help="The answer, to send to whoever merges it. No row can be read from one file, but "
-        "the difference of two files of one site reveals the rows in which they differ.",
-    ),
-]
-QuestionFile = Annotated[
-    Path | None,
-    options.fitting_option(
-        "--round",
-        metavar="FILE.mom",
-        parser=options.input_path,
-        help="Answer the question of this round, a file written by momentree merge --next.",
-        show_default="the first round",
-    ),
-]
-ModelName = Annotated[
-    Model,
-    options.fitting_option(
-        **options.choice_of(Model),
-        help="The model of the rows. auto is bernoulli for tables of codes, and single-topic for "
-        "folders, texts and counts. A table with a column of texts needs single-topic or lda.",
-    ),
-]
-MinCell = Annotated[
-    int,
-    options.output_option(
-        metavar="N",
-        parser=options.count,
-        help="Treat columns that occur in fewer than N rows of this table as absent, and pairs of "
-        "columns and groups of rows likewise; they may be frequent elsewhere, which the result "
-        "then lacks.",
-    ),
-]
-Vocabulary = Annotated[
-    Path | None,
-    options.text_option(
-        metavar="FILE",
-        parser=options.input_path,
-        help="List of the words to count, one per line, the same at all sites; or the words of "
-        "a matrix of counts, in column order.",
-    ),
-]
-EmptyCells = Annotated[
-    Empty,
-    options.records_option(
-        **options.choice_of(Empty),
-        help="Meaning of empty cells in columns of 0 and 1: missing (unknown), or zero (no). "
-        "Sums over sites require complete records.",
-    ),
-]
-Rollup = Annotated[
-    str | None,
-    options.records_option(
-        metavar="icd9|icd10|FILE",
-        help="Roll codes up to their first three characters, or to the groups in a table with "
-        "columns code and group.",
-    ),
-]
+_TEXT_SUFFIXES = (".txt", ".jsonl", ".ndjson", ".mbox", ".html", ".htm", ".pdf", ".docx")
 
 
-def moments(
-    context: typer.Context,
-    source: Table,
-    save: Answer,
-    question: QuestionFile = None,
-    model: ModelName = "auto",
-    min_cell: MinCell = 5,
-    id_column: options.IdColumn = None,
-    encoding: options.Encoding = "auto",
-    separator: options.Separator = None,
-    sheet: options.Sheet = None,
-    skip_rows: options.SkipRows = 0,
-    header: options.Header = None,
-    text_column: options.TextColumn = None,
-    vocabulary: Vocabulary = None,
-    code_column: options.CodeColumns = None,
-    union_by: options.UnionBy = None,
-    ignore: options.Ignore = None,
-    empty: EmptyCells = "missing",
-    rollup: Rollup = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-) -> None:
-    """Answer a question about a table with sums over its rows, to merge with those of other sites.
+@dataclass(frozen=True)
+class Question:
+    """The question of a round, and what the sites said of their tables in the first."""
 
-    The file contains sums, and no row. Sites that may share sums but no rows send such files to
-    momentree merge, which returns the question of the next round, or a model.
-    """
-    if question is not None and options.given(context, "model"):
-        raise InvalidParameterError("model_of_round", parameter="model")
-    run = Run(
-        context,
-        inputs=(source, question, vocabulary),
-        outputs={"save": save},
-        suffixes={"save": ".mom"},
-        quiet=quiet,
-        verbose=verbose,
+    content: bytes
+    number: int
+    columns: list[str]
+    model: str
+    options: dict[str, Any]
+
+    @classmethod
+    def load(cls, path: Path) -> Question:
+        """Load a question from a file."""
+        content = read_file(path)
+        try:
+            asked = read_question(content)
+        except ReadError as error:
+            if error.code == "not_a_question_of_sites":
+                raise ReadError("not_a_question", path=str(path)) from error
+            raise ReadError("damaged_state", path=str(path), error=error.message) from error
+        about = {"model": "bernoulli", "options": {}, **dict(*asked.get("about", []))}
+        columns = asked.get("columns") or []
+        return cls(content, asked["round"], columns, about["model"], about["options"])
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of a table."""
+
+    X: Any
+    columns: list[str]
+    names_columns: bool
+    """Whether the columns are those that were found in the table."""
+    about: dict[str, Any]
+
+
+def read(run: Run, _held: ExitStack) -> tuple[Table, Question | None]:
+    """Read a question, if there is one, and the rows of a table for its model."""
+    options = run.options
+    question = None if options.question is None else Question.load(options.question)
+    model = _model_of(options) if question is None else question.model
+    if model == "bernoulli":
+        arguments = options.read_by("records")
+        data: Any = readers.read_records(
+            options.source, **arguments, min_records=1, drop_constant=False
+        )
+        columns, X = data.codes, sp.csr_array(data.X)[data.enough.nonzero()[0]]
+        reader: dict[str, Any] | None = data.coder.to_dict()
+        if n_cells := int(np.isnan(X.data).sum()):
+            raise ReadError("incomplete_for_moments", n_cells=n_cells)
+    else:
+        data = _read_corpus(options)
+        columns, X = data.vocabulary, data.X
+        reader = None if data.vectorizer is None else data.vectorizer.to_dict()
+    for note in data.notes:
+        run.note(note)
+    defining = _options_of(reader)
+    about = {"model": model, "reader": reader, "options": defining}
+    names = [str(name) for name in columns]
+    if question is not None:
+        note_differences(run, [defining, question.options])
+        n_others = len(set(names).difference(question.columns))
+        if n_others == len(names):
+            raise ReadError("no_column_in_common", n_columns=n_others)
+        if n_others:
+            run.note(Message("columns_left_out", n_columns=n_others))
+    return Table(X, names, options.vocabulary is None, about), question
+
+
+def _model_of(options: Options) -> str:
+    """Return the model of the first round."""
+    source = options.source
+    if options.model != "auto":
+        return str(options.model)
+    documents = source.is_dir() or readers.holds_counts(source) or bool(options.text_column)
+    documents = documents or source.suffix.lower() in _TEXT_SUFFIXES
+    return "single-topic" if documents else "bernoulli"
+
+
+def _read_corpus(options: Options) -> Any:
+    source, vocabulary = options.source, options.vocabulary
+    counts = readers.holds_counts(source)
+    more = {} if counts else {**options.read_by("documents"), "passages": None}
+    corpus = readers.read_corpus(
+        source,
+        min_df=1,
+        max_df=1.0,
+        max_features=None,
+        unique=False,
+        vocabulary=vocabulary if counts else None,
+        **more,
     )
-    reading: dict[str, Any] = {
-        "id_column": id_column,
-        "encoding": encoding,
-        "separator": separator,
-        "sheet": sheet,
-        "skip_rows": skip_rows,
-        "header": header,
+    if vocabulary is None or counts:
+        return corpus
+    try:
+        lines = read_file(vocabulary).decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise ReadError("words_not_utf8", path=str(vocabulary)) from error
+    words = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
+    return readers.align_columns(corpus, words)
+
+
+def _options_of(reader: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the options that decide what a record or a code is."""
+    if reader is None or "rollup" not in reader:
+        return {}
+    return {
+        "--rollup": [reader["rollup"], reader.get("mapping")],
+        "--union-by": reader.get("union_by") is None,
     }
-    of_codes: dict[str, Any] = {
-        "code_columns": code_column or None,
-        "union_by": union_by,
-        "ignore_columns": ignore or (),
-        "empty": empty,
-        "rollup": rollup,
-    }
-    of_texts = {"text_column": text_column, "vocabulary": vocabulary}
-    with run.stage(f"reading {source.name or source}"):
-        from momentree.cli._moments import Question, answer, read_table
-
-        asked = None if question is None else Question.load(question)
-        table = read_table(run, source, asked, model, reading, of_codes, of_texts)
-    answer(run, table, asked, min_cell)
 
 
-Answers = Annotated[
-    list[Path],
-    typer.Argument(
-        metavar="FILE.mom...",
-        parser=options.input_path,
-        help="The files of all sites in all rounds so far, written by momentree moments.",
-    ),
-]
-Components = Annotated[
-    int | None,
-    options.fitting_option(
-        "--components",
-        "-k",
-        metavar="K",
-        parser=options.count,
-        help="Fit a flat list of K components.",
-    ),
-]
-Leaves = Annotated[
-    int | None,
-    options.fitting_option(
-        metavar="K", parser=options.count, help="Grow a tree of K leaves instead of a flat list."
-    ),
-]
-Steps = Annotated[
-    int | None,
-    options.fitting_option(
-        metavar="N",
-        parser=options.whole_number,
-        help="Number of steps of EM of a flat list, at most; 0 estimates it by moments alone, in "
-        "fewer rounds.",
-        show_default="until EM converges",
-    ),
-]
-Next = Annotated[
-    Path | None,
-    options.output_option(
-        "--next",
-        metavar="FILE.mom",
-        help="The question of the next round, for momentree moments --round at each site.",
-    ),
-]
-Fit = Annotated[
-    Path | None,
-    options.output_option(
-        metavar="FILE.mt",
-        help="The model, for momentree assign. With --next, it is written once no question is "
-        "left.",
-    ),
-]
-Merged = Annotated[
-    Path | None,
-    options.output_option(
-        metavar="FILE.mom",
-        help="The merged sums of files of one round, to merge with further files of this round.",
-    ),
-]
+def note_differences(run: Run, given: Sequence[Mapping[str, Any]]) -> None:
+    """Note options that differ between tables, and change what a record or a code is."""
+    known = [options for options in given if options]
+    names = [
+        name for name in (known or [{}])[0] if any(o.get(name) != known[0][name] for o in known)
+    ]
+    if names:
+        run.note(Message("read_otherwise", names=names))
 
 
-def merge(
-    context: typer.Context,
-    sources: Answers,
-    components: Components = None,
-    leaves: Leaves = None,
-    steps: Steps = None,
-    next_round: Next = None,
-    fit: Fit = None,
-    save: Merged = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-) -> None:
-    """Merge the answers of several tables or sites, and continue with the next question or a model.
+def proceed(run: Run, data: tuple[Table, Question | None]) -> None:
+    """Answer a question about a table, and write the answer."""
+    table, question = data
+    min_cell = run.options.min_cell
+    # Columns that few rows have are left out if the file would name them.
+    private = table.names_columns and question is None
+    occurrences = np.bincount(table.X.indices, minlength=len(table.columns))
+    rare = (occurrences > 0) & (occurrences < min_cell)
+    if private and rare.all() and table.X.shape[0] >= min_cell:
+        raise ReadError("no_common_column", parameter="min_cell", min_cell=min_cell)
+    named = [name for name, few in zip(table.columns, rare, strict=True) if not (few and private)]
+    about = {**table.about, "reader": with_columns(table.about["reader"], named)}
+    with run.stage("adding up"):
+        site = backends.Site(
+            table.X,
+            columns=table.columns,
+            min_count=min_cell,
+            name_rare=not table.names_columns,
+            about=about,
+        )
+        state = site.state(question.content if question else DESCRIBE)
+    with run.stage("writing"):
+        run.write_files({"save": state.save})
+    if not run.quiet:
+        lines = [described(run, [state], len(site.columns), about["model"])]
+        n_columns = site.suppressed_["columns"]
+        n_others = sum(state.suppressed.values()) - state.suppressed["columns"]
+        if n_columns or n_others:
+            counts = {"n_columns": n_columns, "n_others": n_others}
+            lines.append(run.words(Message("suppressed_here", **counts, min_cell=min_cell)))
+        show("\n".join(lines) + "\n")
+    run.end()
 
-    Moments take 12 to 30 rounds, and each step of EM is one more; a tree takes about a hundred. The
-    result is that of the pooled rows, up to rounding, if no site suppressed anything.
-    """
-    fits = next_round is not None or fit is not None
-    number = components if leaves is None else leaves
-    if number is not None and not fits:
-        name = "components" if leaves is None else "leaves"
-        raise InvalidParameterError("components_of_next", parameter=name)
-    if fits and number is None:
-        raise InvalidParameterError("components_needed", parameter="components")
-    if leaves is not None and (components is not None or steps is not None):
-        name = "steps" if components is None else "components"
-        raise InvalidParameterError("flat_or_tree", parameter=name)
-    run = Run(
-        context,
-        inputs=sources,
-        outputs={"next": next_round, "fit": fit, "save": save},
-        suffixes={"next": ".mom", "fit": ".mt", "save": ".mom"},
-        quiet=quiet,
-        verbose=verbose,
-    )
-    with run.stage("merging"):
-        from momentree.cli._moments import continue_with, merged
 
-        states = merged(run, sources)
-    continue_with(run, states, components, leaves, steps)
+def with_columns(reader: dict[str, Any] | None, columns: list[str]) -> dict[str, Any] | None:
+    """Return the settings of a reader for these columns, without the names of others."""
+    if reader is not None and "codes" in reader:
+        names = {c: reader["names"][c] for c in columns if c in reader["names"]}
+        return {**reader, "codes": columns, "names": names}
+    return reader and {**reader, "vocabulary": columns}
+
+
+def described(run: Run, states: Sequence[backends.State], n_columns: int, model: str) -> str:
+    """Return a line on the answers: how many rows they are of, in which rounds."""
+    facts = {"n_all": states[0].n_rows, "n_columns": n_columns, "model": model}
+    size = sum(len(state.to_bytes()) for state in states)
+    rounds = {"first": states[0].round, "last": states[-1].round}
+    code = "state_described" if len(states) == 1 else "states_described"
+    return run.words(Message(code, **facts, **rounds, kilobytes=size / 1e3))

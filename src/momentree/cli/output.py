@@ -6,14 +6,13 @@ import os
 import shutil
 import signal
 import stat
-import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
-from momentree._files import destination, pour, scratch, staging
+from momentree._files import destination, staging
 from momentree.exceptions import MomentreeError
 from momentree.messages import Message
 
@@ -46,16 +45,14 @@ class Outputs:
         if path is None:
             return
         identities = _identities(path)
-        complaint: Message | str | None = _unreachable(path)
         target, is_stream = destination(path)
-        if complaint is None and is_stream:
+        complaint: Message | None
+        if is_stream:
             self._streams.add(option)
             complaint = None if os.access(path, os.W_OK) else Message("no_permission")
         else:
-            taken = [self._taken[key] for key in identities if key in self._taken]
-            complaint = complaint or _complaint(path, target, suffixes)
-            if complaint is None and taken:
-                complaint = taken[0]
+            taken = (self._taken[key] for key in identities if key in self._taken)
+            complaint = _complaint(path, target, suffixes) or next(taken, None)
         if complaint is not None:
             raise _cannot_write(option, path, complaint)
         self._taken |= dict.fromkeys(identities, Message("same_as_output", parameter=option))
@@ -67,8 +64,13 @@ class Outputs:
         return option in self._targets
 
     @property
+    def requested(self) -> list[Path]:
+        """The files as the user named them, in the order of the options."""
+        return list(self._shown.values())
+
+    @property
     def paths(self) -> list[Path]:
-        """The targets that were written, as the user named them, in the order of the options."""
+        """The files that were written."""
         return [path for option, path in self._shown.items() if option in self._written]
 
     @contextmanager
@@ -78,30 +80,33 @@ class Outputs:
         The function accepts an option and a function that writes to a given path. It does nothing
         if the option was not used.
         """
-        folders: dict[Path, Path] = {}
+        folders: dict[Path | None, Path] = {}
         staged: dict[str, Path] = {}
 
         def write(option: str, fill: Callable[[Path], object]) -> None:
             if option not in self._targets:
                 return
             target = self._targets[option]
-            is_stream = option in self._streams
-            with self._naming(option), scratch() if is_stream else nullcontext():
-                beside = Path(tempfile.gettempdir()) if is_stream else target.parent
+            beside = None if option in self._streams else target.parent
+            with self._naming(option):
                 if beside not in folders:
                     folders[beside] = stack.enter_context(staging(beside))
                 staged[option] = folders[beside] / f"{len(staged)}{target.suffix}"
                 fill(staged[option])
                 self._written.add(option)
-                if not is_stream:
+                if option not in self._streams:
                     _settle(staged[option], target)
 
         stack = ExitStack()
         try:
             yield write
             for option in self._streams & staged.keys():
-                with self._naming(option):
-                    pour(staged.pop(option), self._targets[option])
+                with (
+                    self._naming(option),
+                    staged.pop(option).open("rb") as source,
+                    self._targets[option].open("wb") as stream,
+                ):
+                    shutil.copyfileobj(source, stream)
             with _signals_held():
                 self._put_in_place(staged)
         finally:
@@ -110,12 +115,13 @@ class Outputs:
 
     def _put_in_place(self, staged: Mapping[str, Path]) -> None:
         """Move all staged files over their targets; after an error, restore all targets."""
-        kept: dict[str, Path] = {}
-        for option, temporary in staged.items():
-            if self._targets[option].exists() and len(staged) > 1:
-                with self._naming(option):
-                    kept[option] = _keep(self._targets[option], temporary)
+        old: dict[str, Path] = {}
         moved: list[str] = []
+        for option, temporary in staged.items():
+            if len(staged) > 1 and self._targets[option].exists():
+                old[option] = temporary.with_name(f"old-{temporary.name}")
+                with self._naming(option):
+                    _back_up(self._targets[option], old[option])
         try:
             for option, temporary in staged.items():
                 with self._naming(option):
@@ -123,8 +129,8 @@ class Outputs:
                 moved.append(option)
         except BaseException:
             for option in moved:
-                if option in kept:
-                    kept[option].replace(self._targets[option])
+                if option in old:
+                    old[option].replace(self._targets[option])
                 else:
                     self._targets[option].unlink()
             raise
@@ -152,17 +158,6 @@ def _identities(path: Path) -> list[object]:
         status = path.stat()
         identities.append((status.st_dev, status.st_ino))
     return identities
-
-
-def _unreachable(path: Path) -> str | None:
-    """Return why a path cannot be followed, such as a loop of links, or None."""
-    try:
-        path.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        return error.strerror or str(error)
-    return None
 
 
 def _complaint(path: Path, target: Path, suffixes: tuple[str, ...]) -> Message | None:
@@ -200,14 +195,11 @@ def _settle(temporary: Path, target: Path) -> None:
         temporary.chmod(mode)
 
 
-def _keep(target: Path, temporary: Path) -> Path:
-    """Back up the file that is about to be replaced, next to its replacement."""
-    kept = temporary.with_name(f"old-{temporary.name}")
+def _back_up(target: Path, copy: Path) -> None:
     try:
-        os.link(target, kept)
+        os.link(target, copy)
     except OSError:  # a disk without links, or another user's file
-        shutil.copy2(target, kept)
-    return kept
+        shutil.copy2(target, copy)
 
 
 @contextmanager

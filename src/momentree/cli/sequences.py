@@ -2,211 +2,186 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
+import numpy as np
+import pandas as pd
 
-import momentree.cli._options as options
-from momentree.cli._run import Run, check_needed
+from momentree import models, readers, report
+from momentree.cli._run import Fit, Run, Task, Writers, made_with, perform
+from momentree.cli.by_hand import GivenNames, sort_names
+from momentree.cli.content import long_names, states_content
+from momentree.cli.tables import CsvTable, decimals, write_frame, write_json
+from momentree.exceptions import InvalidDataError
+from momentree.messages import Message
+from momentree.models import StatesFit
+from momentree.readers import Sequences
+from momentree.report.disclosure import Disclosure
 
-EXAMPLES = """
-[bold]Examples[/bold]
-
-Clicks, in a table with one row per click:\n
-  momentree sequences clicks.csv --id-column user --code-column page -o clicks.html
-
-Diagnoses of patients over time, rolled up, in six states, and a model for new patients:\n
-  momentree sequences visits.csv -k 6 --rollup icd10 --save visits.mt
-
-The most likely state of each step, and the share of each state in each sequence:\n
-  momentree sequences visits.csv --csv steps.csv --sequence-csv patients.csv
-
-States with names of your own:\n
-  momentree sequences clicks.csv -k 3 --rename 0=Browsing --rename 1=Buying -o clicks.html
-"""
-
-code_option = options.in_panel("Codes")
-state_option = options.in_panel("States")
+STATE_NAMES = "state_names"
+"""Entry that a model file adds to the settings of the reader."""
+CANDIDATES = range(2, 11)
 
 
-def sequences(
-    context: typer.Context,
-    source: Annotated[
-        Path,
-        typer.Argument(
-            metavar="TABLE",
-            parser=options.input_path,
-            help="A CSV, TSV, Parquet, Excel or OpenDocument table with one row per step: the id "
-            "of its sequence, its time and its code. Or with one row per sequence, with all codes "
-            "in one cell.",
-        ),
-    ],
-    states: Annotated[
-        int | None,
-        state_option(
-            "--states",
-            "-k",
-            metavar="N|auto",
-            parser=options.states_or_auto,
-            help="Number of states. With auto, the lowest BIC of 2 to 10 states determines it.",
-            show_default="auto",
-        ),
-    ] = None,
-    id_column: Annotated[
-        str | None,
-        options.sequences_option(
-            metavar="NAME",
-            help="Column that says which rows form a sequence, such as the id of a patient.",
-            show_default="detected",
-        ),
-    ] = None,
-    time_column: options.TimeColumn = None,
-    code_column: Annotated[
-        str | None,
-        options.sequences_option(
-            metavar="NAME", help="Column with the codes.", show_default="detected"
-        ),
-    ] = None,
-    time_format: options.TimeFormat = None,
-    encoding: options.Encoding = "auto",
-    separator: options.Separator = None,
-    sheet: options.Sheet = None,
-    skip_rows: options.SkipRows = 0,
-    header: options.Header = None,
-    min_sequences: Annotated[
-        int | None,
-        code_option(
-            metavar="N",
-            parser=options.count,
-            help="Merge codes that occur in fewer than N sequences into one.",
-            show_default="5, or 2 below 1,000 sequences",
-        ),
-    ] = None,
-    rollup: Annotated[
-        str | None,
-        code_option(
-            metavar="icd9|icd10|FILE",
-            help="Roll codes up to their first three characters, or to the groups in a table with "
-            "columns code and group.",
-        ),
-    ] = None,
-    names: Annotated[
-        list[str] | None,
-        code_option(
-            metavar="FILE|icd9|icd10|none",
-            help="Names of codes: a table with columns code and name, or the titles of ICD. Or "
-            "names of states: columns number and name. May be given once for each.",
-            show_default="titles of ICD if the codes are clearly diagnoses",
-        ),
-    ] = None,
-    rename: Annotated[
-        list[str] | None,
-        options.output_option(metavar="N=NAME", help="Name a state. Repeatable."),
-    ] = None,
-    output: options.Output = None,
-    title: options.Title = None,
-    min_cell: Annotated[
-        int,
-        options.output_option(
-            metavar="N",
-            parser=options.count,
-            help="Suppress what fewer than N sequences have in common, on the screen, in the "
-            "report and in --json.",
-        ),
-    ] = 5,
-    include_sequences: Annotated[
-        bool,
-        options.output_option(
-            "--include-sequences",
-            help="Show up to 40 individual sequences with their ids in the report, which otherwise "
-            "contains none.",
-        ),
-    ] = False,
-    csv: Annotated[
-        Path | None,
-        options.output_option(
-            metavar="FILE.csv",
-            help="Table with the most likely state of each step. Nothing is suppressed.",
-        ),
-    ] = None,
-    sequence_csv: Annotated[
-        Path | None,
-        options.output_option(
-            metavar="FILE.csv",
-            help="Table with the share of each state in each sequence. Nothing is suppressed.",
-        ),
-    ] = None,
-    escape_formulas: options.EscapeFormulas = False,
-    json: Annotated[
-        Path | None,
-        options.output_option(metavar="FILE.json", help="The states, their codes and moves."),
-    ] = None,
-    save: Annotated[
-        Path | None,
-        options.output_option(
-            metavar="FILE.mt",
-            help="The model, for momentree assign. It contains no ids, but exact frequencies.",
-        ),
-    ] = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-) -> None:
-    """Find the states of sequences of codes, such as the visits of patients or the clicks of users.
+@dataclass(frozen=True)
+class Steps:
+    """Sequences of codes, and names for their states."""
 
-    A hidden Markov model is fitted: each step is in one of a few states, which differ in their
-    codes, and the state of a step depends on that of the step before. All files are written
-    together at the end; after an error, none is written.
-    """
-    check_needed(context, "include_sequences", needs="output", code="applies_to_report")
-    if sequence_csv is None:
-        check_needed(context, "escape_formulas", needs="csv", code="applies_to_csv")
-    mappings = [Path(name) for name in (rollup, *(names or ())) if name is not None]
-    run = Run(
-        context,
-        inputs=(source, *filter(Path.is_file, mappings)),
-        outputs={
-            "output": output,
-            "csv": csv,
-            "sequence_csv": sequence_csv,
-            "json": json,
-            "save": save,
-        },
-        quiet=quiet,
-        verbose=verbose,
-        escape_formulas=escape_formulas,
-    )
-    with run.stage(f"reading {source.name or source}"):
-        from momentree import readers
-        from momentree.cli._names import GivenNames, sort_names
-        from momentree.cli._sequences import find_states, notes_shown
+    sequences: Sequences
+    given: GivenNames
 
-        names_of_codes, names_of_states = sort_names(names or ())
-        given = GivenNames.read(rename or (), names_of_states)
-        found = readers.read_sequences(
-            source,
-            id_column=id_column,
-            time_column=time_column,
-            code_column=code_column,
-            time_format=time_format,
-            min_sequences=min_sequences,
-            rollup=rollup,
-            names=names_of_codes,
-            encoding=encoding,
-            separator=separator,
-            sheet=sheet,
-            skip_rows=skip_rows,
-            header=header,
-        )
-    for note in notes_shown(found, min_cell):
+
+def read(run: Run, _held: ExitStack) -> Steps:
+    """Read sequences of codes."""
+    options = run.options
+    names_of_codes, names_of_states = sort_names(options.names)
+    given = GivenNames.read(options.rename, names_of_states)
+    arguments = options.read_by("sequences")
+    return Steps(readers.read_sequences(options.source, names=names_of_codes, **arguments), given)
+
+
+def proceed(run: Run, steps: Steps) -> None:
+    """Find states, and write the results."""
+    # A note may not tell a number from which a small count could be derived.
+    min_cell = run.options.min_cell
+    shown = {len(steps.sequences)} - set(range(min_cell))
+    for note in Disclosure(min_cell).notes(tuple(steps.sequences.notes), shown):
         run.note(note)
-    result = find_states(
-        run,
-        found,
-        states,
-        given=given,
-        min_cell=min_cell,
-        include_sequences=include_sequences,
-        title=title,
-    )
-    run.finish(result)
+    perform(TASK, run, steps)
+
+
+def _fit(run: Run, steps: Steps) -> Fit:
+    """Find states of sequences; the lowest BIC chooses their number if none was given."""
+    sequences, n_states = steps.sequences, run.options.states
+    _check(sequences, n_states or 2)
+    start = time.perf_counter()
+    with run.stage("finding states"):
+        fitted, fits = models.compare_states(
+            models.CategoricalHMM(),
+            sequences.symbols,
+            sequences.lengths,
+            CANDIDATES if n_states is None else [n_states],
+            progress=lambda k: run.update(f"finding states: trying {k}"),
+        )
+        if not getattr(fitted, "converged_", True):
+            run.note(Message("states_not_converged", n_iter=int(fitted.n_iter_)))
+    took = time.perf_counter() - start
+    k, remarks = len(fitted.startprob_), list[Message]()
+    if n_states is None:
+        most = max(fit.n_states for fit in fits[:-1])
+        remarks.append(Message("n_states_chosen", most=most))
+        if k == most == CANDIDATES[-1]:
+            remarks.append(Message("n_states_at_most", most=most))
+    return Fit(fitted, took, (*remarks, *_simpler(fits, k)), {"fits": fits})
+
+
+def _check(sequences: Sequences, n_states: int) -> None:
+    """Refuse sequences in which nothing can follow anything, before the fit."""
+    if sequences.lengths.max() < 2:
+        raise InvalidDataError("sequences_of_one_step")
+    if (longest := int(sequences.lengths.max())) < 3:
+        raise InvalidDataError("sequences_too_short", n_records=len(sequences), longest=longest)
+    if len(sequences.codes) < 2:
+        raise InvalidDataError("sequences_of_one_code", code=str(sequences.codes[0]))
+    if n_states > 2 and n_states**2 > (n_steps := len(sequences.symbols)):
+        raise InvalidDataError(
+            "more_moves_than_steps", n_states=n_states, n_moves=n_states**2, n_steps=n_steps
+        )
+
+
+def _simpler(fits: Sequence[StatesFit], k: int) -> list[Message]:
+    """Return a remark if a simpler model has a lower BIC than the states."""
+    chosen = next(fit for fit in fits if fit.kind == "states" and fit.n_states == k)
+    independent, chain = fits[0], fits[-1]
+    if independent.bic <= chosen.bic:
+        return [Message("steps_independent")]
+    if chain.bic < chosen.bic:
+        return [Message("chain_is_better")]
+    return []
+
+
+def _summarize(run: Run, steps: Steps, fit: Fit) -> tuple[dict[str, Any], list[str]]:
+    options, sequences = run.options, steps.sequences
+    settings = {
+        "codes rolled up by": sequences.coder.rollup,
+        "named by hand": str(steps.given) or None,
+    }
+    with run.stage("summarizing"):
+        summary = report.summarize_sequences(
+            fit.model,
+            sequences,
+            min_cell=options.min_cell,
+            include_sequences=options.include_sequences,
+            title=options.title or f"States of {sequences.name}",
+            made_with=made_with(sequences.name, fit.took, **settings),
+            fits=fit.more["fits"],
+            state_names=steps.given.of_states(len(fit.model.startprob_)),
+        )
+    return summary, list(map(run.words, fit.remarks))
+
+
+def _write(
+    run: Run, steps: Steps, fit: Fit, summary: dict[str, Any], remarks: list[str]
+) -> Writers:
+    sequences, model, names = steps.sequences, fit.model, long_names(summary)
+    config = {**sequences.coder.to_dict(), STATE_NAMES: names}
+    escape = run.options.escape_formulas
+
+    def write_steps(path: Path) -> None:
+        steps_table(sequences, model, names).write(path, escape_formulas=escape)
+
+    return {
+        "csv": write_steps,
+        "json": lambda path: write_json(path, "sequences", states_content(summary, remarks)),
+        "sequence_csv": lambda path: write_frame(
+            shares_table(sequences, model, names), path, escape
+        ),
+        "save": lambda path: model.save(path, vectorizer_config=config),
+    }
+
+
+def steps_table(sequences: Sequences, model: Any, names: Sequence[str]) -> CsvTable:
+    """Return the most likely state of each step."""
+    path = model.predict(sequences.symbols, sequences.lengths)
+    proba = model.predict_proba(sequences.symbols, sequences.lengths)
+    codes = sequences.codes[sequences.symbols].tolist()
+    position = np.arange(len(path)) + 1
+    position -= np.repeat(np.cumsum(sequences.lengths) - sequences.lengths, sequences.lengths)
+    ids = [sequences.ids[i] for i in sequences.sequence_of]
+    times = [] if sequences.times is None else [sequences.times]
+    header = ["id", "step", *(["time"] if times else []), "code", "state", "name", "probability"]
+    columns = [
+        ids,
+        position.tolist(),
+        *times,
+        codes,
+        path.tolist(),
+        [names[j] for j in path],
+        [decimals(p) for p in proba[np.arange(len(path)), path]],
+    ]
+    return CsvTable(header, list(zip(*columns, strict=True)))
+
+
+def shares_table(sequences: Sequences, model: Any, names: Sequence[str]) -> pd.DataFrame:
+    """Return the share of each state in the steps of each sequence, as a data frame."""
+    proba = model.predict_proba(sequences.symbols, sequences.lengths)
+    starts = np.cumsum(sequences.lengths) - sequences.lengths
+    shares = np.add.reduceat(proba, starts, axis=0) / np.asarray(sequences.lengths)[:, None]
+    most = shares.argmax(axis=1)
+    columns: dict[str, Any] = {
+        "id": sequences.ids,
+        "n_steps": np.asarray(sequences.lengths).tolist(),
+        "state": most.tolist(),
+        "name": [names[j] for j in most],
+    }
+    for j, values in enumerate(shares.T):
+        columns[f"state_{j}"] = [decimals(value) for value in values]
+    return pd.DataFrame(columns, dtype=object)
+
+
+TASK = Task(_fit, _summarize, _write)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -55,11 +55,10 @@ _REFUSED = ("resume_changed", "unfinished_work", "not_a_work_folder", "work_in_u
 """Errors that leave it to the user whether the folder is removed."""
 
 
-def work_folder(source: Path, outputs: Mapping[str, Path | None]) -> WorkFolder:
+def work_folder(source: Path, outputs: Sequence[Path]) -> WorkFolder:
     """Return the folder for unfinished work: next to the first output, or in this folder."""
-    first = next((path for path in outputs.values() if path is not None), None)
-    if first is not None:
-        return WorkFolder(first.with_suffix(".work"))
+    if outputs:
+        return WorkFolder(outputs[0].with_suffix(".work"))
     return WorkFolder(Path(f"{source.resolve().name.split('.')[0] or 'momentree'}.work"))
 
 

@@ -7,7 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -16,6 +16,8 @@ from momentree._version import __version__
 from momentree.cli.screen import printable
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from momentree._types import Floats
 
 # Start of a spreadsheet formula, also after characters that a spreadsheet skips.
@@ -32,6 +34,14 @@ class CsvTable:
     header: Sequence[str]
     rows: Sequence[Sequence[object]]
     more: Iterable[Sequence[object]] = ()  # further rows, made as they are written
+
+    def with_columns(self, **columns: Sequence[object]) -> CsvTable:
+        """Return the table with further columns, which have a value for each of `rows`."""
+        rows = [
+            (*row, *more)
+            for row, more in zip(self.rows, zip(*columns.values(), strict=True), strict=True)
+        ]
+        return replace(self, header=[*self.header, *columns], rows=rows)
 
     def write(self, path: Path, *, escape_formulas: bool) -> None:
         """Write the table to a file, in UTF-8."""
@@ -71,6 +81,17 @@ def _escaped(row: Sequence[object]) -> list[object]:
 
 def _is_formula(text: str) -> bool:
     return bool(_FORMULA.match(text)) and not _NUMBER.fullmatch(text)
+
+
+def write_frame(table: pd.DataFrame, path: Path, escape_formulas: bool) -> None:
+    """Write a data frame of text as CSV, Excel or LaTeX."""
+    from momentree.report import write_table
+
+    if path.suffix.lower() == ".csv":
+        rows = CsvTable(list(table.columns), table.to_numpy().tolist())
+        rows.write(path, escape_formulas=escape_formulas)
+    else:
+        write_table(table, path)
 
 
 def write_json(path: Path, kind: str, content: Mapping[str, Any]) -> None:

@@ -2,441 +2,401 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
-import typer
+import numpy as np
+import pandas as pd
 
-import momentree.cli._options as options
-from momentree.cli._run import Run, check_needed
-from momentree.cli._topic_options import check_on_cluster, check_together, read_model
-from momentree.core.choices import AutoLogScaling, Growth, Search, Weighting
+import momentree.cli.stored as disk
+from momentree import models, readers, report
+from momentree.cli._run import Fit, Run, Task, Writers, made_with, note_number, perform
+from momentree.cli.by_hand import NO_NAMES, GivenNames, Named, OldModel
+from momentree.cli.checks import check_on_cluster, model_of
+from momentree.cli.cluster import connected, on_workers
+from momentree.cli.content import topics_content, tree_content
+from momentree.cli.options import Options, words_or_file
+from momentree.cli.tables import CsvTable, assignments, write_json
+from momentree.core.choices import TopicModel
+from momentree.exceptions import ConvergenceWarning, InvalidParameterError, ReadError
 from momentree.messages import Message
+from momentree.readers import Corpus, TextVectorizer
+from momentree.readers.text.words import name_of, read_words
+from momentree.report.text import for_readers
+from momentree.report.topics import (
+    default_title,
+    notes_on_common_words,
+    notes_on_function_words,
+    sort_documents,
+    topic_names,
+)
+from momentree.tree import ClusterTree, TopicTree
 
-EXAMPLES = """
-[bold]Examples[/bold]
-
-A folder of text files, eight topics, a report:\n
-  momentree topics letters/ --output letters.html
-
-A table with known labels to compare with the topics, and words to leave out:\n
-  momentree topics news.csv --label-column section --stop-words said,mr
-
-As many topics as the data support, and a model for new documents:\n
-  momentree topics news.jsonl.gz --leaves auto --save news.mt
-
-Every leaf split down to depth 3, by moments alone:\n
-  momentree topics counts.npz --growth depth --depth 3 --no-refine
-
-Groups of similar embeddings, named by the words of the documents:\n
-  momentree topics news.csv --embeddings vectors.npy -o news.html
-
-Twelve topics that documents mix, charted over the years:\n
-  momentree topics speeches.csv --flat --model lda --components 12 --order year -o speeches.html
-
-Millions of documents, in one gigabyte of memory; after an interruption, add --resume:\n
-  momentree topics news.parquet --memory 1GB --csv topics.csv -o news.html
-
-The topics of the next month, with the numbers and names of the month before:\n
-  momentree topics february/ --like january.mt --save february.mt
-
-A name of your own for leaf 3:\n
-  momentree topics letters/ --rename 3="Climate" -o letters.html
-"""
-
+_CHOOSING = "choosing the number of topics"
+_SHOWN = (
+    *("language", "min_df", "max_df", "max_features", "lowercase", "raw", "passages"),
+    *("phrases", "ngram_range", "tokenizer"),
+)
+"""Settings of the vectorizer that the report lists."""
+_ONLY_IF_USED, _UNUSED = ("phrases", "ngram_range"), (False, [1, 1])
 _FITTING = (
-    *("n_topics", "depth", "growth", "min_samples_leaf", "flat", "model", "alpha0"),
+    *("depth", "growth", "min_samples_leaf", "flat", "model", "alpha0"),
     *("refine", "search", "log_scaling", "weighting"),
 )
-"""Options that decide on the model."""
-
-word_option = options.in_panel("Counting words")
-topic_option = options.in_panel("Topics")
-tree_option = options.in_panel("Growing the tree")
-flat_option = options.in_panel("Flat topics")
+"""Options that decide on the model, beside the number of topics."""
+_OF_TREE = ("refine", "depth", "growth", "min_samples_leaf")
 
 
-def topics(
-    context: typer.Context,
-    source: Annotated[
-        Path,
-        typer.Argument(
-            metavar="INPUT",
-            parser=options.input_path,
-            help="A folder of documents (text, HTML, e-mail, PDF, Word, ...); a table (CSV, Excel, "
-            "OpenDocument, JSON, Parquet); a mailbox; one long text; or word counts: UCI "
-            "bag-of-words, SciPy .npz, Matrix Market, SVMlight.",
-        ),
-    ],
-    n_topics: Annotated[
-        int | None,
-        topic_option(
-            "--leaves",
-            "--components",
-            "-k",
-            metavar="N|auto",
-            parser=options.count_or_auto,
-            help="Number of leaves of the tree or, with --flat, of topics. auto chooses it by "
-            "cross-validation.",
-        ),
-    ] = 8,
-    flat: Annotated[
-        bool, topic_option("--flat", help="Find a flat list of topics instead of a tree.")
-    ] = False,
-    depth: Annotated[
-        int | None,
-        tree_option(metavar="N", parser=options.count, help="Maximum depth of the tree."),
-    ] = None,
-    growth: Annotated[
-        Growth,
-        tree_option(
-            **options.choice_of(Growth),
-            help="best_first splits the leaf that gains most; depth splits every leaf down to "
-            "--depth.",
-        ),
-    ] = "best_first",
-    min_samples_leaf: Annotated[
-        int,
-        tree_option(
-            metavar="N", parser=options.count, help="Minimum number of documents in a leaf."
-        ),
-    ] = 5,
-    model: Annotated[
-        list[str] | None,
-        flat_option(
-            metavar="NAME|FILE.mt",
-            help="single-topic: one topic per document; lda: documents mix topics. A file name "
-            "works like --save. May be given once for each.",
-            show_default="single-topic",
-        ),
-    ] = None,
-    alpha0: Annotated[
-        float | None,
-        flat_option(
-            metavar="A|auto",
-            parser=options.positive_or_auto,
-            help="Initial total concentration of lda, which EM refines: the smaller, the fewer "
-            "topics a document mixes.",
-            show_default="auto",
-        ),
-    ] = None,
-    refine: options.Refine = True,
-    search: Annotated[
-        Search,
-        options.fitting_option(
-            **options.choice_of(Search),
-            help="starts improves the topics by splits, merges and moves of documents, from two "
-            "starts; none keeps those of the first splits, in a third of the time.",
-        ),
-    ] = "starts",
-    log_scaling: Annotated[
-        Literal[AutoLogScaling, "none"],
-        options.fitting_option(
-            **options.choice_of(Literal[AutoLogScaling, "none"]),
-            help="Scale each count x to log2(1 + x), so that repeated words have less weight; auto "
-            "does so if words repeat more often than independent words.",
-        ),
-    ] = "auto",
-    weighting: Annotated[
-        Weighting,
-        options.fitting_option(
-            **options.choice_of(Weighting),
-            help="Weight of documents in the moments. three_words requires --log-scaling none.",
-        ),
-    ] = "length",
-    embeddings: options.Embeddings = None,
-    id_column: options.IdColumn = None,
-    encoding: options.Encoding = "auto",
-    separator: options.Separator = None,
-    sheet: options.Sheet = None,
-    skip_rows: options.SkipRows = 0,
-    header: options.Header = None,
-    text_column: options.TextColumn = None,
-    label_column: Annotated[
-        str | None,
-        options.text_option(
-            metavar="NAME", help="Column with known labels, to compare with the topics."
-        ),
-    ] = None,
-    order: Annotated[
-        str,
-        options.text_option(
-            metavar="NAME|input",
-            help="Column of numbers or dates that orders the documents in the chart of topic "
-            "proportions.",
-        ),
-    ] = "input",
-    vocabulary: options.Vocabulary = None,
-    language: Annotated[
-        str,
-        word_option(
-            metavar="CODE|auto",
-            help="Drop the stop words of this language, or of several: en,fr. auto finds the "
-            "languages of the texts; none keeps all words.",
-        ),
-    ] = "auto",
-    stop_words: Annotated[
-        list[str] | None,
-        word_option(
-            metavar="FILE|WORDS",
-            help="Additional stop words: a file with one per line, or words separated by commas, "
-            "said,mr. Repeatable.",
-        ),
-    ] = None,
-    min_df: Annotated[
-        float | None,
-        word_option(
-            metavar="N|FRACTION",
-            parser=options.count_or_fraction,
-            help="Drop words in fewer than this number or fraction (0.01) of documents.",
-            show_default="5, or 2 below 1,000 documents",
-        ),
-    ] = None,
-    max_df: Annotated[
-        float | None,
-        word_option(
-            metavar="N|FRACTION",
-            parser=options.count_or_fraction,
-            help="Drop words in more than this number or fraction of documents.",
-            show_default="0.5",
-        ),
-    ] = None,
-    max_features: Annotated[
-        int | None,
-        word_option(
-            metavar="N",
-            parser=options.count,
-            help="Keep only the N most frequent words.",
-            show_default="20000",
-        ),
-    ] = None,
-    token_pattern: Annotated[
-        str | None, word_option(metavar="REGEX", help="Regular expression that matches a word.")
-    ] = None,
-    keep_case: Annotated[
-        bool, word_option("--keep-case", help="Do not convert words to lower case.")
-    ] = False,
-    phrases: Annotated[
-        bool,
-        word_option(
-            "--phrases",
-            help="Count phrases of two or three words, such as climate change, besides their "
-            "words.",
-        ),
-    ] = False,
-    ngrams: Annotated[
-        int,
-        word_option(
-            metavar="N",
-            parser=options.ngrams,
-            help="Count sequences of up to N neighboring words, besides the words.",
-        ),
-    ] = 1,
-    tokenizer: options.Tokenizer = None,
-    raw: options.Raw = False,
-    passages: options.Passages = "auto",
-    unique: Annotated[
-        bool | None,
-        word_option(
-            "--unique/--every-copy",
-            help="Count equal and nearly equal texts as one document.",
-            show_default="if one text has so many copies that they could form a topic",
-        ),
-    ] = None,
-    memory: options.Memory = None,
-    resume: options.Resume = False,
-    scheduler: options.Scheduler = None,
-    like: Annotated[
-        Path | None,
-        options.output_option(
-            metavar="FILE.mt",
-            parser=options.input_path,
-            help="Give the topics the numbers and names that they have in this saved model, and "
-            "print what moved, appeared and vanished.",
-        ),
-    ] = None,
-    rename: options.Rename = None,
-    names: Annotated[
-        Path | None,
-        options.output_option(
-            metavar="FILE",
-            parser=options.input_path,
-            help="Names of leaves or topics: a table with columns number and name, such as the "
-            "report saves.",
-        ),
-    ] = None,
-    output: options.Output = None,
-    title: options.Title = None,
-    documents: Annotated[
-        Any,
-        options.output_option(
-            metavar="N|all",
-            parser=options.whole_number_or_all,
-            help="Number of documents that the report lists, spread evenly over the topics.",
-            show_default="as many as 4 MB hold",
-        ),
-    ] = None,
-    csv: Annotated[
-        Path | None,
-        options.output_option(
-            metavar="FILE.csv", help="Table with the leaf or topic of each document."
-        ),
-    ] = None,
-    escape_formulas: options.EscapeFormulas = False,
-    json: Annotated[
-        Path | None, options.output_option(metavar="FILE.json", help="The tree, or the topics.")
-    ] = None,
-    save: Annotated[
-        Path | None,
-        options.output_option(metavar="FILE.mt", help="The model, for momentree assign."),
-    ] = None,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-) -> None:
-    """Find topics in documents, and print a tree or, with --flat, a list.
+@dataclass(frozen=True)
+class Documents:
+    """Counted documents, and what the options say about their topics."""
 
-    All files are written together at the end; after an error, none is written.
-    """
-    kind, target = read_model(model or (), save)
-    lists = [options.words_or_file(value, "stop_words") for value in stop_words or ()]
-    check_together(context, flat=flat, model=kind)
-    check_needed(context, "escape_formulas", needs="csv", code="applies_to_csv")
-    check_needed(context, "resume", needs="memory", code="resume_needs_memory")
-    outputs = {"output": output, "csv": csv, "json": json, **target}
-    run = Run(
-        context,
-        inputs=(
-            source,
-            embeddings,
-            vocabulary,
-            like,
-            names,
-            *(words for words in lists if isinstance(words, Path)),
-        ),
-        outputs=outputs,
-        escape_formulas=escape_formulas,
-        quiet=quiet,
-        verbose=verbose,
+    corpus: Corpus
+    n_topics: int | None
+    title: str | None = None
+    given: GivenNames = NO_NAMES
+    model: TopicModel | None = None
+    old: OldModel | None = None
+    order: pd.Series[Any] | None = None
+    vectors: Any = None
+    search: bool = True
+    """Whether the machine allows a search in all documents, if one is wanted."""
+
+
+def read(run: Run, held: ExitStack) -> Documents:
+    """Read and count documents, and what else the options name."""
+    options = run.options
+    source, flat = options.source, options.flat
+    model, _ = model_of(options)
+    if options.scheduler is not None or readers.is_pattern(source):
+        check_on_cluster(options, model)
+    given = GivenNames.read(options.rename, options.names)
+    old, n_topics = None, options.n_topics
+    if options.like is not None:
+        embedded = options.embeddings is not None
+        old = OldModel.read(options.like, flat=flat, kind=model, embeddings=embedded)
+        n_topics = n_topics if "n_topics" in options.given else old.n_groups
+    deep = options.growth == "depth" and options.depth is not None
+    if deep and "n_topics" not in options.given:
+        n_topics = None
+    arguments = _reader_arguments(options)
+    order = None if options.order == "input" else _read_order(source, options)
+    needs_search = options.search != "none" and not (flat and model == "lda")
+    corpus, search = _read_corpus(run, held, arguments, n_topics, needs_search=needs_search)
+    vectors = None
+    if options.embeddings is not None:
+        vectors = readers.read_embeddings(options.embeddings, n_rows=len(corpus))
+    title = options.title or _title_of(source)
+    return Documents(corpus, n_topics, title, given, model, old, order, vectors, search)
+
+
+def _reader_arguments(options: Options) -> dict[str, Any]:
+    """Return the arguments of the reader of texts."""
+    tokenizer = None if options.tokenizer is None else load_tokenizer(options.tokenizer)
+    lists = [words_or_file(value, "stop_words") for value in options.stop_words or ()]
+    arguments = options.read_by("documents", "texts") | {
+        "stop_words": [word for words in lists for word in read_words("stop_words", words)],
+        "ngram_range": (1, options.ngrams),
+    }
+    for name, value in (("vocabulary", options.vocabulary), ("tokenizer", tokenizer)):
+        if value is not None:
+            arguments[name] = value
+    if options.embeddings is not None:
+        arguments["passages"] = None
+    return arguments
+
+
+def _read_corpus(
+    run: Run,
+    held: ExitStack,
+    arguments: dict[str, Any],
+    n_topics: int | None,
+    *,
+    needs_search: bool,
+) -> tuple[Corpus, bool]:
+    """Read documents on workers, in memory or on disk; say whether a search is possible."""
+    options = run.options
+    source, memory = options.source, options.memory
+    if options.scheduler is not None or readers.is_pattern(source):
+        files = on_workers(source)
+        held.enter_context(connected(options.scheduler))
+        corpus = readers.read_corpus(files, phrases=options.phrases, **arguments)
+        if not (options.flat and model_of(options)[0] == "lda"):
+            run.note(Message("search_left_out_on_cluster"))
+        return corpus, False
+    if memory is None:
+        disk.note_size(run, source)
+        return readers.read_corpus(source, phrases=options.phrases, **arguments), True
+    work = disk.work_folder(source, run.outputs.requested)
+    held.enter_context(disk.kept(run, work, resume=options.resume))
+    stored = readers.store_corpus(
+        source,
+        work.path,
+        memory=memory,
+        resume=options.resume,
+        also={"n_topics": n_topics, **{name: options.by_name[name] for name in _FITTING}},
+        **arguments,
     )
-    with ExitStack() as held:
-        with run.stage(f"reading {source.name or source}"):
-            from momentree import readers
-            from momentree.cli._like import OldModel
-            from momentree.cli._names import GivenNames
-            from momentree.cli._tokenizer import load_tokenizer
-            from momentree.cli._topics import fit_flat, grow_tree, read_order, title_of
-            from momentree.cli.cluster import connected, on_workers
-            from momentree.cli.stored import (
-                kept,
-                note_size,
-                search_fits,
-                work_folder,
-            )
-            from momentree.readers.text.words import read_words
+    fits = not needs_search or disk.search_fits(stored, n_topics, memory)
+    if not fits:
+        run.note(Message("search_left_out"))
+    return stored, fits
 
-            elsewhere = scheduler is not None or readers.is_pattern(source)
-            if elsewhere:
-                check_on_cluster(context, model=kind)
-            given = GivenNames.read(rename or (), names)
-            old = None
-            if like is not None:
-                old = OldModel.read(like, flat=flat, kind=kind, embeddings=embeddings is not None)
-                n_topics = n_topics if options.given(context, "n_topics") else old.n_groups
-            if growth == "depth" and depth is not None and not options.given(context, "n_topics"):
-                n_topics = None
-            words_of = None if tokenizer is None else load_tokenizer(tokenizer)
-            places: Any = None
-            table: dict[str, Any] = {
-                "text_column": text_column,
-                "encoding": encoding,
-                "separator": separator,
-                "sheet": sheet,
-                "skip_rows": skip_rows,
-                "header": header,
-            }
-            if order != "input":
-                places = read_order(source, order, **table)
-            reading: dict[str, Any] = {
-                **table,
-                "label_column": label_column,
-                "id_column": id_column,
-                "vocabulary": vocabulary,
-                "stop_words": [word for part in lists for word in read_words("stop_words", part)],
-                "min_df": min_df,
-                "max_df": max_df,
-                "max_features": max_features,
-                "token_pattern": token_pattern,
-                "tokenizer": words_of,
-            }
-            cleaning: dict[str, Any] = {
-                "raw": raw,
-                "ngram_range": (1, ngrams),
-                "passages": None if embeddings else passages,
-                "unique": "auto" if unique is None else unique,
-            }
-            # The readers have their own defaults for options that were not given.
-            cleaning |= {name: value for name, value in reading.items() if value is not None}
-            cleaning["language"] = None if language.lower() == "none" else language.lower()
-            cleaning["lowercase"] = not keep_case
-            corpus: readers.Corpus
-            if elsewhere:
-                files = on_workers(source)
-                held.enter_context(connected(scheduler))
-                corpus = readers.read_corpus(files, phrases=phrases, **cleaning)
-                if not (flat and kind == "lda"):
-                    search = "none"
-                    run.note(Message("search_left_out_on_cluster"))
-            elif memory is None:
-                note_size(run, source)
-                corpus = readers.read_corpus(source, phrases=phrases, **cleaning)
-            else:
-                work = work_folder(source, outputs)
-                held.enter_context(kept(run, work, resume=resume))
-                corpus = readers.store_corpus(
-                    source,
-                    work.path,
-                    memory=memory,
-                    resume=resume,
-                    also={name: context.params[name] for name in _FITTING} | {"n_topics": n_topics},
-                    **cleaning,
-                )
-                lda = flat and kind == "lda"
-                if search != "none" and not lda and not search_fits(corpus, n_topics, memory):
-                    search = "none"
-                    run.note(Message("search_left_out"))
-            vectors: Any = None
-            if embeddings is not None:
-                vectors = readers.read_embeddings(embeddings, n_rows=len(corpus))
-        for message in (*corpus.notes, *(vectors.notes if vectors else ())):
-            run.note(message)
-        parameters: dict[str, Any] = {"refine": "em" if refine else None}
-        scaling = None if log_scaling == "none" else log_scaling
-        shown: dict[str, Any] = {"title": title or title_of(source), "order": places}
-        shown |= {"documents": documents, "like": old}
-        if flat:
-            # Flat models and trees have different defaults.
-            if options.given(context, "weighting"):
-                parameters["weighting"] = weighting
-            if kind == "lda":
-                parameters["alpha0"] = alpha0
-            else:
-                parameters["search"] = search
-                if options.given(context, "log_scaling"):
-                    parameters["log_scaling"] = scaling
-            result = fit_flat(
-                run, corpus, kind or "single-topic", n_topics, parameters, given, **shown
-            )
+
+def _read_order(source: Path, options: Options) -> pd.Series[Any]:
+    """Read the column of a table that orders the documents."""
+    column = options.order
+    if source.is_dir() or readers.holds_counts(source):
+        raise InvalidParameterError("no_columns_to_order_by", parameter="order", path=str(source))
+    # It is read like labels: one value per row, "" if missing.
+    arguments = options.read_by("documents") | {"label_column": column}
+    arguments.pop("id_column", None)
+    try:
+        documents = readers.read_documents(source, **arguments)
+    except ReadError as error:
+        # For the user, these are not labels.
+        named = {**error.message.values, "parameter": "order"}  # noqa: PD011  no data frame
+        raise ReadError(error.code, **named) from error
+    order = pd.Series(documents.labels, name=column, dtype=object)
+    sort_documents(order, len(order))  # fail now rather than after the fit
+    return order
+
+
+def _title_of(source: Path) -> str | None:
+    """Return a title for a folder, from its name: "Old letters" for old_letters; else None."""
+    words = source.resolve().name.replace("_", " ").replace("-", " ").split()
+    if not source.is_dir() or not any(word.isalpha() for word in words):
+        return None
+    title = " ".join(words)
+    return title[0].upper() + title[1:]
+
+
+def load_tokenizer(name: str) -> Any:
+    """Import a function by its name, "module:function"; modules may be files of this folder."""
+    module, _, path = name.partition(":")
+    if not module or not path:
+        raise InvalidParameterError("not_a_function_name", parameter="tokenizer", value=name)
+    folder = str(Path.cwd())
+    sys.path.insert(0, folder)
+    try:
+        tokenizer: Any = import_module(module)
+        for part in path.split("."):
+            tokenizer = getattr(tokenizer, part)
+    except Exception as error:
+        problem = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise InvalidParameterError(
+            "no_such_function", parameter="tokenizer", value=name, error=problem
+        ) from error
+    finally:
+        sys.path.remove(folder)
+    return tokenizer
+
+
+def give_tokenizer(run: Run, vectorizer: TextVectorizer, name: str | None) -> TextVectorizer:
+    """Return the vectorizer of a model with the function that finds its words, if it has one."""
+    known = vectorizer.tokenizer
+    if name is None:
+        vectorizer.splitter()  # fails if a function is needed
+        return vectorizer
+    if known is None:
+        raise InvalidParameterError("no_tokenizer_in_model", parameter="tokenizer", value=name)
+    given = replace(vectorizer, tokenizer=load_tokenizer(name))
+    if name_of(given.tokenizer) != known:
+        run.note(Message("other_tokenizer", known=known, given=name_of(given.tokenizer)))
+    return given
+
+
+def proceed(run: Run, data: Documents) -> None:
+    """Find topics, and write the results."""
+    vectors = data.vectors.notes if data.vectors is not None else ()
+    for note in (*data.corpus.notes, *vectors):
+        run.note(note)
+    perform(FLAT if run.options.flat else TREE, run, data)
+
+
+def _grow(run: Run, data: Documents) -> Fit:
+    """Grow a tree of topics, or of embeddings."""
+    options, n_topics = run.options, data.n_topics
+    n_leaves: Any = "auto" if n_topics is None and options.depth is None else n_topics
+    X: Any = data.corpus.X
+    if data.vectors is None:
+        stage = _CHOOSING if n_leaves == "auto" else "growing the tree"
+        names = (*_OF_TREE, "search", "log_scaling", "weighting")
+        tree = TopicTree(n_leaves, **(options.fitted_by(*names) | _left_out(data)))
+        grow = partial(tree.fit, data.corpus)
+    else:
+        stage, X = "growing the tree", data.vectors.X
+        arguments = options.fitted_by(*_OF_TREE)
+        grow = partial(
+            ClusterTree(n_leaves, **arguments, data="directions").fit, X, counts=data.corpus
+        )
+    with run.stage(stage), warnings.catch_warnings():
+        # A note already reports if there are fewer leaves.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        grown, took = disk.fit_once(data.corpus, grow)
+    choice = getattr(grown, "choice_", None)
+    if grown.n_leaves_ > 1:
+        requested = n_leaves if choice is None else choice.n_components
+        note_number(run, grown, None if requested == "auto" else requested, "leaves")
+    named = Named.of(grown, data.old, data.given)
+    documents, shown = disk.shown_of(data.corpus, named.model)
+    more = {"named": named, "choice": choice, "documents": documents, "shown": shown, "X": X}
+    return Fit(named.model, took, more=more)
+
+
+def _fit_flat(run: Run, data: Documents) -> Fit:
+    """Fit a flat model of topics."""
+    n_topics: Any = data.n_topics or "auto"
+    arguments = run.options.fitted_by("refine", "weighting")
+    estimator: Any
+    if data.model == "lda":
+        arguments |= run.options.fitted_by("alpha0")
+        estimator = models.LatentDirichletAllocation(n_topics, **arguments)
+    else:
+        arguments |= run.options.fitted_by("search", "log_scaling") | _left_out(data)
+        estimator = models.SingleTopicModel(n_topics, **arguments)
+    stage = _CHOOSING if n_topics == "auto" else "fitting topics"
+    with run.stage(stage), warnings.catch_warnings():
+        # The diagnostics already report if there are fewer topics.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fitted, took = disk.fit_once(data.corpus, partial(estimator.fit, data.corpus))
+    named = Named.of(fitted, data.old, data.given)
+    documents, shown = disk.shown_of(data.corpus, named.model)
+    with run.stage("inferring topic proportions"):
+        proportions = named.model.predict_proba(documents.X)
+    more = {"named": named, "choice": getattr(fitted, "choice_", None), "proportions": proportions}
+    return Fit(named.model, took, more={**more, "documents": documents, "shown": shown})
+
+
+def _left_out(data: Documents) -> dict[str, Any]:
+    return {} if data.search else {"search": "none"}
+
+
+def _summarize(run: Run, data: Documents, fit: Fit) -> tuple[dict[str, Any], list[str]]:
+    """Summarize a model completely for a report, otherwise only what is printed."""
+    corpus, named = fit.more["documents"], fit.more["named"]
+    order, passages = data.order, corpus.passages
+    if order is not None and passages is not None:
+        order = order.iloc[passages.document_of]  # passages have the place of their document
+    shown: dict[str, Any] = {"documents": 0}
+    if run.writes("output"):
+        shown = {"ids": corpus.ids, "texts": corpus.texts, "order": order}
+        shown["documents"] = run.options.documents
+    labels: Any = corpus.labels
+    common = notes_on_common_words(corpus.X, fit.more["shown"].labels_, corpus.vocabulary)
+    with run.stage("summarizing"):
+        summary = report.summarize(
+            fit.more["shown"],
+            corpus.X if run.writes("output") else None,
+            topic_proportions=fit.more.get("proportions"),
+            # An empty label is unknown.
+            labels=labels and [label or None for label in labels],
+            title=data.title or default_title(len(passages or corpus)),
+            notes=[*corpus.notes, *common],
+            made_with=made_with(corpus.name, fit.took, **_settings(run, data, corpus)),
+            **shown,
+        )
+    if passages is not None:
+        summary["passages_of"] = n = len(passages)
+        if data.title is None:
+            # A title gives the rows of the CSV file: passages of a single text, else documents.
+            single = Message("all_passages", n_all=len(corpus))
+            every = single if n == 1 else Message("all_documents", n_all=n)
+            summary["title"] = f"Topics of {every}"
+    summary["changes"] = list(map(for_readers, named.messages))
+    disk.of_all(summary, data.corpus, fit.model)
+    return summary, _remarks(run, fit, summary, common)
+
+
+def _settings(run: Run, data: Documents, corpus: Corpus) -> dict[str, Any]:
+    """Return what the report says on how words were counted."""
+    config = {} if corpus.vectorizer is None else corpus.vectorizer.to_dict()
+    settings: dict[str, Any] = {}
+    if data.vectors is not None:
+        n_dimensions = data.vectors.X.shape[1]
+        settings["embeddings"] = f"{run.options.embeddings.name}: {n_dimensions:,} dimensions"
+    used = {n: v for n, v in config.items() if n not in _ONLY_IF_USED or v not in _UNUSED}
+    return settings | {name: used.get(name) for name in _SHOWN}
+
+
+def _remarks(run: Run, fit: Fit, summary: dict[str, Any], common: list[Message]) -> list[str]:
+    """Return lines below the topics: their number, changes, and words that say little."""
+    choice = fit.more["choice"]
+    remarks = [] if choice is None else [Message("n_topics_chosen", reason=choice.reason)]
+    lines = list(map(run.words, [*remarks, *fit.more["named"].messages]))
+    if summary["kind"] == "flat":
+        lines += [f"Note: {warning}" for warning in summary["diagnostics"]["warnings"]]
+    # Topics that consist of function words, or else words of no topic.
+    notes = notes_on_function_words(fit.more["shown"]) or common
+    lines += [f"Note: {run.words(note)}" for note in notes]
+    if summary["kind"] == "tree" and summary["n_leaves"] == 1 and fit.model.tree_.reason:
+        lines.append(run.words(Message("not_split", reason=fit.model.tree_.reason)))
+    return lines
+
+
+def _write(
+    run: Run, data: Documents, fit: Fit, summary: dict[str, Any], _remarks: list[str]
+) -> Writers:
+    flat, model, choice = summary["kind"] == "flat", fit.model, fit.more["choice"]
+    kind, format_, content = (
+        ("topic", "topics", topics_content) if flat else ("leaf", "tree", tree_content)
+    )
+
+    def write_csv(path: Path) -> None:
+        if isinstance(data.corpus, disk.Elsewhere):
+            table = disk.table_in_blocks(data.corpus, kind, model)
+        elif flat:
+            table = _table(data.corpus, kind, model, fit.more["proportions"])
         else:
-            parameters |= {
-                "max_leaf_nodes": "auto" if n_topics is None and depth is None else n_topics,
-                "max_depth": depth,
-                "min_samples_leaf": min_samples_leaf,
-                "growth": growth,
-            }
-            if embeddings is None:
-                parameters |= {"search": search, "log_scaling": scaling, "weighting": weighting}
-            else:
-                shown |= {"embeddings": (embeddings.name, vectors.X)}
-            result = grow_tree(run, corpus, parameters, given, **shown)
-        run.finish(result)
+            table = _table(data.corpus, kind, model, model.predict_proba(fit.more["X"]))
+        table.write(path, escape_formulas=run.options.escape_formulas)
+
+    def write_content(path: Path) -> None:
+        chosen = {} if choice is None and not flat else {"choice": _choice(run, choice)}
+        named = fit.more["named"].content()
+        write_json(path, format_, {**content(summary, model), **named, **chosen})
+
+    return {"csv": write_csv, "json": write_content, "save": model.save, "model": model.save}
+
+
+def _table(corpus: Corpus, kind: str, model: Any, proba: Any) -> CsvTable:
+    """Return a row for each document, with its proportions over its passages if it has any."""
+    places = model.labels_
+    # A single text has a row for each passage.
+    passages = None if corpus.passages is None or len(corpus.passages) == 1 else corpus.passages
+    documents = corpus if passages is None else passages
+    columns: dict[str, Any] = {"id": documents.ids}
+    if documents.labels is not None:
+        columns["label"] = documents.labels
+    assigned = places >= 0
+    if passages is not None:
+        columns["passages"] = passages.counts.tolist()
+        proba = passages.join(proba, np.asarray(corpus.X.sum(axis=1)).ravel())
+        assigned = np.bincount(passages.document_of, assigned) > 0
+        places = proba.argmax(axis=1)
+    every = kind == "topic" or passages is not None
+    return assignments(
+        kind, topic_names(model), places, proba, every=every, assigned=assigned, **columns
+    )
+
+
+def _choice(run: Run, choice: models.ComponentChoice | None) -> dict[str, Any] | None:
+    """Return a choice of the number of topics as plain values."""
+    if choice is None:
+        return None
+    low, high = choice.interval
+    return {
+        "n_components": int(choice.n_components),
+        "interval": [int(low), int(high)],
+        "reason": run.words(choice.reason),
+    }
+
+
+TREE = Task(_grow, _summarize, _write)
+FLAT = Task(_fit_flat, _summarize, _write)

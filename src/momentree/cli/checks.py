@@ -1,0 +1,156 @@
+"""Which options go together: refusals that need neither the input nor a library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+from momentree.cli.options import Options
+from momentree.core.choices import TopicModel
+from momentree.exceptions import InvalidParameterError
+
+_ON_THIS_MACHINE = (
+    *("memory", "embeddings", "vocabulary", "phrases", "passages", "order", "search"),
+    *("label_column", "id_column", "unique", "encoding", "separator", "sheet", "skip_rows"),
+    "header",
+)
+"""Options that need all documents on this machine."""
+_WHOLE_TABLE = ("join", "on", "sheet")
+"""Options that need the whole table in memory."""
+_WHOLE_RECORDS = (
+    *("outcome", "covariate", "fits", "stability", "merge", "split", "include_records"),
+    *_WHOLE_TABLE,
+)
+"""Options that need all records with codes in memory."""
+
+
+def model_of(options: Options) -> tuple[TopicModel | None, Path | None]:
+    """Return the model and the file that ``--model`` of ``topics`` names."""
+    choices: tuple[TopicModel, ...] = get_args(TopicModel)
+    values = options.model or ()
+    kinds = [model for value in values for model in choices if model == value]
+    files = [Path(value) for value in values if value not in choices]
+    for file in files:
+        if not file.suffix and len(file.parts) == 1:
+            raise InvalidParameterError(
+                "not_a_model", parameter="model", value=str(file), choices=list(choices)
+            )
+    if len(kinds) > 1:
+        raise InvalidParameterError("two_models", parameter="model", names=kinds)
+    if len(files) + (options.save is not None) > 1:
+        raise InvalidParameterError("two_model_files")
+    return (kinds[0] if kinds else None), (files[0] if files else None)
+
+
+def check_topics(options: Options) -> None:
+    """Refuse options of ``topics`` that would have no effect."""
+    model, _ = model_of(options)
+    _check_memory(options)
+    if options.memory is not None:
+        if name := options.first_given("embeddings", "phrases", "order"):
+            raise InvalidParameterError("not_with_memory", parameter=name)
+        if options.n_topics is None and "n_topics" in options.given:
+            raise InvalidParameterError("auto_with_memory", parameter="n_topics")
+    if options.embeddings is not None:
+        if name := options.first_given("flat", "search", "log_scaling", "weighting"):
+            raise InvalidParameterError("not_with_embeddings", parameter=name)
+        if options.passages not in (None, "auto"):
+            raise InvalidParameterError("passages_with_embeddings", parameter="passages")
+    if options.flat:
+        if name := options.first_given("depth", "growth", "min_samples_leaf"):
+            raise InvalidParameterError("applies_to_trees", parameter=name)
+    elif "alpha0" in options.given:
+        raise InvalidParameterError("applies_to_flat", parameter="alpha0")
+    elif model is not None:
+        raise InvalidParameterError("model_applies_to_flat", parameter="model", value=model)
+    if options.output is None and (name := options.first_given("order", "documents")):
+        raise InvalidParameterError("applies_to_report", parameter=name)
+    if options.csv is None and options.escape_formulas:
+        raise InvalidParameterError("applies_to_csv", parameter="escape_formulas")
+    _check_model(options, model)
+
+
+def _check_model(options: Options, model: TopicModel | None) -> None:
+    """Refuse options that a flat model of topics does not have."""
+    if model == "lda":
+        if "search" in options.given:
+            raise InvalidParameterError("lda_not_searched", parameter="search")
+        if options.log_scaling is not None and "log_scaling" in options.given:
+            raise InvalidParameterError("lda_log_scaled", parameter="log_scaling")
+        return
+    if "alpha0" in options.given:
+        raise InvalidParameterError("applies_to_lda", parameter="alpha0")
+    three_words = options.weighting == "three_words"
+    if options.flat and three_words and options.log_scaling == "log1p":
+        raise InvalidParameterError("three_words_log_scaled")
+
+
+def check_on_cluster(options: Options, model: TopicModel | None) -> None:
+    """Refuse options that need all documents on this machine."""
+    for name in _ON_THIS_MACHINE:
+        if name in options.given and options.by_name[name] not in ("none", "auto"):
+            raise InvalidParameterError("not_with_scheduler", parameter=name)
+    if options.n_topics is None and "n_topics" in options.given:
+        raise InvalidParameterError("auto_on_cluster", parameter="n_topics")
+    if model == "lda" and options.refine:
+        raise InvalidParameterError("lda_on_cluster", parameter="refine", value=None)
+
+
+def check_clusters(options: Options) -> None:
+    """Refuse options of ``clusters`` that would have no effect."""
+    _check_memory(options)
+    if options.flat and "min_samples_leaf" in options.given:
+        raise InvalidParameterError("applies_to_trees", parameter="min_samples_leaf")
+    if options.output is None and options.include_records:
+        raise InvalidParameterError("applies_to_report", parameter="include_records")
+    if options.escape_formulas and not (options.csv or options.table_one or options.fits_table):
+        raise InvalidParameterError("applies_to_csv", parameter="escape_formulas")
+    if options.fits is None and options.fits_table is not None:
+        raise InvalidParameterError("applies_to_fits", parameter="fits_table")
+
+
+def check_in_parts(options: Options, *, measured: bool) -> None:
+    """Refuse options that need all records in memory; measurements are those of a sample."""
+    if name := options.first_given(*(_WHOLE_TABLE if measured else _WHOLE_RECORDS)):
+        raise InvalidParameterError("not_with_memory", parameter=name)
+    if options.groups is None and not measured:
+        raise InvalidParameterError("auto_with_memory", parameter="groups")
+
+
+def check_sequences(options: Options) -> None:
+    """Refuse options of ``sequences`` that would have no effect."""
+    if options.output is None and options.include_sequences:
+        raise InvalidParameterError("applies_to_report", parameter="include_sequences")
+    if options.escape_formulas and not (options.csv or options.sequence_csv):
+        raise InvalidParameterError("applies_to_csv", parameter="escape_formulas")
+
+
+def check_moments(options: Options) -> None:
+    """Refuse a model beside a question, which names one."""
+    if options.question is not None and "model" in options.given:
+        raise InvalidParameterError("model_of_round", parameter="model")
+
+
+def check_merge(options: Options) -> None:
+    """Refuse numbers of groups without a use, or without one, and those of lists for trees."""
+    fits = options.next is not None or options.fit is not None
+    name = options.first_given("leaves", "components")
+    if name is not None and not fits:
+        raise InvalidParameterError("components_of_next", parameter=name)
+    if fits and name is None:
+        raise InvalidParameterError("components_needed", parameter="components")
+    if options.leaves is not None and (other := options.first_given("components", "steps")):
+        raise InvalidParameterError("flat_or_tree", parameter=other)
+
+
+def _check_memory(options: Options) -> None:
+    if options.resume and options.memory is None:
+        raise InvalidParameterError("resume_needs_memory", parameter="resume")
+
+
+def files_of_demo(options: Options) -> dict[str, Path]:
+    """Return the report of ``demo``, and the table next to it that ``--records`` writes."""
+    name = "momentree-demo-records.html" if options.records else "momentree-demo.html"
+    output = options.output or Path(name)
+    table = {"csv": output.with_suffix(".csv")} if options.records else {}
+    return {"output": output, **table}

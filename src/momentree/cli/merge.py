@@ -1,0 +1,153 @@
+"""``momentree merge``: merge the answers of sites, ask the next question, or fit a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from momentree import backends, models, tree
+from momentree._files import read_file
+from momentree.backends import read_question
+from momentree.cli._run import Run
+from momentree.cli.moments import described, note_differences, with_columns
+from momentree.cli.screen import show
+from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
+from momentree.messages import Message
+
+SHOWN = 8
+"""Columns that are printed for each component."""
+
+
+def read(run: Run, _held: ExitStack) -> list[backends.State]:
+    """Load the answers of all sites, and merge those of each round, in order."""
+    rounds: dict[int, tuple[Path, backends.State]] = {}
+    for path in run.options.sources:
+        state = _load(path)
+        if state.round not in rounds:
+            rounds[state.round] = path, state
+            continue
+        first, total = rounds[state.round]
+        if state.parts & total.parts:
+            raise InvalidDataError("site_twice", path=str(path))
+        try:
+            rounds[state.round] = first, total.merge(state)
+        except InvalidDataError as error:
+            raise InvalidDataError(
+                "files_differ", path=str(path), first=str(first), reason=error.message
+            ) from error
+        if state.columns and len(set(state.columns) ^ set(total.columns or [])):
+            n_columns = len(rounds[state.round][1].columns or [])
+            run.note(Message("columns_united", n_columns=n_columns))
+    return [state for _, (_, state) in sorted(rounds.items())]
+
+
+def _load(path: Path) -> backends.State:
+    try:
+        return backends.State.load(path)
+    except ReadError:
+        content = read_file(path)
+        try:
+            read_question(content)
+        except ReadError:
+            pass
+        else:
+            raise ReadError("question_to_merge", path=str(path)) from None
+        raise
+
+
+def proceed(run: Run, states: list[backends.State]) -> None:
+    """Write the next question, the model or the merged sums, as requested, and describe them."""
+    options = run.options
+    saves: dict[str, Callable[[Path], object]] = {}
+    first = states[0]
+    name = str(first.about[0]["model"]) if first.about else "bernoulli"
+    note_differences(run, [about.get("options", {}) for about in first.about])
+    n_columns = len(first.columns or [])
+    lines = [described(run, states, n_columns, name)]
+    if any(any(state.suppressed.values()) for state in states):
+        n_others = sum(sum(s.suppressed.values()) - s.suppressed["columns"] for s in states)
+        note = Message(
+            "suppressed_in_sum", n_columns=first.suppressed["columns"], n_others=n_others
+        )
+        lines.append(run.words(note))
+    if run.writes("save"):
+        if len(states) > 1:
+            raise InvalidParameterError("save_of_one_round", parameter="save")
+        saves["save"] = first.save
+    if options.components or options.leaves:
+        model = estimator_for(name, options.components, options.leaves, options.steps)
+        try:
+            with run.stage("fitting"):
+                rows = backends.Rounds(states)
+                model.fit(rows)
+        except backends.NextRound as ends:
+            question, number = ends.question, ends.number
+            if not run.writes("next"):
+                raise InvalidParameterError(
+                    "fit_too_early", parameter="fit", number=number
+                ) from ends
+            saves["next"] = lambda path: path.write_bytes(question)
+            lines.append(run.words(Message("next_is_round", number=number)))
+        else:
+            vars(model).pop("feature_names_in_", None)  # the command assigns arrays, not frames
+            config = _reader_of(first, rows.columns.tolist())
+            saves["fit"] = lambda path: model.save(path, vectorizer_config=config)
+            lines += ["", *_components(model)]
+            if not run.writes("fit"):
+                lines += ["", run.words(Message("model_complete", parameter="fit"))]
+    with run.stage("writing"):
+        run.write_files(saves)
+    if not run.quiet:
+        show("\n".join(lines) + "\n")
+    run.end()
+
+
+def estimator_for(model: str, components: int | None, leaves: int | None, steps: int | None) -> Any:
+    """Return the estimator of a model, for which sums suffice."""
+    if leaves is not None:
+        if model == "bernoulli":
+            return tree.ClusterTree(leaves)
+        if model == "single-topic":
+            return tree.TopicTree(leaves, search="none")
+        raise InvalidParameterError("no_tree_of_model", parameter="leaves", model=model)
+    kinds: dict[str, Any] = {
+        "single-topic": models.SingleTopicModel,
+        "lda": models.LatentDirichletAllocation,
+        "poisson": models.PoissonMixture,
+        "bernoulli": models.BernoulliMixture,
+    }
+    refine = None if model == "lda" or steps == 0 else "em"
+    start = "raw_moments" if model == "bernoulli" else "moments"
+    estimator = kinds[model](components, start=start, refine=refine)
+    return estimator.set_params(max_iter=steps) if steps else estimator
+
+
+def _reader_of(description: backends.State, columns: list[str]) -> dict[str, Any] | None:
+    """Return the settings that convert new data to the columns, from the first site."""
+    known = [about["reader"] for about in description.about if about.get("reader")]
+    if not known:
+        return None
+    found = known[0]
+    if "codes" in found:
+        names: dict[str, str] = {}
+        for reader in reversed(known):
+            names |= reader.get("names", {})
+        found = {**found, "names": names}
+    return with_columns(found, columns)
+
+
+def _components(model: Any) -> list[str]:
+    """Return a line for each component or leaf: its share, and its columns or name."""
+    if hasattr(model, "leaves_"):
+        total = sum(leaf.weight for leaf in model.leaves_)
+        shares = [leaf.weight / total for leaf in model.leaves_]
+        texts = [leaf.name for leaf in model.leaves_]
+    else:
+        shares = model.weights_
+        texts = [", ".join(words) for words in model.top_words(SHOWN)]
+    return [
+        f"{j:>3} {share:>7.1%}  {text}"
+        for j, (share, text) in enumerate(zip(shares, texts, strict=True))
+    ]

@@ -1,0 +1,675 @@
+"""All options of all commands, each declared once, in the order of the help."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+import momentree.cli.options as parse
+from momentree.cli.options import Option
+from momentree.core.choices import Empty, Form, Growth, Search, Weighting
+
+_MODELS = Literal["auto", "single-topic", "lda", "poisson", "bernoulli"]
+_HTML, _TABLE = (".html", ".htm"), (".csv", ".xlsx", ".tex")
+_TITLES = "titles of ICD if the codes are clearly diagnoses"
+_CODE_NAMES = (
+    "Names of codes: a table with columns code and name, or the titles of ICD. Or names of "
+)
+_ROLLUP = (
+    "Roll codes up to their first three characters, or to the groups in a table with columns code "
+    "and group."
+)
+_MODEL_OF_CODES = "The model, for momentree assign. It contains no ids, but exact frequencies."
+
+
+def _panel(title: str | None, commands: str, *options: Option) -> tuple[Option, ...]:
+    """Return options under one heading; these commands have those that name no commands."""
+    return tuple(
+        replace(option, panel=title, commands=option.commands or commands) for option in options
+    )
+
+
+def options_of(command: str) -> tuple[Option, ...]:
+    """Return the options of a command, in the order of its help."""
+    return tuple(option for option in OPTIONS if command in option.commands.split())
+
+
+def usual_options(command: str) -> list[str]:
+    """Return the names of options that the short help of a command shows; none if it has none."""
+    return [
+        option.name
+        for option in options_of(command)
+        if option.usual is True or command in str(option.usual).split()
+    ]
+
+
+_GROUPS = (
+    *_panel(
+        "Topics",
+        "topics",
+        Option(
+            "n_topics", parse.count_or_auto, "N|auto",
+            "Number of leaves of the tree or, with --flat, of topics. auto chooses it by "
+            "cross-validation.",
+            default=8, flags=("--leaves", "--components", "-k"), usual=True,
+            parameters={
+                "max_leaf_nodes": "--leaves", "n_components": "--components", "n_topics": "-k",
+            },
+        ),
+        Option(
+            "flat", bool, None, "Find a flat list of topics instead of a tree.",
+            default=False, usual=True,
+        ),
+    ),
+    *_panel(
+        "Growing the tree",
+        "topics",
+        Option("depth", parse.count, "N", "Maximum depth of the tree.", fits="max_depth"),
+        Option(
+            "growth", Growth, None,
+            "best_first splits the leaf that gains most; depth splits every leaf down to --depth.",
+            default="best_first", fits="growth",
+        ),
+        Option(
+            "min_samples_leaf", parse.count, "N", "Minimum number of documents in a leaf.",
+            default=5, fits="min_samples_leaf",
+        ),
+    ),
+    *_panel(
+        "Flat topics",
+        "topics",
+        Option(
+            "model", str, "NAME|FILE.mt",
+            "single-topic: one topic per document; lda: documents mix topics. A file name works "
+            "like --save. May be given once for each.",
+            shown="single-topic", repeatable=True, usual=True,
+        ),
+        Option(
+            "alpha0", parse.positive_or_auto, "A|auto",
+            "Initial total concentration of lda, which EM refines: the smaller, the fewer topics a "
+            "document mixes.",
+            shown="auto", fits="alpha0",
+        ),
+    ),
+    *_panel(
+        "Groups",
+        "clusters",
+        Option(
+            "groups", parse.count_or_auto, "N|auto",
+            "Number of groups. With auto, BIC determines it; for measurements, it does so by "
+            "default.",
+            default=8, flags=("--groups", "-k"), usual=True,
+            parameters={"max_leaf_nodes": "--groups", "n_components": "--groups"},
+        ),
+        Option(
+            "flat", bool, None, "Find a flat list of groups (a mixture) instead of a tree.",
+            default=False, usual=True,
+        ),
+        Option(
+            "min_samples_leaf", parse.count, "N", "Minimum number of records in a group of a tree.",
+            default=5,
+        ),
+        Option(
+            "outcome", str, "NAME",
+            "Outcome column, or a pattern; report its rate per group. Repeatable.",
+            repeatable=True, reads="outcome_columns", usual=True,
+        ),
+        Option(
+            "covariate", str, "NAME",
+            "Covariate, such as age or sex, or a pattern; describe it per group, and report how it "
+            "predicts the group. Repeatable.",
+            repeatable=True, reads="covariate_columns",
+        ),
+        Option(
+            "fits", parse.count_range, "LOW-HIGH",
+            "Compare fits with these numbers of groups, such as 2-10: log-likelihood, AIC, BIC, "
+            "entropy and smallest group; with --stability, stability as well.",
+        ),
+        Option(
+            "stability", bool, None,
+            "Report how well the groups of five overlapping samples agree.",
+            default=False, usual=True,
+        ),
+    ),
+    *_panel(
+        "Editing groups (edits apply in the order given)",
+        "clusters",
+        Option(
+            "merge", str, "A,B",
+            "Merge groups; numbers are as shown without this option. Repeatable.",
+            repeatable=True,
+        ),
+        Option(
+            "split", str, "A|A:N",
+            "Split a group in two or N; numbers are as shown without this option. Repeatable.",
+            repeatable=True,
+        ),
+    ),
+    *_panel(
+        "States",
+        "sequences",
+        Option(
+            "states", parse.states_or_auto, "N|auto",
+            "Number of states. With auto, the lowest BIC of 2 to 10 states determines it.",
+            shown="auto", flags=("--states", "-k"), parameters={"n_components": "--states"},
+            usual=True,
+        ),
+    ),
+    *_panel(
+        "Fitting",
+        "topics",
+        Option(
+            "refine", bool, None, "Refine the result of the moments by EM.",
+            default=True, flags=("--refine/--no-refine",), fits="refine", values=("em", None),
+            commands="topics clusters",
+        ),
+        Option(
+            "search", Search, None,
+            "starts improves the topics by splits, merges and moves of documents, from two starts; "
+            "none keeps those of the first splits, in a third of the time.",
+            default="starts", fits="search",
+        ),
+        Option(
+            "log_scaling", parse.log_scaling, "<auto|log1p|none>",
+            "Scale each count x to log2(1 + x), so that repeated words have less weight; auto does "
+            "so if words repeat more often than independent words.",
+            default="auto", fits="log_scaling",
+        ),
+        Option(
+            "weighting", Weighting, None,
+            "Weight of documents in the moments. three_words requires --log-scaling none.",
+            default="length", fits="weighting",
+        ),
+        Option(
+            "question", Path, "FILE.mom",
+            "Answer the question of this round, a file written by momentree merge --next.",
+            shown="the first round", flags=("--round",), is_input=True, commands="moments",
+        ),
+        Option(
+            "model", _MODELS, None,
+            "The model of the rows. auto is bernoulli for tables of codes, and single-topic for "
+            "folders, texts and counts. A table with a column of texts needs single-topic or lda.",
+            default="auto", commands="moments",
+        ),
+        Option(
+            "components", parse.count, "K",
+            "Fit a flat list of K components.",
+            flags=("--components", "-k"), parameters={"n_components": "--components"},
+            commands="merge",
+        ),
+        Option(
+            "leaves", parse.count, "K", "Grow a tree of K leaves instead of a flat list.",
+            parameters={"max_leaf_nodes": "--leaves"}, commands="merge",
+        ),
+        Option(
+            "steps", parse.whole_number, "N",
+            "Number of steps of EM of a flat list, at most; 0 estimates it by moments alone, in "
+            "fewer rounds.",
+            shown="until EM converges", parameters={"max_iter": "--steps"}, commands="merge",
+        ),
+    ),
+)  # fmt: skip
+_READING = (
+    *_panel(
+        "Reading the input",
+        "topics clusters sequences assign moments",
+        Option(
+            "embeddings", Path, "FILE.npy",
+            "Embeddings of the documents, one row each, in the order of the documents: they form "
+            "the groups, and the words name them.",
+            commands="topics assign", only="documents", is_input=True,
+        ),
+        Option(
+            "id_column", str, "NAME", "Column with the id of each row.",
+            reads="id_column", usual=True, commands="topics clusters assign moments",
+        ),
+        Option(
+            "encoding", str, "NAME|auto",
+            "Encoding of text files. auto guesses it for each file.",
+            default="auto", reads="encoding",
+        ),
+        Option(
+            "separator", str, "CHAR", "Character between columns.",
+            shown="detected", reads="separator",
+        ),
+        Option("sheet", str, "NAME", "Sheet of a spreadsheet.", shown="the first", reads="sheet"),
+        Option(
+            "skip_rows", parse.whole_number, "N",
+            "Rows to skip above the header row, such as a title.",
+            default=0, reads="skip_rows",
+        ),
+        Option(
+            "header", bool, None, "Whether the first row of a table names its columns.",
+            shown="detected", flags=("--header/--no-header",), reads="header",
+        ),
+        Option(
+            "memory", str, "SIZE",
+            "Work in this much memory, such as 1GB or 800MB, with what was read in a folder on "
+            "disk next to the output.",
+            shown="as much as needed", commands="topics clusters", usual="topics",
+        ),
+        Option(
+            "resume", bool, None,
+            "With --memory: continue after the last finished step of a stopped run.",
+            default=False, commands="topics clusters",
+        ),
+        Option(
+            "scheduler", str, "ADDRESS",
+            "Read Parquet files and fit on the workers of this scheduler of Dask, such as "
+            "tcp://10.0.0.1:8786.",
+            commands="topics",
+        ),
+    ),
+    *_panel(
+        "Reading documents",
+        "topics",
+        Option(
+            "text_column", str, "NAME",
+            "Column with the text. Repeatable: the columns are joined.",
+            shown="detected", repeatable=True, reads="text_column", only="documents", usual=True,
+            commands="topics assign moments",
+        ),
+        Option(
+            "label_column", str, "NAME", "Column with known labels, to compare with the topics.",
+            reads="label_column", only="documents", usual=True,
+        ),
+        Option(
+            "order", str, "NAME|input",
+            "Column of numbers or dates that orders the documents in the chart of topic "
+            "proportions.",
+            default="input", usual=True,
+        ),
+        Option(
+            "vocabulary", Path, "FILE",
+            "List of words for a matrix of counts, one per line, in column order.",
+            shown="in the folder of the matrix", is_input=True, only="documents",
+            commands="topics assign",
+        ),
+        Option(
+            "vocabulary", Path, "FILE",
+            "List of the words to count, one per line, the same at all sites; or the words of a "
+            "matrix of counts, in column order.",
+            is_input=True, commands="moments",
+        ),
+        Option(
+            "tokenizer", str, "MODULE:FUNCTION",
+            "Python function that splits a text into words, such as jieba:lcut or one in a file of "
+            "this folder. It is imported and run.",
+            only="documents", commands="topics assign",
+        ),
+        Option(
+            "raw", bool, None,
+            "Keep HTML, mail headers, quoted replies, signatures, URLs and page numbers.",
+            default=False, reads="raw", only="texts",
+        ),
+        Option(
+            "passages", parse.words_of_passage, "auto|none|N",
+            "Cut long texts into passages of N words; auto decides by their length.",
+            default="auto", reads="passages", only="texts",
+        ),
+    ),
+    *_panel(
+        "Counting words",
+        "topics",
+        Option(
+            "language", parse.language, "CODE|auto",
+            "Drop the stop words of this language, or of several: en,fr. auto finds the languages "
+            "of the texts; none keeps all words.",
+            default="auto", reads="language", only="texts", usual=True,
+        ),
+        Option(
+            "stop_words", str, "FILE|WORDS",
+            "Additional stop words: a file with one per line, or words separated by commas, "
+            "said,mr. Repeatable.",
+            repeatable=True, usual=True, is_input=True,
+        ),
+        Option(
+            "min_df", parse.count_or_fraction, "N|FRACTION",
+            "Drop words in fewer than this number or fraction (0.01) of documents.",
+            shown="5, or 2 below 1,000 documents", reads="min_df", only="texts",
+        ),
+        Option(
+            "max_df", parse.count_or_fraction, "N|FRACTION",
+            "Drop words in more than this number or fraction of documents.",
+            shown="0.5", reads="max_df", only="texts",
+        ),
+        Option(
+            "max_features", parse.count, "N", "Keep only the N most frequent words.",
+            shown="20000", reads="max_features", only="texts",
+        ),
+        Option(
+            "token_pattern", str, "REGEX", "Regular expression that matches a word.",
+            reads="token_pattern", only="texts",
+        ),
+        Option(
+            "keep_case", bool, None, "Do not convert words to lower case.",
+            default=False, reads="lowercase", values=(False, True), only="texts",
+        ),
+        Option(
+            "phrases", bool, None,
+            "Count phrases of two or three words, such as climate change, besides their words.",
+            default=False,
+        ),
+        Option(
+            "ngrams", parse.ngrams, "N",
+            "Count sequences of up to N neighboring words, besides the words.",
+            default=1, parameters={"ngram_range": "--ngrams"},
+        ),
+        Option(
+            "unique", bool, None, "Count equal and nearly equal texts as one document.",
+            shown="if one text has so many copies that they could form a topic",
+            flags=("--unique/--every-copy",), reads="unique", only="texts",
+        ),
+    ),
+    *_panel(
+        "Reading records",
+        "clusters",
+        Option(
+            "code_column", str, "NAME",
+            "Column with codes, or a pattern such as 'DX*'. Repeatable.",
+            shown="detected", repeatable=True, reads="code_columns", only="records sequences",
+            usual=True, commands="clusters assign moments",
+        ),
+        Option(
+            "union_by", str, "NAME",
+            "Join rows with equal values in this column, such as a patient id, into one record.",
+            reads="union_by", only="records", commands="clusters assign moments",
+        ),
+        Option(
+            "ignore", str, "NAME", "Column to ignore, or a pattern. Repeatable.",
+            repeatable=True, reads="ignore_columns", only="records measurements", usual="clusters",
+            commands="clusters assign moments",
+        ),
+        Option(
+            "complete", bool, None,
+            "The records are as complete as those of the fit, so that a code that a record lacks "
+            "counts as much as one that it has.",
+            default=False, only="records", usual=True, commands="assign",
+        ),
+        Option(
+            "form", Form, None,
+            "Whether the table contains codes or measurements; auto judges by its columns.",
+            default="auto",
+        ),
+        Option(
+            "kind", str, "COLUMN=KIND",
+            "Kind of a column of measurements, by name or pattern: number, yes_no, category or "
+            "count. Repeatable.",
+            shown="detected", repeatable=True, only="measurements",
+            parameters={"kinds": "--kind"},
+        ),
+        Option(
+            "missing", str, "VALUE",
+            "A value of measurements that stands for a missing one, such as 999, besides empty "
+            "cells, NA, ? and -. Repeatable.",
+            repeatable=True, reads="missing", only="measurements",
+        ),
+        Option(
+            "join", parse.input_path, "FILE",
+            "Another table with outcomes of the same records. Repeatable.",
+            repeatable=True, reads="join", is_input=True,
+        ),
+        Option(
+            "on", str, "COLUMN",
+            "Column by which to join a table, or LEFT=RIGHT if it has two names. Repeatable.",
+            shown="the only column in both tables", repeatable=True, reads="on",
+        ),
+        Option(
+            "empty", Empty, None,
+            "Meaning of empty cells in columns of 0 and 1: missing (unknown), or zero (no).",
+            default="missing", reads="empty",
+        ),
+        Option(
+            "empty", Empty, None,
+            "Meaning of empty cells in columns of 0 and 1: missing (unknown), or zero (no). "
+            "Sums over sites require complete records.",
+            default="missing", reads="empty", only="records", commands="moments",
+        ),
+        Option(
+            "rollup", str, "icd9|icd10|FILE", _ROLLUP,
+            reads="rollup", only="records", commands="moments",
+        ),
+    ),
+    *_panel(
+        "Reading sequences",
+        "sequences assign",
+        Option(
+            "id_column", str, "NAME",
+            "Column that says which rows form a sequence, such as the id of a patient.",
+            shown="detected", reads="id_column", usual=True, commands="sequences",
+        ),
+        Option(
+            "time_column", str, "NAME|none",
+            "Column that orders the steps: numbers or dates; none is the order of the rows.",
+            shown="detected", reads="time_column", only="sequences", usual="sequences",
+        ),
+        Option(
+            "code_column", str, "NAME", "Column with the codes.",
+            shown="detected", reads="code_column", usual=True, commands="sequences",
+        ),
+        Option(
+            "time_format", str, "FORMAT", "Format of the times, such as %d/%m/%Y.",
+            shown="detected", reads="time_format", only="sequences",
+        ),
+    ),
+    *_panel(
+        "Codes",
+        "clusters",
+        Option(
+            "min_sequences", parse.count, "N",
+            "Merge codes that occur in fewer than N sequences into one.",
+            shown="5, or 2 below 1,000 sequences", reads="min_sequences", commands="sequences",
+        ),
+        Option(
+            "rollup", str, "icd9|icd10|FILE", _ROLLUP,
+            reads="rollup", only="records sequences", usual="clusters",
+            commands="clusters sequences", is_input=True,
+        ),
+        Option(
+            "names", str, "FILE|icd9|icd10|none",
+            f"{_CODE_NAMES}groups: columns number and name. May be given once for each.",
+            shown=_TITLES, repeatable=True, is_input=True,
+        ),
+        Option(
+            "names", str, "FILE|icd9|icd10|none",
+            f"{_CODE_NAMES}states: columns number and name. May be given once for each.",
+            shown=_TITLES, repeatable=True, is_input=True, commands="sequences",
+        ),
+        Option(
+            "min_records", parse.count, "N", "Drop codes that occur in fewer than N records.",
+            shown="5, or 2 below 1,000 records", reads="min_records", only="records",
+        ),
+        Option(
+            "cumulative_frequency", parse.fraction, "FRACTION",
+            "Keep only the most frequent codes that make up this fraction of all entries.",
+            shown="all", reads="cumulative_frequency", only="records",
+        ),
+        Option(
+            "min_codes", parse.whole_number, "N",
+            "Fit only records with at least N codes; assign the others afterwards.",
+            shown="1; 0 for columns of yes and no", reads="min_codes", only="records",
+        ),
+        Option(
+            "keep_constant", bool, None, "Keep codes that every record has.",
+            default=False, reads="drop_constant", values=(False, True), only="records",
+        ),
+    ),
+)  # fmt: skip
+_OUTPUT = (
+    *_panel(
+        None,
+        "demo",
+        Option(
+            "output", Path, "FILE.html", "The report.", flags=("--output", "-o"),
+            shown="momentree-demo.html, or momentree-demo-records.html",
+        ),
+        Option(
+            "records", bool, None,
+            "Find groups of made-up hospital visits with ICD-10 codes instead of topics; the table "
+            "is written next to the report.",
+            default=False,
+        ),
+    ),
+    *_panel(
+        "Output (existing files are replaced)",
+        "topics clusters sequences",
+        Option(
+            "like", Path, "FILE.mt",
+            "Give the topics the numbers and names that they have in this saved model, and print "
+            "what moved, appeared and vanished.",
+            is_input=True, commands="topics",
+        ),
+        Option(
+            "rename", str, "N=NAME",
+            "Name a leaf, topic or group; 0-3=NAME names the node above leaves 0 to 3. Repeatable.",
+            repeatable=True, usual=True, commands="topics clusters",
+        ),
+        Option(
+            "rename", str, "N=NAME", "Name a state. Repeatable.",
+            repeatable=True, usual=True, commands="sequences",
+        ),
+        Option(
+            "names", Path, "FILE",
+            "Names of leaves or topics: a table with columns number and name, such as the report "
+            "saves.",
+            is_input=True, commands="topics",
+        ),
+        Option(
+            "output", Path, "FILE.html", "Report: one page that works offline.",
+            flags=("--output", "-o"), suffixes=_HTML, usual=True,
+        ),
+        Option(
+            "title", str, "TEXT", "Title of the report and of the printed result.",
+            shown="from the input",
+        ),
+        Option(
+            "documents", parse.whole_number_or_all, "N|all",
+            "Number of documents that the report lists, spread evenly over the topics.",
+            shown="as many as 4 MB hold", commands="topics",
+        ),
+        Option(
+            "min_cell", parse.count, "N",
+            "Suppress nonzero counts of records below N, and the cells they could be derived from, "
+            "on the screen, in the report and in --json.",
+            default=5, parameters={"min_count": "--min-cell"}, usual=True, commands="clusters",
+        ),
+        Option(
+            "min_cell", parse.count, "N",
+            "Suppress what fewer than N sequences have in common, on the screen, in the report and "
+            "in --json.",
+            default=5, parameters={"min_count": "--min-cell"}, usual=True, commands="sequences",
+        ),
+        Option(
+            "include_records", bool, None,
+            "Show up to 2,000 individual records in the report, with their ids if they have codes. "
+            "Otherwise it contains none.",
+            default=False, commands="clusters",
+        ),
+        Option(
+            "include_sequences", bool, None,
+            "Show up to 40 individual sequences with their ids in the report, which otherwise "
+            "contains none.",
+            default=False, commands="sequences",
+        ),
+        Option(
+            "csv", Path, "FILE.csv", "Table with the leaf or topic of each document.",
+            suffixes=(".csv",), usual=True, commands="topics",
+        ),
+        Option(
+            "csv", Path, "FILE.csv",
+            "Table with the group of each record, by id. Nothing is suppressed.",
+            suffixes=(".csv",), usual=True, commands="clusters",
+        ),
+        Option(
+            "csv", Path, "FILE.csv",
+            "Table with the most likely state of each step. Nothing is suppressed.",
+            suffixes=(".csv",), usual=True, commands="sequences",
+        ),
+        Option(
+            "csv", Path, "FILE.csv", "Write the table to this file instead of printing it.",
+            suffixes=(".csv",), usual=True, commands="assign",
+        ),
+        Option(
+            "sequence_csv", Path, "FILE.csv",
+            "Table with the share of each state in each sequence. Nothing is suppressed.",
+            suffixes=(".csv",), commands="sequences",
+        ),
+        Option(
+            "escape_formulas", bool, None,
+            "In the CSV file, put an apostrophe before text that a spreadsheet would run as a "
+            "formula.",
+            default=False, commands="topics clusters sequences assign",
+        ),
+        Option(
+            "json", Path, "FILE.json", "The tree, or the topics.",
+            suffixes=(".json",), usual=True, commands="topics",
+        ),
+        Option(
+            "json", Path, "FILE.json", "The groups and their codes.",
+            suffixes=(".json",), usual=True, commands="clusters",
+        ),
+        Option(
+            "json", Path, "FILE.json", "The states, their codes and moves.",
+            suffixes=(".json",), usual=True, commands="sequences",
+        ),
+        Option(
+            "next", Path, "FILE.mom",
+            "The question of the next round, for momentree moments --round at each site.",
+        suffixes=(".mom",), commands="merge",
+        ),
+        Option(
+            "fit", Path, "FILE.mt",
+            "The model, for momentree assign. With --next, it is written once no question is left.",
+            suffixes=(".mt",), commands="merge",
+        ),
+        Option(
+            "save", Path, "FILE.mt", "The model, for momentree assign.",
+            suffixes=(".mt",), usual=True, commands="topics",
+        ),
+        Option(
+            "save", Path, "FILE.mt", _MODEL_OF_CODES,
+            suffixes=(".mt",), usual=True, commands="clusters sequences",
+        ),
+        Option(
+            "table_one", Path, "FILE",
+            "Table one, the characteristics of each group: .csv, .xlsx or .tex. Suppressed like "
+            "the report.",
+            suffixes=_TABLE, usual=True, commands="clusters",
+        ),
+        Option(
+            "fits_table", Path, "FILE", "The table of --fits: .csv, .xlsx or .tex.",
+            suffixes=_TABLE, commands="clusters",
+        ),
+        Option(
+            "save", Path, "FILE.mom",
+            "The answer, to send to whoever merges it. No row can be read from one file, but the "
+            "difference of two files of one site reveals the rows in which they differ.",
+            suffixes=(".mom",), required=True, commands="moments",
+        ),
+        Option(
+            "save", Path, "FILE.mom",
+            "The merged sums of files of one round, to merge with further files of this round.",
+            suffixes=(".mom",), commands="merge",
+        ),
+        Option(
+            "min_cell", parse.count, "N",
+            "Treat columns that occur in fewer than N rows of this table as absent, and pairs of "
+            "columns and groups of rows likewise; they may be frequent elsewhere, which the result "
+            "then lacks.",
+            default=5, parameters={"min_count": "--min-cell"}, commands="moments",
+        ),
+        Option(
+            "quiet", bool, None, "Print only errors.", default=False, flags=("--quiet", "-q"),
+            commands="demo topics clusters sequences assign moments merge",
+        ),
+        Option(
+            "verbose", bool, None, "Log each step and its time to standard error.",
+            default=False, flags=("--verbose", "-v"),
+            commands="demo topics clusters sequences assign moments merge",
+        ),
+    ),
+)  # fmt: skip
+OPTIONS: tuple[Option, ...] = (*_GROUPS, *_READING, *_OUTPUT)
+SHORT_HELP = ("topics", "clusters", "sequences", "assign")
+"""Commands whose help shows the usual options, and all of them on request."""
