@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from momentree.cli._run import Run
+from momentree.estimators.node import why_no_more
 from momentree.messages import Message
-from momentree.tree.node import why_no_more
 
 _CODES = {
     "groups": ("fewer_groups", "fewer_groups_because"),

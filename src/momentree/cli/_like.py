@@ -11,11 +11,11 @@ from momentree._choices import TopicModel
 from momentree.cli._names import GivenNames
 from momentree.cli._run import Run
 from momentree.cli.tables import decimals
+from momentree.estimators.changes import ModelChanges, compare_models
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.report.text import for_readers
 from momentree.tree import ClusterTree, TopicTree
-from momentree.tree.changes import ModelChanges, compare_models
 
 _FLAT: dict[type, TopicModel] = {
     models.SingleTopicModel: "single-topic",

@@ -1,11 +1,10 @@
 """Fit flat latent variable models, as scikit-learn estimators."""
 
-from momentree.models._decomposers import DECOMPOSITIONS
+from momentree.models._steps import DECOMPOSITIONS
 from momentree.models.bernoulli_mixture import BernoulliMixture
-from momentree.models.categorical_hmm import CategoricalHMM
 from momentree.models.from_states import fitted_from, next_round
-from momentree.models.gaussian_hmm import GaussianHMM
 from momentree.models.gaussian_mixture import GaussianMixture
+from momentree.models.hidden_markov_models import CategoricalHMM, GaussianHMM
 from momentree.models.independent_components import IndependentComponents
 from momentree.models.latent_dirichlet_allocation import LatentDirichletAllocation
 from momentree.models.mixed_mixture import MixedMixture

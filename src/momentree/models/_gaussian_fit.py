@@ -11,8 +11,7 @@ import numpy as np
 from momentree._ties import exceeds, largest_first
 from momentree._types import Floats
 from momentree.messages import Message
-from momentree.models._gaussian_data import GaussianData
-from momentree.models._gaussian_density import GaussianComponents
+from momentree.models._gaussian_data import GaussianComponents, GaussianData
 from momentree.models._gaussian_starts import SEARCH_SMOOTHING, Start, starts_of
 from momentree.models._groupings import n_distinct
 from momentree.objects import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, ClassVar, Literal, Protocol, get_args
 
 import numpy as np
 import pandas as pd
@@ -13,12 +13,11 @@ import pandas as pd
 from momentree._choices import Refine
 from momentree._ties import largest, largest_first
 from momentree._types import Floats, Ints
-from momentree._validation import check_choice, check_number, check_shape
 from momentree.backends import RowBlocks
+from momentree.estimators import rules
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
-from momentree.models._decomposers import decomposed
 from momentree.models._density import DensityFit, DensityModel, log
 from momentree.models._product_starts import (
     MOST_FEATURES,
@@ -28,7 +27,9 @@ from momentree.models._product_starts import (
     most_likely,
     smoothed,
 )
+from momentree.models._steps import decomposed
 from momentree.objects import ProductColumns, ProductParameters
+from momentree.persistence import fields
 from momentree.preprocessing.mixed_columns import Encoded
 from momentree.refinement import Refined, em
 
@@ -81,6 +82,21 @@ class ProductMixture(DensityModel):
     those below.
     """
 
+    _rules: ClassVar[rules.Rules] = {
+        **DensityModel._rules,
+        "refine": rules.REFINE,
+        "start": get_args(ProductStart),
+        "reg_covar": rules.number(above=0),
+        "smoothing": rules.number(above=0),
+    }
+    _fields: ClassVar[fields.Fields] = {
+        **DensityModel._fields,
+        "_centers": fields.array("n_features", "k"),
+        "_variances": fields.array("n_numbers", "k", above=0.0),
+        "_all_means": fields.array("k", "n_features"),
+        "variances_": fields.array("k", "n_numbers", above=0.0),
+    }
+
     n_components: int | Literal["auto"]
     refine: Refine | None
     start: ProductStart
@@ -111,18 +127,11 @@ class ProductMixture(DensityModel):
 
     # --- fit --------------------------------------------------------------------------------------
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("refine", self.refine, (*get_args(Refine), None))
-        check_choice("start", self.start, get_args(ProductStart))
-        check_number("reg_covar", self.reg_covar, above=0)
-        check_number("smoothing", self.smoothing, above=0)
-
     def _family(self, gaps: Ints, reg_covar: float = 0.0) -> ProductColumns:
         """Return the columns; only a fit needs the floor of variances."""
         return family_of(self._coder, gaps, reg_covar)
 
-    def _fit(
+    def _fit_mixture(
         self, samples: Unencoded, weight: Floats, n_components: int, *, brief: bool = False
     ) -> DensityFit:
         if samples.encoded is None:
@@ -310,23 +319,16 @@ class ProductMixture(DensityModel):
                 out[np.ix_(here, at)] = rng.multinomial(int(many[g]), p / p.sum(), size=len(here))
         return out
 
-    def _check_restored(self) -> int:
-        k = super()._check_restored()
-        c = self._family(np.empty(0, dtype=np.intp))
-        expected = {
-            "_centers": (c.n_features, k),
-            "_variances": (c.n_numbers, k),
-            "_all_means": (k, c.n_features),
-            "variances_": (k, c.n_numbers),
-        }
-        for name, shape in expected.items():
-            check_shape(name, getattr(self, name), shape)
-        for name in ("_variances", "variances_"):
-            if not (getattr(self, name) > 0).all():
-                raise InvalidDataError("below_zero", name=name)
-        if (self._centers[c.n_numbers :] < 0).any():
+    def _sizes(self) -> dict[str, int]:
+        columns = self._family(np.empty(0, dtype=np.intp))
+        own = {"n_features": columns.n_features, "n_numbers": columns.n_numbers}
+        return {**super()._sizes(), **own}
+
+    def _check_consistent(self) -> None:
+        super()._check_consistent()
+        columns = self._family(np.empty(0, dtype=np.intp))
+        if (self._centers[columns.n_numbers :] < 0).any():
             raise InvalidDataError("below_zero", name="_centers")
-        return k
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

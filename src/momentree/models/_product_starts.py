@@ -15,8 +15,8 @@ from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks, collected, in_canonical_order
 from momentree.decomposition import three_view_mom, three_view_tpm
 from momentree.messages import Message
-from momentree.models._bernoulli_data import BinaryData
-from momentree.models._fit_result import Initialization, from_leaves
+from momentree.models._bernoulli_groups import BinaryData
+from momentree.models._steps import Initialization, from_leaves
 from momentree.moments import CorrectedMoments, MultiviewMoments, ProductMoments, split_views
 from momentree.objects import (
     BernoulliParameters,

@@ -14,7 +14,7 @@ from momentree.assignment.incomplete import IncompleteAssigner
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.messages import Message
 from momentree.models._base import FlatModel
-from momentree.models._decomposers import DecompositionName, decomposer
+from momentree.models._steps import DecompositionName, decomposer
 from momentree.models.bernoulli_mixture import BernoulliMixture
 from momentree.models.latent_dirichlet_allocation import LatentDirichletAllocation
 from momentree.models.poisson_mixture import PoissonMixture

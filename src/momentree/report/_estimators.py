@@ -15,11 +15,11 @@ from sklearn.exceptions import NotFittedError
 
 from momentree._pages import counted
 from momentree._types import Floats, Ints
+from momentree.estimators.names import name_by_words
+from momentree.estimators.node import TreeNode, one_level
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.metrics.words import word_probabilities
-from momentree.tree.naming import name_by_words
-from momentree.tree.node import TreeNode, one_level
 
 _OF_SEQUENCES = Message("use_summarize_sequences")
 _OF_MEASUREMENTS = Message("use_summarize_measurements")
@@ -101,12 +101,12 @@ def fitted(estimator: FittedTree | FittedFlat) -> Fitted:
     ``weights_`` if the documents are elsewhere.
     """
     languages = tuple(getattr(estimator, "languages_", ("en",)))
-    if hasattr(estimator, "components_"):
-        model = cast("FittedFlat", estimator)
+    if not hasattr(estimator, "tree_") and hasattr(estimator, "components_"):
+        model: Any = estimator
         root = _one_level(model)
         return Fitted("flat", root, np.asarray(model.labels_), model.vocabulary_, languages)
     check_fitted(estimator, "tree_")
-    tree: FittedTree = estimator
+    tree = cast("FittedTree", estimator)
     return Fitted("tree", tree.tree_, np.asarray(tree.labels_), tree.vocabulary_, languages)
 
 

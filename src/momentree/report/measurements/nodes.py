@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from momentree._types import Floats, Int64s, Ints
+from momentree.estimators.names import nodes_by_number
+from momentree.estimators.node import TreeNode
 from momentree.naming.terms import choose_distinct
 from momentree.report.disclosure import Disclosure
 from momentree.report.layout import icicle_cells
 from momentree.report.measurements.differences import differences, is_clear, phrase
 from momentree.report.measurements.features import Feature
 from momentree.report.records._groups import SEPARATOR, share_interval
-from momentree.tree.naming import nodes_by_number
-from momentree.tree.node import TreeNode
 
 _DIGITS = 9
 _CANDIDATES = 12

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from momentree._types import Floats, Ints
+from momentree.estimators.names import choose_codes, most_relevant, nodes_by_number
+from momentree.estimators.node import TreeNode
 from momentree.metrics.intervals import effective_sample_size, wilson_interval
 from momentree.report.layout import icicle_cells
 from momentree.report.records._table import PublishedTable
-from momentree.tree.naming import choose_codes, most_relevant, nodes_by_number
-from momentree.tree.node import TreeNode
 
 _DIGITS = 9
 """Enough digits that a second rounding, for display, gives the same result as one rounding."""

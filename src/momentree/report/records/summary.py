@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from momentree._validation import check_integer
+from momentree.estimators.names import CODE_LAMBDA
 from momentree.exceptions import InvalidDataError
 from momentree.metrics import group_profiles
 from momentree.report._estimators import FittedGroups, check_fitted
@@ -26,7 +27,6 @@ from momentree.report.records.relations import describe_relations, outcomes_in_o
 from momentree.report.records.statistics import code_statistics
 from momentree.report.records.table_one import describe_characteristics
 from momentree.report.text import clean_text, for_readers
-from momentree.tree.naming import CODE_LAMBDA
 
 if TYPE_CHECKING:
     from momentree.datasets import Records

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from momentree._types import Floats
+from momentree.estimators.names import choose_codes, most_relevant
+from momentree.estimators.node import TreeNode
 from momentree.report.disclosure import Disclosure
 from momentree.report.layout import icicle_cells
 from momentree.report.sequences._counts import PathCounts
-from momentree.tree.naming import choose_codes, most_relevant
-from momentree.tree.node import TreeNode
 
 _DIGITS = 4
 _N_CODES = 12

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from momentree._types import Floats, Ints
+from momentree.estimators.names import CODE_LAMBDA
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.naming.given import check_names
@@ -25,7 +26,6 @@ from momentree.report.sequences._course import (
 from momentree.report.sequences._pairs import compare_pairs
 from momentree.report.sequences._states import describe_states
 from momentree.report.text import clean_text, for_readers
-from momentree.tree.naming import CODE_LAMBDA
 
 if TYPE_CHECKING:
     from momentree.datasets import Sequences

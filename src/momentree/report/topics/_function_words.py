@@ -9,14 +9,14 @@ import numpy as np
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from momentree._types import Floats, Ints
+from momentree.estimators.names import WORD_LAMBDA
+from momentree.estimators.node import TreeNode
 from momentree.messages import Message
 from momentree.metrics.words import relevance_order
 from momentree.readers import LANGUAGES, stop_words
 from momentree.readers.text.languages import name_of_language
 from momentree.readers.text.segmentation import share_without_blanks
 from momentree.report._estimators import FittedFlat, FittedTree, fitted
-from momentree.tree.naming import WORD_LAMBDA
-from momentree.tree.node import TreeNode
 
 _N_WORDS, _N_SHOWN = 10, 6
 _FEWEST, _OF_ONE_LANGUAGE = 5, 0.4

@@ -11,9 +11,9 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
 from momentree._types import Ints
+from momentree.estimators.node import TreeNode
 from momentree.messages import Message
 from momentree.report.text import MAX_NAME, snippet
-from momentree.tree.node import TreeNode
 
 _MAX_LABELS = 40
 _EACH = 5

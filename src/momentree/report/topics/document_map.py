@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from momentree._types import Floats, Ints
+from momentree.estimators.node import TreeNode
 from momentree.report.topics.evidence import Evidence
-from momentree.tree.node import TreeNode
 
 MAP_SIZE = 1000
 """Width and height of the map; coordinates are integers."""

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from momentree._types import Floats, Ints
-from momentree.tree.node import TreeNode
+from momentree.estimators.node import TreeNode
 
 _CLEAR, _STRONG = 0.4, 0.75
 """The usual limits for Cohen's kappa (Fleiss, Levin and Paik, Statistical Methods for Rates and

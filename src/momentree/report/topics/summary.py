@@ -15,6 +15,8 @@ from momentree._sparse import as_csr
 from momentree._ties import largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_table
+from momentree.estimators.names import shown_words
+from momentree.estimators.node import TreeNode
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.metrics import npmi_coherence, umass_coherence
@@ -40,8 +42,6 @@ from momentree.report.topics.documents import Documents, Sources, check_document
 from momentree.report.topics.relations import relations
 from momentree.report.topics.relevant_words import words_for_every_lambda
 from momentree.report.topics.separation import coherence_words, separations
-from momentree.tree.naming import shown_words
-from momentree.tree.node import TreeNode
 
 # The usual number of words in coherence measures.
 _COHERENCE_WORDS = 10

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from momentree._types import Floats, Ints
+from momentree.estimators.node import TreeNode
 from momentree.preprocessing import tfidf
 from momentree.report.topics.evidence import Evidence
-from momentree.tree.node import TreeNode
 
 # Candidates are the first hundred, among the first thousand, that do not repeat an earlier one.
 # Reports on one event have a cosine of 0.5 and more in news (BBC, Reuters), two documents of a

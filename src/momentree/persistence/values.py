@@ -20,8 +20,7 @@ from momentree._validation import check_shape
 from momentree.assignment.incomplete import IncompleteAssigner
 from momentree.assignment.nested import Division, NestedAssigner
 from momentree.assignment.posteriors import MixtureAssigner
-from momentree.assignment.rules import LinearRule, ScoreRule
-from momentree.assignment.tree_rules import RuleAssigner
+from momentree.assignment.rules import LinearRule, RuleAssigner, ScoreRule
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.objects import (
