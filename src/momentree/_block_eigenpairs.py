@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._ties import fixed_vectors
 from momentree._types import Floats
+from momentree.core.ties import fixed_vectors
 
 Flags = NDArray[np.bool_]
 

@@ -13,7 +13,9 @@ from momentree._block_eigenpairs import (
     orthonormal,
     top_eigenpairs_of_groups,
 )
-from momentree._eigenpairs import (
+from momentree._types import Floats
+from momentree._validation import check_integer
+from momentree.core.eigenpairs import (
     DENSE_FEATURES,
     RANK_TOLERANCE,
     ROUNDING,
@@ -21,8 +23,6 @@ from momentree._eigenpairs import (
     top_eigenpairs,
     top_eigenpairs_of_each,
 )
-from momentree._types import Floats
-from momentree._validation import check_integer
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 from momentree.objects import Moments, Whitening

@@ -278,12 +278,8 @@ def test_the_questions_exist_and_cannot_change():
 
 # Kernels of what needs single rows, or of sums made at a site itself.
 NOT_ASKED = {
-    "inference.variational.VariationalBound",
+    "inference.lda.VariationalBound",
     "moments.pairs.WeightedGram",
-    "refinement.halves.OwnProducts",
-    "refinement.halves.OwnScores",
-    "refinement.halves.OwnSides",
-    "refinement.halves.OwnSquares",
 }
 
 

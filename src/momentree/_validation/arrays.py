@@ -9,8 +9,8 @@ import numpy as np
 from numpy.exceptions import ComplexWarning
 from numpy.typing import ArrayLike, NDArray
 
-from momentree._pages import in_parts
 from momentree._types import Floats
+from momentree.core.pages import in_parts
 from momentree.exceptions import InvalidDataError
 
 MAX_COUNT = 1e30

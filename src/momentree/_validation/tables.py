@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from momentree._pages import in_parts
-from momentree._sparse import (
+from momentree._types import Floats
+from momentree._validation.arrays import MAX_COUNT, MIN_COUNT, as_floats
+from momentree._validation.texts import texts_of
+from momentree.core.pages import in_parts
+from momentree.core.sparse import (
     Checked,
     NamedColumns,
     as_csr,
@@ -22,9 +25,6 @@ from momentree._sparse import (
     extent,
     is_canonical,
 )
-from momentree._types import Floats
-from momentree._validation.arrays import MAX_COUNT, MIN_COUNT, as_floats
-from momentree._validation.texts import texts_of
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
 
 _CHECKS: dict[str, Any] = {

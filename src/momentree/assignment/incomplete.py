@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
+from momentree.core.ties import largest
 from momentree.exceptions import InvalidDataError
 from momentree.inference import log_posterior
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
 from momentree.backends import Block, RowArray, Rows
+from momentree.core.ties import largest
 from momentree.exceptions import InvalidDataError
 from momentree.inference import log_posterior
 from momentree.inference.posteriors import JointKernel

@@ -8,11 +8,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
 from momentree.assignment.posteriors import BlockAssigner
 from momentree.backends import Block
+from momentree.core.ties import largest
 from momentree.exceptions import InvalidDataError
 from momentree.objects import MixtureParameters
 

@@ -14,12 +14,12 @@ from tokenize import TokenError
 
 import numpy as np
 
-from momentree._arrays import DAMAGE
 from momentree._files import atomic_write
-from momentree._pages import digest
 from momentree._types import Floats
 from momentree.backends.base import Kernel
 from momentree.backends.passes import count_pass
+from momentree.core.container import DAMAGE
+from momentree.core.pages import digest
 from momentree.exceptions import MomentreeError
 
 log = logging.getLogger("momentree.backends")

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from momentree._pages import in_parts
 from momentree._types import Ints
 from momentree.backends.kernels import Kernels
+from momentree.core.pages import in_parts
 
 BLOCK_NNZ = {"scipy": (1 << 17, 1 << 18), "numba": (1 << 18, 1 << 20)}
 """Stored values per block, at least and at most; between the two, there are eight blocks. Blocks

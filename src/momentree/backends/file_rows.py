@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from momentree._pages import digest, each_part, mapped
 from momentree._types import Floats, Ints
 from momentree.backends.answers import kept_answer
 from momentree.backends.base import Kernel, RowArray, Rows
 from momentree.backends.row_order import SORTED_NNZ
 from momentree.backends.rows import RowBlocks
+from momentree.core.pages import digest, each_part, mapped
 
 
 class FileRows(Rows):

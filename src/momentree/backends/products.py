@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree.backends.block import Block
 from momentree.backends.room import group_totals
+from momentree.core.ties import largest
 
 LISTED = (1 << 16) - 1
 """Largest whole number for a table of values."""

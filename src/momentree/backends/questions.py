@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._container import Arrays, container_bytes, reading
+from momentree.core.container import Arrays, container_bytes, reading
 from momentree.exceptions import InvalidDataError, ReadError
 
 FORMAT = "momentree-question"
@@ -31,15 +31,14 @@ _ROOMS = {
     "moments.sample_means": "Shares",
     "moments.weighting": "DocumentSizes DocumentWeights SizeTotals",
     "inference.posteriors": "LikeliestComponent LogJoint Responsibilities",
-    "inference.variational": "VariationalGammas",
-    "refinement.em": "Expectation WeightedSums",
-    "refinement.em_groups": "GroupSteps SumsAndWeights",
+    "inference.lda": "VariationalGammas",
+    "refinement.em": "Expectation GroupSteps SumsAndWeights WeightedSums",
     "assignment.nested": "NestedLabels NestedProbabilities",
     "assignment.posteriors": "GroupProbabilities LikeliestGroup",
     "assignment.tree_rules": "RuleLabels RuleProbabilities",
     "assignment.rules": "LinearRule ScoreRule",
     "tree.growth": "Divided Lookup",
-    "tree.split": "Inside Lookup2 ReplacedInside SidesByRule SumsOfSides Untied WeightInside",
+    "tree.split": "Inside Lookup2 SidesByRule SumsOfSides Untied replace_inside weigh_inside",
     "tree.stopping": "GroupOccurrences",
 }
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from momentree._pages import room
 from momentree._types import Floats
 from momentree._validation import check_shape
 from momentree.backends.base import RowArray
+from momentree.core.pages import room
 from momentree.exceptions import InvalidDataError
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from momentree._pages import each_part, grouped, in_parts, mapped, picked, release
 from momentree._types import Floats, Ints
 from momentree.backends.base import RowArray, Rows
 from momentree.backends.products import Product, TransposedProduct
 from momentree.backends.rows import RowBlocks
+from momentree.core.pages import each_part, grouped, in_parts, mapped, picked, release
 
 SORTED_NNZ = 1 << 22
 """Larger tables are not sorted: the sorted copy takes 8 bytes per stored value."""

@@ -17,9 +17,6 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.sparse import _sparsetools
 
-from momentree._pace import Detail
-from momentree._pages import in_parts, mapped, picked, release, release_at, windows
-from momentree._sparse import as_csr, extent
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer
 from momentree.backends.base import Kernel, OfDerived, RowArray, Rows
@@ -36,6 +33,9 @@ from momentree.backends.passes import count_pass
 from momentree.backends.products import LISTED
 from momentree.backends.row_arrays import Collected, entries_of, factors_of, table_of
 from momentree.backends.threads import run
+from momentree.core.pages import in_parts, mapped, picked, release, release_at, windows
+from momentree.core.progress import Detail
+from momentree.core.sparse import as_csr, extent
 from momentree.exceptions import InvalidDataError
 
 log = logging.getLogger("momentree.backends")

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from momentree import models
-from momentree._choices import TopicModel
 from momentree.cli._names import GivenNames
 from momentree.cli._run import Run
 from momentree.cli.tables import decimals
+from momentree.core.choices import TopicModel
 from momentree.estimators.changes import ModelChanges, compare_models
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message

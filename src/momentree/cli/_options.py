@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import typer
 
-from momentree._choices import MOST_NGRAM, ColumnKind
+from momentree.core.choices import MOST_NGRAM, ColumnKind
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 

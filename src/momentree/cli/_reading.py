@@ -9,8 +9,8 @@ from typing import Any
 import typer
 
 from momentree import readers
-from momentree._choices import Form
 from momentree.cli._options import given
+from momentree.core.choices import Form
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.messages import Message
 from momentree.readers import Measurements, Records

@@ -9,7 +9,7 @@ from typing import get_args
 import typer
 
 import momentree.cli._options as options
-from momentree._choices import TopicModel
+from momentree.core.choices import TopicModel
 from momentree.exceptions import InvalidParameterError
 
 _HERE = (

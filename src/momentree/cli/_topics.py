@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 
 from momentree import models, readers, report
-from momentree._choices import TopicModel
 from momentree.cli._fewer import note_number
 from momentree.cli._like import Named, OldModel
 from momentree.cli._names import GivenNames
 from momentree.cli._run import Result, Run, made_with
 from momentree.cli.stored import Elsewhere, fit_once, of_all, shown_of, table_in_blocks
 from momentree.cli.tables import CsvTable, assignments, decimals
+from momentree.core.choices import TopicModel
 from momentree.exceptions import ConvergenceWarning, InvalidParameterError, ReadError
 from momentree.messages import Message
 from momentree.metrics.words import word_probabilities

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import typer
 
 import momentree.cli._options as options
-from momentree._choices import Empty, Form
 from momentree.cli._edits import read_edits
 from momentree.cli._run import Run, check_needed
+from momentree.core.choices import Empty, Form
 from momentree.exceptions import InvalidParameterError
 
 EXAMPLES = """

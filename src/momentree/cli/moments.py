@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 import typer
 
 import momentree.cli._options as options
-from momentree._choices import Empty
 from momentree.cli._run import Run
+from momentree.core.choices import Empty
 from momentree.exceptions import InvalidParameterError
 
 EXAMPLES = """

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from momentree._logging import attach_handler
 from momentree.cli.screen import printable, say
+from momentree.core.progress import attach_handler
 
 if TYPE_CHECKING:
     from rich.status import Status

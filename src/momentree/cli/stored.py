@@ -17,11 +17,11 @@ import numpy as np
 import typer
 
 from momentree import readers
-from momentree._limits import memory_bytes
-from momentree._pages import counted, in_parts, picked
 from momentree.backends import answers_kept
 from momentree.cli._run import Run
 from momentree.cli.tables import CsvTable, assignments
+from momentree.core.limits import memory_bytes
+from momentree.core.pages import counted, in_parts, picked
 from momentree.exceptions import MomentreeError
 from momentree.messages import Message
 from momentree.persistence import load

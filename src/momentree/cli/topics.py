@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 import typer
 
 import momentree.cli._options as options
-from momentree._choices import AutoLogScaling, Growth, Search, Weighting
 from momentree.cli._run import Run, check_needed
 from momentree.cli._topic_options import check_on_cluster, check_together, read_model
+from momentree.core.choices import AutoLogScaling, Growth, Search, Weighting
 from momentree.messages import Message
 
 EXAMPLES = """

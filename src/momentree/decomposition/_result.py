@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from momentree._ties import SAME, largest_first
 from momentree._types import Floats
 from momentree._validation import check_integer
+from momentree.core.ties import SAME, largest_first
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 from momentree.objects import Decomposition, Moments, Whitening

@@ -6,9 +6,9 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from momentree._ties import fixed_vectors
 from momentree._types import Floats
 from momentree._validation import check_choice, check_integer, check_number, generator
+from momentree.core.ties import fixed_vectors
 from momentree.decomposition._result import TINY, from_directions, whitened_tensor, whitening_for
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.objects import Decomposition, Moments, Whitening

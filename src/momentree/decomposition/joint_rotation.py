@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from momentree._ties import SAME, largest
 from momentree._types import Floats, Ints
+from momentree.core.ties import SAME, largest
 
 Plane = tuple[Ints, Ints]
 

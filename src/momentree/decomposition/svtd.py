@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from momentree._ties import largest
 from momentree._types import Floats
 from momentree._validation import check_integer
+from momentree.core.ties import largest
 from momentree.decomposition._result import TINY, from_centers, whitening_for
 from momentree.messages import Message
 from momentree.objects import Decomposition, Moments, Whitening

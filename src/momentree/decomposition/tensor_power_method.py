@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from momentree._ties import largest
 from momentree._types import Floats
 from momentree._validation import check_integer, generator
+from momentree.core.ties import largest
 from momentree.decomposition._result import (
     NO_WEIGHT,
     TINY,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from momentree._ties import fixed_vectors
 from momentree._types import Floats
+from momentree.core.ties import fixed_vectors
 
 ROUNDING = 1e-14
 """Eigenvalues below this, relative to the squared norm of the slices, are rounding error."""

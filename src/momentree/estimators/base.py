@@ -15,11 +15,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from momentree import decomposition
-from momentree._elsewhere import in_reach
 from momentree._fit import all_or_nothing, warn_caller
-from momentree._logging import console_logging
 from momentree._types import Floats, Ints
 from momentree.backends import Rows, counted_passes, single_threaded_blas
+from momentree.backends.sources import in_reach
+from momentree.core.progress import console_logging
 from momentree.estimators import rules, texts
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message

@@ -14,13 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._elsewhere import here
 from momentree._fit import all_or_nothing, warn_caller
-from momentree._logging import console_logging
-from momentree._pages import counted
 from momentree._types import Floats, Ints
 from momentree._validation import check_sample_weight, check_shape, check_something
 from momentree.backends import is_collection, single_threaded_blas
+from momentree.backends.sources import here
+from momentree.core.pages import counted
+from momentree.core.progress import console_logging
 from momentree.estimators.changes import Groups, changes_of_batch, compare_models
 from momentree.exceptions import InvalidDataError, MomentreeWarning
 from momentree.objects import MixtureSums

@@ -11,8 +11,8 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._ties import largest_first
 from momentree._types import Floats, Ints
+from momentree.core.ties import largest_first
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 

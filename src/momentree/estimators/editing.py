@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._logging import console_logging
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_sample_weight, check_values
 from momentree.assignment.nested import Assigner, NestedAssigner
 from momentree.backends import group_totals, single_threaded_blas
+from momentree.core.progress import console_logging
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 
 Data = TypeVar("Data")

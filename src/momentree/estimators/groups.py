@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._elsewhere import by_partition
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, generator
+from momentree.backends.sources import by_partition
 
 E = TypeVar("E")
 

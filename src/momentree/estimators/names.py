@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._ties import SAME, ranks
 from momentree._types import Floats, Ints
 from momentree._validation import check_feature_names, check_integer
+from momentree.core.ties import SAME, ranks
 from momentree.estimators.node import TreeNode
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics import relevance

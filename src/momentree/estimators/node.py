@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from momentree._pages import counted, in_parts
-from momentree._ties import largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import are_labels, check_lengths, check_shape
+from momentree.core.pages import counted, in_parts
+from momentree.core.ties import largest_first
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.persistence import storable

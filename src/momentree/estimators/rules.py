@@ -7,8 +7,8 @@ from functools import partial
 from numbers import Integral
 from typing import Any, get_args
 
-from momentree import _choices
 from momentree._validation import check_choice, check_flag, check_integer, check_number
+from momentree.core.choices import Refine
 
 Rule = tuple[Any, ...] | Callable[[str, Any], None]
 """The choices of a parameter, or a function that raises an error for a value."""
@@ -30,7 +30,7 @@ def number(**ends: Any) -> Rule:
     return partial(check_number, **ends)
 
 
-REFINE: Rule = (*get_args(_choices.Refine), None)
+REFINE: Rule = (*get_args(Refine), None)
 
 
 def check(estimator: Any, rules: Rules) -> None:

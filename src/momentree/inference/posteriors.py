@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaln, logsumexp
 
-from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowArray, RowBlocks, Rows
+from momentree.core.ties import largest
 from momentree.objects import LDAParameters, MixtureParameters
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from momentree._ties import ranks
 from momentree._types import Floats, Ints
 from momentree._validation import as_floats, check_number, check_shape, check_table
+from momentree.core.ties import ranks
 from momentree.exceptions import InvalidDataError
 
 DECIMALS = 9

@@ -11,16 +11,10 @@ from momentree.models.mixed_mixture import MixedMixture
 from momentree.models.mixture_of_regressions import MixtureOfRegressions
 from momentree.models.multiview_mixture import MultiviewMixture
 from momentree.models.poisson_mixture import PoissonMixture
-from momentree.models.selection import (
-    ComponentChoice,
-    StatesFit,
-    choose_n_components,
-    compare_fits,
-    compare_states,
-    lowest_bic,
-)
+from momentree.models.selection import StatesFit, compare_fits, compare_states, lowest_bic
 from momentree.models.single_topic_model import SingleTopicModel
 from momentree.persistence import load
+from momentree.tree.selection.choice import ComponentChoice, choose_n_components
 
 __all__ = [
     "DECOMPOSITIONS",

@@ -12,10 +12,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from momentree import backends
-from momentree._choices import TopicModel
-from momentree._elsewhere import by_partition
 from momentree._fit import warn_of_single_samples
-from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree._validation import (
     check_features,
@@ -26,6 +23,9 @@ from momentree._validation import (
 )
 from momentree.backends import RowArray, Rows, as_rows, contents
 from momentree.backends.products import Dot
+from momentree.backends.sources import by_partition
+from momentree.core.choices import TopicModel
+from momentree.core.ties import largest
 from momentree.estimators import base, batches, changes, groups, names, rules
 from momentree.estimators.names import name_by_words
 from momentree.estimators.node import TreeNode, check_columns, one_level, pack, unpack

@@ -11,8 +11,6 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._elsewhere import by_partition
-from momentree._ties import largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import check_ones, check_values
 from momentree.assignment.incomplete import IncompleteAssigner
@@ -20,6 +18,8 @@ from momentree.assignment.nested import Assigner, NestedAssigner, check_assigner
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.assignment.rules import RuleAssigner
 from momentree.backends import RowArray, RowBlocks, Rows, as_rows, collected, in_canonical_order
+from momentree.backends.sources import by_partition
+from momentree.core.ties import largest_first
 from momentree.estimators import editing, groups, incomplete, names, page
 from momentree.estimators.editing import Groups, RefitData, merged_numbers
 from momentree.estimators.names import name_by_codes

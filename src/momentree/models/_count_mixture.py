@@ -9,13 +9,13 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from momentree._choices import AutoLogScaling, LogScaling, Weighting
-from momentree._elsewhere import by_partition
-from momentree._ties import largest, largest_first
 from momentree._types import Floats, Ints
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowArray, RowBlocks, Rows, as_rows, collected, in_given_order
 from momentree.backends.products import Dot, Product
+from momentree.backends.sources import by_partition
+from momentree.core.choices import AutoLogScaling, LogScaling, Weighting
+from momentree.core.ties import largest, largest_first
 from momentree.estimators import names, page, rules, texts
 from momentree.estimators.batches import BatchUpdate
 from momentree.inference import log_joint, log_posterior
@@ -34,7 +34,6 @@ from momentree.tree.growth import Grown, Limits, grow
 from momentree.tree.split import SPLIT_ITER
 from momentree.tree.splitters import TopicSplitter
 from momentree.tree.topic_growth import ScaledCounts, is_sampled, search_sample, with_all_words
-from momentree.tree.topic_search import TopicSearch
 
 Start = Literal["auto", "tree", "tfidf", "moments"]
 
@@ -325,15 +324,8 @@ class CountMixture(FlatModel):
         """Search for the most likely topics from several starts, a tree among them."""
         # A few documents alone are hardly a topic, though they raise the likelihood.
         least = max(1.0, min(SMALL, data.total_weight / (4 * self._wanted)))
-        found = TopicSearch(
-            collected(data.rows),
-            data.weight,
-            data.count_per_token,
-            data.smoothing,
-            replace(self._splitter(data), min_samples_leaf=least),
-            least,
-            self.tol,
-        ).from_tree(grown, collected(data.counts))
+        splitter = replace(self._splitter(data), min_samples_leaf=least)
+        found = data.search(grown, splitter, self.tol)
         return Initialization.of(found.parameters, {**start.diagnostics, "start": found.start})
 
     def _grown(self, data: ScaledCounts) -> Grown:

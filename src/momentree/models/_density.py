@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, DensityMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._elsewhere import by_partition, here
 from momentree._fit import warn_of_single_samples
-from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree._validation import check_sample_weight
 from momentree.backends import single_threaded_blas
+from momentree.backends.sources import by_partition, here
+from momentree.core.ties import largest
 from momentree.estimators import base, groups, names, rules
 from momentree.estimators.names import name_by_number
 from momentree.estimators.node import TreeNode, one_level
@@ -214,7 +214,7 @@ class DensityModel(
             return found, bic, np.bincount(found.labels, weight, minlength=n_found)
 
         most = min(MOST_COMPONENTS, int(np.count_nonzero(weight > 0)))
-        best, lower, bics = guarded_search(fit, most, FEW_SAMPLES)
+        best, lower, bics = guarded_search(fit, range(1, most + 1), FEW_SAMPLES)
         for k in reversed(lower if best.brief else []):
             best, bics[k - 1], sizes = fit(k, brief=False)
             if sizes.min() >= FEW_SAMPLES:

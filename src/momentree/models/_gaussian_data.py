@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from momentree._choices import CovarianceType
 from momentree._types import Floats
 from momentree.backends import LiftedRows, RowBlocks, in_canonical_order
+from momentree.core.choices import CovarianceType
 from momentree.messages import Message
 from momentree.objects import (
     DiagonalGaussianParameters,
@@ -142,7 +142,7 @@ class GaussianData:
         floor = reg_covar / scale**2
         return cls(Z, missing, weight, shift, scale, floor, covariance_type, notes)
 
-    def family(self) -> type[MixtureParameters]:
+    def family(self) -> MixtureParameters:
         """Return the family of the components, with its floor."""
         if self.covariance_type == "tied":
             squares = self.Z.T @ (self.weight[:, None] * self.Z) / self.weight.sum()

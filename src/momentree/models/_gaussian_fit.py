@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from momentree._ties import exceeds, largest_first
 from momentree._types import Floats
+from momentree.core.ties import exceeds, largest_first
 from momentree.messages import Message
 from momentree.models._gaussian_data import GaussianComponents, GaussianData
 from momentree.models._gaussian_starts import SEARCH_SMOOTHING, Start, starts_of
@@ -210,17 +210,16 @@ def _in_units(p: MixtureParameters, data: GaussianData) -> GaussianComponents:
 
 
 def _from_units(
-    components: GaussianComponents, data: GaussianData, family: type[MixtureParameters]
+    components: GaussianComponents, data: GaussianData, family: MixtureParameters
 ) -> MixtureParameters:
     """Return components as parameters of prepared data."""
     s = data.scale
     centers = ((components.means - data.shift) / s).T
-    build: Callable[[Floats, Floats, Floats], MixtureParameters] = family
     if data.covariance_type == "tied":
-        return build(components.weights, centers, components.covariances / np.outer(s, s))
+        return family.member(components.weights, centers, components.covariances / np.outer(s, s))
     if data.covariance_type == "full":
-        return build(components.weights, centers, components.full() / np.outer(s, s))
+        return family.member(components.weights, centers, components.full() / np.outer(s, s))
     variances = components.variances() / s**2
-    if issubclass(family, DiagonalGaussianParameters):
-        return build(components.weights, centers, variances.T)
-    return build(components.weights, centers, variances[:, 0])
+    if isinstance(family, DiagonalGaussianParameters):
+        return family.member(components.weights, centers, variances.T)
+    return family.member(components.weights, centers, variances[:, 0])

@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from momentree._choices import CovarianceType
 from momentree._types import Floats, Ints
 from momentree.backends import LiftedRows, RowBlocks
+from momentree.core.choices import CovarianceType
 from momentree.messages import Message
 from momentree.models._gaussian_data import GaussianData
 from momentree.models._groupings import (
@@ -58,7 +58,7 @@ Starts = dict[str, MixtureParameters]
 def starts_of(
     data: GaussianData,
     rows: RowBlocks,
-    family: type[MixtureParameters],
+    family: MixtureParameters,
     n_components: int,
     start: Start,
     smoothing: float,
@@ -72,7 +72,7 @@ def starts_of(
         The data.
     rows : RowBlocks of shape (n, p)
         Their statistics.
-    family : type of MixtureParameters
+    family : MixtureParameters
         Family of the components, with its floor.
     n_components : int >= 1
         k.
@@ -220,17 +220,16 @@ def _samples(data: GaussianData) -> Any:
     return data.Z.toarray() if hasattr(data.Z, "toarray") else data.Z
 
 
-def _parameters(start: MomentStart, family: type[MixtureParameters]) -> MixtureParameters:
+def _parameters(start: MomentStart, family: MixtureParameters) -> MixtureParameters:
     """Return the parameters of a start as members of a family."""
-    make: Callable[[Floats, Floats, Floats], MixtureParameters] = family
     covariances = start.covariances
-    if issubclass(family, GaussianParameters | SharedGaussianParameters):
-        return make(start.weights, start.means.T, covariances)
-    if issubclass(family, DiagonalGaussianParameters):
+    if isinstance(family, GaussianParameters | SharedGaussianParameters):
+        return family.member(start.weights, start.means.T, covariances)
+    if isinstance(family, DiagonalGaussianParameters):
         d = start.means.shape[1]
         by_feature = covariances if covariances.ndim == 2 else np.tile(covariances[:, None], d)
-        return make(start.weights, start.means.T, by_feature.T)
-    return make(start.weights, start.means.T, covariances)
+        return family.member(start.weights, start.means.T, by_feature.T)
+    return family.member(start.weights, start.means.T, covariances)
 
 
 Decompose = Callable[[Moments], Decomposition]

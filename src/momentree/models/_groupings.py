@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 
-from momentree._ties import fixed_vectors, largest
 from momentree._types import Floats, Ints
+from momentree.core.ties import fixed_vectors, largest
 
 MOST_LINKED, SAMPLED = 2000, 1000
 """Time and memory of hierarchical clustering grow with the square of the number of samples: more

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._elsewhere import here
-from momentree._ties import largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_sequence_lengths, generator
 from momentree.backends.sequences import SequenceBlock, sequence_blocks
+from momentree.backends.sources import here
+from momentree.core.ties import largest_first
 from momentree.estimators import base, rules
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.inference.hidden_markov import forward_backward, viterbi

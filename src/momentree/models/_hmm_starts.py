@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from momentree._ties import largest_first
-from momentree._types import Floats, Ints
+from momentree._types import Bools, Floats, Ints
 from momentree.backends.sequences import sequence_blocks
+from momentree.core.ties import largest_first
 from momentree.exceptions import ConvergenceWarning, MomentreeError
 from momentree.inference.hidden_markov import forward_backward
 from momentree.models.single_topic_model import SingleTopicModel
@@ -51,11 +51,8 @@ def from_windows(X: Ints, lengths: Ints, k: int, d: int, window: int) -> HMMPara
 
     Does not require as many symbols as states.
     """
-    starts = np.cumsum(lengths) - lengths
-    place = np.arange(len(X)) - np.repeat(starts, lengths)
-    begins = place % window == 0
-    at = np.cumsum(begins) - 1
-    counts = sp.coo_array((np.ones(len(X)), (at, X)), shape=(int(begins.sum()), d)).tocsr()
+    at = _windows(lengths, window)
+    counts = sp.coo_array((np.ones(len(X)), (at, X)), shape=(int(at[-1]) + 1, d)).tocsr()
     # A whole pseudo-count per symbol would outweigh windows of few symbols, and empty some groups.
     groups = _groups(counts, k, 0.1)
     return None if groups is None else of_posteriors(groups[at], X, lengths, d)
@@ -65,9 +62,7 @@ def from_contexts(X: Ints, lengths: Ints, k: int, d: int) -> HMMParameters | Non
     """Group symbols by the symbols before and after them: states with symbols of their own."""
     if lengths.max() < 2 or d <= k:
         return None
-    first = np.ones(len(X), dtype=bool)
-    first[(np.cumsum(lengths) - lengths)] = False
-    after = np.flatnonzero(first)
+    after = np.flatnonzero(~_are_first(lengths))
     here = np.concatenate([X[after], X[after - 1]])
     other = np.concatenate([X[after - 1], d + X[after]])
     counts = sp.coo_array((np.ones(len(here)), (here, other)), shape=(d, 2 * d)).tocsr()
@@ -89,16 +84,35 @@ def _groups(counts: Any, k: int, smoothing: float = 1.0) -> Floats | None:
 
 def of_posteriors(G: Floats, X: Ints, lengths: Ints, d: int) -> HMMParameters:
     """Return the parameters of given probabilities of states, as if they were known."""
-    first = np.zeros(len(X), dtype=bool)
-    first[np.cumsum(lengths) - lengths] = True
-    after = np.flatnonzero(~first)
-    moves = G[after - 1].T @ G[after] + 1e-3
+    start, moves = _dynamics(G, lengths)
     emitted = np.stack([np.bincount(X, weights=g, minlength=d) for g in G.T]) + 1e-12
     return HMMParameters(
-        G[first].mean(axis=0),
-        moves / moves.sum(axis=1, keepdims=True),
+        start,
+        moves,
         CategoricalEmissions(emitted / emitted.sum(axis=1, keepdims=True)),
     )
+
+
+def _are_first(lengths: Ints) -> Bools:
+    """Return which observations are the first of their sequence."""
+    first = np.zeros(int(lengths.sum()), dtype=bool)
+    first[np.cumsum(lengths) - lengths] = True
+    return first
+
+
+def _windows(lengths: Ints, size: int) -> Ints:
+    """Return the window of each observation; none extends over several sequences."""
+    starts = np.cumsum(lengths) - lengths
+    place = np.arange(int(lengths.sum())) - np.repeat(starts, lengths)
+    return np.cumsum(place % size == 0) - 1
+
+
+def _dynamics(G: Floats, lengths: Ints) -> tuple[Floats, Floats]:
+    """Return probabilities of the first state and of transitions, as if states were known."""
+    first = _are_first(lengths)
+    after = np.flatnonzero(~first)
+    moves = G[after - 1].T @ G[after] + 1e-3
+    return G[first].mean(axis=0), moves / moves.sum(axis=1, keepdims=True)
 
 
 def softened(parameters: HMMParameters, X: Ints, d: int) -> HMMParameters:
@@ -175,9 +189,8 @@ def posteriors_of_windows(X: Floats, lengths: Ints, k: int) -> Floats | None:
     """Return the clusters of means and spreads of windows of consecutive observations."""
     if lengths.max() < 2:
         return None
-    starts = np.cumsum(lengths) - lengths
-    begins = (np.arange(len(X)) - np.repeat(starts, lengths)) % WINDOW == 0
-    first, window = np.flatnonzero(begins), np.cumsum(begins) - 1
+    window = _windows(lengths, WINDOW)
+    first = np.flatnonzero(np.diff(window, prepend=-1))
     sizes = np.diff(np.append(first, len(X)))[:, None]
     means = np.add.reduceat(X, first) / sizes
     squares = np.add.reduceat((X - means[window]) ** 2, first) / sizes
@@ -207,15 +220,11 @@ def posteriors_of_moments(
 def gaussian_start(G: Floats, X: Floats, lengths: Ints, form: GaussianEmissions) -> HMMParameters:
     """Return the parameters of given posteriors of states, partly mixed with the average."""
     k = G.shape[1]
-    first = np.zeros(len(X), dtype=bool)
-    first[np.cumsum(lengths) - lengths] = True
-    after = np.flatnonzero(~first)
-    moves = G[after - 1].T @ G[after] + 1e-3
-    moves /= moves.sum(axis=1, keepdims=True)
+    start, moves = _dynamics(G, lengths)
     weights = G.T + 1e-6
     emissions = form.m_step(form.sums(X, weights), weights.sum(axis=1), 1.0)
     return HMMParameters(
-        (1.0 - MIXED) * G[first].mean(axis=0) + MIXED / k,
+        (1.0 - MIXED) * start + MIXED / k,
         (1.0 - MIXED) * moves + MIXED / k,
         emissions,
     )

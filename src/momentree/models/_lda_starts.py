@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from momentree._choices import Weighting
-from momentree._pages import in_parts
-from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree.backends import RowArray, RowBlocks, Rows, taken
 from momentree.backends.products import Dot
+from momentree.core.choices import Weighting
+from momentree.core.pages import in_parts
+from momentree.core.ties import largest
 from momentree.decomposition import Concentration, estimate_alpha0
 from momentree.inference import completion_log_likelihood, variational_proportions
 from momentree.messages import Message

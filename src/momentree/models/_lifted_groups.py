@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from momentree._ties import SAME, fixed_vectors, largest
 from momentree._types import Floats
 from momentree.backends import RowBlocks
+from momentree.core.ties import SAME, fixed_vectors, largest
 from momentree.decomposition import discriminators
 from momentree.moments import AugmentedRawMoments
 from momentree.whitening import whiten

@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Literal, Protocol, get_args
 import numpy as np
 import pandas as pd
 
-from momentree._choices import Refine
-from momentree._ties import largest, largest_first
 from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks
+from momentree.core.choices import Refine
+from momentree.core.ties import largest, largest_first
 from momentree.estimators import rules
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.inference import log_joint, log_posterior

@@ -10,9 +10,9 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from momentree._ties import SAME_OF_EM, largest
 from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks, collected, in_canonical_order
+from momentree.core.ties import SAME_OF_EM, largest
 from momentree.decomposition import three_view_mom, three_view_tpm
 from momentree.messages import Message
 from momentree.models._bernoulli_groups import BinaryData
@@ -21,6 +21,7 @@ from momentree.moments import CorrectedMoments, MultiviewMoments, ProductMoments
 from momentree.objects import (
     BernoulliParameters,
     Decomposition,
+    Family,
     MixtureParameters,
     Moments,
     ProductColumns,
@@ -112,7 +113,7 @@ class ProductData:
 
 def searched(
     rows: RowBlocks,
-    family: type[P] | P,
+    family: Family[P],
     weight: Floats,
     scales: Sequence[Floats],
     k: int,

@@ -17,7 +17,7 @@ from momentree._validation import check_choice, check_integer, generator
 from momentree.backends import RowArray, Rows
 from momentree.messages import Message
 from momentree.objects import Decomposition, LDAParameters, MixtureParameters, MixtureSums, Moments
-from momentree.refinement.em import m_step_of_groups
+from momentree.refinement.em import Samples
 from momentree.tree.growth import Grown
 from momentree.whitening import whiten
 
@@ -66,7 +66,7 @@ def from_leaves(
     leaves = grown.root.leaves()
     k = len(leaves)
     reason = Message("no_group_splits", reason=leaves[0].reason) if k < n_components else None
-    parameters = m_step_of_groups(family, rows, grown.labels, k, weight, smoothing)
+    parameters = Samples(rows, weight, smoothing).m_step(family, grown.labels, k)
     return Initialization.of(parameters, {"rank": k, "reason": reason, "warnings": []})
 
 

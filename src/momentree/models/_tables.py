@@ -12,9 +12,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from momentree._sparse import as_csr, check_structure
 from momentree._types import Floats, Ints
 from momentree._validation import check_feature_names, check_missing
+from momentree.core.sparse import as_csr, check_structure
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.objects import ProductColumns

@@ -9,8 +9,6 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._choices import Refine
-from momentree._ties import largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import check_ones, check_sample_weight, check_values
 from momentree.assignment.incomplete import IncompleteAssigner
@@ -18,6 +16,8 @@ from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowArray, RowBlocks, Rows, as_rows, collected
 from momentree.backends.contents import Contents, checked_rows, row_weights
 from momentree.backends.products import Dot
+from momentree.core.choices import Refine
+from momentree.core.ties import largest_first
 from momentree.estimators import rules
 from momentree.estimators.batches import BatchUpdate
 from momentree.exceptions import InvalidDataError

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from momentree._fit import converging, warn_caller
-from momentree._ties import largest_first
 from momentree._types import Floats
 from momentree._validation import check_number
 from momentree.assignment.incomplete import IncompleteAssigner
+from momentree.core.ties import largest_first
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.messages import Message
 from momentree.models._base import FlatModel

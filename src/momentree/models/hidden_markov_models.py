@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from momentree._choices import CovarianceType, Refine
 from momentree._types import Floats, Ints
 from momentree._validation import check_symbols
+from momentree.core.choices import CovarianceType, Refine
 from momentree.estimators import rules
 from momentree.exceptions import InvalidDataError
 from momentree.models._hidden_markov import HiddenMarkovModel

@@ -12,8 +12,6 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 import momentree.decomposition as decompositions
-from momentree._elsewhere import by_partition, here
-from momentree._ties import SAME_ENTRY, largest, largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import (
     as_floats,
@@ -22,6 +20,8 @@ from momentree._validation import (
     check_sample_weight,
     check_shape,
 )
+from momentree.backends.sources import by_partition, here
+from momentree.core.ties import SAME_ENTRY, largest, largest_first
 from momentree.estimators import base, rules
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.messages import Message

@@ -8,10 +8,6 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from momentree._choices import TopicModel, Weighting
-from momentree._elsewhere import by_partition
-from momentree._pages import in_parts
-from momentree._ties import largest, largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, generator
 from momentree.backends import (
@@ -25,6 +21,10 @@ from momentree.backends import (
     single_threaded_blas,
 )
 from momentree.backends.products import LargestColumn
+from momentree.backends.sources import by_partition
+from momentree.core.choices import TopicModel, Weighting
+from momentree.core.pages import in_parts
+from momentree.core.ties import largest, largest_first
 from momentree.estimators import names, page, rules, texts
 from momentree.estimators.batches import BatchUpdate
 from momentree.estimators.texts import Vectorizer

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from momentree._choices import Refine
 from momentree._fit import warn_caller
 from momentree._types import Floats, Ints
+from momentree.core.choices import Refine
 from momentree.estimators import rules
 from momentree.exceptions import MomentreeWarning
 from momentree.models._product_mixture import ProductMixture, ProductStart, Unencoded

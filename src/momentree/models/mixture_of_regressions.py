@@ -12,9 +12,6 @@ from scipy.special import logsumexp
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._choices import Refine
-from momentree._elsewhere import here
-from momentree._ties import largest, largest_first
 from momentree._types import Floats
 from momentree._validation import (
     as_floats,
@@ -23,6 +20,9 @@ from momentree._validation import (
     check_sample_weight,
     check_shape,
 )
+from momentree.backends.sources import here
+from momentree.core.choices import Refine
+from momentree.core.ties import largest, largest_first
 from momentree.estimators import base, rules
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, MomentreeWarning
 from momentree.messages import Message

@@ -11,11 +11,11 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from momentree._choices import Refine
 from momentree._fit import warn_caller
-from momentree._sparse import as_csr
 from momentree._types import Floats, Ints
 from momentree._validation import check_missing
+from momentree.core.choices import Refine
+from momentree.core.sparse import as_csr
 from momentree.exceptions import InvalidDataError, InvalidParameterError, MomentreeWarning
 from momentree.models._product_mixture import ProductMixture, ProductStart, Unencoded
 from momentree.models._product_starts import ProductData

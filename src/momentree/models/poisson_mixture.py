@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from momentree._choices import Refine
 from momentree._types import Floats, Ints
+from momentree.core.choices import Refine
 from momentree.estimators import groups
 from momentree.estimators.texts import Vectorizer
 from momentree.inference.posteriors import log_factorials

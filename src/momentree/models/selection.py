@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from momentree._fit import warn_caller
-from momentree._ties import exceeds
 from momentree._types import Ints
 from momentree._validation import check_integer
+from momentree.core.ties import exceeds
 from momentree.exceptions import ConvergenceWarning, InvalidParameterError
 from momentree.metrics import classification_table, stability_score
 from momentree.tree.selection import ComponentChoice, choose_n_components
@@ -44,25 +44,30 @@ F = TypeVar("F")
 
 
 def guarded_search(
-    fit: Callable[[int], tuple[F, float, ArrayLike]], largest: int, min_samples: float
+    fit: Callable[[int], tuple[F, float, ArrayLike]],
+    numbers: Sequence[int],
+    min_samples: float,
+    patience: int = MAX_GROUPS_WITHOUT_GAIN,
 ) -> tuple[F, list[int], list[float]]:
-    """Fit 1, 2, ... components until BIC has not fallen three times in a row.
+    """Fit ascending numbers of components until BIC has not fallen `patience` times in a row.
 
     `fit` returns a fit, its BIC and the sizes of its components. Fits with a component of fewer
-    than `min_samples` do not count, but one component always does. Returns the fit of lowest BIC,
-    of equal ones the smallest; the numbers whose BIC is below those of all smaller ones, ascending;
+    than `min_samples` do not count, but the first always does. Returns the fit of lowest BIC, of
+    equal ones the smallest; the numbers whose BIC is below those of all smaller ones, ascending;
     and the BIC of all.
     """
-    best, lowest, _ = fit(1)
-    bics, lower = [lowest], [1]
-    for k in range(2, largest + 1):
-        found, bic, sizes = fit(k)
+    best, lowest, _ = fit(numbers[0])
+    bics, lower, waited = [lowest], [numbers[0]], 0
+    for k in numbers[1:]:
+        candidate, bic, sizes = fit(k)
         bics.append(bic)
         if exceeds(lowest, bic) and np.min(sizes) >= min_samples:
-            best, lowest = found, bic
+            best, lowest, waited = candidate, bic, 0
             lower.append(k)
-        elif k >= lower[-1] + MAX_GROUPS_WITHOUT_GAIN:
-            break
+        else:
+            waited += 1
+            if waited == patience:
+                break
     return best, lower, bics
 
 
@@ -132,7 +137,9 @@ def lowest_bic(
         sizes = np.bincount(model.labels_, minlength=len(model.weights_))
         return (model, caught), float(model.bic(X)), sizes
 
-    (best, caught), _, bics = guarded_search(fit, min(largest, np.shape(X)[0]), min_samples)
+    (best, caught), _, bics = guarded_search(
+        fit, range(1, min(largest, np.shape(X)[0]) + 1), min_samples
+    )
     for warning in caught:
         if isinstance(warning.message, Warning) and warning.category is not ConvergenceWarning:
             warn_caller(warning.message)
@@ -344,21 +351,17 @@ def compare_states(
     for k in numbers:
         check_integer("candidates", k, at_least=2)
     symbols, sizes = np.asarray(X).ravel(), np.asarray(lengths)
-    fits, best, waited = [], None, 0
-    lowest = np.inf
-    for k in numbers:
+    fits = []
+
+    def fit(k: int) -> tuple[Any, float, ArrayLike]:
         if progress is not None:
             progress(k)
         model = clone(estimator).set_params(n_components=k).fit(symbols, sizes)
         likelihood = float(model.score(symbols, sizes))
-        found = _fit("states", k, model._n_parameters, likelihood, len(symbols))
-        fits.append(found)
-        if exceeds(lowest, found.bic):
-            best, lowest, waited = model, found.bic, 0
-        else:
-            waited += 1
-            if waited == MAX_STATES_WITHOUT_GAIN:
-                break
+        fits.append(_fit("states", k, model._n_parameters, likelihood, len(symbols)))
+        return model, fits[-1].bic, [len(symbols)]
+
+    best, _, _ = guarded_search(fit, numbers, 0, MAX_STATES_WITHOUT_GAIN)
     return best, [_independent(symbols), *fits, _chain(symbols, sizes)]
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from momentree._ties import fixed_vectors
 from momentree._types import Floats
+from momentree.core.ties import fixed_vectors
 from momentree.exceptions import InvalidDataError
 
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator, svds
 
-from momentree._ties import fixed_vectors
 from momentree._types import Floats
 from momentree._validation import as_floats, check_distribution, check_missing, check_shape
 from momentree.backends import RowBlocks
+from momentree.core.ties import fixed_vectors
 from momentree.exceptions import InvalidDataError
 from momentree.moments._base import chunks
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator
 
-from momentree._choices import Weighting
 from momentree._types import Floats
 from momentree._validation import as_floats, check_number, check_parameters
+from momentree.core.choices import Weighting
 from momentree.exceptions import InvalidDataError
 from momentree.moments._base import BaseMoments
 from momentree.moments._operators import symmetric

@@ -10,9 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from momentree._choices import LogScaling, StateModel
 from momentree._fit import converging, warn_caller
-from momentree._ties import signed
 from momentree._types import Bools, Floats
 from momentree._validation import (
     as_floats,
@@ -27,6 +25,8 @@ from momentree._validation import (
 )
 from momentree.backends import RowBlocks, Rows, single_threaded_blas
 from momentree.backends.products import TransposedProduct
+from momentree.core.choices import LogScaling, StateModel
+from momentree.core.ties import signed
 from momentree.exceptions import (
     ConvergenceWarning,
     InvalidDataError,

@@ -7,9 +7,9 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from momentree._choices import Weighting
 from momentree._validation import check_choice, check_counts, check_parameters, check_sample_weight
 from momentree.backends import RowArray, RowBlocks, Rows, collected
+from momentree.core.choices import Weighting
 from momentree.exceptions import InvalidDataError
 from momentree.moments.factorial import FactorialMoments
 from momentree.moments.population import PopulationMoments

@@ -9,8 +9,6 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator
 
-from momentree._eigenpairs import top_eigenpairs
-from momentree._sparse import as_csr
 from momentree._types import Floats
 from momentree._validation import (
     as_floats,
@@ -24,6 +22,8 @@ from momentree._validation import (
     first_cell,
 )
 from momentree.backends import Block, RowBlocks
+from momentree.core.eigenpairs import top_eigenpairs
+from momentree.core.sparse import as_csr
 from momentree.exceptions import InvalidDataError
 from momentree.moments._base import BaseMoments
 from momentree.moments._operators import symmetric

@@ -12,13 +12,13 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from momentree._container import container_bytes, reading, write_container
 from momentree._fit import warn_caller
-from momentree._limits import Source, name_of
-from momentree._sparse import NamedColumns
 from momentree._types import Bools, Floats
 from momentree._validation import check_integer, check_shape
 from momentree._version import __version__
+from momentree.core.container import container_bytes, reading, write_container
+from momentree.core.limits import Source, name_of
+from momentree.core.sparse import NamedColumns
 from momentree.exceptions import InvalidDataError, MomentreeWarning, ReadError
 from momentree.moments._fingerprint import (
     column_difference,

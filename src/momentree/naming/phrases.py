@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._pages import in_parts, picked
 from momentree._types import Floats, Ints
+from momentree.core.pages import in_parts, picked
 
 MAX_DOCUMENTS = 2000
 """Maximum number of documents in which phrases are counted, the same number from each leaf."""

@@ -10,10 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from momentree._pages import each_part, in_parts, picked
-from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree.backends import Block, Rows, RowSampler, as_rows, single_threaded_blas, taken
+from momentree.core.pages import each_part, in_parts, picked
+from momentree.core.ties import largest
 from momentree.metrics.words import DECIMALS, npmi
 
 N_SHOWN = 20

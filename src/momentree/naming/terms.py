@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._ties import ranks
 from momentree._types import Floats, Ints
+from momentree.core.ties import ranks
 
 NAME_TERMS = 3
 """Maximum number of words, phrases or codes in a name."""

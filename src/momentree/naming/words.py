@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._ties import largest_first
 from momentree._types import Floats, Ints
+from momentree.core.ties import largest_first
 from momentree.naming.forms import join_forms
 from momentree.naming.phrases import Phrases
 from momentree.naming.terms import choose_distinct, common_last

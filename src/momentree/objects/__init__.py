@@ -21,7 +21,7 @@ from momentree.objects.gaussian import (
     IncompleteSphericalGaussianParameters,
     TiedGaussianParameters,
 )
-from momentree.objects.mixtures import MixtureParameters, MixtureSums
+from momentree.objects.mixtures import Family, MixtureParameters, MixtureSums
 from momentree.objects.products import ProductColumns, ProductParameters
 from momentree.objects.von_mises_fisher import VonMisesFisherParameters
 
@@ -29,6 +29,7 @@ __all__ = [
     "BernoulliParameters",
     "Decomposition",
     "DiagonalGaussianParameters",
+    "Family",
     "FullGaussianParameters",
     "GaussianParameters",
     "IncompleteBernoulliParameters",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Self
 
@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from momentree._types import Floats, Ints
 from momentree.objects.gaussian import LEAST_VARIANCE, ROUNDING, FlooredGaussians
-from momentree.objects.mixtures import MixtureParameters
+from momentree.objects.mixtures import MixtureParameters, family_method
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,15 @@ class FullGaussianParameters(FlooredGaussians):
         mu_j = E[x | component j] in columns.
     covariances : ndarray of shape (k, d, d)
         Sigma_j, positive definite.
+    floor : float or ndarray of shape (d,)
+        Setting of the family: added to each variance in the M-step.
     """
 
     covariances: Floats
 
     def reordered(self, order: Ints) -> Self:
         """Return the same components in another order."""
-        return type(self)(self.weights[order], self.centers[:, order], self.covariances[order])
+        return self.member(self.weights[order], self.centers[:, order], self.covariances[order])
 
     @classmethod
     def statistics(cls, X: Any) -> Any:
@@ -74,7 +76,7 @@ class FullGaussianParameters(FlooredGaussians):
         distances = (self._turned * self.centers.T).sum(axis=1)
         return np.asarray(self.log_weights - 0.5 * (distances + log_determinants))
 
-    @classmethod
+    @family_method
     def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
         """Return the means mu_j = S_j / N_j and the covariances Sigma_j.
 
@@ -94,7 +96,7 @@ class FullGaussianParameters(FlooredGaussians):
         floored = bool(np.any(cls.floor))
         least = least_variance(np.diag(total), mean, floored=floored)
         covariances[:, np.arange(d), np.arange(d)] += cls.floor
-        return cls(sizes / sizes.sum(), centers, positive_definite(covariances, least))
+        return cls.member(sizes / sizes.sum(), centers, positive_definite(covariances, least))
 
     def log_prior(self, sums: Floats, sizes: Floats, smoothing: float) -> float:
         """Return -smoothing / 2 sum_j (log det Sigma_j + tr(P_j V)), the log prior density.
@@ -108,7 +110,7 @@ class FullGaussianParameters(FlooredGaussians):
         traces = np.einsum("jvw,vw->j", P, pooled)
         return -0.5 * smoothing * float((log_determinants + traces).sum())
 
-    @classmethod
+    @family_method
     def maximized_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
         """Return -(N / 2) (log det Sigma + d) of each group, with its own covariances."""
         d, shape = cls.n_features(len(sums)), np.shape(sizes)
@@ -144,19 +146,24 @@ class SharedGaussianParameters(MixtureParameters):
         mu_j = E[x | component j] in columns.
     covariance : ndarray of shape (d, d)
         Sigma, positive definite.
+    floor : float or ndarray of shape (d,)
+        Setting of the family: added to each variance in the M-step.
+    squares : ndarray of shape (d, d)
+        Setting of the family: C.
     """
 
     covariance: Floats
 
-    signed: ClassVar[bool] = True
-    separate: ClassVar[bool] = False
-    floor: ClassVar[Floats | float] = 0.0
+    floor: Floats | float = field(default=0.0, kw_only=True, compare=False, repr=False)
     """Added to each variance in the M-step, one value or shape (d,)."""
-    squares: ClassVar[Floats] = np.zeros(())
+    squares: Any = field(default=0.0, kw_only=True, compare=False, repr=False)
     """C, shape (d, d); without it, offsets lack a term that is the same in all components."""
 
+    signed: ClassVar[bool] = True
+    separate: ClassVar[bool] = False
+
     @classmethod
-    def with_squares(cls, squares: Floats, floor: Floats | float = 0.0) -> type[Self]:
+    def with_squares(cls, squares: Floats, floor: Floats | float = 0.0) -> Self:
         """Return the family for samples with a given mean of x x'.
 
         Parameters
@@ -168,14 +175,14 @@ class SharedGaussianParameters(MixtureParameters):
 
         Returns
         -------
-        type
-            A subclass.
+        SharedGaussianParameters
+            A member of the family, whose components mean nothing.
         """
-        return type(cls.__name__, (cls,), {"squares": squares, "floor": floor})
+        return cls(np.ones(1), np.zeros((0, 1)), np.ones((0, 0)), floor=floor, squares=squares)
 
     def reordered(self, order: Ints) -> Self:
         """Return the same components in another order."""
-        return type(self)(self.weights[order], self.centers[:, order], self.covariance)
+        return self.member(self.weights[order], self.centers[:, order], self.covariance)
 
     @cached_property
     def _precision(self) -> tuple[Floats, float]:
@@ -198,7 +205,7 @@ class SharedGaussianParameters(MixtureParameters):
             self.log_weights - 0.5 * (distances + mean_of_quadratic + log_determinant)
         )
 
-    @classmethod
+    @family_method
     def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:  # noqa: ARG003
         """Return the means mu_j = S_j / N_j, and the shared covariance.
 
@@ -207,9 +214,9 @@ class SharedGaussianParameters(MixtureParameters):
         The pooled covariance needs no prior, so `smoothing` has no effect.
         """
         weights, centers, covariances = cls._estimates(sums[:, None], sizes[None])
-        return cls(weights[0], centers[0], covariances[0])
+        return cls.member(weights[0], centers[0], covariances[0])
 
-    @classmethod
+    @family_method
     def several(cls, sums: Floats, sizes: Floats, smoothing: float) -> tuple[Floats, Floats]:  # noqa: ARG003
         """Return coefficients and offsets after the M-steps of several mixtures, all at once."""
         weights, centers, covariances = cls._estimates(sums, sizes)
@@ -220,7 +227,7 @@ class SharedGaussianParameters(MixtureParameters):
             offsets = np.log(weights) - 0.5 * ((centers * turned).sum(axis=1) + constant[:, None])
         return turned.transpose(1, 0, 2), offsets
 
-    @classmethod
+    @family_method
     def _estimates(cls, sums: Floats, sizes: Floats) -> tuple[Floats, Floats, Floats]:
         """Return weights (m, k), means (m, d, k) and covariances (m, d, d) of m mixtures."""
         S, N, total = sums.transpose(1, 0, 2), sizes[:, None, :], float(sizes[0].sum())
@@ -240,7 +247,7 @@ class SharedGaussianParameters(MixtureParameters):
         """Return 0: there is no prior."""
         return 0.0
 
-    @classmethod
+    @family_method
     def maximized_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
         """Return N m' Q m / 2 of each group with mean m, Q the inverse of the overall covariance.
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from momentree._choices import CovarianceType
 from momentree._types import Floats, Ints
-from momentree.objects.mixtures import MixtureParameters
+from momentree.core.choices import CovarianceType
+from momentree.objects.mixtures import MixtureParameters, family_method
 
 LEAST_VARIANCE = 1e-9
 """Smallest variance of a component, as a fraction of the overall variance."""
@@ -19,15 +19,17 @@ ROUNDING = 1e-14
 LOG_2_PI = float(np.log(2.0 * np.pi))
 
 
+@dataclass(frozen=True)
 class FlooredGaussians(MixtureParameters):
     """Base class of Gaussian families whose M-step adds a floor to each variance."""
 
-    signed: ClassVar[bool] = True
-    floor: ClassVar[Floats | float] = 0.0
+    floor: Floats | float = field(default=0.0, kw_only=True, compare=False, repr=False)
     """Added to each variance in the M-step, one value or shape (d,); a sphere takes its mean."""
 
+    signed: ClassVar[bool] = True
+
     @classmethod
-    def with_floor(cls, floor: Floats | float) -> type[Self]:
+    def with_floor(cls, floor: Floats | float) -> Self:
         """Return the family whose M-step adds a floor to each variance.
 
         Parameters
@@ -37,10 +39,12 @@ class FlooredGaussians(MixtureParameters):
 
         Returns
         -------
-        type
-            A subclass.
+        MixtureParameters
+            A member of the family, whose components mean nothing.
         """
-        return type(cls.__name__, (cls,), {"floor": floor})
+        make: Any = cls
+        member: Self = make(np.ones(1), np.zeros((0, 1)), np.ones(1), floor=floor)
+        return member
 
 
 @dataclass(frozen=True)
@@ -59,13 +63,15 @@ class GaussianParameters(FlooredGaussians):
         mu_j = E[x | component j] in columns.
     variances : ndarray of shape (k,)
         v_j > 0, of each feature in component j.
+    floor : float or ndarray of shape (d,)
+        Setting of the family: added to each variance in the M-step.
     """
 
     variances: Floats
 
     def reordered(self, order: Ints) -> Self:
         """Return the same components in another order."""
-        return type(self)(self.weights[order], self.centers[:, order], self.variances[order])
+        return self.member(self.weights[order], self.centers[:, order], self.variances[order])
 
     @classmethod
     def statistics(cls, X: Any) -> Any:
@@ -92,7 +98,7 @@ class GaussianParameters(FlooredGaussians):
             self.log_weights - 0.5 * squares / self.variances - 0.5 * d * np.log(self.variances)
         )
 
-    @classmethod
+    @family_method
     def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
         """Return the means mu_j = S_j / N_j and the variances v_j.
 
@@ -110,7 +116,7 @@ class GaussianParameters(FlooredGaussians):
         N = sizes + smoothing
         spread = (within + smoothing * pooled) / np.where(N > 0, N, 1.0)
         variances = np.where(N > 0, spread, pooled) / d + floor
-        return cls(sizes / total, centers, np.maximum(variances, least / d))
+        return cls.member(sizes / total, centers, np.maximum(variances, least / d))
 
     def log_prior(self, sums: Floats, sizes: Floats, smoothing: float) -> float:
         """Return -smoothing d / 2 sum_j (log v_j + v / v_j), the log density of the variances.
@@ -123,7 +129,7 @@ class GaussianParameters(FlooredGaussians):
         v = self.variances
         return -0.5 * smoothing * float((d * np.log(v) + pooled / v).sum())
 
-    @classmethod
+    @family_method
     def maximized_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
         """Return -(N d / 2) (log v + 1) of each group, with variance v per feature.
 
@@ -155,12 +161,14 @@ class TiedGaussianParameters(GaussianParameters):
         mu_j = E[x | component j] in columns.
     variances : ndarray of shape (k,)
         v > 0, of each feature, the same in all components.
+    floor : float or ndarray of shape (d,)
+        Setting of the family: added to each variance in the M-step.
     """
 
     separate: ClassVar[bool] = False
     known_sides: ClassVar[bool] = True
 
-    @classmethod
+    @family_method
     def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:  # noqa: ARG003
         """Return the means mu_j = S_j / N_j, and v = sum_j V_j / (d sum N) for every component.
 
@@ -169,13 +177,13 @@ class TiedGaussianParameters(GaussianParameters):
         d, k = len(sums) - 1, len(sizes)
         centers, within = _around_means(sums, sizes)
         v = max(float(within.sum()), _least_spread(sums, sizes)) / (d * float(sizes.sum()))
-        return cls(np.full(k, 1.0 / k), centers, np.full(k, v))
+        return cls.member(np.full(k, 1.0 / k), centers, np.full(k, v))
 
     def log_prior(self, sums: Floats, sizes: Floats, smoothing: float) -> float:  # noqa: ARG002
         """Return 0: there is no prior."""
         return 0.0
 
-    @classmethod
+    @family_method
     def maximized_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
         """Return -V / 2 of each group, its log-likelihood if the common variance is 1.
 
@@ -239,13 +247,15 @@ class DiagonalGaussianParameters(FlooredGaussians):
         mu_j = E[x | component j] in columns.
     variances : ndarray of shape (d, k)
         v_wj > 0, of feature w in component j.
+    floor : float or ndarray of shape (d,)
+        Setting of the family: added to each variance in the M-step.
     """
 
     variances: Floats
 
     def reordered(self, order: Ints) -> Self:
         """Return the same components in another order."""
-        return type(self)(self.weights[order], self.centers[:, order], self.variances[:, order])
+        return self.member(self.weights[order], self.centers[:, order], self.variances[:, order])
 
     @classmethod
     def statistics(cls, X: Any) -> Any:
@@ -272,7 +282,7 @@ class DiagonalGaussianParameters(FlooredGaussians):
         """(mu^2 / v + log v) / 2, shape (d, k)."""
         return np.asarray(0.5 * (self.centers**2 / self.variances + np.log(self.variances)))
 
-    @classmethod
+    @family_method
     def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
         """Return the means mu_wj = S_wj / N_j and the variances v_wj.
 
@@ -288,7 +298,7 @@ class DiagonalGaussianParameters(FlooredGaussians):
         v = np.where(N + smoothing > 0, (within + smoothing * pooled) / some, pooled)
         least = _least_variance(values, squares, N, floored=bool(np.any(cls.floor)))
         v = np.maximum(v + np.reshape(cls.floor, (-1, 1)), least)
-        return cls(sizes / sizes.sum(), centers, v)
+        return cls.member(sizes / sizes.sum(), centers, v)
 
     def log_prior(self, sums: Floats, sizes: Floats, smoothing: float) -> float:
         """Return -smoothing / 2 sum_wj (log v_wj + v_w / v_wj), the log density of the variances.
@@ -298,7 +308,7 @@ class DiagonalGaussianParameters(FlooredGaussians):
         pooled = _around_means_of_features(*self._values(sums, sizes))[2]
         return -0.5 * smoothing * float((np.log(self.variances) + pooled / self.variances).sum())
 
-    @classmethod
+    @family_method
     def maximized_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
         """Return -(N / 2) sum_w (log v_w + 1) of each group, with its own variances v_w."""
         values, squares, N = cls._values(sums, sizes)
@@ -335,6 +345,8 @@ class IncompleteDiagonalGaussianParameters(DiagonalGaussianParameters):
         mu_j = E[x | component j] in columns.
     variances : ndarray of shape (d, k)
         v_wj > 0, of feature w in component j.
+    floor : float or ndarray of shape (d,)
+        Setting of the family: added to each variance in the M-step.
     """
 
     @classmethod
@@ -372,9 +384,11 @@ class IncompleteSphericalGaussianParameters(IncompleteDiagonalGaussianParameters
         mu_j = E[x | component j] in columns.
     variances : ndarray of shape (d, k)
         v_j > 0, in every row.
+    floor : float or ndarray of shape (d,)
+        Setting of the family: added to each variance in the M-step.
     """
 
-    @classmethod
+    @family_method
     def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
         """Return the means, and v_j = (sum_w V_wj + s v) / (sum_w N_wj + s) + mean(floor).
 
@@ -389,7 +403,7 @@ class IncompleteSphericalGaussianParameters(IncompleteDiagonalGaussianParameters
         v = np.where(observed > 0, spread / np.maximum(observed, TINY), pooled)
         least = _least_variance(values, squares, N, floored=bool(np.any(cls.floor))).max()
         v = np.maximum(v + float(np.mean(cls.floor)), least)
-        return cls(sizes / sizes.sum(), centers, np.tile(v, (len(values), 1)))
+        return cls.member(sizes / sizes.sum(), centers, np.tile(v, (len(values), 1)))
 
 
 def _around_means_of_features(
@@ -429,6 +443,8 @@ class IncompleteGaussianParameters(GaussianParameters):
         mu_j = E[x | component j] in columns.
     variances : ndarray of shape (k,)
         v_j > 0, of each feature in component j.
+    floor : float or ndarray of shape (d,)
+        Setting of the family: added to each variance in the M-step.
     """
 
     @classmethod
@@ -448,7 +464,7 @@ class IncompleteGaussianParameters(GaussianParameters):
         normalizers = 0.5 * (self.centers**2 / self.variances + np.log(self.variances))
         return np.vstack([super().coefficients, normalizers])
 
-    @classmethod
+    @family_method
     def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
         """Return the means mu_wj = S_wj / N_wj and the variances v_j.
 
@@ -463,7 +479,7 @@ class IncompleteGaussianParameters(GaussianParameters):
         pooled = within.sum() / max(float(per_component.sum()), TINY)
         some = per_component + smoothing * d
         v = np.where(some > 0, (within + smoothing * d * pooled) / np.maximum(some, TINY), pooled)
-        return cls(sizes / sizes.sum(), centers, np.maximum(v + np.mean(cls.floor), least))
+        return cls.member(sizes / sizes.sum(), centers, np.maximum(v + np.mean(cls.floor), least))
 
     def log_prior(self, sums: Floats, sizes: Floats, smoothing: float) -> float:
         """Return -smoothing d / 2 sum_j (log v_j + v / v_j), the log density of the variances."""
@@ -472,7 +488,7 @@ class IncompleteGaussianParameters(GaussianParameters):
         v = self.variances
         return -0.5 * smoothing * len(centers) * float((np.log(v) + pooled / v).sum())
 
-    @classmethod
+    @family_method
     def maximized_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
         """Return -(M / 2) (log v + 1) of each group, with M observed values of variance v."""
         d = cls.n_features(len(sums))

@@ -9,8 +9,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from momentree._choices import CovarianceType
 from momentree._types import Floats, Ints
+from momentree.core.choices import CovarianceType
 
 LEAST = 1e-100
 """Smaller probabilities count as this, so that every sequence has a finite log-likelihood."""

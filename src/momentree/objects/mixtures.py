@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from types import MethodType
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -14,6 +16,21 @@ from momentree.exceptions import InvalidDataError
 
 SUM_TOLERANCE = 1e-6
 """Allowed deviation of a sum of probabilities from 1, for the rounding of long sums."""
+
+
+if TYPE_CHECKING:
+    family_method = classmethod
+else:
+
+    class family_method:  # noqa: N801 - a decorator
+        """A method of a family: of a class, or of any member, whose settings are then kept."""
+
+        def __init__(self, function: Callable[..., Any]) -> None:
+            self._function, self.__doc__ = function, function.__doc__
+            self.__isabstractmethod__ = getattr(function, "__isabstractmethod__", False)
+
+        def __get__(self, member: Any, kind: type) -> MethodType:
+            return MethodType(self._function, kind if member is None else member)
 
 
 @dataclass(frozen=True)
@@ -34,6 +51,7 @@ class MixtureParameters(ABC):
 
     weights: Floats
     centers: Floats
+    # Fields that are keyword-only are settings of a family; files do not contain them.
 
     signed: ClassVar[bool] = False
     """Whether statistics may be negative."""
@@ -41,6 +59,19 @@ class MixtureParameters(ABC):
     """Whether the M-step of a component depends on no other one, but for weights and the prior."""
     known_sides: ClassVar[bool] = False
     """Whether the gain of a split treats its sides as known, rather than as a mixture."""
+
+    @family_method
+    def member(cls, *values: Any) -> Self:
+        """Return a member of the family, given the values of its parameters."""
+        if isinstance(cls, type):
+            return cls(*values)
+        names = [f.name for f in fields(cls) if not f.kw_only]
+        return replace(cls, **dict(zip(names, values, strict=True)))
+
+    @property
+    def values(self) -> list[Any]:
+        """The values of the parameters, without settings of the family."""
+        return [getattr(self, f.name) for f in fields(self) if not f.kw_only]
 
     def __post_init__(self) -> None:
         check_shape("weights", self.weights, self.centers.shape[1:])
@@ -150,7 +181,7 @@ class MixtureParameters(ABC):
         """
         return replace(self, centers=whole.centers + kept * (self.centers - whole.centers))
 
-    @classmethod
+    @family_method
     @abstractmethod
     def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
         """Return the maximum a posteriori parameters: the M-step of EM.
@@ -192,7 +223,7 @@ class MixtureParameters(ABC):
         """
         return smoothing
 
-    @classmethod
+    @family_method
     def several(cls, sums: Floats, sizes: Floats, smoothing: float) -> tuple[Floats, Floats]:
         """Return coefficients and offsets after the M-steps of several mixtures.
 
@@ -234,7 +265,7 @@ class MixtureParameters(ABC):
             In nats, up to a constant; -inf if the prior excludes the parameters.
         """
 
-    @classmethod
+    @family_method
     @abstractmethod
     def maximized_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
         """Return the maximized log-likelihood of each group of samples under one component.
@@ -265,6 +296,12 @@ class MixtureParameters(ABC):
             1, unless the likelihood depends on a parameter that all groups share.
         """
         return 1.0
+
+
+P = TypeVar("P", bound=MixtureParameters)
+
+Family: TypeAlias = type[P] | P
+"""A family of mixtures: a class, or any member of one that has settings."""
 
 
 def check_sums(parameter: str, sums: Floats) -> None:

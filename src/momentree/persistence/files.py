@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from momentree._container import Arrays, reading, write_container
 from momentree._validation import check_shape
 from momentree._version import __version__
+from momentree.core.container import Arrays, reading, write_container
 from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
 from momentree.persistence.values import Encoder, check_finite, decoded
 

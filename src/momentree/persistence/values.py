@@ -15,12 +15,12 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._container import Arrays
 from momentree._validation import check_shape
 from momentree.assignment.incomplete import IncompleteAssigner
 from momentree.assignment.nested import Division, NestedAssigner
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.assignment.rules import LinearRule, RuleAssigner, ScoreRule
+from momentree.core.container import Arrays
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.objects import (
@@ -135,7 +135,7 @@ class Encoder:
             return {_CLASS: value.__name__}
         kind: type[Any] = type(value)
         if _STORABLE.get(kind.__name__) is kind:
-            content = {field.name: getattr(value, field.name) for field in fields(value)}
+            content = {f.name: getattr(value, f.name) for f in fields(value) if not f.kw_only}
             return {_OBJECT: kind.__name__, _VALUES: self._entries(content, name)}
         raise InvalidDataError("not_storable", name=name, type=kind.__name__)
 

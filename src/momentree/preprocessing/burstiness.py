@@ -9,7 +9,6 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from momentree._choices import AutoLogScaling, LogScaling
 from momentree._types import Floats, Ints
 from momentree.backends import (
     Block,
@@ -21,6 +20,7 @@ from momentree.backends import (
     collected,
     taken,
 )
+from momentree.core.choices import AutoLogScaling, LogScaling
 
 T = TypeVar("T")
 Attempt: TypeAlias = Callable[
@@ -184,37 +184,30 @@ def with_scaling(
         with it, and one with all documents. Of few, and of rows that stay where they are, all are
         decisive. Repetition between 1.5 and 3 takes one attempt more.
     """
-    if log_scaling != "auto":
-        return log_scaling, attempt(log_scaling, rows, sample_weight)[0]
-    chosen, result = _chosen(attempt, rows, sample_weight, n_groups)
-    return chosen, attempt(chosen, rows, sample_weight)[0] if result is None else result
-
-
-def _chosen(
-    attempt: Attempt[T], rows: Rows, sample_weight: RowArray, n_groups: float
-) -> tuple[LogScaling | None, T | None]:
-    """Return the scaling, and the result of an attempt with it if that used all documents."""
-    if not rows.whole:
-        return "log1p", None
-    part, weight = _decisive(rows, sample_weight, n_groups)
-    if _one_outweighs(rows):  # only now, because drawing a sample also computes the row sums
-        return "log1p", None
-    # Topics only add to the repeats, so without repeats in all documents there are none in groups.
-    everything = np.broadcast_to(np.intp(0), part.shape[:1])
-    in_all = repetition(part, everything, 1, weight)
-    if in_all >= CLEARLY * n_groups:
-        return "log1p", None  # independent words of n_groups topics repeat n_groups times at most
-    if in_all >= BURSTY:
-        grouped = part if part is rows else with_frequent_words(part, DECISIVE_WORDS)
-        result, labels, n_found = attempt("log1p", grouped, weight)
-        found = repetition(part, labels(), n_found, weight)
-        if BURSTY <= found < CLEARLY:  # the groups may be poor because words are independent
-            _, labels, n_found = attempt(None, grouped, weight)
-            found = min(found, repetition(part, labels(), n_found, weight))
-        if found >= BURSTY:
-            return "log1p", result if part is rows else None
-        log.info("words are not bursty: using raw counts")
-    return None, None
+    if log_scaling == "auto":
+        log_scaling = "log1p"
+        if rows.whole:
+            part, weight = _decisive(rows, sample_weight, n_groups)
+            # Topics only add to the repeats, so without repeats in all documents there are none in
+            # groups. Independent words of n_groups topics repeat n_groups times at most.
+            everything = np.broadcast_to(np.intp(0), part.shape[:1])
+            outweighs = _one_outweighs(rows)  # drawing a sample has computed the row sums
+            in_all = 0.0 if outweighs else repetition(part, everything, 1, weight)
+            if BURSTY <= in_all < CLEARLY * n_groups:
+                grouped = part if part is rows else with_frequent_words(part, DECISIVE_WORDS)
+                result, labels, n_found = attempt("log1p", grouped, weight)
+                within = repetition(part, labels(), n_found, weight)
+                if BURSTY <= within < CLEARLY:  # groups may be poor because words are independent
+                    _, labels, n_found = attempt(None, grouped, weight)
+                    within = min(within, repetition(part, labels(), n_found, weight))
+                if within >= BURSTY and part is rows:
+                    return "log1p", result
+                if within < BURSTY:
+                    log.info("words are not bursty: using raw counts")
+                    log_scaling = None
+            elif not outweighs and in_all < BURSTY:
+                log_scaling = None
+    return log_scaling, attempt(log_scaling, rows, sample_weight)[0]
 
 
 def _decisive(rows: Rows, weight: RowArray, n_groups: float) -> tuple[Rows, RowArray]:

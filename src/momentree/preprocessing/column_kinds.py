@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from momentree._choices import ColumnKind
-from momentree._counts import are_counts
 from momentree._types import Floats
+from momentree.core.choices import ColumnKind
+from momentree.core.counts import are_counts
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 
 FEW_VALUES, ROWS_PER_VALUE = 10, 10

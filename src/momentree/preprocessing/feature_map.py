@@ -8,10 +8,10 @@ from typing import Any, Literal, Self
 import numpy as np
 import scipy.sparse as sp
 
-from momentree._choices import CovarianceType
 from momentree._types import Floats
 from momentree.backends import Block, RowArray, RowBlocks, Rows, collected, in_canonical_order
 from momentree.backends.products import Dot, Product
+from momentree.core.choices import CovarianceType
 from momentree.objects import (
     BernoulliParameters,
     GaussianParameters,

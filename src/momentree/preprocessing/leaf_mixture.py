@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from momentree._choices import CovarianceType
 from momentree._types import Floats, Ints
 from momentree.backends import LiftedRows, RowBlocks
+from momentree.core.choices import CovarianceType
 from momentree.objects import (
     DiagonalGaussianParameters,
     FullGaussianParameters,
@@ -100,7 +100,7 @@ class LeafMixture:
             return RowBlocks(self.family.statistics(values, missing))  # type: ignore[call-arg]
         return RowBlocks(self.family.statistics(values))
 
-    def fitting_family(self, values: Any, weight: Floats) -> type[Any]:
+    def fitting_family(self, values: Any, weight: Floats) -> MixtureParameters:
         """Return the family for EM, with a floor of variances and what else it needs of the data.
 
         Parameters
@@ -120,7 +120,8 @@ class LeafMixture:
             squares = np.asarray((values.T @ sp.csr_array(scaled)).toarray())
             return SharedGaussianParameters.with_squares(squares, floor)
         family: Any = self.family
-        return family.with_floor(floor)  # type: ignore[no-any-return]
+        member: MixtureParameters = family.with_floor(floor)
+        return member
 
     def continued(
         self, parameters: MixtureParameters, earlier: float, values: Any, weight: Floats
@@ -152,11 +153,9 @@ class LeafMixture:
             family = SharedGaussianParameters.with_squares(squares, floor)
         else:
             family = family.with_floor(floor)
-        found: MixtureParameters = family(
-            *(getattr(parameters, field.name) for field in fields(parameters))
-        )
-        return found
+        member: MixtureParameters = family.member(*parameters.values)
+        return member
 
     def stored(self, parameters: Any) -> MixtureParameters:
         """Return parameters that EM found as members of the plain family, which files contain."""
-        return self.family(*(getattr(parameters, field.name) for field in fields(parameters)))
+        return self.family(*parameters.values)

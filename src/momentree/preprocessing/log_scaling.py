@@ -7,10 +7,10 @@ from typing import Any, get_args
 
 import numpy as np
 
-from momentree._choices import LogScaling
 from momentree._types import Floats
 from momentree._validation import check_choice
 from momentree.backends import Block, RowArray, Rows, as_rows, collected
+from momentree.core.choices import LogScaling
 from momentree.exceptions import InvalidDataError
 
 REFERENCE_LENGTH = 24.0

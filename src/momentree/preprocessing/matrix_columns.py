@@ -10,10 +10,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from momentree._counts import are_counts
 from momentree._types import Floats, Ints
 from momentree._validation import first_cell
 from momentree.backends import RowBlocks, in_canonical_order
+from momentree.core.counts import are_counts
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.objects.gaussian import LOG_2_PI

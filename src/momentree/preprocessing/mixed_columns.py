@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from momentree._choices import ColumnKind
 from momentree._types import Floats, Ints
+from momentree.core.choices import ColumnKind
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.objects.gaussian import LOG_2_PI

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._arrays import DAMAGE, StoredArrays, read_array
+from momentree.core.container import DAMAGE, StoredArrays, read_array
 from momentree.exceptions import InvalidDataError, MomentreeError, ReadError
 from momentree.messages import Message
 from momentree.readers.tables.files import check_exists

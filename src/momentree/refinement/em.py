@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 from scipy.special import expit, logsumexp
 
-from momentree._pace import iterations
-from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowArray, RowBlocks, Rows, group_totals, parted, with_room
 from momentree.backends.products import TransposedProduct
-from momentree.objects import FullGaussianParameters, MixtureParameters, SharedGaussianParameters
+from momentree.core.progress import iterations
+from momentree.core.ties import largest
+from momentree.objects import (
+    Family,
+    FullGaussianParameters,
+    MixtureParameters,
+    SharedGaussianParameters,
+)
 
 P = TypeVar("P", bound=MixtureParameters)
 
@@ -122,6 +127,31 @@ def em(
     return Refined(parameters, last, n_iter, converged, sums, sizes)
 
 
+def climb(
+    start: P,
+    step: Callable[[P], tuple[float, Callable[[], P]]],
+    *,
+    max_iter: int,
+    least: float,
+) -> Refined[P]:
+    """Run EM until the log-likelihood rises by no more than `least`; return the best parameters.
+
+    A floor of variances, or a prior, may lower the likelihood. `step` returns the log-likelihood of
+    parameters, and the M-step that follows.
+    """
+    best, last, parameters, converged, n_iter = start, -np.inf, start, False, 1
+    for n_iter in iterations(max_iter):  # noqa: B007
+        log_likelihood, m_step = step(parameters)
+        gain = log_likelihood - last
+        if gain > 0:
+            best, last = parameters, log_likelihood
+        if gain <= least:
+            converged = True
+            break
+        parameters = m_step()
+    return Refined(best, last, n_iter, converged)
+
+
 @dataclass(frozen=True, eq=False)
 class Expectation:
     """S, N and the log-likelihood of samples, relative to the last component: the E-step of EM.
@@ -194,7 +224,7 @@ def expected_statistics(
 
 
 def m_step(
-    family: type[P], rows: Rows, responsibilities: RowArray, weight: RowArray, smoothing: float
+    family: Family[P], rows: Rows, responsibilities: RowArray, weight: RowArray, smoothing: float
 ) -> P:
     """Return the parameters for given responsibilities."""
     return family.m_step(*soft_sums(rows, responsibilities, weight), smoothing)
@@ -206,17 +236,40 @@ def soft_sums(rows: Rows, responsibilities: RowArray, weight: RowArray) -> tuple
     return total[:-1], total[-1]
 
 
-def m_step_of_groups(
-    family: type[P],
-    rows: Rows,
-    labels: RowArray,
-    n_groups: int,
-    weight: RowArray,
-    smoothing: float,
-) -> P:
-    """Return the parameters for given groups."""
-    sums = rows.group_sums(labels, n_groups, weight)
-    return family.m_step(sums, rows.group_sizes(labels, n_groups, weight), smoothing)
+@dataclass(frozen=True)
+class Samples:
+    """Samples of a fit by EM, with the strength of the prior and the tolerance.
+
+    Attributes
+    ----------
+    rows : Rows of shape (n, p)
+        Sufficient statistics of the samples.
+    weight : row array of shape (n,)
+        Weights >= 0.
+    smoothing : float > 0
+        Strength of the prior in ``m_step``.
+    tol : float >= 0
+        EM stops when a step raises the log-likelihood by at most this fraction.
+    """
+
+    rows: Rows
+    weight: RowArray
+    smoothing: float
+    tol: float = 1e-5
+
+    def group_sums(self, labels: RowArray, n_groups: int) -> tuple[Floats, Floats]:
+        """Return the sums of the statistics of each group, (p, k), and the sizes, (k,)."""
+        sums = self.rows.group_sums(labels, n_groups, self.weight)
+        return sums, self.rows.group_sizes(labels, n_groups, self.weight)
+
+    def m_step(self, family: Family[P], labels: RowArray, n_groups: int) -> P:
+        """Return the parameters for given groups."""
+        return family.m_step(*self.group_sums(labels, n_groups), self.smoothing)
+
+    def em(self, start: P, max_iter: int) -> Refined[P]:
+        """Run EM from initial parameters."""
+        rows, v, s = self.rows, self.weight, self.smoothing
+        return em(rows, start, sample_weight=v, smoothing=s, max_iter=max_iter, tol=self.tol)
 
 
 def em_of_groups(
@@ -430,17 +483,12 @@ def em_with_gaps(
         _Pattern(np.flatnonzero(group.reshape(-1) == g), np.flatnonzero(~m), np.flatnonzero(m))
         for g, m in enumerate(kinds)
     ]
-    best, last, parameters, converged, n_iter = start, -np.inf, start, False, 1
-    for n_iter in iterations(max_iter):  # noqa: B007
-        sums, sizes, squares, log_likelihood = _expected_with_gaps(Z, weight, patterns, parameters)
-        gain = log_likelihood - last
-        if gain > 0:
-            best, last = parameters, log_likelihood
-        if gain <= tol * float(weight.sum()):
-            converged = True
-            break
-        parameters = _m_step_with_gaps(parameters, sums, sizes, squares, smoothing)
-    return Refined(best, last, n_iter, converged)
+
+    def step(parameters: MixtureParameters) -> tuple[float, Callable[[], MixtureParameters]]:
+        sums, sizes, squares, value = _expected_with_gaps(Z, weight, patterns, parameters)
+        return value, lambda: _m_step_with_gaps(parameters, sums, sizes, squares, smoothing)
+
+    return climb(start, step, max_iter=max_iter, least=tol * float(weight.sum()))
 
 
 def _m_step_with_gaps(
@@ -448,7 +496,7 @@ def _m_step_with_gaps(
 ) -> MixtureParameters:
     """Return the parameters for expected sums (d, k), sizes (k,) and squares (k, d, d)."""
     if isinstance(p, SharedGaussianParameters):
-        family = p.with_squares(squares.sum(axis=0) / sizes.sum(), p.floor)
+        family = replace(p, squares=squares.sum(axis=0) / sizes.sum())
         return family.m_step(sums, sizes, smoothing)
     v, w = np.triu_indices(len(sums))
     return p.m_step(np.vstack([sums, squares[:, v, w].T]), sizes, smoothing)

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from momentree._pace import iterations
 from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks, Rows, collected
+from momentree.core.progress import iterations
 from momentree.objects import MixtureParameters, MixtureSums
 from momentree.refinement.em import column_sums, expected_statistics
 from momentree.refinement.search import MixtureSearch
@@ -201,7 +201,7 @@ def renewing_em(
     if column_scale is not None and most > 1 and n_batch >= 2 * LEAST_SIZE:
         # One more than known, so that a further one need not share a component with others.
         growing = MixtureSearch(
-            collected(rows), type(start), sample_weight, column_scale, most + 1, smoothing
+            collected(rows), start, sample_weight, column_scale, most + 1, smoothing
         )
         alone = growing.search(brief=True)
         S, N, _ = expected_statistics(rows, alone, sample_weight, column_sums(rows, sample_weight))

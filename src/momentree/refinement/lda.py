@@ -8,10 +8,10 @@ from functools import partial
 import numpy as np
 from scipy.special import gammaln, polygamma, psi
 
-from momentree._pace import iterations
-from momentree._pages import in_parts
 from momentree._types import Floats
 from momentree.backends import Block, RowArray, RowBlocks, Rows, collected
+from momentree.core.pages import in_parts
+from momentree.core.progress import iterations
 from momentree.inference.lda import (
     Chains,
     check_whole_counts,

@@ -8,9 +8,9 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import xlogy
 
-from momentree._ties import exceeds, largest, largest_first
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowBlocks
+from momentree.core.ties import exceeds, largest, largest_first
 from momentree.objects import TopicParameters
 
 STEPS = 10

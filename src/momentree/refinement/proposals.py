@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._ties import largest, largest_first, ranks
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowBlocks, parted
-from momentree.objects import MixtureParameters
+from momentree.core.ties import largest, largest_first, ranks
+from momentree.objects import Family, MixtureParameters
 from momentree.refinement.em import GroupSteps, SumsAndWeights, group_sums
 from momentree.refinement.moves import classification_log_likelihood
 
@@ -35,30 +35,32 @@ class Halves:
     gain : ndarray of shape (k,)
         Log-likelihood gained by dividing a component, with uncertain halves; -inf if its samples
         are all equal. Negative values occur because EM takes only a few steps.
-    sums : ndarray of shape (p, 2 k)
-        Sums of the statistics of the first halves, then of the second.
-    sizes : ndarray of shape (2 k,)
-        Sizes of the first halves, then of the second.
+    sums : ndarray of shape (p, 2, k)
+        Sums of the statistics of the first halves, and of the second.
+    sizes : ndarray of shape (2, k)
+        Sizes of the first halves, and of the second.
     """
 
     gain: Floats
     sums: Floats
     sizes: Floats
 
+    @property
+    def components(self) -> tuple[Floats, Floats]:
+        """Sums (p, 2 k) and sizes (2 k,) of the first halves, then of the second."""
+        return self.sums.reshape(len(self.sums), -1), self.sizes.ravel()
+
     def of(self, components: Ints) -> Halves:
         """Return the halves of some components."""
-        both = np.concatenate([components, components + len(self.gain)])
-        return Halves(self.gain[components], self.sums[:, both], self.sizes[both])
+        at = components
+        return Halves(self.gain[at], self.sums[:, :, at], self.sizes[:, at])
 
     def followed_by(self, other: Halves) -> Halves:
         """Return the halves of these components, then those of others."""
-        k, m = len(self.gain), len(other.gain)
-        order = np.concatenate([np.arange(k), np.arange(m) + 2 * k])
-        order = np.concatenate([order, np.arange(k, 2 * k), np.arange(m) + 2 * k + m])
         return Halves(
             np.concatenate([self.gain, other.gain]),
-            np.hstack([self.sums, other.sums])[:, order],
-            np.concatenate([self.sizes, other.sizes])[order],
+            np.concatenate([self.sums, other.sums], axis=2),
+            np.concatenate([self.sizes, other.sizes], axis=1),
         )
 
 
@@ -66,7 +68,7 @@ def halves(
     rows: RowBlocks,
     labels: Ints,
     n_components: int,
-    family: type[MixtureParameters] | MixtureParameters,
+    family: Family[MixtureParameters],
     *,
     sample_weight: Floats,
     column_scale: Floats,
@@ -107,54 +109,62 @@ def halves(
     A sample is multiplied only with the vector of its own component: time O(nnz + p k).
     """
     k, v = n_components, sample_weight
+    sums_of_groups = SumsAndWeights(k)
     by_group, sizes = group_sums(rows, labels, k, v)
     sums = by_group.T
     means = sums / np.maximum(sizes, TINY)
     squares = (column_scale**2)[:, None]
+
+    def squares_of(B: Block, own: Ints, v: Floats) -> Floats:
+        return B.with_data(B.csr[0] ** 2).own_tdot(v[:, None], own, k, out=B.total)
+
+    def products_of(B: Block, own: Ints, v: Floats) -> Floats:
+        return sums_of_groups(B, v * score(B, own), own)
+
+    def first_sides_of(B: Block, own: Ints, v: Floats) -> Floats:
+        return sums_of_groups(B, v * (score(B, own) > DIFFERENT), own)
+
     variance = None
     if family.signed:
-        second_moments = rows.sum(OwnSquares(k), labels, v)[:, :, 0].T
+        second_moments = rows.sum(squares_of, labels, v)[:, :, 0].T
         variance = second_moments / np.maximum(sizes, TINY) - means**2
     direction = _first_direction(means, squares, variance)
+    score = _score_along(direction, means)
     for _ in range(PRODUCTS):
-        total = rows.sum(OwnProducts(_scores(direction, means)), labels, v)
-        products, at_mean = parted(total, k, 1, k)
+        products, at_mean = parted(rows.sum(products_of, labels, v), k, 1, k)
         direction = squares * (products[:, :, 0].T - means * at_mean)
         direction /= np.maximum(np.abs(direction).max(axis=0), TINY)
-    total = rows.sum(OwnSides(_scores(direction, means)), labels, v)
-    firsts, n_first = parted(total, k, 1, k)
+        score = _score_along(direction, means)
+    firsts, n_first = parted(rows.sum(first_sides_of, labels, v), k, 1, k)
     whole, base = _likelihoods(family, sums, sizes, smoothing, others)
     divisible = (n_first > 0) & (n_first < sizes)
-    found = Halves(
-        np.full(k, -np.inf), np.hstack([sums, 0.0 * sums]), np.concatenate([sizes, 0.0 * sizes])
-    )
     every = np.append(np.arange(k), -1)
     for _ in range(HALF_STEPS):
         first = firsts[:, :, 0].T
         second = sums - first if family.signed else np.maximum(sums - first, 0.0)
-        n_second = np.maximum(sizes - n_first, 0.0)
-        both, n_both = np.hstack([first, second]), np.concatenate([n_first, n_second])
-        theta, offset = _likelihoods(family, both, n_both, smoothing, others)
+        both = np.stack([first, second], axis=1)
+        n_both = np.stack([n_first, np.maximum(sizes - n_first, 0.0)])
+        theta, offset = _likelihoods(
+            family, both.reshape(-1, 2 * k), n_both.ravel(), smoothing, others
+        )
         contrasts = np.ascontiguousarray((theta[:, :k] - theta[:, k:]).T)[:, :, None]
         step = GroupSteps(contrasts, offset[:k] - offset[k:], every)
         firsts, more = parted(rows.sum(step, labels, v), k, 1, 2 * k)
         n_first, ahead = np.split(more, 2)
-        # log (P[x, first] + P[x, second]) - log P[x], summed over the samples of each component.
-        gain = (sums * (theta[:, k:] - whole)).sum(axis=0)
-        gain += sizes * (offset[k:] - base) + ahead
-        gain = np.where(divisible, gain, -np.inf)
-        found = Halves(gain, both, n_both)
-    return found
+    # log (P[x, first] + P[x, second]) - log P[x], summed over the samples of each component.
+    gain = (sums * (theta[:, k:] - whole)).sum(axis=0) + sizes * (offset[k:] - base) + ahead
+    return Halves(np.where(divisible, gain, -np.inf), both, n_both)
 
 
-def _scores(direction: Floats, means: Floats) -> OwnScores:
-    """Return the scores along the direction of each component, from its mean."""
+def _score_along(direction: Floats, means: Floats) -> Callable[[Block, Ints], Floats]:
+    """Return the function of the score of each sample along its component's direction."""
     vectors = np.ascontiguousarray(direction.T)[:, :, None]
-    return OwnScores(vectors, -(means * direction).sum(axis=0))
+    offsets = -(means * direction).sum(axis=0)
+    return lambda B, own: B.own_dot(vectors, own)[:, 0] + offsets[own]
 
 
 def _likelihoods(
-    family: type[MixtureParameters] | MixtureParameters,
+    family: Family[MixtureParameters],
     sums: Floats,
     sizes: Floats,
     smoothing: float,
@@ -178,53 +188,6 @@ def _first_direction(means: Floats, squares: Floats, variance: Floats | None) ->
     direction = np.ones_like(means)
     direction[largest(variance.T), np.arange(means.shape[1])] = GOLDEN
     return np.asarray(squares * direction)
-
-
-@dataclass(frozen=True)
-class OwnScores:
-    """The score of each sample by the vector of its component."""
-
-    vectors: Floats  # (k, p, 1)
-    offsets: Floats  # (k,)
-
-    def __call__(self, B: Block, own: Ints) -> Floats:
-        """Return x_i . v_j + o_j with j the component of sample i, shape (n,)."""
-        return np.asarray(B.own_dot(self.vectors, own)[:, 0] + self.offsets[own])
-
-
-@dataclass(frozen=True)
-class OwnProducts:
-    """Sums over each component of its samples times their scores, and of the scores."""
-
-    scores: OwnScores
-
-    def __call__(self, B: Block, own: Ints, v: Floats) -> Floats:
-        """Return the weighted sums."""
-        return SumsAndWeights(len(self.scores.offsets))(B, v * self.scores(B, own), own)
-
-
-@dataclass(frozen=True)
-class OwnSquares:
-    """Weighted sums of squares of each component."""
-
-    n_components: int
-
-    def __call__(self, B: Block, own: Ints, v: Floats) -> Floats:
-        """Return the sums, shape (k, p, 1)."""
-        squared = B.with_data(B.csr[0] ** 2)
-        return squared.own_tdot(v[:, None], own, self.n_components, out=B.total)
-
-
-@dataclass(frozen=True)
-class OwnSides:
-    """Sums over the first halves by the principal directions."""
-
-    scores: OwnScores
-
-    def __call__(self, B: Block, own: Ints, v: Floats) -> Floats:
-        """Return the weighted sums and sizes of the first halves."""
-        first = self.scores(B, own) > DIFFERENT
-        return SumsAndWeights(len(self.scores.offsets))(B, v * first, own)
 
 
 MStep = Callable[[Floats, Floats], MixtureParameters]

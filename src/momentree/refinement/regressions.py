@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
-from momentree._ties import largest, signed
 from momentree._types import Floats
+from momentree.core.ties import largest, signed
 from momentree.objects.regressions import RegressionParameters
 
 SHORT = 15

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Generic, TypeVar
 
 import numpy as np
 
-from momentree._pace import iterations
-from momentree._ties import exceeds, largest, largest_first
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowBlocks
-from momentree.objects import MixtureParameters
-from momentree.refinement.em import Refined, column_sums, expected_statistics
+from momentree.core.progress import iterations
+from momentree.core.ties import exceeds, largest, largest_first
+from momentree.objects import Family, MixtureParameters
+from momentree.refinement.em import Refined, climb, column_sums, expected_statistics
 from momentree.refinement.proposals import TINY, Halves, Merging, halves
 
 P = TypeVar("P", bound=MixtureParameters)
@@ -68,7 +68,7 @@ class MixtureSearch(Generic[P]):
     rows : RowBlocks of shape (n, p)
         Sufficient statistics of the samples, in canonical order.
     family : type of MixtureParameters, or MixtureParameters
-        Family of the components: a class, or any member of a family that has a layout.
+        Family of the components: a class, or any member of a family with settings.
     sample_weight : ndarray of shape (n,)
         Weights >= 0.
     column_scale : ndarray of shape (p,)
@@ -87,7 +87,7 @@ class MixtureSearch(Generic[P]):
     """
 
     rows: RowBlocks
-    family: type[P] | P
+    family: Family[P]
     sample_weight: Floats
     column_scale: Floats
     n_components: int
@@ -166,7 +166,7 @@ class MixtureSearch(Generic[P]):
             if not len(chosen):
                 break
             new = two.of(chosen)
-            found = self._stepped(self._replaced(found, chosen, new.sums, new.sizes), STEPS)
+            found = self._stepped(self._replaced(found, chosen, *new.components), STEPS)
             two = two.of(np.delete(np.arange(n), chosen))
         return found
 
@@ -191,13 +191,14 @@ class MixtureSearch(Generic[P]):
         candidates = self._exchanges(found, two)
         tried: set[tuple[int, ...]] = set()
         while failed < FAILURES and self.spent < self._budget:
-            chosen = candidates.disjoint(most, tried)
+            chosen = _disjoint(*candidates, most, tried)
             if not chosen:
                 break
             i, j, c = np.array(chosen).T
             new, gone = two.of(c), np.concatenate([i, j, c])
-            sums = np.hstack([found.sums[:, i] + found.sums[:, j], new.sums])
-            sizes = np.concatenate([found.sizes[i] + found.sizes[j], new.sizes])
+            sums, sizes = new.components
+            sums = np.hstack([found.sums[:, i] + found.sums[:, j], sums])
+            sizes = np.concatenate([found.sizes[i] + found.sizes[j], sizes])
             trial = self._trial(self._replaced(found, gone, sums, sizes), found.log_posterior)
             if trial is not None:
                 two = self._halves(trial, two.of(np.delete(np.arange(len(found.sizes)), gone)))
@@ -304,8 +305,11 @@ class MixtureSearch(Generic[P]):
         theta, signed = found.parameters.coefficients, self.family.signed
         return Merging(found.sums, found.sizes, theta, self._m_step, signed=signed)
 
-    def _exchanges(self, found: Candidate[P], two: Halves) -> Exchanges:
-        """Return the possible exchanges."""
+    def _exchanges(self, found: Candidate[P], two: Halves) -> tuple[Ints, Floats]:
+        """Return exchanges and their net losses, least first.
+
+        An exchange (i, j, c) merges components i and j and divides c.
+        """
         k = len(found.sizes)
         loss = self._merging(found).loss
         loss[np.tril_indices(k)] = np.inf
@@ -316,28 +320,23 @@ class MixtureSearch(Generic[P]):
         net[at, i] = net[at, j] = np.inf
         order = largest_first(-net.ravel())[: np.count_nonzero(np.isfinite(net))]
         pair, c = np.unravel_index(order, net.shape)
-        return Exchanges(np.stack([i[pair], j[pair], c], axis=1), net[pair, c])
+        return np.stack([i[pair], j[pair], c], axis=1), net[pair, c]
 
 
-@dataclass(frozen=True)
-class Exchanges:
-    """Exchanges (i, j, c): merge components i and j, divide c; least net loss first."""
-
-    of: Ints
-    loss: Floats
-
-    def disjoint(self, most: int, tried: set[tuple[int, ...]]) -> list[tuple[int, ...]]:
-        """Choose exchanges that share no component, with a net gain except for the first."""
-        chosen: list[tuple[int, ...]] = []
-        used: set[int] = set()
-        for at, loss in enumerate(self.loss):
-            if len(chosen) == most or (chosen and loss > 0):
-                break
-            one = tuple(self.of[at].tolist())
-            if one not in tried and used.isdisjoint(one):
-                chosen.append(one)
-                used.update(one)
-        return chosen
+def _disjoint(
+    exchanges: Ints, losses: Floats, most: int, tried: set[tuple[int, ...]]
+) -> list[tuple[int, ...]]:
+    """Choose exchanges that share no component, with a net gain except for the first."""
+    chosen: list[tuple[int, ...]] = []
+    used: set[int] = set()
+    for exchange, loss in zip(exchanges, losses, strict=True):
+        if len(chosen) == most or (chosen and loss > 0):
+            break
+        components = tuple(exchange.tolist())
+        if components not in tried and used.isdisjoint(components):
+            chosen.append(components)
+            used.update(components)
+    return chosen
 
 
 ROUNDS = (3, 6, 12)
@@ -423,7 +422,7 @@ class _Runs(Generic[P]):
     """EM from several starts: after an E-step, with the log-likelihoods of the last three."""
 
     rows: RowBlocks
-    family: type[P]
+    family: Family[P]
     weight: Floats
     smoothing: float
     sums: Floats  # (p, m, k)
@@ -436,7 +435,7 @@ class _Runs(Generic[P]):
         offsets = np.stack([p.offsets for p in starts])
         sums, sizes, found = _expected_of_runs(rows, theta, offsets, weight)
         last = np.stack([np.full(len(starts), -np.inf)] * 2 + [found])
-        return cls(rows, type(starts[0]), weight, smoothing, sums, sizes, last)
+        return cls(rows, starts[0], weight, smoothing, sums, sizes, last)
 
     def of_runs(self, order: list[int]) -> _Runs[P]:
         """Return some of the runs."""
@@ -527,16 +526,12 @@ def _continued(
     tol: float,
 ) -> Refined[P]:
     """Run EM to convergence; return the best parameters."""
-    words, least = column_sums(rows, weight), tol * float(weight.sum())
-    best, last, parameters, converged = start, -np.inf, start, False
-    steps = max(max_iter - n_iter, 1)
-    for at in iterations(steps):  # noqa: B007
-        sums, sizes, found = expected_statistics(rows, parameters, weight, words)
-        gain = found - last
-        if gain > 0:
-            best, last = parameters, found
-        if gain <= least:
-            converged = True
-            break
-        parameters = parameters.m_step(sums, sizes, smoothing)
-    return Refined(best, last, n_iter + at, converged)
+    words = column_sums(rows, weight)
+
+    def step(parameters: P) -> tuple[float, Callable[[], P]]:
+        sums, sizes, value = expected_statistics(rows, parameters, weight, words)
+        return value, lambda: parameters.m_step(sums, sizes, smoothing)
+
+    least = tol * float(weight.sum())
+    refined = climb(start, step, max_iter=max(max_iter - n_iter, 1), least=least)
+    return replace(refined, n_iter=n_iter + refined.n_iter)

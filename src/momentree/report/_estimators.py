@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
-from momentree._pages import counted
 from momentree._types import Floats, Ints
+from momentree.core.pages import counted
 from momentree.estimators.names import name_by_words
 from momentree.estimators.node import TreeNode, one_level
 from momentree.exceptions import InvalidDataError
@@ -101,12 +101,12 @@ def fitted(estimator: FittedTree | FittedFlat) -> Fitted:
     ``weights_`` if the documents are elsewhere.
     """
     languages = tuple(getattr(estimator, "languages_", ("en",)))
-    if not hasattr(estimator, "tree_") and hasattr(estimator, "components_"):
-        model: Any = estimator
+    if hasattr(estimator, "components_"):
+        model = cast("FittedFlat", estimator)
         root = _one_level(model)
         return Fitted("flat", root, np.asarray(model.labels_), model.vocabulary_, languages)
     check_fitted(estimator, "tree_")
-    tree = cast("FittedTree", estimator)
+    tree: FittedTree = estimator
     return Fitted("tree", tree.tree_, np.asarray(tree.labels_), tree.vocabulary_, languages)
 
 

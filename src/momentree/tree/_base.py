@@ -15,8 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 import momentree.tree.exports as export
 import momentree.tree.online_tree as online
-from momentree._choices import Growth
-from momentree._elsewhere import by_partition
 from momentree._types import Floats, Ints
 from momentree._validation import (
     check_flag,
@@ -28,6 +26,8 @@ from momentree._validation import (
 from momentree.assignment.nested import Assigner
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowArray, Rows, contents
+from momentree.backends.sources import by_partition
+from momentree.core.choices import Growth
 from momentree.estimators import base, batches, changes, groups, names, rules
 from momentree.estimators.node import StoredTree, TreeNode, why_no_more
 from momentree.exceptions import ConvergenceWarning, InvalidDataError

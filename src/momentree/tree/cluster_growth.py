@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,16 +10,16 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from momentree._choices import CovarianceType, Growth
-from momentree._ties import largest_first
-from momentree._types import Floats
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowArray, RowBlocks, Rows, collected
+from momentree.core.choices import CovarianceType, Growth
+from momentree.core.ties import largest_first
+from momentree.objects import Family, MixtureParameters
 from momentree.preprocessing import FeatureMap
 from momentree.preprocessing.kinds import DIRECTIONS
 from momentree.preprocessing.leaf_mixture import LeafMixture
 from momentree.preprocessing.outliers import varying_columns
-from momentree.refinement.em import Refined, em, m_step_of_groups
+from momentree.refinement.em import Refined, Samples
 from momentree.tree.growth import Grown, Limits, grow, log
 from momentree.tree.leaves import (
     MORE_LEAVES,
@@ -121,17 +120,14 @@ class ClusterGrowth:
             growth="best_first" if k else self.growth,
             criterion=partial(mixture_bic, feature_map.family) if limits.none else accept_all,
         )
-        em_settings: dict[str, Any] = {
-            "family": feature_map.family,
-            "smoothing": self.smoothing,
-            "tol": self.tol,
-        }
-        if limits.none and self.over_leaves and kind in ("binary", "counts"):
-            return merge_while_better(grown, collected(rows), weight, **em_settings)
-        if merged:
-            em_settings["max_iter"] = self.max_iter
-            return merge_back(grown, collected(rows), weight, int(limits.leaves), **em_settings)
-        return grown
+        while_better = limits.none and self.over_leaves and kind in ("binary", "counts")
+        if not merged and not while_better:
+            return grown
+        samples = Samples(collected(rows), weight, self.smoothing, self.tol)
+        if while_better:
+            return merge_while_better(grown, samples, family=feature_map.family)
+        n_leaves, family = int(limits.leaves), feature_map.family
+        return merge_back(grown, samples, n_leaves, family=family, max_iter=self.max_iter)
 
     def refine_leaves(
         self, grown: Grown, feature_map: FeatureMap, rows: Rows, weight: RowArray
@@ -139,19 +135,17 @@ class ClusterGrowth:
         """Run EM over the leaves of a tree, which it changes, if that is asked for."""
         if not self.over_leaves:
             return assign_by_rules(grown)
-        leaves, of_leaves, family = feature_map.leaves, rows, feature_map.family
+        leaves, of_leaves = feature_map.leaves, rows
+        family: Family[MixtureParameters] = feature_map.family
         if leaves is not None:
             of_leaves = feature_map.leaf_rows(rows)
             family = leaves.fitting_family(feature_map.standardized(rows)[0], weight)
         refined = refine_leaves(
             grown,
-            of_leaves,
-            weight,
+            Samples(of_leaves, weight, self.smoothing, self.tol),
             family=family,
-            smoothing=self.smoothing,
             min_samples_leaf=self.min_samples_leaf,
             max_iter=self.max_iter,
-            tol=self.tol,
             chains=(rows, feature_map.family) if self.growth == "best_first" else None,
         )
         assigner = refined.assigner
@@ -163,75 +157,48 @@ class ClusterGrowth:
     def _with_covariances(
         self, feature_map: FeatureMap, grown: Grown, rows: RowBlocks, weight: RowArray
     ) -> list[tuple[FeatureMap, Grown]]:
-        """Return the covariances of the mixture over the leaves, those of lowest BIC first."""
-        n = int(np.count_nonzero(np.asarray(weight)))
-        types = covariance_candidates(feature_map, n, len(grown.root.leaves()))
-        return with_covariances(
-            feature_map,
-            grown,
-            rows,
-            weight,
-            types if self.covariance_type == "auto" else [self.covariance_type],
-            few=self.min_samples_leaf,
-            smoothing=self.smoothing,
-            max_iter=self.max_iter,
-            tol=self.tol,
+        """Return the feature map with each mixture over the leaves, and a start for EM.
+
+        EM with spherical covariances runs first; its groups are the start of the others. Types are
+        sorted by their BIC after a few steps of EM, the lowest first:
+
+            BIC = -2 log-likelihood + (number of parameters) log n.
+
+        Columns that are constant but for a few samples are left out: covariances that differ
+        between features would give them a likelihood almost without bound. If no column is left,
+        the mixture over the leaves is that of the splits.
+        """
+        values, missing = feature_map.standardized(rows)
+        columns = varying_columns(values, missing, weight, self.min_samples_leaf)
+        if not len(columns):
+            return [(feature_map, grown)]
+        labels, n = grown.labels, max(float(weight.sum()), 2.0)
+        k, wanted = len(grown.root.leaves()), self.covariance_type
+        types = (
+            [wanted]
+            if wanted != "auto"
+            else covariance_candidates(feature_map, int(np.count_nonzero(np.asarray(weight))), k)
         )
 
+        def refined(kind: CovarianceType, n_iter: int) -> tuple[FeatureMap, Refined[Any], float]:
+            features = feature_map.with_covariances(kind, columns)
+            leaves = LeafMixture(kind, columns, features.incomplete)
+            samples = Samples(features.leaf_rows(rows), weight, self.smoothing, self.tol)
+            start = samples.m_step(leaves.fitting_family(values, weight), labels, k)
+            result = samples.em(start, n_iter)
+            bic = -2.0 * result.log_likelihood + leaves.n_parameters(k) * np.log(n)
+            log.info("covariances %r: BIC %.6g", kind, bic)
+            return features, result, bic
 
-def with_covariances(
-    feature_map: FeatureMap,
-    grown: Grown,
-    rows: RowBlocks,
-    weight: Floats,
-    types: Sequence[CovarianceType],
-    *,
-    few: float,
-    smoothing: float,
-    max_iter: int,
-    tol: float,
-) -> list[tuple[FeatureMap, Grown]]:
-    """Return the feature map with each mixture over the leaves, and a start for EM.
-
-    EM with spherical covariances runs first; its groups are the start of the others. Types are
-    sorted by their BIC after a few steps of EM, the lowest first:
-
-        BIC = -2 log-likelihood + (number of parameters) log n.
-
-    Columns that are constant but for `few` samples are left out: covariances that differ between
-    features would give them a likelihood almost without bound. If no column is left, the mixture
-    over the leaves is that of the splits.
-    """
-    values, missing = feature_map.standardized(rows)
-    columns = varying_columns(values, missing, weight, few)
-    if not len(columns):
-        return [(feature_map, grown)]
-    labels, n = grown.labels, max(float(weight.sum()), 2.0)
-    k = len(grown.root.leaves())
-
-    def refined(one: CovarianceType, n_iter: int) -> tuple[FeatureMap, Refined[Any], float]:
-        found = feature_map.with_covariances(one, columns)
-        leaves, of_leaves = LeafMixture(one, columns, found.incomplete), found.leaf_rows(rows)
-        family = leaves.fitting_family(values, weight)
-        result = em(
-            of_leaves,
-            m_step_of_groups(family, of_leaves, labels, k, weight, smoothing),
-            sample_weight=weight,
-            smoothing=smoothing,
-            max_iter=n_iter,
-            tol=tol,
-        )
-        bic = -2.0 * result.log_likelihood + leaves.n_parameters(k) * np.log(n)
-        log.info("covariances %r: BIC %.6g", one, bic)
-        return found, result, bic
-
-    best = refined("spherical", max_iter)
-    labels = MixtureAssigner.of(best[1].parameters).labels(best[0].leaf_rows(rows))
-    others = [refined(one, COVARIANCE_ITER) for one in types if one != "spherical"]
-    if "spherical" in types:
-        others.append(best)
-    others = [others[i] for i in largest_first([-bic for *_, bic in others])]
-    return [(found, replace(grown, parameters=result.parameters)) for found, result, _ in others]
+        best = refined("spherical", self.max_iter)
+        labels = MixtureAssigner.of(best[1].parameters).labels(best[0].leaf_rows(rows))
+        others = [refined(kind, COVARIANCE_ITER) for kind in types if kind != "spherical"]
+        if "spherical" in types:
+            others.append(best)
+        others = [others[i] for i in largest_first([-bic for *_, bic in others])]
+        return [
+            (features, replace(grown, parameters=one.parameters)) for features, one, _ in others
+        ]
 
 
 def covariance_candidates(

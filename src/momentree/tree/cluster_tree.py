@@ -15,10 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 import momentree.tree.exports as export
-from momentree._choices import CovarianceType, Growth
-from momentree._elsewhere import by_partition
 from momentree._fit import all_or_nothing
-from momentree._sparse import as_csr
 from momentree._types import Floats, Ints
 from momentree._validation import check_counts, check_sample_weight, check_shape, check_values
 from momentree.assignment.incomplete import IncompleteAssigner
@@ -35,6 +32,9 @@ from momentree.backends import (
     ordered,
 )
 from momentree.backends.contents import Contents
+from momentree.backends.sources import by_partition
+from momentree.core.choices import CovarianceType, Growth
+from momentree.core.sparse import as_csr
 from momentree.estimators import editing, incomplete, names, page, rules, texts
 from momentree.estimators.names import (
     choose_words_of,

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from momentree._ties import largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
+from momentree.core.ties import largest_first
 from momentree.estimators.node import TreeNode
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message

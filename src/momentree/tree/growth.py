@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from momentree._choices import Growth
-from momentree._pace import time_left
-from momentree._ties import SAME, largest
 from momentree._types import Floats, Ints
 from momentree.assignment.rules import Rule
 from momentree.backends import RowArray, Rows
+from momentree.core.choices import Growth
+from momentree.core.progress import time_left
+from momentree.core.ties import SAME, largest
 from momentree.messages import Message
 from momentree.objects import MixtureParameters
-from momentree.tree.split import SampleGroups, Split, Splitter
+from momentree.tree.split import SampleGroups, Split, Splits, Splitter
 from momentree.tree.stopping import AcceptanceCriterion, accept_all
 
 log = logging.getLogger("momentree.tree")
@@ -164,8 +164,13 @@ class TreeGrowth:
                 left = time_left(start, share, "about ") if unknown else ""
                 log.info("growing the tree: %d leaves%s", len(leaves), left)
             if not unknown:
-                break
-            self._split(unknown)
+                return self._result(root, leaves, limits)
+            groups = self._groups_to_split(unknown)
+            splits = self._splitter(groups)
+            self._divide(unknown, groups, splits, self._criterion(splits, groups))
+
+    def _result(self, root: Branch, leaves: list[tuple[Branch, Group]], limits: Limits) -> Grown:
+        """Return a tree with the reasons of its leaves, and what is known of their samples."""
         leaf: Any = np.empty(len(self._groups), dtype=np.intp)
         for i, (branch, group) in enumerate(leaves):
             reached = Message("max_leaf_nodes_reached", limit=limits.leaves)
@@ -213,15 +218,22 @@ class TreeGrowth:
             leaves[at : at + 1] = zip(branch.children, group.children, strict=True)
         return root, leaves, list(unknown.values())
 
-    def _split(self, wanted: list[Group]) -> None:
-        """Compute the splits of groups, all in the same passes over the data."""
+    def _groups_to_split(self, wanted: list[Group]) -> SampleGroups:
+        """Return groups to be split in the same passes over the data."""
         place: Any = np.full(len(self._groups), -1, dtype=np.int32)
         place[[group.number for group in wanted]] = np.arange(len(wanted))
         own = self._rows.each(Lookup(place), self._number)
         parents = [group.made_by for group in wanted]
-        groups = SampleGroups(self._rows, self._weight, self._factor, own, len(wanted), parents)
-        splits = self._splitter(groups)
-        reasons = self._criterion(splits, groups)
+        return SampleGroups(self._rows, self._weight, self._factor, own, len(wanted), parents)
+
+    def _divide(
+        self,
+        wanted: list[Group],
+        groups: SampleGroups,
+        splits: Splits,
+        reasons: list[Message | None],
+    ) -> None:
+        """Record the splits of groups, and the new groups of their samples."""
         made = max((len(s.sizes) for s in splits.found if isinstance(s, Split)), default=1)
         numbers: Any = np.full((len(wanted), made), -1, dtype=np.int32)
         for j, (group, found, reason) in enumerate(zip(wanted, splits.found, reasons, strict=True)):
@@ -242,7 +254,7 @@ class TreeGrowth:
             if parent is not None and parent.split and all(c.tried for c in parent.children):
                 parent.split = replace(parent.split, directions=None)  # of no more use
         if (numbers >= 0).any():
-            self._number = self._rows.each(Divided(numbers), self._number, own, splits.side)
+            self._number = self._rows.each(Divided(numbers), self._number, groups.own, splits.side)
 
     def _below(self, group: Group) -> list[Group]:
         return [group, *(b for child in group.children for b in self._below(child))]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from momentree._ties import largest, largest_first
 from momentree._types import Floats, Ints
+from momentree.core.ties import largest, largest_first
+from momentree.messages import Message
 from momentree.objects import MixtureParameters
-from momentree.tree.growth import Branch
+from momentree.refinement.em import Samples
+from momentree.tree.growth import Branch, Grown
 
 Merge = tuple[int, int, float]
 """Two groups and the log-likelihood lost by merging them, in nats. Groups are numbered as in SciPy:
@@ -55,6 +57,22 @@ def hierarchy(sums: Floats, sizes: Floats, family: type[MixtureParameters]) -> t
     _, root, order = groups[-1]
     set_depths(root)
     return root, np.array(order, dtype=np.intp)
+
+
+def tree_of_groups(
+    samples: Samples,
+    labels: Ints,
+    family: type[MixtureParameters],
+    reason: Message | None,
+    parameters: MixtureParameters | None = None,
+) -> Grown:
+    """Return a binary tree over groups of samples, whose leaves were not split for a reason."""
+    k = int(labels.max()) + 1 if parameters is None else parameters.n_components
+    root, order = hierarchy(*samples.group_sums(labels, k), family)
+    for leaf in root.leaves():
+        leaf.reason = reason
+    in_order = None if parameters is None else parameters.reordered(order)
+    return Grown(root, np.argsort(order)[labels], in_order)
 
 
 def least_loss_merges(sums: Floats, sizes: Floats, family: type[MixtureParameters]) -> list[Merge]:

@@ -8,19 +8,19 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from momentree._ties import largest, largest_first
 from momentree._types import Floats, Ints
 from momentree.assignment.nested import Assigner
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.assignment.rules import LinearRule, Rule, RuleAssigner
-from momentree.backends import RowArray, RowBlocks, Rows
+from momentree.backends import RowArray, Rows, collected
 from momentree.backends.products import Renumbered
+from momentree.core.ties import largest, largest_first
 from momentree.estimators.node import TreeNode, by_leaf
 from momentree.messages import Message
-from momentree.objects import MixtureParameters, TopicParameters
-from momentree.refinement.em import Refined, column_sums, em, expected_statistics, m_step_of_groups
+from momentree.objects import Family, MixtureParameters, TopicParameters
+from momentree.refinement.em import Refined, Samples, column_sums, expected_statistics
 from momentree.tree.growth import Branch, Grown, log
-from momentree.tree.hierarchy import hierarchy, join_chains, least_loss_merges
+from momentree.tree.hierarchy import join_chains, least_loss_merges, tree_of_groups
 from momentree.tree.split import SPLIT_ITER
 from momentree.tree.stopping import log_likelihood, n_added
 
@@ -45,14 +45,11 @@ def assign_by_rules(grown: Grown) -> RefinedLeaves:
 
 def refine_leaves(
     grown: Grown,
-    rows: Rows,
-    weight: RowArray,
+    samples: Samples,
     *,
-    family: type[P],
-    smoothing: float,
+    family: Family[P],
     min_samples_leaf: float,
     max_iter: int,
-    tol: float,
     chains: tuple[Rows, type[MixtureParameters]] | None = None,
 ) -> RefinedLeaves:
     """Run EM over all leaves, and assign every sample to its most likely leaf.
@@ -62,22 +59,15 @@ def refine_leaves(
     the statistics and the family of the splits. All steps together are `max_iter` at most; after
     them, a further leaf may be dropped, but parameters no longer change.
     """
-    root, labels = grown.root, grown.labels
+    root, rows, weight = grown.root, samples.rows, samples.weight
     leaves, n_iter = root.leaves(), 0
     log.info("refining %d leaves", len(leaves))
     parameters: MixtureParameters | None = grown.parameters  # may come from other samples
     if parameters is None:
-        parameters = m_step_of_groups(family, rows, labels, len(leaves), weight, smoothing)
+        parameters = samples.m_step(family, grown.labels, len(leaves))
     while True:
         if n_iter < max_iter:
-            result = em(
-                rows,
-                parameters,
-                sample_weight=weight,
-                smoothing=smoothing,
-                max_iter=max_iter - n_iter,
-                tol=tol,
-            )
+            result = samples.em(parameters, max_iter - n_iter)
         else:
             words = column_sums(rows, weight)
             sums, of_leaves, likelihood = expected_statistics(rows, parameters, weight, words)
@@ -170,76 +160,48 @@ PATIENCE = 3
 
 def merge_back(
     grown: Grown,
-    rows: RowBlocks,
-    weight: Floats,
+    samples: Samples,
     n_leaves: int,
     *,
     family: type[MixtureParameters],
-    smoothing: float,
     max_iter: int,
-    tol: float,
 ) -> Grown:
     """Run EM over the leaves of a grown tree, then merge the pair that loses least, to `n_leaves`.
 
     An early split may cut a group in halves, which EM over the leaves cannot join. The result is a
     binary tree over the merged leaves, made by the remaining merges.
     """
-    if len(grown.root.leaves()) <= n_leaves:
+    k = len(grown.root.leaves())
+    if k <= n_leaves:
         return grown
-    log.info("merging %d leaves into %d", len(grown.root.leaves()), n_leaves)
-    labels = grown.labels
+    log.info("merging %d leaves into %d", k, n_leaves)
+    start = samples.m_step(family, grown.labels, int(np.max(grown.labels)) + 1)
+    labels = _likeliest_groups(samples.em(start, max_iter).parameters, samples.rows)
     k = int(labels.max()) + 1
-    start = m_step_of_groups(family, rows, labels, k, weight, smoothing)
-    refined = em(rows, start, sample_weight=weight, smoothing=smoothing, max_iter=max_iter, tol=tol)
-    labels = np.unique(MixtureAssigner.of(refined.parameters).labels(rows), return_inverse=True)[1]
-    k = int(labels.max()) + 1
-    sums = rows.group_sums(labels, k, weight)
-    sizes = rows.group_sizes(labels, k, weight)
-    merges = least_loss_merges(sums, sizes, family)[: max(0, k - n_leaves)]
+    merges = least_loss_merges(*samples.group_sums(labels, k), family)[: max(0, k - n_leaves)]
     group = np.arange(k)
     for t, (a, b, _) in enumerate(merges):
         group[(group == a) | (group == b)] = k + t
     labels = np.unique(group, return_inverse=True)[1][labels]
-    k = int(labels.max()) + 1
-    sums = rows.group_sums(labels, k, weight)
-    sizes = rows.group_sizes(labels, k, weight)
-    root, order = hierarchy(sums, sizes, family)
-    for leaf in root.leaves():
-        leaf.reason = Message("max_leaf_nodes_reached", limit=n_leaves)
-    return Grown(root, np.argsort(order)[labels])
+    return tree_of_groups(
+        samples, labels, family, Message("max_leaf_nodes_reached", limit=n_leaves)
+    )
 
 
-def merge_while_better(
-    grown: Grown,
-    rows: RowBlocks,
-    weight: Floats,
-    *,
-    family: type[MixtureParameters],
-    smoothing: float,
-    tol: float,
-) -> Grown:
+def merge_while_better(grown: Grown, samples: Samples, *, family: type[MixtureParameters]) -> Grown:
     """Merge the pair of leaves that loses least, with EM after each merge, while BIC falls.
 
     A criterion that judges splits one by one keeps both parts of a group that an early split has
     cut. The result is a binary tree over the merged leaves, or the same tree if no merge is better.
     """
-    k = len(grown.root.leaves())
+    k, rows, weight = len(grown.root.leaves()), collected(samples.rows), samples.weight
     penalty = 0.5 * n_added(family, rows, weight) * float(np.log(max(float(weight.sum()), 2.0)))
-    parameters: MixtureParameters = m_step_of_groups(
-        family, rows, grown.labels, k, weight, smoothing
-    )
-    found, scores = list[MixtureParameters](), list[float]()
+    parameters: MixtureParameters = samples.m_step(family, grown.labels, k)
+    mixtures, scores = list[MixtureParameters](), list[float]()
     while True:
-        refined = em(
-            rows,
-            parameters,
-            sample_weight=weight,
-            smoothing=smoothing,
-            max_iter=SPLIT_ITER,
-            tol=tol,
-        )
+        refined = samples.em(parameters, SPLIT_ITER)
         sums, sizes = refined.sums.copy(), refined.sizes.copy()
-        found.append(refined.parameters)
+        mixtures.append(refined.parameters)
         likelihood = log_likelihood(family, rows, weight, sums, sizes)
         scores.append(likelihood - penalty * len(sizes))
         best = int(np.argmax(scores))
@@ -248,20 +210,22 @@ def merge_while_better(
         a, b, _ = least_loss_merges(sums, sizes, family)[0]
         sums[:, a] += sums[:, b]
         sizes[a] += sizes[b]
-        parameters = family.m_step(np.delete(sums, b, axis=1), np.delete(sizes, b), smoothing)
+        parameters = family.m_step(
+            np.delete(sums, b, axis=1), np.delete(sizes, b), samples.smoothing
+        )
     if best == 0:
         return grown
-    labels = MixtureAssigner.of(found[best]).labels(rows)
     log.info("merged %d leaves into %d", k, k - best)
-    labels = np.unique(labels, return_inverse=True)[1]
-    k = int(labels.max()) + 1
-    root, order = hierarchy(
-        rows.group_sums(labels, k, weight), rows.group_sizes(labels, k, weight), family
-    )
     gain = scores[best - 1] - scores[best] + penalty
-    for leaf in root.leaves():
-        leaf.reason = Message("bic_penalty", gain=gain, penalty=penalty)
-    return Grown(root, np.argsort(order)[labels])
+    labels = _likeliest_groups(mixtures[best], rows)
+    reason = Message("bic_penalty", gain=gain, penalty=penalty)
+    return tree_of_groups(samples, labels, family, reason)
+
+
+def _likeliest_groups(parameters: MixtureParameters, rows: Rows) -> Ints:
+    """Return the most likely component of each sample, numbered without gaps."""
+    labels = MixtureAssigner.of(parameters).labels(rows)
+    return np.unique(np.asarray(labels), return_inverse=True)[1].reshape(-1)
 
 
 def build_nodes(

@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from momentree._ties import SAME, largest_first
 from momentree._types import Floats, Ints
 from momentree.assignment.rules import LinearRule, Rule
 from momentree.backends import Block, RowArray, RowBlocks, Rows, group_totals, parted, with_room
+from momentree.core.ties import SAME, largest_first
 from momentree.messages import Message
 from momentree.objects import MixtureParameters
 
@@ -73,7 +73,7 @@ class SampleGroups:
             found = []
             for j in range(self.n_groups):
                 inside = rows.each(Inside(j), self.own)
-                weight = rows.each(WeightInside(), self.weight, inside)
+                weight = rows.each(weigh_inside, self.weight, inside)
                 found.append((inside, SampleGroups.one(rows, weight, self.factor)))
             return found
         own = np.asarray(self.own)
@@ -97,22 +97,14 @@ class Inside:
         return np.asarray(own == self.group)
 
 
-@dataclass(frozen=True)
-class WeightInside:
-    """The weights of samples in a group; zero for others."""
-
-    def __call__(self, v: Floats, inside: Any) -> Floats:
-        """Return the weights."""
-        return np.asarray(v * inside)
+def weigh_inside(v: Floats, inside: Any) -> Floats:
+    """Return the weights of samples in a group; zero for others."""
+    return np.asarray(v * inside)
 
 
-@dataclass(frozen=True)
-class ReplacedInside:
-    """The sides of samples in a group, and the old ones of others."""
-
-    def __call__(self, inside: Any, new: Ints, old: Ints) -> Ints:
-        """Return the sides."""
-        return np.where(inside, new, old)
+def replace_inside(inside: Any, new: Ints, old: Ints) -> Ints:
+    """Return the new sides of samples in a group, and the old ones of others."""
+    return np.where(inside, new, old)
 
 
 @dataclass(frozen=True)
@@ -144,7 +136,7 @@ class Splits:
             return cls(found, side)
         sides = rows.placed(np.broadcast_to(np.int16(0), rows.shape[:1]))
         for inside, part in parts:
-            sides = rows.each(ReplacedInside(), inside, part.side, sides)
+            sides = rows.each(replace_inside, inside, part.side, sides)
         return cls(found, sides)
 
 

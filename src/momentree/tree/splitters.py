@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
-from momentree._choices import Weighting
-from momentree._ties import largest
 from momentree._types import Floats
 from momentree.assignment.rules import LinearRule, ScoreRule
 from momentree.backends import RowArray, RowBlocks, collected
+from momentree.core.choices import Weighting
+from momentree.core.eigenpairs import DENSE_FEATURES
+from momentree.core.ties import largest
 from momentree.decomposition import discriminators
 from momentree.decomposition.sidiwo import common_rotation, pseudo_centers
 from momentree.messages import Message
 from momentree.moments import AugmentedRawMoments, GroupedMoments
 from momentree.moments.augmented_groups import GroupedRawMoments
 from momentree.moments.weighting import three_words
-from momentree.objects import MixtureParameters, TopicParameters, Whitening
+from momentree.objects import Decomposition, MixtureParameters, TopicParameters, Whitening
 from momentree.parameters import topic_parameters
 from momentree.preprocessing import FeatureMap
 from momentree.refinement import em
@@ -32,7 +34,9 @@ from momentree.tree.split import (
     sides_of,
     small_side,
 )
-from momentree.whitening import DENSE_FEATURES, group_starts, whiten, whiten_each, whiten_groups
+from momentree.whitening import group_starts, whiten, whiten_each, whiten_groups
+
+P = TypeVar("P", bound=MixtureParameters)
 
 WIDTH, BLOCK_TOL = 4, 1e-2
 """Columns of the block iteration, and the residual at which it stops."""
@@ -42,6 +46,16 @@ parents. Sampling error changes the eigenvectors more than these limits do: on t
 corpora the mean agreement with labels (NMI) was 0.453, with one product 0.372, and with eight
 products of a single column 0.451. Starts from parents are also better than cold ones, with which
 four products of four columns reached 0.441."""
+
+
+EXACT_TOL = 1e-12
+"""Whitening to rounding error, as the algorithms of the papers assume."""
+EARLY_TOL, EARLY_ITER = 1e-3, 1
+"""Whitening of samples stops after the minimum of 2 k + 4 products for a split into k: on patient
+records, more products did not make groups more stable. A tolerance of 0.05, which often stops
+earlier, reduced the stability of trees with EM by 0.15."""
+RETRIES = 10
+"""Times that a split of real data is computed, each time without the outliers found before."""
 
 
 @dataclass(frozen=True)
@@ -60,43 +74,47 @@ class TopicSplitter:
 
     def __call__(self, groups: SampleGroups) -> Splits:
         """Split groups of documents."""
-        start = self._start(groups)
+        start = self._directions_of_parents(groups)
         moments = self._moments(groups, start)
-        needed = 2 * self.min_samples_leaf
-        reasons: list[Message | None] = [None] * groups.n_groups
-        for j, (size, triples) in enumerate(zip(moments.sizes, moments.has_triples, strict=True)):
-            if size < needed:
-                reasons[j] = Message("too_few_to_split", needed=needed, n_sides=2)
-            elif not triples:
-                reasons[j] = Message("no_triples")
-        topics, directions = self._topics(moments, start, reasons)
+        if self.exact:
+            whitenings = whiten_each(moments, 2, range(moments.n_groups), tol=EXACT_TOL)
+            directions: Sequence[Floats | None] | Floats = [None] * moments.n_groups
+        else:
+            passes = COLD if start is None else WARM
+            start = group_starts(moments.m1, None, WIDTH) if start is None else start
+            whitenings, directions = whiten_groups(
+                moments, 2, start, max_passes=passes, tol=BLOCK_TOL
+            )
+        reasons = self._reasons(moments, whitenings)
+        if all(reasons):
+            return Splits([reason for reason in reasons if reason], groups.own)
+        W = np.zeros((moments.n_groups, 2, moments.m1.shape[1]))
+        for j, white in enumerate(whitenings):
+            if reasons[j] is None:
+                W[j] = white.W
+        H = moments.slices_to_rotate(W)
+        topics: list[TopicParameters | None] = [None] * moments.n_groups
+        for j, white in enumerate(whitenings):
+            if reasons[j] is None:
+                center = pseudo_centers(moments.m1[j], white, H[j])
+                if center.n_components < 2 or not center.weights.sum() > 0:
+                    reasons[j] = center.diagnostics["reason"] or Message("one_component")
+                else:
+                    topics[j] = self._topics(center, moments.words[j])
         if all(reasons):
             return Splits([reason for reason in reasons if reason], groups.own)
         gains = None
         if self.refine_iter:
-            # EM starts from equal weights, so that it does not starve a small component.
-            equal = np.array([0.5, 0.5])
-            refined = em_of_groups(
-                groups.rows,
-                groups.own,
+            equal = np.array([0.5, 0.5])  # so that EM does not starve a small component
+            topics, gains = _refine(
+                groups,
                 [None if t is None else TopicParameters(equal, t.centers) for t in topics],
-                sample_weight=groups.weight,
+                lambda j: self._log_likelihood_of_one(moments.words[j]),
                 smoothing=self.smoothing,
                 max_iter=self.refine_iter,
                 totals=None if self.weighting == "three_words" else (moments.words, moments.sizes),
             )
-            topics = [None if found is None else found.parameters for found in refined]
-            # The gain of the mixture: with sides taken as known, halves of a large topic would
-            # gain more than a rare topic does.
-            gains = np.array(
-                [
-                    0.0 if found is None else found.log_likelihood - self._as_one(words)
-                    for found, words in zip(refined, moments.words, strict=True)
-                ]
-            )
-        prior = self.refine_iter > 0
-        rules = [None if t is None else LinearRule.between(t, prior=prior) for t in topics]
-        sides = sides_of(rules, groups)
+        sides = sides_of(_rules_between(topics, prior=self.refine_iter > 0), groups)
         if gains is None:
             gains = sides.gains(TopicParameters)
         splits = sides.splits(gains, reasons, self.min_samples_leaf)
@@ -105,6 +123,15 @@ class TopicSplitter:
             for split, next_ones in zip(splits.found, directions, strict=True)
         ]
         return Splits(found, splits.side)
+
+    def _directions_of_parents(self, groups: SampleGroups) -> Floats | None:
+        """Return where whitening starts if that is known from the parents of all groups."""
+        parents = [parent for parent in groups.parents or [] if parent is not None]
+        known = [split.directions for split, _ in parents if split.directions is not None]
+        words = groups.sums
+        if words is None or len(known) < len(words) or groups.rows.shape[1] <= DENSE_FEATURES:
+            return None
+        return group_starts(words, known, WIDTH)
 
     def _moments(self, groups: SampleGroups, first: Floats | None) -> GroupedMoments:
         rows, count_per_token, words = groups.rows, groups.factor, groups.sums
@@ -122,78 +149,38 @@ class TopicSplitter:
             words=words,
         )
 
-    def _topics(
-        self, moments: GroupedMoments, start: Floats | None, reasons: list[Message | None]
-    ) -> tuple[list[TopicParameters | None], Sequence[Floats | None]]:
-        """Return two topics of each group, and note the reasons if there are none."""
-        whitenings, directions = self._whitenings(moments, start)
-        W = np.zeros((moments.n_groups, 2, moments.m1.shape[1]))
-        for j, white in enumerate(whitenings):
-            if reasons[j] is None and white.rank < 2:
-                reasons[j] = white.reason or Message("one_component")
-            if reasons[j] is None:
-                W[j] = white.W
-        topics: list[TopicParameters | None] = [None] * moments.n_groups
-        if all(reasons):
-            return topics, directions
-        H = moments.slices_to_rotate(W)
-        for j, white in enumerate(whitenings):
-            if reasons[j] is not None:
-                continue
-            found = pseudo_centers(moments.m1[j], white, H[j])
-            if found.n_components < 2 or not found.weights.sum() > 0:
-                reasons[j] = found.diagnostics["reason"] or Message("one_component")
+    def _reasons(
+        self, moments: GroupedMoments, whitenings: Sequence[Whitening]
+    ) -> list[Message | None]:
+        """Return the reasons against the splits of groups; None where there is none yet."""
+        needed, reasons = 2 * self.min_samples_leaf, list[Message | None]()
+        for size, triples, white in zip(
+            moments.sizes, moments.has_triples, whitenings, strict=True
+        ):
+            if size < needed:
+                reasons.append(Message("too_few_to_split", needed=needed, n_sides=2))
+            elif not triples:
+                reasons.append(Message("no_triples"))
             else:
-                words = moments.words[j]
-                occurs = None if self.exact else words > 0  # the papers project onto all words
-                topics[j] = self._smoothed(topic_parameters(found, occurs), float(words.sum()))
-        return topics, directions
+                none = Message("one_component")
+                reasons.append(None if white.rank == 2 else white.reason or none)
+        return reasons
 
-    def _start(self, groups: SampleGroups) -> Floats | None:
-        """Return where whitening starts if that is known from the parents of all groups."""
-        parents = [parent for parent in groups.parents or [] if parent is not None]
-        known = [split.directions for split, _ in parents if split.directions is not None]
-        words = groups.sums
-        if words is None or len(known) < len(words) or groups.rows.shape[1] <= DENSE_FEATURES:
-            return None
-        return group_starts(words, known, WIDTH)
-
-    def _whitenings(
-        self, moments: GroupedMoments, start: Floats | None
-    ) -> tuple[list[Whitening], Sequence[Floats | None]]:
-        if self.exact:
-            every = range(moments.n_groups)
-            return whiten_each(moments, 2, every, tol=1e-12), [None] * moments.n_groups
-        max_passes = WARM
-        if start is None:
-            start, max_passes = group_starts(moments.m1, None, WIDTH), COLD
-        whitenings, directions = whiten_groups(
-            moments, 2, start, max_passes=max_passes, tol=BLOCK_TOL
-        )
-        return whitenings, list(directions)
-
-    def _as_one(self, words: Floats) -> float:
+    def _log_likelihood_of_one(self, words: Floats) -> float:
         """Return the log-likelihood of one topic, smoothed like the two of a split."""
         one = TopicParameters.m_step(words[:, None], np.ones(1), self.smoothing)
         return float((words[:, None] * one.coefficients).sum())
 
-    def _smoothed(self, found: TopicParameters, total: float) -> TopicParameters:
-        # Projection onto the simplex creates zeros, which would exclude every document with that
-        # word, so add the pseudo-count to the counts that the centers predict.
-        return TopicParameters.m_step(
-            found.centers * (found.weights * total), found.weights, self.smoothing
-        )
+    def _topics(self, centers: Decomposition, words: Floats) -> TopicParameters:
+        """Return two topics without zeros, given the sums of words in their group.
 
-
-EARLY_TOL, EARLY_ITER = 1e-3, 1
-"""Whitening stops after the minimum of 2 k + 4 products for a split into k: on patient records,
-more products did not make groups more stable. A tolerance of 0.05, which often stops earlier,
-reduced the stability of trees with EM by 0.15."""
-EXACT_TOL = 1e-12
-"""Whitening to rounding error, as the algorithms of the papers assume."""
-
-RETRIES = 10
-"""Times that a split of real data is computed, each time without the outliers found before."""
+        Projection onto the simplex creates zeros, which would exclude every document with that
+        word, so add the pseudo-count to the counts that the centers predict.
+        """
+        occurs = None if self.exact else words > 0  # the papers project onto all words
+        topics, total = topic_parameters(centers, occurs), float(words.sum())
+        counts = topics.centers * (topics.weights * total)
+        return TopicParameters.m_step(counts, topics.weights, self.smoothing)
 
 
 @dataclass(frozen=True)
@@ -238,32 +225,15 @@ class DSidiwoSplitter:
                 start = None if reasons[j] else family.m_step(sums, sizes, self.smoothing)
                 starts.append(start)
             totals = sides.sums.sum(axis=2), sides.sizes.sum(axis=1)
-            refined = em_of_groups(
-                groups.rows,
-                groups.own,
+            refined, gains = _refine(
+                groups,
                 starts,
-                sample_weight=groups.weight,
+                lambda j: float(family.maximized_log_likelihood(totals[0][j], totals[1][j])),
                 smoothing=self.smoothing,
                 max_iter=self.refine_iter,
                 totals=totals,
             )
-            # The gain of the mixture, with uncertain sides: a split of pure noise gains almost
-            # nothing, whereas it would gain much if sides were treated as known.
-            gains = np.array(
-                [
-                    0.0
-                    if found is None
-                    else found.log_likelihood - float(family.maximized_log_likelihood(*whole))
-                    for found, *whole in zip(refined, *totals, strict=True)
-                ]
-            )
-            sides = sides_of(
-                [
-                    None if found is None else LinearRule.between(found.parameters, prior=True)
-                    for found in refined
-                ],
-                groups,
-            )
+            sides = sides_of(_rules_between(refined, prior=True), groups)
         return sides.splits(gains, reasons, self.min_samples_leaf)
 
     def _rules(self, groups: SampleGroups) -> tuple[list[ScoreRule | None], list[Message | None]]:
@@ -388,3 +358,40 @@ class DSidiwoSplitter:
             ):
                 return ordered
             rule = rule.reordered(np.delete(np.arange(rule.n_sides), largest(-sides.sizes[0])))
+
+
+def _refine(
+    groups: SampleGroups,
+    starts: Sequence[P | None],
+    log_likelihood_of_one: Callable[[int], float],
+    *,
+    smoothing: float,
+    max_iter: int,
+    totals: tuple[Floats, Floats] | None,
+) -> tuple[list[P | None], Floats]:
+    """Return the mixture of two of each group after EM, and its gain over one component.
+
+    Sides are uncertain in this gain: with known sides, a split of noise, or halves of a large
+    group, would gain more than a rare group does.
+    """
+    refined = em_of_groups(
+        groups.rows,
+        groups.own,
+        starts,
+        sample_weight=groups.weight,
+        smoothing=smoothing,
+        max_iter=max_iter,
+        totals=totals,
+    )
+    gains = np.zeros(len(refined))
+    for j, found in enumerate(refined):
+        if found is not None:
+            gains[j] = found.log_likelihood - log_likelihood_of_one(j)
+    return [None if found is None else found.parameters for found in refined], gains
+
+
+def _rules_between(
+    mixtures: Sequence[MixtureParameters | None], *, prior: bool
+) -> list[LinearRule | None]:
+    """Return the rule between the two components of each mixture."""
+    return [None if two is None else LinearRule.between(two, prior=prior) for two in mixtures]

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import momentree.backends as backends
-from momentree._choices import AutoLogScaling, Growth, LogScaling, Refine, Search, Weighting
 from momentree._types import Floats, Ints
 from momentree.backends import RowArray, RowBlocks, Rows
+from momentree.core.choices import AutoLogScaling, Growth, LogScaling, Refine, Search, Weighting
 from momentree.inference.posteriors import responsibilities
 from momentree.objects import MixtureParameters, TopicParameters
 from momentree.preprocessing import log_scale
 from momentree.preprocessing.burstiness import with_frequent_words, with_scaling
 from momentree.preprocessing.log_scaling import typical_count_per_token
-from momentree.refinement.em import SumsAndWeights, group_sums, m_step
+from momentree.refinement.em import Samples, SumsAndWeights, group_sums, m_step
 from momentree.tree.growth import Grown, Limits, grow, log
 from momentree.tree.leaves import (
     RefinedLeaves,
@@ -29,7 +29,7 @@ from momentree.tree.leaves import (
 from momentree.tree.split import SPLIT_ITER
 from momentree.tree.splitters import TopicSplitter
 from momentree.tree.stopping import accept_all, topic_bic
-from momentree.tree.topic_search import TopicSearch, tree_over
+from momentree.tree.topic_search import Answer, TopicSearch, tree_over
 
 SEARCHED, SEARCHED_OF_TOPIC = 20_000, 1_000
 """Documents in which topics are searched, and for each topic, at least. On samples of models and on
@@ -94,6 +94,16 @@ class ScaledCounts:
     def total_weight(self) -> float:
         """Total weight of the samples."""
         return float(self.rows.total(self.weight))
+
+    def samples(self, tol: float) -> Samples:
+        """Return the samples for EM."""
+        return Samples(self.rows, self.weight, self.smoothing, tol)
+
+    def search(self, grown: Grown, splitter: TopicSplitter, tol: float) -> Answer:
+        """Return the most likely topics found, as many as a tree has leaves."""
+        samples = replace(self.samples(tol), rows=backends.collected(self.rows))
+        search = TopicSearch(samples, self.count_per_token, splitter)
+        return search.from_tree(grown, backends.collected(self.counts))
 
     def in_given_order(self, values: RowArray) -> RowArray:
         """Return an array of the rows in the order in which they were given."""
@@ -187,17 +197,13 @@ class TopicGrowth:
         """Run EM over the leaves of a tree, which it changes, if that is asked for."""
         if not self.refine:
             return assign_by_rules(grown)
-        family = TopicParameters
         return refine_leaves(
             grown,
-            data.rows,
-            data.weight,
-            family=family,
-            smoothing=data.smoothing,
+            data.samples(self.tol),
+            family=TopicParameters,
             min_samples_leaf=self.min_samples_leaf,
             max_iter=self.max_iter,
-            tol=self.tol,
-            chains=(data.rows, family) if self.growth == "best_first" else None,
+            chains=(data.rows, TopicParameters) if self.growth == "best_first" else None,
         )
 
     def _search(self, sample: Sample, counts: Rows, weight: RowArray) -> TopicStart:
@@ -206,17 +212,8 @@ class TopicGrowth:
             log.info("searching in %d documents", sample.counts.shape[0])
         least = self._least_in(sample, counts, weight)
         log_scaling, data, grown = self._grow(sample.frequent, sample.weight, least)
-        rows, raw = backends.collected(data.rows), backends.collected(data.counts)
-        search = TopicSearch(
-            rows,
-            data.weight,
-            data.count_per_token,
-            data.smoothing,
-            self._splitter(data, least),
-            least,
-            self.tol,
-        )
-        grown = tree_over(search.from_tree(grown, raw), grown, rows, data.weight)
+        answer = data.search(grown, self._splitter(data, least), self.tol)
+        grown = tree_over(answer, grown, data.samples(self.tol))
         if sample.frequent is not sample.counts:
             assert grown.parameters is not None  # noqa: S101 - for the type checker
             some, data = data, self.scale(sample.counts, sample.weight, log_scaling)

@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from momentree._ties import largest, pivots
 from momentree._types import Floats, Ints
-from momentree.backends import RowBlocks
+from momentree.backends import RowArray, RowBlocks, collected
+from momentree.core.ties import largest, pivots
 from momentree.inference import log_joint, log_posterior
 from momentree.moments import RawMoments
 from momentree.moments._operators import symmetric
 from momentree.objects import TopicParameters
 from momentree.preprocessing.tfidf import tfidf_scales
-from momentree.refinement.em import em, m_step_of_groups
+from momentree.refinement.em import Samples
 from momentree.refinement.moves import move_samples
 from momentree.refinement.proposals import Sides, after_exchanges, exchanges
 from momentree.tree.growth import Grown, log
-from momentree.tree.hierarchy import hierarchy
+from momentree.tree.hierarchy import tree_of_groups
 from momentree.tree.split import SampleGroups, Split
 from momentree.tree.splitters import TopicSplitter
 from momentree.whitening import whiten
@@ -59,18 +59,14 @@ class TopicSearch:
     """Search for the k most likely topics of documents, without random numbers.
 
     Every start is a group of each document. After EM it is improved by exchanges (split one
-    component, merge two others; see :mod:`momentree.refinement.split_merge`) and by moves of single
+    component, merge two others; see :mod:`momentree.refinement.proposals`) and by moves of single
     documents (see :mod:`momentree.refinement.moves`), each followed by EM and kept only if it
     raises the likelihood. The most likely answer is improved further, and returned.
     """
 
-    rows: RowBlocks
-    weight: Floats
-    count_per_token: Floats
-    smoothing: float
+    samples: Samples
+    count_per_token: RowArray
     splitter: TopicSplitter
-    min_size: float
-    tol: float = 1e-5
     _halves: dict[bytes, Sides | None] = field(default_factory=dict)
 
     def from_tree(self, grown: Grown, counts: Any) -> Answer:
@@ -80,7 +76,7 @@ class TopicSearch:
         """
         k = len(grown.root.leaves())
         starts = {"tree": grown.labels}
-        groups = tfidf_groups(counts, self.weight, k) if 1 < k <= MANY else None
+        groups = tfidf_groups(counts, self.samples.weight, k) if 1 < k <= MANY else None
         if groups is not None:
             starts["tfidf"] = groups
         return self.best(starts, k)
@@ -107,10 +103,10 @@ class TopicSearch:
         k = old.parameters.n_components
         if k < 3:  # an exchange needs three components
             return None
-        sums = self.rows.group_sums(old.labels, k, self.weight)
-        sizes = self.rows.group_sizes(old.labels, k, self.weight)
+        sums, sizes = self.samples.group_sums(old.labels, k)
         halves = self._all_halves(old.labels, k)
-        found = exchanges(sums, sizes, halves, smoothing=self.smoothing, min_size=self.min_size)
+        least, smoothing = self.splitter.min_samples_leaf, self.samples.smoothing
+        found = exchanges(sums, sizes, halves, smoothing=smoothing, min_size=least)
         for _ in range(TRIES):
             if not found:
                 return None
@@ -126,12 +122,12 @@ class TopicSearch:
     def _moved(self, old: Answer) -> Answer:
         """Return the answer after moves, or the old one if they do not make it more likely."""
         labels = move_samples(
-            self.rows,
+            collected(self.samples.rows),
             old.labels,
             old.parameters.n_components,
-            sample_weight=self.weight,
-            smoothing=self.smoothing,
-            min_size=self.min_size,
+            sample_weight=self.samples.weight,
+            smoothing=self.samples.smoothing,
+            min_size=self.splitter.min_samples_leaf,
         )
         if (labels == old.labels).all():
             return old
@@ -145,24 +141,21 @@ class TopicSearch:
 
     def _refined(self, start: str, labels: Ints, k: int) -> Answer:
         """Run a short EM from groups."""
-        rows, weight, smoothing = self.rows, self.weight, self.smoothing
-        found = em(
-            rows,
-            m_step_of_groups(TopicParameters, rows, labels, k, weight, smoothing),
-            sample_weight=weight,
-            smoothing=smoothing,
-            max_iter=SHORT_ITER if k <= MANY else SHORT_ITER // 2,
-            tol=self.tol,
-        ).parameters
-        joint = log_joint(rows, found)
+        start_of_em = self.samples.m_step(TopicParameters, labels, k)
+        max_iter = SHORT_ITER if k <= MANY else SHORT_ITER // 2
+        topics = self.samples.em(start_of_em, max_iter).parameters
+        rows, weight = self.samples.rows, self.samples.weight
+        joint = log_joint(rows, topics)
         labels = np.asarray(largest(joint))
         sizes = rows.group_sizes(labels, k, weight)
         # The prior favors empty components, so those that are too small get the average.
-        large = sizes >= self.min_size
-        prior = smoothing * found.coefficients[:, large if large.any() else ~large].sum(axis=0)
+        large = sizes >= self.splitter.min_samples_leaf
+        prior = self.samples.smoothing * topics.coefficients[
+            :, large if large.any() else ~large
+        ].sum(axis=0)
         objective = float(weight @ log_posterior(joint)[1] + k * prior.mean())
         small = frozenset(np.flatnonzero(~large).tolist())
-        return Answer(start, found, labels, small, objective)
+        return Answer(start, topics, labels, small, objective)
 
     def _all_halves(self, labels: Ints, k: int) -> dict[int, Sides]:
         """Return the sides of all components that can be split; unchanged ones are remembered."""
@@ -184,7 +177,9 @@ class TopicSearch:
         place = np.full(len(members), -1)
         place[new] = np.arange(len(new))
         splitter = replace(self.splitter, refine_iter=HALF_ITER)
-        groups = SampleGroups(self.rows, self.weight, self.count_per_token, place[labels], len(new))
+        groups = SampleGroups(
+            self.samples.rows, self.samples.weight, self.count_per_token, place[labels], len(new)
+        )
         splits = splitter(groups)
         second = np.asarray(splits.side) == 1
         return [
@@ -195,22 +190,18 @@ class TopicSearch:
         ]
 
 
-def tree_over(answer: Answer, grown: Grown, rows: RowBlocks, weight: Floats) -> Grown:
+def tree_over(answer: Answer, grown: Grown, samples: Samples) -> Grown:
     """Return a tree whose leaves are the topics of an answer.
 
     Its leaves have the reason for which growth of the tree `grown` ended.
     """
-    k = answer.parameters.n_components
-    sums = rows.group_sums(answer.labels, k, weight)
-    sizes = rows.group_sizes(answer.labels, k, weight)
-    root, order = hierarchy(sums, sizes, TopicParameters)
     reasons = [leaf.reason for leaf in grown.root.leaves() if leaf.reason]
     counts = Counter(reason.code for reason in reasons)
     counts[LIMIT] *= len(reasons)  # otherwise growth could have gone on
     code, _ = counts.most_common(1)[0]
-    for leaf in root.leaves():
-        leaf.reason = next(reason for reason in reasons if reason.code == code)
-    return Grown(root, np.argsort(order)[answer.labels], answer.parameters.reordered(order))
+    reason = next(reason for reason in reasons if reason.code == code)
+    topics = answer.parameters
+    return tree_of_groups(samples, answer.labels, TopicParameters, reason, topics)
 
 
 WHITENING_TOL = 1e-3

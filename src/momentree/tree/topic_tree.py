@@ -9,14 +9,14 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._choices import AutoLogScaling, Growth, LogScaling, Refine, Search, Weighting
-from momentree._elsewhere import by_partition
 from momentree._types import Floats, Ints
 from momentree._validation import check_features
 from momentree.assignment.nested import Assigner, check_assigner
 from momentree.backends import RowArray, RowBlocks, Rows, as_rows, collected
 from momentree.backends.contents import filled_labels, filled_weights
 from momentree.backends.products import Dot
+from momentree.backends.sources import by_partition
+from momentree.core.choices import AutoLogScaling, Growth, LogScaling, Refine, Search, Weighting
 from momentree.estimators import names, page, rules, texts
 from momentree.estimators.names import choose_words_of, name_by_words
 from momentree.estimators.node import TreeNode

@@ -8,8 +8,8 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from momentree._arrays import DAMAGE, StoredArrays
-from momentree._sparse import check_structure
+from momentree.core.container import DAMAGE, StoredArrays
+from momentree.core.sparse import check_structure
 from momentree.exceptions import InvalidDataError, MomentreeError, ReadError
 from momentree.readers.counts._raw import RawCounts
 

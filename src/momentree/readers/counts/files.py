@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from momentree._limits import BYTES_PER_ROW, check_memory
 from momentree._types import Ints
 from momentree._validation import check_counts
+from momentree.core.limits import BYTES_PER_ROW, check_memory
 from momentree.exceptions import (
     EmptyCorpusError,
     InvalidDataError,

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from momentree._choices import ColumnKind
+from momentree.core.choices import ColumnKind
 from momentree.exceptions import EmptyCorpusError, ReadError
 from momentree.messages import Message
 from momentree.readers.measurements._kinds import (

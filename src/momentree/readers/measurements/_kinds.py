@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from momentree._choices import ColumnKind
-from momentree._counts import are_counts
 from momentree._types import Floats
+from momentree.core.choices import ColumnKind
+from momentree.core.counts import are_counts
 from momentree.metrics.outcomes import MAX_CLASSES
 from momentree.readers.measurements._numbers import MISSING, Numbers, Style, read_numbers
 from momentree.readers.tables.roles import MARKS, ONES, ZEROS, fits

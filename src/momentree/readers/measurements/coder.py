@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, get_args
 
-from momentree._choices import ColumnKind, Empty
+from momentree.core.choices import ColumnKind, Empty
 from momentree.exceptions import InvalidDataError
 
 KINDS = get_args(ColumnKind)

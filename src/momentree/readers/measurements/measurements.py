@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._choices import ColumnKind, Empty
 from momentree._validation import check_choice, check_flag, check_integer
+from momentree.core.choices import ColumnKind, Empty
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError
 from momentree.messages import Message
 from momentree.readers.measurements._columns import choose_columns, read_known_columns

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._choices import ColumnKind
 from momentree._types import Floats
 from momentree._validation import check_lengths
+from momentree.core.choices import ColumnKind
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.readers.measurements.coder import MeasurementCoder

@@ -9,8 +9,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 import scipy.sparse as sp
 
-from momentree._choices import Empty
 from momentree._types import Ints
+from momentree.core.choices import Empty
 from momentree.exceptions import InvalidDataError
 from momentree.readers.records.codes import SYSTEMS, clean_code, lookup, roll_up, undotted
 

@@ -13,9 +13,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from momentree._choices import Empty
 from momentree._types import Ints
 from momentree._validation import check_choice, check_flag, check_integer, check_number
+from momentree.core.choices import Empty
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 from momentree.readers.records._binary_cells import read_binary_cells

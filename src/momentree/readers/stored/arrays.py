@@ -11,8 +11,8 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import DTypeLike, NDArray
 
-from momentree._arrays import DAMAGE
-from momentree._pages import in_parts
+from momentree.core.container import DAMAGE
+from momentree.core.pages import in_parts
 from momentree.exceptions import ReadError
 
 _BLOCK = 1 << 20

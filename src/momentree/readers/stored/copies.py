@@ -12,8 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from momentree._pages import each_part, grouped, picked, release, release_at, windows
 from momentree._types import Floats, Ints
+from momentree.core.pages import each_part, grouped, picked, release, release_at, windows
 from momentree.messages import Message
 from momentree.readers.copies import MIN_WORDS, note_copies
 from momentree.readers.stored.arrays import open_array

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
-from momentree._limits import memory_bytes
+from momentree.core.limits import memory_bytes
 from momentree.exceptions import InvalidParameterError
 from momentree.readers.copies import check_unique
 from momentree.readers.counts._companions import Lines

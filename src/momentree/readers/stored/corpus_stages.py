@@ -11,9 +11,9 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from momentree._pace import Pace
-from momentree._pages import in_parts, release
 from momentree._types import Floats
+from momentree.core.pages import in_parts, release
+from momentree.core.progress import Pace
 from momentree.exceptions import EmptyCorpusError
 from momentree.messages import Message
 from momentree.readers.stored.arrays import ArrayWriter, open_array, write_array

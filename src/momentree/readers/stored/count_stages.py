@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from momentree._limits import BYTES_PER_ROW, check_memory
-from momentree._pace import Pace
 from momentree._types import Floats, Ints
+from momentree.core.limits import BYTES_PER_ROW, check_memory
+from momentree.core.progress import Pace
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadError
 from momentree.messages import Message
 from momentree.readers.counts._bag_of_words import (

@@ -17,8 +17,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree._files import check_readable, staging
-from momentree._sparse import as_csr, check_structure
 from momentree._validation import check_counts, check_lengths
+from momentree.core.sparse import as_csr, check_structure
 from momentree.exceptions import InvalidDataError, MomentreeError, ReadError
 from momentree.readers.stored.arrays import ArrayReader, ArrayWriter, open_array
 from momentree.readers.stored.strings import Numbers, StoredStrings, StringsWriter

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._choices import ColumnKind, Empty
-from momentree._limits import memory_bytes
-from momentree._pace import Pace
 from momentree._types import Ints
 from momentree._validation import check_choice
+from momentree.core.choices import ColumnKind, Empty
+from momentree.core.limits import memory_bytes
+from momentree.core.progress import Pace
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 from momentree.readers.measurements._columns import find_table_style, read_known_columns

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from momentree._pages import picked
 from momentree._types import Ints
+from momentree.core.pages import picked
 from momentree.readers.records.objects import Records
 from momentree.readers.stored.counts import StoredCounts
 from momentree.readers.text.objects import Corpus

@@ -14,9 +14,9 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from momentree._pace import Pace
-from momentree._pages import each_part
 from momentree._types import Ints
+from momentree.core.pages import each_part
+from momentree.core.progress import Pace
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
 from momentree.messages import Message
 from momentree.readers.records._guesses import holds_one_code

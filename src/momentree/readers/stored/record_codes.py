@@ -14,9 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from momentree._choices import Empty
-from momentree._pace import Pace
 from momentree._types import Ints
+from momentree.core.choices import Empty
+from momentree.core.progress import Pace
 from momentree.messages import Message
 from momentree.readers.records._binary_cells import read_binary_cells
 from momentree.readers.records._choice import CodeCounts

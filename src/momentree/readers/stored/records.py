@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from momentree._choices import Empty
-from momentree._limits import memory_bytes
+from momentree.core.choices import Empty
+from momentree.core.limits import memory_bytes
 from momentree.exceptions import InvalidParameterError
 from momentree.readers.records._layout import as_names, columns_read, find_layout
 from momentree.readers.records._mapping import SUFFIXES, Mapped

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TextIO
 
-from momentree._limits import BYTES_PER_ROW, check_memory
+from momentree.core.limits import BYTES_PER_ROW, check_memory
 from momentree.exceptions import ReadError
 from momentree.messages import Message
 from momentree.readers.tables._encodings import Encoding

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from momentree._limits import BYTES_PER_ROW, check_memory
 from momentree._types import Floats
+from momentree.core.limits import BYTES_PER_ROW, check_memory
 from momentree.exceptions import MomentreeError, ReadError
 from momentree.messages import Message
 from momentree.readers.tables.table import (

@@ -17,7 +17,7 @@ from typing import TextIO
 
 import pandas as pd
 
-from momentree._limits import BYTES_PER_ROW, check_memory
+from momentree.core.limits import BYTES_PER_ROW, check_memory
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.messages import Message
 from momentree.readers.tables._encodings import Encoding

@@ -13,8 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from momentree._arrays import DAMAGE
-from momentree._limits import check_memory, memory_limit
+from momentree.core.container import DAMAGE
+from momentree.core.limits import check_memory, memory_limit
 from momentree.exceptions import ReadError
 from momentree.messages import Message
 from momentree.readers.tables import _sheet_process

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
 from momentree._files import check_readable
-from momentree._limits import BoundedReader
+from momentree.core.limits import BoundedReader
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.messages import Message
 from momentree.readers.tables._encodings import MARKS, Encoding, guess_encoding

@@ -9,7 +9,7 @@ from email.policy import EmailPolicy
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from momentree._limits import BYTES_PER_ROW, check_memory
+from momentree.core.limits import BYTES_PER_ROW, check_memory
 from momentree.exceptions import ReadError
 from momentree.readers.tables._encodings import guess_encoding
 from momentree.readers.tables.files import open_bytes

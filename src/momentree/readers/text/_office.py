@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import IO, Any
 from xml.parsers import expat
 
-from momentree._arrays import DAMAGE
-from momentree._limits import check_memory
+from momentree.core.container import DAMAGE
+from momentree.core.limits import check_memory
 from momentree.exceptions import MomentreeError, ReadError
 from momentree.readers.tables.files import open_bytes, open_text
 

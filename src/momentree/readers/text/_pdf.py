@@ -9,7 +9,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
-from momentree._limits import check_memory, memory_limit
+from momentree.core.limits import check_memory, memory_limit
 from momentree.exceptions import ReadError
 from momentree.readers.text import _pdf_process
 

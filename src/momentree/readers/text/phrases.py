@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._choices import MOST_NGRAM
 from momentree._types import Floats, Ints
+from momentree.core.choices import MOST_NGRAM
 from momentree.exceptions import InvalidParameterError
 
 MOST_WORDS = 3

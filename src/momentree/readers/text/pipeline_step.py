@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from momentree._sparse import NamedColumns
 from momentree._validation import check_texts
+from momentree.core.sparse import NamedColumns
 from momentree.exceptions import InvalidParameterError
 
 

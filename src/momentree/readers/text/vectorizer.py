@@ -9,9 +9,9 @@ from typing import Any, Self
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from momentree._sparse import NamedColumns
 from momentree._types import Floats
 from momentree._validation import check_flag, check_texts
+from momentree.core.sparse import NamedColumns
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.readers.text.cleaning import clean_text

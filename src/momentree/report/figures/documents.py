@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from momentree._sparse import as_csr
 from momentree._validation import check_table
+from momentree.core.sparse import as_csr
 from momentree.exceptions import InvalidDataError
 from momentree.report._estimators import FittedFlat, FittedTree, fitted
 from momentree.report.figures._canvas import INK, new_axes, plain

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from momentree._sparse import check_structure
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer
+from momentree.core.sparse import check_structure
 from momentree.exceptions import InvalidDataError
 from momentree.metrics import group_profiles
 from momentree.report.figures._canvas import bare, colors_of, names_of, new_axes

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2
 
-from momentree._ties import largest_first
 from momentree._types import Floats, Ints
+from momentree.core.ties import largest_first
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.metrics import bivariate_residuals

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from momentree._pages import counted
+from momentree.core.pages import counted
 from momentree.messages import Message
 from momentree.report._estimators import FittedFlat
 from momentree.report.text import clean_text, for_readers

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from momentree._sparse import as_csr
-from momentree._ties import largest_first
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_table
+from momentree.core.sparse import as_csr
+from momentree.core.ties import largest_first
 from momentree.estimators.names import shown_words
 from momentree.estimators.node import TreeNode
 from momentree.exceptions import InvalidDataError

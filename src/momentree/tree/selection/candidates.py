@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks, taken
 from momentree.backends.block import Block
+from momentree.core.ties import largest
 from momentree.inference import (
     completion_log_likelihood,
     log_joint,

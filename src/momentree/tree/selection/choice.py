@@ -11,10 +11,6 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from momentree._choices import TopicModel
-from momentree._elsewhere import here
-from momentree._logging import console_logging
-from momentree._ties import largest
 from momentree._types import Ints
 from momentree._validation import (
     check_choice,
@@ -29,6 +25,10 @@ from momentree.backends import (
     is_collection,
     single_threaded_blas,
 )
+from momentree.backends.sources import here
+from momentree.core.choices import TopicModel
+from momentree.core.progress import console_logging
+from momentree.core.ties import largest
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.tree.growth import log

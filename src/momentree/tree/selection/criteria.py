@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from momentree._ties import largest
 from momentree._types import Floats, Ints
+from momentree.core.ties import largest
 from momentree.messages import Message
 from momentree.tree.selection.curves import Curves, Inner, Spectrum
 

@@ -11,9 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, svds
 
-from momentree._ties import largest
 from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks
+from momentree.core.ties import largest
 from momentree.metrics import npmi_coherence, umass_coherence
 from momentree.tree.growth import log
 from momentree.tree.selection.candidates import Fit, Fits, Fold, SingleTopicFits, halves_of_words

@@ -85,18 +85,23 @@ class BoundedReader(io.RawIOBase):
         self._limit = memory_limit(path)
 
     def readable(self) -> bool:
+        """Say that content can be read."""
         return True
 
     def seekable(self) -> bool:
+        """Say that any position can be reached."""
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        """Move to a position, and return it."""
         return self._file.seek(offset, whence)
 
     def tell(self) -> int:
+        """Return the position."""
         return self._file.tell()
 
     def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]
+        """Read into memory; fail if all of the content so far is too large."""
         content = self._file.read(len(buffer))
         buffer[: len(content)] = content
         if (position := self._file.tell()) > self._limit:

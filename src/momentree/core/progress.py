@@ -1,4 +1,4 @@
-"""Log how far a long step is, and how long it will still take.
+"""Log how far a long step is, and how long it will still take; show it on request.
 
 Steps are of the level INFO, and their parts, for a live display, of the level DEBUG.
 """
@@ -6,8 +6,10 @@ Steps are of the level INFO, and their parts, for a live display, of the level D
 from __future__ import annotations
 
 import logging
+import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 
 _iterating = logging.getLogger("momentree.refinement")
@@ -144,3 +146,30 @@ def time_left(start: float, share: float, how: str = "") -> str:
     if minutes >= 60:
         return f" ({how}{minutes // 60} h {minutes % 60} min left)"
     return f" ({how}{minutes} min {seconds} s left)" if minutes else f" ({how}{seconds} s left)"
+
+
+@contextmanager
+def console_logging(log: logging.Logger, wanted: bool) -> Iterator[None]:
+    """Show the messages of a logger on standard error within a ``with`` block."""
+    if not wanted:
+        yield
+        return
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("momentree: %(message)s"))
+    with attach_handler(log, handler):
+        yield
+
+
+@contextmanager
+def attach_handler(
+    log: logging.Logger, handler: logging.Handler, level: int = logging.INFO
+) -> Iterator[None]:
+    """Attach a handler to a logger within a ``with`` block."""
+    before = log.level
+    log.addHandler(handler)
+    log.setLevel(level)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(before)

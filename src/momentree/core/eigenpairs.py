@@ -9,8 +9,8 @@ import numpy as np
 from scipy.linalg import eigh, eigh_tridiagonal
 from scipy.sparse.linalg import LinearOperator
 
-from momentree._ties import fixed_vectors
 from momentree._types import Floats
+from momentree.core.ties import fixed_vectors
 
 DENSE_FEATURES = 64
 """Up to this d, a dense eigensolver costs no more than a few products and is exact."""

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse import _sparsetools
 
-from momentree._pages import in_parts, mapped, release
+from momentree.core.pages import in_parts, mapped, release
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 
