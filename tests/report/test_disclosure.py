@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from momentree import readers
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
-from momentree.report._about import MISSING
-from momentree.report.disclosure import COUNTS, HIDDEN, SMALL, TOTAL, Disclosure
+from momentree.report.disclosure import COUNTS, HIDDEN, MISSING, SMALL, TOTAL, Disclosure
 
 M = 3
 RULES = Disclosure(M)

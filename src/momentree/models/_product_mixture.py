@@ -142,30 +142,10 @@ class ProductMixture(DensityModel):
         least = np.maximum(columns.least_variance, samples.rounding)
         columns = replace(columns, least_variance=least)
         data, at = ProductData.prepared(columns, encoded.X, encoded.missing, weight)
-        parameters, diagnostics = self._started(data, n_components)
-        n_iter, converged = 1, True
-        if self.refine:
-            starts = [start for start, _ in parameters]
-            log.info("refining %d components from %d starts", n_components, len(starts))
-
-            def run(start: ProductParameters) -> Refined[ProductParameters]:
-                return em(
-                    data.rows,
-                    start,
-                    sample_weight=data.weight,
-                    smoothing=self.smoothing,
-                    max_iter=min(self.max_iter, BRIEF) if brief else self.max_iter,
-                    tol=self.tol,
-                )
-
-            refined, best = most_likely(starts, data.whole, run, self.smoothing, brief=brief)
-            found, n_iter, converged = refined.parameters, refined.n_iter, refined.converged
-            diagnostics = {**diagnostics, "start": parameters[best][1]}
-        else:
-            found = parameters[0][0]
-        found = found.reordered(
-            largest_first(found.weights, np.vstack([found.centers, found.variances]))
-        )
+        refined, diagnostics = self._refined(data, n_components, brief=brief)
+        found = refined.parameters
+        content = np.vstack([found.centers, found.variances])
+        found = found.reordered(largest_first(found.weights, content))
         joint = log_joint(data.rows, found)
         labels = np.empty(len(at), dtype=np.intp)
         labels[at] = largest(joint)
@@ -189,11 +169,34 @@ class ProductMixture(DensityModel):
             labels,
             total,
             k * free + k - 1,
-            n_iter,
-            converged,
+            refined.n_iter,
+            refined.converged,
             {**diagnostics, "log_likelihood": total, "notes": notes},
             brief=brief,
         )
+
+    def _refined(
+        self, data: ProductData, k: int, *, brief: bool
+    ) -> tuple[Refined[ProductParameters], dict[str, Any]]:
+        """Return the most likely result of all starts, or a start without EM."""
+        parameters, diagnostics = self._started(data, k)
+        if not self.refine:
+            return Refined(parameters[0][0], 0.0, 1, converged=True), diagnostics
+        starts = [start for start, _ in parameters]
+        log.info("refining %d components from %d starts", k, len(starts))
+
+        def run(start: ProductParameters) -> Refined[ProductParameters]:
+            return em(
+                data.rows,
+                start,
+                sample_weight=data.weight,
+                smoothing=self.smoothing,
+                max_iter=min(self.max_iter, BRIEF) if brief else self.max_iter,
+                tol=self.tol,
+            )
+
+        refined, best = most_likely(starts, data.whole, run, self.smoothing, brief=brief)
+        return refined, {**diagnostics, "start": parameters[best][1]}
 
     def _started(
         self, data: ProductData, k: int

@@ -21,7 +21,7 @@ from momentree.inference import log_posterior
 from momentree.messages import Message
 from momentree.models._density import DensityFit, DensityModel, log
 from momentree.models._gaussian_data import GaussianComponents, GaussianData
-from momentree.models._gaussian_fit import fitted
+from momentree.models._gaussian_fit import GaussianSearch
 from momentree.models._gaussian_starts import Start
 from momentree.models._steps import Decomposer, decomposed
 from momentree.models.selection import FEW_SAMPLES
@@ -216,8 +216,7 @@ class GaussianMixture(DensityModel):
         # Without a prior, BIC prefers components of repeated values, however few.
         smoothing = max(self.smoothing, 1.0) if self.n_components == "auto" else self.smoothing
         data = GaussianData.prepared(X, missing, weight, self.covariance_type, self.reg_covar)
-        result = fitted(
-            data,
+        search = GaussianSearch(
             n_components,
             last=self._last(n_components, d),
             start=self.start,
@@ -229,6 +228,7 @@ class GaussianMixture(DensityModel):
                 moments, n_components, self.decomposition, self.random_state
             ),
         )
+        result = search.fit(data)
         log.info("most likely start: %s", result.start)
         components = result.components
         joint = components.log_joint(X, missing)

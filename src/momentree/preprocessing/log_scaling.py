@@ -11,7 +11,6 @@ from momentree._types import Floats
 from momentree._validation import check_choice
 from momentree.backends import Block, RowArray, Rows, as_rows, collected
 from momentree.core.choices import LogScaling
-from momentree.exceptions import InvalidDataError
 
 REFERENCE_LENGTH = 24.0
 """Log-scaled length from which a document weighs less than its words. On real corpora, values from
@@ -142,9 +141,3 @@ class TokenSums:
         """Return both sums."""
         mass = v * c
         return np.array([mass @ u, mass.sum()])
-
-
-def check_scaling(fitted: object) -> None:
-    """Raise InvalidDataError if the scaling of a fitted estimator is not one of the choices."""
-    if fitted not in (*get_args(LogScaling), None):
-        raise InvalidDataError("bad_entry", name="log_scaling_", value=fitted)

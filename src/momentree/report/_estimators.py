@@ -101,12 +101,12 @@ def fitted(estimator: FittedTree | FittedFlat) -> Fitted:
     ``weights_`` if the documents are elsewhere.
     """
     languages = tuple(getattr(estimator, "languages_", ("en",)))
-    if hasattr(estimator, "components_"):
-        model = cast("FittedFlat", estimator)
+    if hasattr(estimator, "components_") and not hasattr(estimator, "tree_"):
+        model: Any = estimator
         root = _one_level(model)
         return Fitted("flat", root, np.asarray(model.labels_), model.vocabulary_, languages)
     check_fitted(estimator, "tree_")
-    tree: FittedTree = estimator
+    tree = cast("FittedTree", estimator)
     return Fitted("tree", tree.tree_, np.asarray(tree.labels_), tree.vocabulary_, languages)
 
 
