@@ -112,10 +112,9 @@ def states(batches: Iterator[Any], question: bytes) -> Iterator[Any]:
     """One serialized state for each partition: the function that Spark and Ray run."""
     import pyarrow as pa
 
-    import momentree.refinement  # noqa: F401 - to read states of EM
-    from momentree.moments import State
+    from momentree import State
 
-    state = State.from_bytes(question).empty()
+    state = State(question)
     for batch in batches:
         state.update(np.column_stack([column.to_numpy() for column in batch.columns]))
     yield pa.RecordBatch.from_pydict({"state": [state.to_bytes()]})
@@ -129,25 +128,20 @@ def records() -> np.ndarray:
 
 def rounds(answer: Callable[[bytes], list[bytes]]) -> None:
     """Fit with sums of parts, and compare with all rows in one process, for moments and for EM."""
-    from momentree.models import fitted_from, next_round
-    from momentree.moments import MomentState, State
+    from momentree import BernoulliMixture, State, next_round
 
     X = records()
-    state = whole = MomentState([f"code{j}" for j in range(12)], model="bernoulli")
-    for i in range(200):
-        found = answer(state.to_bytes())
-        pooled, expected = sum(map(State.from_bytes, found)), whole.update(X)
-        ends = not isinstance(pooled, MomentState) and pooled.converged(1e-7)
-        if ends or getattr(pooled, "third", False):
-            one, other = (fitted_from(part) for part in (pooled, expected))
-            difference = np.abs(one.components_ - other.components_).max()
-            print(
-                f"round {i + 1}: {len(found)} states of {len(found[0]):,} bytes, "
-                f"{pooled.n_rows:,} rows; largest difference of a rate: {difference:.1e}"
-            )
-        if ends:
-            break
-        state, whole = next_round(pooled, 2), next_round(expected, 2)
+    for refine in (None, "em"):
+        model, answers = BernoulliMixture(2, start="raw_moments", refine=refine), []
+        while question := next_round(model, answers):
+            found = answer(question)
+            answers.append(sum(map(State.from_bytes, found)))
+        pooled = BernoulliMixture(2, start="raw_moments", refine=refine).fit(X)
+        difference = np.abs(model.components_ - pooled.components_).max()
+        print(
+            f"{len(answers)} rounds: {len(found)} states of {len(found[0]):,} bytes, "
+            f"{answers[-1].n_rows:,} rows; largest difference of a rate: {difference:.1e}"
+        )
 
 
 def spark() -> None:

@@ -60,9 +60,11 @@ def imports(path: Path, source: str) -> Iterator[Edge]:
         elif isinstance(node, ast.ImportFrom):
             above = package[: len(package) - node.level + 1] if node.level else ()
             base = ".".join([*above, *([node.module] if node.module else [])])
-            # `from momentree.tree import node` imports two modules, `... import TopicTree` one.
+            # `from momentree.tree import node` needs no name of the package, unlike TopicTree.
             inner = [f"{base}.{alias.name}" for alias in node.names]
-            names = inner if base == "momentree" else [base, *(n for n in inner if n in MODULES)]
+            modules = [name for name in inner if name in MODULES]
+            whole = base == "momentree" or len(modules) == len(inner)
+            names = inner if whole else [base, *modules]
         elif isinstance(node, ast.Call) and called(node) == "import_module":
             names = [str(arg.value) for arg in node.args if isinstance(arg, ast.Constant)]
         else:

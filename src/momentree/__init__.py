@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import momentree.preprocessing as preprocessing
     import momentree.readers as readers
     import momentree.report as report
-    from momentree.backends import Site, Sites
+    from momentree.backends import Site, Sites, State, next_round
     from momentree.models import (
         BernoulliMixture,
         CategoricalHMM,
@@ -54,6 +54,7 @@ __all__ = [
     "SingleTopicModel",
     "Site",
     "Sites",
+    "State",
     "TopicTree",
     "TreeNode",
     "__version__",
@@ -68,6 +69,7 @@ __all__ = [
     "metrics",
     "models",
     "moments",
+    "next_round",
     "preprocessing",
     "readers",
     "report",
@@ -89,11 +91,13 @@ _HOMES = {
     "SingleTopicModel": "momentree.models",
     "Site": "momentree.backends",
     "Sites": "momentree.backends",
+    "State": "momentree.backends",
     "TopicTree": "momentree.tree",
     "TreeNode": "momentree.tree",
     "choose_n_components": "momentree.models",
     "compare_models": "momentree.tree",
     "load": "momentree.models",
+    "next_round": "momentree.backends",
 }
 
 

@@ -10,15 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit, ndtri
 
+import momentree._validation as validation
 from momentree._types import Floats
-from momentree._validation import (
-    as_floats,
-    check_choice,
-    check_number,
-    check_real,
-    check_sample_weight,
-    check_shape,
-)
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 
@@ -95,7 +88,7 @@ class MomentFit:
             Intervals from the normal approximation: of the logarithm for positive parameters, of
             the log odds for probabilities, so that no interval leaves the valid range.
         """
-        check_number("level", level, above=0, below=1)
+        validation.check_number("level", level, above=0, below=1)
         z = float(ndtri(0.5 + level / 2.0))
         errors = self.standard_errors
         out = {}
@@ -142,7 +135,7 @@ Distribution = Literal["normal", "binomial", "poisson", "gamma", "uniform"]
 
 LARGEST = 1e75
 """Fourth powers of larger numbers overflow."""
-MOST_ERRORS = 4.0
+MAX_ERRORS = 4.0
 """A dispersion this many standard errors from 1 contradicts a Poisson distribution."""
 
 
@@ -214,9 +207,9 @@ def from_moments(distribution: Distribution, m1: float, m2: float) -> Mapping[st
     >>> {name: round(v, 6) for name, v in from_moments("binomial", 3.0, 11.1).items()}
     {'n': 10.0, 'p': 0.3}
     """
-    check_choice("distribution", distribution, get_args(Distribution))
-    check_number("m1", m1, at_least=-LARGEST, at_most=LARGEST)
-    check_number("m2", m2, at_least=0, at_most=LARGEST**2)
+    validation.check_choice("distribution", distribution, get_args(Distribution))
+    validation.check_number("m1", m1, at_least=-LARGEST, at_most=LARGEST)
+    validation.check_number("m2", m2, at_least=0, at_most=LARGEST**2)
     return _fitted(distribution, float(m1), float(m2) - float(m1) ** 2)
 
 
@@ -379,13 +372,13 @@ def fit_uniform(x: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Mome
 
 
 def _fit(distribution: str, x: ArrayLike, sample_weight: ArrayLike | None) -> MomentFit:
-    values = as_floats("x", x)
-    check_shape("x", values, ("n_samples",))
+    values = validation.as_floats("x", x)
+    validation.check_shape("x", values, ("n_samples",))
     if not len(values):
         raise InvalidDataError("no_values", parameter="x")
     if not (np.isfinite(values) & (np.abs(values) <= LARGEST)).all():
         raise InvalidDataError("values_not_usable", parameter="x", largest=LARGEST)
-    weight = check_sample_weight(sample_weight, len(values))
+    weight = validation.check_sample_weight(sample_weight, len(values))
     values, weight = values[weight > 0], weight[weight > 0]
     _check_range(distribution, values)
     n = float(weight.sum())
@@ -456,7 +449,7 @@ def _notes(
         # Standard error of variance - mean, by the delta method.
         g = np.array([-1.0, 1.0])
         error = float(np.sqrt(max(g @ S @ g, 0.0) / n))
-        if abs(variance - rate) > MOST_ERRORS * error:
+        if abs(variance - rate) > MAX_ERRORS * error:
             return (Message("not_poisson", dispersion=variance / rate),)
     return ()
 
@@ -533,8 +526,8 @@ def fit_multivariate_normal(
     array([[0.667, 0.333],
            [0.333, 0.667]])
     """
-    X = check_real(X)
-    weight = check_sample_weight(sample_weight, len(X))
+    X = validation.check_real(X)
+    weight = validation.check_sample_weight(sample_weight, len(X))
     n = float(weight.sum())
     v = weight / n
     mean = v @ X

@@ -79,7 +79,7 @@ def topic_parameters(found: Decomposition, occurs: Bools | None = None) -> Topic
     return TopicParameters(found.weights / found.weights.sum(), centers)
 
 
-LEAST_ALPHA = 1e-3
+MIN_ALPHA = 1e-3
 """Smallest concentration, at which a topic is almost absent."""
 
 
@@ -100,7 +100,7 @@ def lda_parameters(found: Decomposition, alpha0: float) -> LDAParameters:
         alpha_i = alpha_0 w_i / sum w, at least 0.001; centers projected onto the simplex.
     """
     alpha = alpha0 * found.weights / found.weights.sum()
-    return LDAParameters(np.maximum(alpha, LEAST_ALPHA), project_to_simplex(found.centers))
+    return LDAParameters(np.maximum(alpha, MIN_ALPHA), project_to_simplex(found.centers))
 
 
 def hmm_parameters(found: Decomposition, moments: HMMMoments) -> HMMParameters:

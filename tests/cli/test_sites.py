@@ -8,8 +8,8 @@ import io
 import numpy as np
 import pytest
 
-from momentree import BernoulliMixture, SingleTopicModel, load, readers
-from momentree.moments import State
+from momentree import BernoulliMixture, ClusterTree, SingleTopicModel, State, load, readers
+from momentree.backends import read_question
 
 from .conftest import THEMES, make_documents, make_records, write_csv
 
@@ -37,30 +37,58 @@ def answers(run, folder, to, number, *options, question=None):
     return files
 
 
-def test_three_hospitals_by_files_alone(run, hospitals, tmp_path):
-    options = (*CODES, "--min-cell", 1)
-    first = answers(run, hospitals, tmp_path, 1, *options)
-    question = tmp_path / "round2.mom"
-    result = run("merge", *first, "--components", 4, "--next", question)
-    assert result.exit_code == 0, result.output
-    assert "450 rows with 20 columns" in result.stdout
-    for i in range(2, 40):
-        files = answers(run, hospitals, tmp_path, i, *options, "-q", question=question)
-        question = tmp_path / f"round{i + 1}.mom"
-        model = tmp_path / f"model{i}.mt"
-        result = run("merge", *files, "--fit", model, "--next", question)
+def rounds(run, folder, to, options, *fit, model_name="auto", most=200):
+    """Answer all questions at all sites; return the file of the model and the last result."""
+    files = answers(run, folder, to, 1, *options, "--model", model_name)
+    model = to / "model.mt"
+    for number in range(2, most):
+        question = to / f"round{number}.mom"
+        result = run("merge", *files, *fit, "--next", question, "--fit", model)
         assert result.exit_code == 0, result.output
-        if "EM has converged" in result.stdout:
-            break
-    pooled = readers.read_records(
+        if model.exists():
+            assert not question.exists()
+            return model, result
+        files += answers(run, folder, to, number, *options, "-q", question=question)
+    raise AssertionError(result.output)
+
+
+@pytest.fixture(scope="module")
+def pooled(hospitals):
+    return readers.read_records(
         hospitals / "pooled.csv", rollup="icd9", code_columns="DX*", min_records=1
     )
+
+
+def test_three_hospitals_by_files_alone(run, hospitals, pooled, tmp_path):
+    options = (*CODES, "--min-cell", 1)
+    model, result = rounds(run, hospitals, tmp_path, options, "--components", 4)
+    assert "450 rows with 20 columns" in result.stdout
     fitted = BernoulliMixture(4, start="raw_moments").fit(pooled.X, feature_names=pooled.codes)
     found = load(model)
     assert found.vocabulary_.tolist() == pooled.codes.tolist()
     np.testing.assert_allclose(found.weights_, fitted.weights_, rtol=0, atol=1e-8)
     np.testing.assert_allclose(found.means_, fitted.means_, rtol=0, atol=1e-8)
     assigned = run("assign", model, hospitals / "pooled.csv", "--complete")
+    assert assigned.exit_code == 0, assigned.stderr
+    rows = list(csv.DictReader(io.StringIO(assigned.stdout)))
+    assert [int(row["group"]) for row in rows] == fitted.labels_.tolist()
+
+
+def test_a_tree_grown_by_files_is_that_of_all_rows(run, hospitals, pooled, tmp_path):
+    options = (*CODES, "--min-cell", 1)
+    model, result = rounds(run, hospitals, tmp_path, options, "--leaves", 3)
+    fitted = ClusterTree(3).fit(pooled.X, feature_names=pooled.codes)
+    found = load(model)
+    assert [leaf.name for leaf in found.leaves_] == [leaf.name for leaf in fitted.leaves_]
+    assert [leaf.name for leaf in found.leaves_] == [
+        line.split("%  ")[1] for line in result.stdout.splitlines() if "%  " in line
+    ]
+    for a, b in zip(found.leaves_, fitted.leaves_, strict=True):
+        np.testing.assert_allclose(a.center, b.center, rtol=0, atol=1e-9)
+        assert a.n_samples == b.n_samples
+    np.testing.assert_array_equal(found.predict(pooled.X), fitted.labels_)
+    assigned = run("assign", model, hospitals / "pooled.csv", "--complete")
+    assert assigned.exit_code == 0, assigned.stderr
     rows = list(csv.DictReader(io.StringIO(assigned.stdout)))
     assert [int(row["group"]) for row in rows] == fitted.labels_.tolist()
 
@@ -71,15 +99,12 @@ def test_documents_with_a_list_of_words(run, tmp_path):
         write_csv(tmp_path / f"{name}.csv", documents[i::3])
     words = sorted({word for theme in THEMES.values() for word in theme.split()})
     (tmp_path / "words.txt").write_text("\n".join(words) + "\n")
-    options = ("--model", "single-topic", "--text-column", "body", "--min-cell", 1)
-    options += ("--vocabulary", tmp_path / "words.txt")
-    first = answers(run, tmp_path, tmp_path, 1, *options)
-    assert State.load(first[0]).columns.tolist() == words
-    question, model = tmp_path / "next.mom", tmp_path / "model.mt"
-    run("merge", *first, "-k", 4, "--next", question)
-    last = answers(run, tmp_path, tmp_path, 2, *options[2:], question=question)
-    result = run("merge", *last, "--fit", model)
-    assert result.exit_code == 0, result.output
+    options = ("--text-column", "body", "--min-cell", 1, "--vocabulary", tmp_path / "words.txt")
+    fit = ("-k", 4, "--steps", 0)
+    model, result = rounds(
+        run, tmp_path, tmp_path, options, *fit, model_name="single-topic", most=16
+    )
+    assert State.load(tmp_path / "a1.mom").columns == words
     corpus = readers.read_corpus(
         write_csv(tmp_path / "all.csv", documents), text_column="body", min_df=1, max_df=1.0
     )
@@ -104,9 +129,8 @@ def test_columns_that_only_some_sites_have(run, tmp_path):
     assert "zeros where a site has no such column" in result.stderr
     found = State.load(pooled)
     # 414 is in four records of one site and 250 in four of the other, which suppressed them.
-    assert found.columns.tolist() == ["250", "401", "428"]
-    np.testing.assert_allclose(found.m1, np.array([12, 16, 12]) / 24)
-    assert found.suppressed[0] == 2
+    assert found.columns == ["250", "401", "428"]
+    assert (found.n_rows, found.suppressed["columns"]) == (24, 2)
     assert "suppressed 2 columns" in result.stdout
 
 
@@ -130,7 +154,8 @@ def test_refusals(refuses, hospitals, files, tmp_path):
     (tmp_path / "gaps.csv").write_text("visit_id,x,y\n" + "a,1,\n" * 9 + "b,0,1\n" * 9)
     cases = {
         "site_twice": ("merge", a, b, a, "--save", mom),
-        "fit_too_early": ("merge", a, b, "--fit", model),
+        "fit_too_early": ("merge", a, b, "-k", 3, "--fit", model),
+        "flat_or_tree": ("merge", a, b, "-k", 3, "--leaves", 3, "--next", mom),
         "components_needed": ("merge", a, b, "--next", mom),
         "components_of_next": ("merge", a, b, "-k", 3),
         "question_to_merge": ("merge", a, question, "--save", mom),
@@ -148,18 +173,31 @@ def test_refusals(refuses, hospitals, files, tmp_path):
         "cannot_write": ("moments", table, *CODES, "--save", out.with_suffix(".csv")),
     }
     for code, arguments in cases.items():
-        assert refuses(*arguments, "-q").code == code, code
+        line = refuses(*arguments, "-q")
+        assert line.code == code, line
         assert not mom.exists()
         assert not model.exists()
 
 
 def test_files_of_other_rounds(refuses, run, hospitals, files, tmp_path):
-    answer = tmp_path / "a2.mom"
-    question = files / "question.mom"
-    run("moments", hospitals / "a.csv", *CODES, "--round", question, "--save", answer)
-    line = refuses("merge", files / "b1.mom", answer, "--save", tmp_path / "x.mom")
-    assert line.code == "files_differ"
-    assert "the last round: no and yes" in line
+    """Answers to other questions, and sums of several rounds."""
+    first = [files / f"{name}1.mom" for name in "abc"]
+    of_all = answers(run, hospitals, tmp_path, 2, *CODES, question=files / "question.mom")
+    run("merge", *first[:2], "-k", 3, "--next", tmp_path / "question.mom")
+    (tmp_path / "two").mkdir()
+    of_two = answers(
+        run, hospitals, tmp_path / "two", 2, *CODES, question=tmp_path / "question.mom"
+    )
+    out = "--next", tmp_path / "x.mom"
+    cases = {
+        "files_differ": (*first, of_all[0], of_two[1], "-k", 3, *out),
+        "answers_of_another_fit": (*first, *of_two, "-k", 3, *out),
+        "round_missing": (*of_all, "-k", 3, *out),
+        "save_of_one_round": (*first, *of_all, "--save", tmp_path / "x.mom"),
+    }
+    for code, arguments in cases.items():
+        line = refuses("merge", *arguments)
+        assert line.code == code, line
 
 
 def test_no_name_of_a_suppressed_column_is_sent(run, refuses, tmp_path):
@@ -170,7 +208,7 @@ def test_no_name_of_a_suppressed_column_is_sent(run, refuses, tmp_path):
     result = run(*options, tmp_path / "letters.mom")
     assert "Suppressed 1 column " in result.stdout
     found = State.load(tmp_path / "letters.mom")
-    assert found.columns.tolist() == found.reader["vocabulary"]
+    assert found.columns == found.about[0]["reader"]["vocabulary"]
     assert (rare in found.columns, len(found.columns)) == (False, 2)
     assert rare.encode() not in found.to_bytes()
     run(*options, tmp_path / "all.mom", "--min-cell", 1)
@@ -195,7 +233,7 @@ def test_nothing_tells_what_is_in_a_suppressed_column(run, tmp_path):
     assert sums["one"].read_bytes() == sums["two"].read_bytes()
     question = tmp_path / "question.mom"
     run("merge", sums["one"], sums["more"], "-k", 2, "--next", question)
-    assert "Z99" in State.load(question).columns
+    assert "Z99" in read_question(question.read_bytes())["columns"]
     for name in sites:
         result = run("moments", tmp_path / f"{name}.csv", "--round", question, "--save", sums[name])
         assert "Suppressed 1 column " in result.stdout
@@ -204,10 +242,11 @@ def test_nothing_tells_what_is_in_a_suppressed_column(run, tmp_path):
 
 @pytest.mark.filterwarnings("default::momentree.exceptions.MomentreeWarning")
 def test_answers_of_other_rows_or_with_other_options(run, hospitals, files, tmp_path):
+    given = [files / f"{name}1.mom" for name in "abc"]
     last = answers(run, hospitals, tmp_path, 2, *CODES, question=files / "question.mom")
-    complete = run("merge", *last, "--fit", tmp_path / "all.mt", "--next", tmp_path / "all.mom")
-    assert "warning" not in complete.stderr
-    result = run("merge", *last[:2], "--fit", tmp_path / "some.mt")
+    out = "-k", 3, "--next", tmp_path / "next.mom"
+    assert "warning: this" not in run("merge", *given, *last, *out).stderr
+    result = run("merge", *given, *last[:2], *out)
     assert "this round has 300 rows, and the one before had 450" in result.stderr
     other = CODES[2:]
     result = run(
@@ -227,8 +266,11 @@ def test_answers_of_other_rows_or_with_other_options(run, hospitals, files, tmp_
 
 
 @pytest.mark.filterwarnings("default::momentree.exceptions.MomentreeWarning")
-def test_fewer_components_than_requested(run, files, tmp_path):
-    first = [files / f"{name}1.mom" for name in "abc"]
-    result = run("merge", *first, "-k", 50, "--next", tmp_path / "next.mom")
-    assert result.exit_code == 0, result.output
-    assert "support 20 components, not 50" in result.stderr
+def test_fewer_components_than_requested(run, tmp_path):
+    options = ("--text-column", "body", "--min-cell", 1)
+    for name, times in zip("abc", (7, 8, 9), strict=True):
+        texts = "red green blue\ncat dog mouse\n" * times
+        (tmp_path / f"{name}.csv").write_text("body\n" + texts)
+    fit = ("-k", 20, "--steps", 0)
+    _, result = rounds(run, tmp_path, tmp_path, options, *fit, model_name="poisson", most=16)
+    assert "2 of 20 components found" in result.stderr

@@ -175,7 +175,8 @@ def _sites() -> dict[str, Kind]:
     options = ("--model", "single-topic", "--text-column", "text", "--min-cell", "1")
     words, codes = ("--vocabulary", "@/vocab.txt"), (("--min-cell", "1"), ("--model", "poisson"))
     asked = {**texts, **states["question"]}
-    merged = {"second": "1.mom", "sometimes": ("--save",)}
+    merged = ("-k", "3", "--steps", "0")
+    later = tuple(f"@/{name}" for name in states["all"] if name not in states["first"])
     return {
         "moments-codes": Files("moments", seeds.record_files()["lists"], codes, **save),
         "moments-words": Files("moments", texts, ((*options, *words),), **save),
@@ -183,7 +184,7 @@ def _sites() -> dict[str, Kind]:
             "moments", asked, ((*options[2:], "--round", "@/question.mom"),), **save
         ),
         "merge-first": Files(
-            "merge", states["first"], (("-k", "3"),), always=("--next",), **merged
+            "merge", states["first"], (merged,), "1.mom", ("--next",), ("--save",)
         ),
-        "merge-last": Files("merge", states["last"], always=("--fit", "--next"), **merged),
+        "merge-last": Files("merge", states["all"], ((*merged, *later),), "1.mom", ("--fit",), ()),
     }

@@ -18,8 +18,8 @@ import scipy.io
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
+from momentree import SingleTopicModel, Site, next_round
 from momentree.datasets import store_counts
-from momentree.moments import MomentState
 from tests.readers.text import office_files
 
 THEMES = (
@@ -219,15 +219,18 @@ def count_files() -> dict[str, dict[str, bytes]]:
 
 
 def state_files() -> dict[str, dict[str, bytes]]:
-    """Return the files of two sites in each round of moments, and the question of the second."""
-    X = counts()
-    state, found = MomentState(vocabulary()), {}
-    for name in ("first", "last"):
-        sites = [state.empty().update(X[:12]), state.empty().update(X[12:])]
-        found[name] = {f"{i}.mom": site.to_bytes() for i, site in enumerate(sites)}
-        if name == "first":
-            state = (sites[0] + sites[1]).next_round(3)
-    return {**found, "question": {"question.mom": state.to_bytes()}}
+    """Return the files of two sites in the first round and in all, and the last question."""
+    X, answers, last = counts(), [], b""
+    model = SingleTopicModel(3, start="moments", refine=None)
+    while question := next_round(model, answers):
+        about = {"model": "single-topic", "reader": None, "options": {}}
+        for part in (X[:12], X[12:]):
+            site = Site(part, columns=vocabulary(), min_count=1, about=about)
+            answers.append(site.state(question))
+        last = question
+    files = {f"{i}.mom": state.to_bytes() for i, state in enumerate(answers)}
+    first = {name: files[name] for name in ("0.mom", "1.mom")}
+    return {"first": first, "all": files, "question": {"question.mom": last}}
 
 
 _GROUP_NAMES = [["number", "name"], ["0", "One group"], ["1", "Another one"]]

@@ -16,7 +16,7 @@ from momentree.metrics import bivariate_residuals, predictive_accuracy
 from momentree.models import BernoulliMixture, compare_fits
 from momentree.report import summarize_records
 from momentree.report.disclosure import SMALL, Disclosure
-from momentree.report.records.statistics import number_statistics
+from momentree.report.statistics import number_statistics
 
 from .disclosure_attack import Grouped, column_of, page_of, plain
 

@@ -12,7 +12,7 @@ from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.metrics.outcomes import OTHER
 from momentree.report.disclosure import HIDDEN, SMALL, Disclosure
-from momentree.report.records.statistics import number_statistics
+from momentree.report.statistics import number_statistics
 
 from .disclosure_attack import (
     column_of,

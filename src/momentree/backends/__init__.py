@@ -8,17 +8,21 @@ from momentree.backends.kernels import use_kernels
 from momentree.backends.lifted import LiftedRows
 from momentree.backends.passes import RowsRead, count_pass, counted_passes
 from momentree.backends.room import group_totals, parted, with_room
+from momentree.backends.rounds import NextRound, Rounds, Sites, next_round
 from momentree.backends.row_order import RowSampler, in_canonical_order, in_given_order, ordered
 from momentree.backends.rows import RowBlocks
-from momentree.backends.sites import Site, Sites
+from momentree.backends.sites import DESCRIBE, Site, State, read_question
 from momentree.backends.sources import as_rows, collected, is_collection, is_elsewhere, taken
 from momentree.backends.threads import get_num_threads, num_threads, single_threaded_blas
 
 __all__ = [
+    "DESCRIBE",
     "Block",
     "FileRows",
     "Kernel",
     "LiftedRows",
+    "NextRound",
+    "Rounds",
     "RowArray",
     "RowBlocks",
     "RowSampler",
@@ -26,6 +30,7 @@ __all__ = [
     "RowsRead",
     "Site",
     "Sites",
+    "State",
     "answers_kept",
     "as_rows",
     "collected",
@@ -38,9 +43,11 @@ __all__ = [
     "in_given_order",
     "is_collection",
     "is_elsewhere",
+    "next_round",
     "num_threads",
     "ordered",
     "parted",
+    "read_question",
     "single_threaded_blas",
     "taken",
     "use_kernels",

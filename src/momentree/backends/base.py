@@ -51,6 +51,8 @@ class Rows(ABC):
     shape: tuple[int, int]
     gives_rows: bool = True
     """Whether single rows and row arrays may be brought to this machine."""
+    few_rounds: bool = False
+    """Whether fewer passes over the data are worth larger sums."""
 
     @abstractmethod
     def sum(self, kernel: Kernel, *arrays: RowArray) -> Floats:
@@ -318,6 +320,7 @@ class DerivedRows(Rows):
     ) -> None:
         self._base, self._function, self._single, self._factor = base, function, single, factor
         self.shape, self.gives_rows = base.shape, base.gives_rows
+        self.few_rounds = base.few_rounds
 
     def sum(self, kernel: Kernel, *arrays: RowArray) -> Floats:
         """Return the sum of a kernel over all blocks; see :meth:`Rows.sum`."""

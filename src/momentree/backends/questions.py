@@ -28,6 +28,7 @@ _ROOMS = {
     "moments.augmented_groups": "RawPairs RawProducts RawSums",
     "moments.factorial": "ColumnTerms Cubes PairSums SecondMoment WeightedWords",
     "moments.grouped": "GroupProducts GroupSlices MomentSums RowWeights",
+    "moments.pairs": "PairProducts",
     "moments.sample_means": "Shares",
     "moments.weighting": "DocumentSizes DocumentWeights SizeTotals",
     "inference.posteriors": "LikeliestComponent LogJoint Responsibilities",

@@ -1,29 +1,275 @@
-"""Rows at several sites, which share sums over them and never the rows."""
+"""What a site does: it answers questions with sums over its rows, and shares no row."""
 
 from __future__ import annotations
 
 import hashlib
-import weakref
+import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextvars import Context
-from typing import Any
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from momentree import _files
 from momentree._fit import warn_caller
 from momentree._types import Floats
 from momentree._validation import check_feature_names, check_integer, check_missing
-from momentree.backends.base import Kernel, RowArray, Rows
-from momentree.backends.passes import count_pass
+from momentree.backends.base import Kernel, OfDerived
 from momentree.backends.questions import decoded, encoded
 from momentree.backends.rows import RowBlocks
-from momentree.exceptions import InvalidDataError, MomentreeError, MomentreeWarning
+from momentree.exceptions import InvalidDataError, MomentreeError, MomentreeWarning, ReadError
 
-Transport = Callable[[bytes], bytes]
-"""Brings a question to a site and returns its answer: a function call, a file, an HTTP request."""
+DESCRIBE = encoded({"do": "describe", "round": 1})
+"""The question of the first round: how many rows there are, and which columns."""
+SUPPRESSED = ("columns", "rows", "sums")
+
+
+def fingerprint_of(question: bytes) -> str:
+    """Return the digest of a question, 32 hexadecimal digits."""
+    return hashlib.sha256(question).hexdigest()[:32]
+
+
+@dataclass
+class State:
+    """The answer of some rows to a question: sums, which add up across batches, files and sites.
+
+    States of the same question can be merged and subtracted, and contain no row. But **a difference
+    of two states reveals what differs**: the state of a hospital today minus that of yesterday is
+    the record of the patient who came in between. :meth:`Site.answer` suppresses small counts;
+    :meth:`update` does not.
+
+    Parameters
+    ----------
+    question : bytes
+        From :func:`next_round`.
+
+    Attributes
+    ----------
+    fingerprint : str
+        Digest of the question: all that the sums belong to.
+    round : int
+        Number of the question, from 1.
+    n_rows : int
+        Number of rows that were added.
+    total : ndarray or None
+        The sums; None in the first round.
+    columns : list of str or None
+        Names of the columns, in the first round.
+    named : bool
+        Whether the columns have names, rather than numbers.
+    suppressed : dict
+        Number of "columns", "rows" and other "sums" that were suppressed, added over the sites.
+    parts : frozenset of str
+        Digests of the tables that were added.
+    about : list of dict
+        What the sites say of their tables, in the first round: how to read others like them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from momentree import PoissonMixture, State, next_round
+    >>> X = np.random.default_rng(0).poisson([[1, 5, 1], [4, 1, 2]] * 50)
+    >>> model, answers = PoissonMixture(2), []
+    >>> while question := next_round(model, answers):
+    ...     answers.append(State(question).update(X[:60]) + State(question).update(X[60:]))
+    >>> model.means_.shape, answers[0].n_rows
+    ((2, 3), 100)
+    """
+
+    question: bytes = field(repr=False)
+    fingerprint: str = ""
+    round: int = 0
+    n_rows: int = 0
+    total: NDArray[Any] | None = None
+    columns: list[str] | None = None
+    named: bool = False
+    suppressed: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SUPPRESSED, 0))
+    parts: frozenset[str] = frozenset()
+    about: list[dict[str, Any]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if not self.fingerprint:
+            self.fingerprint = fingerprint_of(self.question)
+            self.round = read_question(self.question)["round"]
+
+    def empty(self) -> State:
+        """Return a state of the same question without rows."""
+        return State(self.question)
+
+    def update(self, X: Any) -> Self:
+        """Add rows, without suppressing small counts.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Rows. The state is the same for any division of rows into batches, up to rounding.
+
+        Returns
+        -------
+        self
+            This state, changed. After an error it is unchanged.
+
+        Raises
+        ------
+        InvalidDataError
+            If the columns or values of X do not fit the question, or the state was loaded, so that
+            its question is not known.
+        """
+        if not self.question:
+            raise InvalidDataError("state_without_question")
+        if np.shape(X)[0]:
+            merged = self.merge(Site(X, min_count=1).state(self.question))
+            vars(self).update(vars(merged))
+        return self
+
+    def merge(self, other: State) -> State:
+        """Return the state of the rows of both; the same as ``self + other``.
+
+        Parameters
+        ----------
+        other : State
+            The answer of other rows to the same question.
+
+        Returns
+        -------
+        State
+            A new state. In the first round it has the columns of both.
+
+        Raises
+        ------
+        InvalidDataError
+            If the states answer different questions.
+
+        Warns
+        -----
+        MomentreeWarning
+            If both contain the same table, such as one site twice.
+        """
+        if common := self.parts & other.parts:
+            warn_caller(MomentreeWarning("same_part_twice", n_parts=len(common)))
+        return self._combined(other, 1)
+
+    def __add__(self, other: State | int) -> State:
+        """Return the merged state; ``sum`` starts with 0."""
+        if isinstance(other, int) and other == 0:
+            return self
+        return self.merge(other) if isinstance(other, State) else NotImplemented
+
+    __radd__ = __add__
+
+    def __sub__(self, other: State) -> State:
+        """Return the state of the rows of `self` without those of `other`, which were added."""
+        if not isinstance(other, State):
+            return NotImplemented
+        if other.n_rows > self.n_rows:
+            raise InvalidDataError("never_added")
+        return self._combined(other, -1)
+
+    def _combined(self, other: State, sign: int) -> State:
+        if self.fingerprint != other.fingerprint:
+            raise InvalidDataError("states_differ", rounds=[self.round, other.round])
+        totals = [state.total for state in (self, other) if state.total is not None]
+        if len({total.shape for total in totals}) > 1:
+            raise InvalidDataError("states_differ", rounds=[self.round, other.round])
+        total = None
+        if totals:
+            total = totals[0] if len(totals) == 1 else totals[0] + sign * totals[1]
+        mine, others = self.parts, other.parts
+        return replace(
+            self,
+            question=self.question or other.question,
+            n_rows=self.n_rows + sign * other.n_rows,
+            total=total,
+            columns=_union(self, other),
+            named=self.named or other.named,
+            suppressed={
+                name: self.suppressed[name] + sign * other.suppressed[name] for name in SUPPRESSED
+            },
+            parts=mine | others if sign > 0 else mine - others if others < mine else frozenset(),
+            about=self.about + other.about if sign > 0 else self.about,
+        )
+
+    def to_bytes(self) -> bytes:
+        """Return the state as bytes, the content of a file, without the question."""
+        content = {
+            "of": self.fingerprint,
+            "round": self.round,
+            "rows": self.n_rows,
+            "sum": self.total,
+            "columns": self.columns,
+            "named": self.named,
+            "suppressed": [self.suppressed[name] for name in SUPPRESSED],
+            "parts": sorted(self.parts),
+            "about": json.dumps(self.about),
+        }
+        return encoded(content)
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> State:
+        """Return the state of :meth:`to_bytes`.
+
+        Parameters
+        ----------
+        content : bytes
+            The bytes.
+
+        Raises
+        ------
+        ReadError
+            If the bytes are damaged, or those of something else.
+        """
+        found = decoded(content)
+        if not isinstance(found, dict) or not _is_answer(found):
+            raise ReadError("not_an_answer")
+        return cls(
+            b"",
+            found["of"],
+            found["round"],
+            found["rows"],
+            found["sum"],
+            found["columns"],
+            found["named"],
+            dict(zip(SUPPRESSED, found["suppressed"], strict=True)),
+            frozenset(found["parts"]),
+            json.loads(found["about"]),
+        )
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Save the state to a file; on an error, no partial file remains.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file, usually ".mom": a ZIP archive of JSON and .npy arrays, without pickle.
+        """
+        with _files.atomic_write(path) as file:
+            file.write(self.to_bytes())
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> State:
+        """Load a state from a file.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+
+        Raises
+        ------
+        ReadError
+            If the file is missing, damaged, or of another kind.
+        """
+        try:
+            return cls.from_bytes(_files.read_file(path))
+        except ReadError as error:
+            if error.code not in ("damaged_question", "not_an_answer", "unknown_question"):
+                raise
+            raise ReadError("damaged_state", path=str(path), error=error.message) from error
 
 
 class Site:
@@ -45,14 +291,21 @@ class Site:
     columns : sequence of str, default=None
         Names of the columns; None uses those of a data frame, or numbers.
     min_count : int >= 1, default=5
-        Columns that are not zero in fewer rows than this are treated as zero, and rows of smaller
-        groups are left out of the sums over groups. 1 suppresses nothing.
+        Columns that are not zero in fewer rows than this are treated as zero, rows of smaller
+        groups are left out of the sums over groups, and so are products of two columns that fewer
+        rows share. Components of fewer expected rows are added to the largest. 1 suppresses
+        nothing.
+    name_rare : bool, default=True
+        Whether to name columns that are treated as zero.
+    about : dict, default=None
+        What to say of the table in the first round, in values that JSON can represent. Questions
+        repeat those of the first site, but for "reader".
 
     Attributes
     ----------
     suppressed_ : dict
         "columns": number of columns treated as zero; "rows": number of times that a row was left
-        out of a sum, over all answers.
+        out of a sum, over all answers; "sums": number of other sums that were suppressed.
     questions_ : Counter
         Number of answers to each kind of question.
     bytes_sent_ : int
@@ -67,12 +320,18 @@ class Site:
     --------
     >>> import numpy as np
     >>> from momentree import Site
-    >>> Site(np.eye(5, 3), min_count=2).suppressed_  # each column is in one row
-    {'columns': 3, 'rows': 0}
+    >>> Site(np.eye(5, 3), min_count=2).suppressed_["columns"]  # each column is in one row
+    3
     """
 
     def __init__(
-        self, X: Any, *, columns: Sequence[str] | NDArray[Any] | None = None, min_count: int = 5
+        self,
+        X: Any,
+        *,
+        columns: Sequence[str] | NDArray[Any] | None = None,
+        min_count: int = 5,
+        name_rare: bool = True,
+        about: Mapping[str, Any] | None = None,
     ) -> None:
         check_integer("min_count", min_count, at_least=1)
         names = getattr(X, "columns", None) if columns is None else columns
@@ -85,21 +344,23 @@ class Site:
             raise InvalidDataError("too_few_rows_to_release", min_count=min_count)
         self._named = names is not None
         names = np.arange(d).astype(str) if names is None else names
-        self._columns = check_feature_names([str(name) for name in names], d)
-        self._min_count = min_count
+        self.columns = check_feature_names([str(name) for name in names], d)
+        self._min_count, self._about = min_count, about
         occurrences = np.bincount(X.indices, minlength=d)
         rare = (occurrences > 0) & (occurrences < min_count)
-        if rare.any():
+        if rare.any() and name_rare:
             X = X @ sp.diags_array(~rare, dtype=X.dtype).tocsr()
             X.eliminate_zeros()
-        X = sp.csr_array(X)
-        self._rows = RowBlocks(X)
+        elif rare.any():
+            X, self.columns = X[:, np.flatnonzero(~rare)], self.columns[~rare]
+        self._X = sp.csr_array(X)
+        self._rows = RowBlocks(self._X)
         found = hashlib.sha256()
-        for part in (X.data, X.indices, X.indptr):
+        for part in (self._X.data, self._X.indices, self._X.indptr):
             found.update(np.ascontiguousarray(part).tobytes())
         self._digest = found.hexdigest()
         self._arrays: dict[int, Any] = {}
-        self.suppressed_ = {"columns": int(np.count_nonzero(rare)), "rows": 0}
+        self.suppressed_ = {"columns": int(np.count_nonzero(rare)), "rows": 0, "sums": 0}
         self.questions_: Counter[str] = Counter()
         self.bytes_sent_ = 0
 
@@ -118,45 +379,93 @@ class Site:
         Parameters
         ----------
         question : bytes
-            From :class:`Sites`.
+            From :class:`Sites` or :func:`next_round`.
 
         Returns
         -------
         bytes
-            The sums, or the reason why the question is refused.
+            Those of a :class:`State`, or the reason why the question is refused.
         """
         try:
-            # In a context of its own: nothing of the caller's is known at another place.
-            found = Context().run(self._answered, decoded(question))
+            answer = self.state(question).to_bytes()
         except MomentreeError as error:
-            found = {"refused": str(error)}
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            found = {"refused": f"{type(error).__name__}: {error}"}
-        answer = encoded(found)
+            answer = encoded({"refused": str(error)})
         self.bytes_sent_ += len(answer)
         return answer
 
-    def _answered(self, asked: dict[str, Any]) -> dict[str, Any]:
-        for one in asked.get("before", []):
-            kernel, arrays = self._parts_of("map", one)
-            self._arrays[int(one["as"])] = np.asarray(self._rows.map(kernel, *arrays))
+    def state(self, question: bytes) -> State:
+        """Return the answer to a question as a state.
+
+        Parameters
+        ----------
+        question : bytes
+            From :class:`Sites` or :func:`next_round`.
+
+        Returns
+        -------
+        State
+            The sums.
+
+        Raises
+        ------
+        InvalidDataError
+            If the question is refused.
+        """
+        try:
+            # In a context of its own: nothing of the caller's is known at another place.
+            return Context().run(self._answered, question)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            if isinstance(error, MomentreeError):
+                raise
+            reason = f"{type(error).__name__}: {error}"
+            raise InvalidDataError("refused_question", name=reason) from error
+
+    def _answered(self, question: bytes) -> State:
+        asked = read_question(question)
+        state = State(question, n_rows=self._X.shape[0], parts=frozenset([self._digest]))
+        if asked["do"] == "describe":
+            state.columns, state.named = [str(name) for name in self.columns], self._named
+            state.about = [] if self._about is None else [dict(self._about)]
+            state.suppressed["columns"] = self.suppressed_["columns"]
+            return state
+        if asked["do"] != "sum":
+            raise InvalidDataError("refused_question", name=str(asked["do"]))
+        rows = self._rows_for(asked.get("columns"), asked.get("n_columns"))
+        for made in asked.get("maps", []):
+            kernel, arrays = self._parts_of("map", made)
+            self._arrays[int(made["as"])] = np.asarray(rows.map(kernel, *arrays))
+        kernel, arrays = self._parts_of("sum", asked)
         for number in asked.get("drop", []):
             self._arrays.pop(number, None)
-        do = asked["do"]
-        if do == "describe":
-            return {
-                "digest": self._digest,
-                "shape": list(self._rows.shape),
-                "columns": [str(name) for name in self._columns],
-                "named": self._named,
-                "suppressed": self.suppressed_["columns"],
-            }
-        if do != "sum":
-            raise InvalidDataError("refused_question", name=str(do))
-        kernel, arrays = self._parts_of(do, asked)
-        arrays, left_out = self._without_small_groups(arrays)
-        self.suppressed_["rows"] += left_out
-        return {"sum": np.asarray(self._rows.sum(kernel, *arrays)), "left_out": left_out}
+        arrays, state.suppressed["rows"] = self._without_small_groups(arrays)
+        total = np.asarray(rows.sum(kernel, *arrays))
+        state.total, state.suppressed["sums"] = self._without_small_sums(
+            rows, total, kernel, arrays
+        )
+        for name in ("rows", "sums"):
+            self.suppressed_[name] += state.suppressed[name]
+        return state
+
+    def _rows_for(self, columns: list[str] | None, n_columns: int | None) -> RowBlocks:
+        """Return the rows with the columns of a question: those that are not here are zero."""
+        if columns is None or not self._named:
+            n_asked = len(columns) if columns is not None else n_columns
+            if n_asked not in (None, self._X.shape[1]):
+                raise InvalidDataError(
+                    "n_columns_not_of_state", found=self._X.shape[1], needed=n_asked
+                )
+            return self._rows
+        if columns == self.columns.tolist():
+            return self._rows
+        place = {name: i for i, name in enumerate(columns)}
+        new = np.array([place.get(str(name), -1) for name in self.columns], dtype=np.intp)
+        if not (new >= 0).any():
+            raise InvalidDataError("no_column_in_common", n_columns=len(new))
+        entries = sp.coo_array(self._X)
+        row, column = entries.coords[0], new[entries.coords[1]]
+        kept = column >= 0
+        shape = (self._X.shape[0], len(columns))
+        return RowBlocks(sp.csr_array((entries.data[kept], (row[kept], column[kept])), shape=shape))
 
     def _parts_of(self, do: str, asked: dict[str, Any]) -> tuple[Kernel, list[NDArray[Any]]]:
         """Return the kernel and the row arrays of a question, and count it."""
@@ -164,15 +473,15 @@ class Site:
         if not callable(kernel):
             raise InvalidDataError("refused_question", name=do)
         self.questions_[f"{do} {type(kernel).__name__}"] += 1
-        return kernel, [self._row_array(one) for one in asked["arrays"]]
+        return kernel, [self._row_array(array) for array in asked["arrays"]]
 
-    def _row_array(self, one: Any) -> NDArray[Any]:
+    def _row_array(self, array: Any) -> NDArray[Any]:
         """Return a row array that is here, or one with the same entry for all rows."""
-        if isinstance(one, int):
-            found: NDArray[Any] = self._arrays[one]
-            return found
-        entry = np.asarray(one["entry"])
-        return np.repeat(entry[None], self._rows.shape[0], axis=0)
+        if isinstance(array, int):
+            kept: NDArray[Any] = self._arrays[array]
+            return kept
+        entry = np.asarray(array["entry"])
+        return np.repeat(entry[None], self._X.shape[0], axis=0)
 
     def _without_small_groups(self, arrays: list[NDArray[Any]]) -> tuple[list[NDArray[Any]], int]:
         """Take rows of small groups out of all groups; return how many.
@@ -194,191 +503,94 @@ class Site:
         arrays[groups[0]] = first
         return arrays, int(np.count_nonzero(small))
 
+    def _without_small_sums(
+        self, rows: RowBlocks, total: Floats, kernel: Any, arrays: list[NDArray[Any]]
+    ) -> tuple[Floats, int]:
+        """Suppress parts of a sum over few rows, if the kernel has such parts; count them."""
+        derived = isinstance(kernel, OfDerived)
+        suppress = getattr(kernel.kernel if derived else kernel, "suppressed", None)
+        if self._min_count == 1 or suppress is None:
+            return total, 0
 
-class SiteArray:
-    """A row array that stays at the sites."""
+        def ask(other: Kernel) -> Floats:
+            """Return the sum of another kernel over the same rows, with the same arrays."""
+            other = replace(kernel, kernel=other) if derived else other
+            return np.asarray(rows.sum(other, *arrays))
 
-    def __init__(self, number: int, shape: tuple[int, ...]) -> None:
-        self.number, self.shape = number, shape
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
-        """Refuse: entries belong to single rows, which stay at the sites."""
-        raise InvalidDataError("rows_stay", n_rows=self.shape[0])
+        found: tuple[Floats, int] = suppress(total, self._min_count, ask)
+        return found
 
 
-class Sites(Rows):
-    """Rows at several sites, for any algorithm that needs only sums.
-
-    Give it to ``fit`` of a tree or a mixture in place of a table. Each question goes to all sites,
-    and their answers are added in the order of the sites; rows and what belongs to single rows
-    never leave a site.
+def read_question(question: bytes) -> dict[str, Any]:
+    """Return a question as a dictionary.
 
     Parameters
     ----------
-    sites : sequence of callables
-        One for each site: maps the bytes of a question to the bytes of its answer. A :class:`Site`
-        in the same process is one.
+    question : bytes
+        From :func:`next_round`.
 
-    Attributes
-    ----------
-    shape : tuple of int
-        Number of rows at all sites, and of columns.
-    columns : ndarray of str
-        Names of the columns, the same at all sites.
-    rounds_ : int
-        Number of sums so far; questions about single rows, without an answer, go with the next.
-    bytes_sent_ : list of int
-        Bytes that each site has sent.
-    bytes_received_ : list of int
-        Bytes that each site has received.
-    suppressed_ : dict
-        "columns" and "rows": what the sites have suppressed so far. The result is that of the
-        pooled rows only if both are 0.
+    Returns
+    -------
+    dict
+        Its parts: "do", "round" and what is asked.
 
     Raises
     ------
-    InvalidDataError
-        If there is no site, the columns of two sites differ, two sites have the same rows, or a
-        site refuses or gives an answer that is damaged or no answer.
-
-    Warns
-    -----
-    MomentreeWarning
-        At the first suppression.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from momentree.backends import Site, Sites
-    >>> from momentree.backends.products import TransposedProduct
-    >>> X = np.random.default_rng(0).integers(0, 3, size=(90, 4))
-    >>> sites = Sites([Site(part) for part in np.split(X, 3)])
-    >>> sites.shape, sites.sum(TransposedProduct(), np.ones(90)).tolist() == X.sum(axis=0).tolist()
-    ((90, 4), True)
+    ReadError
+        If the bytes are damaged, or no question.
     """
-
-    gives_rows = False
-
-    def __init__(self, sites: Sequence[Transport]) -> None:
-        if not sites:
-            raise InvalidDataError("no_sites")
-        for i, site in enumerate(sites):
-            if not callable(site):
-                raise InvalidDataError("not_a_site", site=i + 1, type=type(site).__name__)
-        self._sites = list(sites)
-        self.rounds_ = 0
-        self.bytes_sent_ = [0] * len(self._sites)
-        self.bytes_received_ = [0] * len(self._sites)
-        self.suppressed_ = {"columns": 0, "rows": 0}
-        self._numbers, self._dropped, self._before = 0, list[int](), list[tuple[Any, Any]]()
-        found = self._asked({"do": "describe"}, _is_description)
-        columns, known = found[0]["columns"], list[str]()
-        for i, one in enumerate(found):
-            if one["columns"] != columns:
-                raise InvalidDataError("sites_with_other_columns", first=1, site=i + 1)
-            if one["digest"] in known:
-                first = known.index(one["digest"]) + 1
-                raise InvalidDataError("same_site_twice", first=first, site=i + 1)
-            known.append(one["digest"])
-        self.columns = np.array(columns, dtype=object)
-        self.feature_names = self.columns if all(one["named"] for one in found) else None
-        self.shape = (sum(one["shape"][0] for one in found), len(columns))
-        self._note_suppressed("columns", sum(one["suppressed"] for one in found))
-
-    def sum(self, kernel: Kernel, *arrays: RowArray) -> Floats:
-        """Return the sum of a kernel over the rows of all sites; see :meth:`Rows.sum`."""
-        asked = {"do": "sum", "kernel": kernel, "arrays": [self._named(a) for a in arrays]}
-        before = [question for question, _ in self._before]
-        answers = self._asked({**asked, "before": before}, _is_sum)
-        self._before = []
-        self.rounds_ += 1
-        count_pass(self.shape[0])
-        total: Floats = answers[0]["sum"]
-        for i, answer in enumerate(answers[1:], start=2):
-            if answer["sum"].shape != total.shape:
-                raise InvalidDataError("bad_answer", site=i)
-            total = total + answer["sum"]
-        self._note_suppressed("rows", sum(answer["left_out"] for answer in answers))
-        return np.asarray(total)
-
-    def map(self, kernel: Kernel, *arrays: RowArray) -> SiteArray:
-        """Return the values of a kernel, which stay at the sites; see :meth:`Rows.map`.
-
-        The question goes to the sites with the next sum, as it has no answer.
-        """
-        self._numbers += 1
-        number = self._numbers
-        named = [self._named(a) for a in arrays]
-        question = {"kernel": kernel, "arrays": named, "as": number}
-        encoded(question)  # refuses here what no site would answer
-        # With its arrays, which sites keep until they have answered.
-        self._before.append((question, arrays))
-        count_pass(self.shape[0])
-        found = SiteArray(number, (self.shape[0],))
-        weakref.finalize(found, self._dropped.append, number)
-        return found
-
-    def _named(self, values: RowArray) -> Any:
-        """Return what refers to a row array at the sites: its number, or one entry for all rows."""
-        if isinstance(values, SiteArray):
-            return values.number
-        array = np.asarray(values)
-        if len(array) != self.shape[0] or (len(array) and (array != array[0]).any()):
-            raise InvalidDataError("row_arrays_stay")
-        return {"entry": array[0]}
-
-    def _asked(
-        self, question: dict[str, Any], expected: Callable[[dict[str, Any]], bool]
-    ) -> list[dict[str, Any]]:
-        dropped = list(self._dropped)
-        content = encoded({**question, "drop": dropped})
-        answers = []
-        for i, site in enumerate(self._sites):
-            answer = site(content)
-            try:
-                found = decoded(answer)
-            except (MomentreeError, TypeError) as error:
-                raise InvalidDataError("bad_answer", site=i + 1) from error
-            self.bytes_received_[i] += len(content)
-            self.bytes_sent_[i] += len(answer)
-            if isinstance(found, dict) and isinstance(found.get("refused"), str):
-                raise InvalidDataError("site_refuses", site=i + 1, reason=found["refused"])
-            if not isinstance(found, dict) or not expected(found):
-                raise InvalidDataError("bad_answer", site=i + 1)
-            answers.append(found)
-        del self._dropped[: len(dropped)]
-        return answers
-
-    def _note_suppressed(self, what: str, found: int) -> None:
-        if found and not any(self.suppressed_.values()):
-            warn_caller(MomentreeWarning("sites_suppress"))
-        self.suppressed_[what] += found
+    asked = decoded(question)
+    if not isinstance(asked, dict) or type(asked.get("round")) is not int or "do" not in asked:
+        raise ReadError("not_a_question_of_sites")
+    return asked
 
 
-def _is_description(found: dict[str, Any]) -> bool:
-    shape, columns = found.get("shape"), found.get("columns")
-    return (
-        isinstance(columns, list)
-        and all(isinstance(name, str) for name in columns)
-        and isinstance(shape, list)
-        and len(shape) == 2
-        and _is_number(shape[0])
-        and shape[1] == len(columns)
-        and isinstance(found.get("named"), bool)
-        and isinstance(found.get("digest"), str)
-        and _is_number(found.get("suppressed"))
-    )
+def _union(state: State, other: State) -> list[str] | None:
+    """Return the columns of both states: sorted, if they differ."""
+    mine, others = state.columns, other.columns
+    if mine is None or others is None or mine == others:
+        return others if mine is None else mine
+    if not (state.named and other.named):
+        raise InvalidDataError("n_columns_not_of_state", found=len(others), needed=len(mine))
+    return sorted({*mine, *others})
 
 
-def _is_sum(found: dict[str, Any]) -> bool:
-    total = found.get("sum")
-    if not isinstance(total, np.ndarray) or total.dtype.kind not in "biuf":
+def _is_answer(found: Mapping[str, Any]) -> bool:
+    """Return whether a dictionary has the content of a state."""
+    total, columns, parts = found.get("sum"), found.get("columns"), found.get("parts")
+    counts, about = found.get("suppressed"), found.get("about")
+    kinds: list[tuple[type, Any]] = [
+        (str, [found.get("of"), about]),
+        (int, [found.get("round"), found.get("rows")]),
+        (bool, [found.get("named")]),
+        (str, [] if columns is None else columns),
+        (str, parts),
+        (int, counts),
+    ]
+    if not all(_all(kind, values) for kind, values in kinds) or len(counts or []) != 3:
         return False
-    return not np.isnan(total).any() and _is_number(found.get("left_out"))
+    if columns is None and not (isinstance(total, np.ndarray) and total.dtype.kind in "biuf"):
+        return False
+    if columns is not None and total is not None:
+        return False
+    try:
+        facts = json.loads(str(about))
+    except (ValueError, RecursionError):
+        return False
+    is_number = total is None or not np.isnan(total).any()
+    return is_number and _all(dict, facts) and min(found["rows"], *(counts or [])) >= 0
 
 
-def _is_number(found: Any) -> bool:
-    return type(found) is int and found >= 0
+def _all(kind: type, values: Any) -> bool:
+    return isinstance(values, list) and all(type(value) is kind for value in values)
+
+
+def states_of(answers: Iterable[State | bytes]) -> list[State]:
+    """Return answers as states.
+
+    Parameters
+    ----------
+    answers : iterable of State or bytes
+        States, or their bytes.
+    """
+    return [one if isinstance(one, State) else State.from_bytes(one) for one in answers]

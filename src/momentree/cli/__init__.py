@@ -16,10 +16,7 @@ from momentree.cli.clusters import clusters
 from momentree.cli.demo import EXAMPLES as DEMO_EXAMPLES
 from momentree.cli.demo import demo
 from momentree.cli.guard import INTERRUPTED, USUAL, Command, Commands, prepare_process
-from momentree.cli.merge import EXAMPLES as MERGE_EXAMPLES
-from momentree.cli.merge import merge
-from momentree.cli.moments import EXAMPLES as MOMENTS_EXAMPLES
-from momentree.cli.moments import moments
+from momentree.cli.moments import MERGE_EXAMPLES, MOMENTS_EXAMPLES, merge, moments
 from momentree.cli.screen import one_line
 from momentree.cli.sequences import EXAMPLES as SEQUENCES_EXAMPLES
 from momentree.cli.sequences import sequences

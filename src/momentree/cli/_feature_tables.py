@@ -12,8 +12,7 @@ from rich.text import Text
 from momentree.cli._group_tables import fill_lines
 from momentree.cli._nodes import cut
 from momentree.messages import Message
-from momentree.report.measurements.profile import share_text
-from momentree.report.numbers import NO_VALUE
+from momentree.report.numbers import NO_VALUE, share_text
 
 _NAME, _SHOWN = 40, 6
 

@@ -39,6 +39,7 @@ class Outputs:
         self._targets: dict[str, Path] = {}
         self._shown: dict[str, Path] = {}
         self._streams: set[str] = set()
+        self._written: set[str] = set()
 
     def add(self, option: str, path: Path | None, suffixes: tuple[str, ...]) -> None:
         """Check the file named by an option; None means that the option was not given."""
@@ -67,8 +68,8 @@ class Outputs:
 
     @property
     def paths(self) -> list[Path]:
-        """The targets as the user named them, in the order in which they were added."""
-        return list(self._shown.values())
+        """The targets that were written, as the user named them, in the order of the options."""
+        return [path for option, path in self._shown.items() if option in self._written]
 
     @contextmanager
     def writing(self) -> Iterator[Write]:
@@ -91,6 +92,7 @@ class Outputs:
                     folders[beside] = stack.enter_context(staging(beside))
                 staged[option] = folders[beside] / f"{len(staged)}{target.suffix}"
                 fill(staged[option])
+                self._written.add(option)
                 if not is_stream:
                     _settle(staged[option], target)
 

@@ -17,8 +17,6 @@ LogScaling = Literal["log1p"]
 AutoLogScaling = Literal["auto", "log1p"]
 Refine = Literal["em"]
 Search = Literal["starts", "none"]
-StateModel = Literal["single-topic", "lda", "poisson", "bernoulli", "gaussian"]
-"""Models whose moments add up across files and sites."""
 TopicModel = Literal["single-topic", "lda"]
 Weighting = Literal["length", "uniform", "three_words"]
 

@@ -1,18 +1,23 @@
 """Datasets: file readers, samplers that return their true parameters, and a built-in corpus."""
 
 from momentree.datasets.docstrings import load_docstrings
-from momentree.datasets.gaussians import make_spherical_gaussians
 from momentree.datasets.hidden_markov import HMMSample, make_hmm
-from momentree.datasets.mixtures import make_bernoulli_mixture, make_poisson_mixture
-from momentree.datasets.patients import make_patient_records
-from momentree.datasets.samples import (
+from momentree.datasets.mixtures import (
     GaussianSample,
-    LDASample,
     MixtureSample,
     PatientSample,
-    TopicSample,
+    make_bernoulli_mixture,
+    make_patient_records,
+    make_poisson_mixture,
+    make_spherical_gaussians,
 )
-from momentree.datasets.topics import make_hierarchical_topics, make_lda, make_single_topic
+from momentree.datasets.topics import (
+    LDASample,
+    TopicSample,
+    make_hierarchical_topics,
+    make_lda,
+    make_single_topic,
+)
 from momentree.datasets.visits import VisitSample, make_hospital_visits
 from momentree.readers import (
     LANGUAGES,

@@ -29,9 +29,8 @@ def draw_counts(
     ``topics(start, stop)`` returns the topics of all words of these documents, in order. Time
     O(N log(k d)) for N words.
     """
-    k, d = mu.shape
-    # One sorted array contains the cumulative distributions of all topics, topic i in [i, i + 1].
-    steps = (_cumulative(mu) + np.arange(k)[:, None]).ravel()
+    d = mu.shape[1]
+    steps = steps_of(mu)
     ends = np.cumsum(lengths)
     blocks = []
     start = 0
@@ -39,9 +38,7 @@ def draw_counts(
         done = ends[start - 1] if start else 0
         stop = max(start + 1, int(np.searchsorted(ends, done + WORDS_IN_BLOCK, side="right")))
         topic = topics(start, stop)
-        # Rounding must not move a draw into the next topic.
-        u = np.minimum(topic + rng.random(len(topic)), np.nextafter(topic + 1.0, 0.0))
-        words = (np.searchsorted(steps, u, side="right") - topic * d).astype(np.int32)
+        words = draw_from_rows(steps, topic, d, rng).astype(np.int32)
         indptr = np.concatenate([[0], ends[start:stop] - done]).astype(np.int32)
         block = sp.csr_array(
             (np.ones(len(words), dtype=np.int64), words, indptr), shape=(stop - start, d)
@@ -55,6 +52,18 @@ def draw_counts(
 def draw_labels(w: Floats, n: int, rng: np.random.Generator) -> Int64s:
     """Draw n independent components with probabilities w."""
     return np.searchsorted(_cumulative(w), rng.random(n), side="right").astype(np.int64)
+
+
+def steps_of(P: Floats) -> Floats:
+    """Return the cumulative distributions of rows as one sorted array, row i in [i, i + 1]."""
+    return np.asarray((_cumulative(P) + np.arange(len(P))[:, None]).ravel())
+
+
+def draw_from_rows(steps: Floats, rows: Int64s, d: int, rng: np.random.Generator) -> Int64s:
+    """Draw one of d values from the distribution of each of some rows, given `steps_of` them."""
+    # Rounding must not move a draw into the next row.
+    u = np.minimum(rows + rng.random(len(rows)), np.nextafter(rows + 1.0, 0.0))
+    return np.asarray(np.searchsorted(steps, u, side="right") - rows * d, dtype=np.int64)
 
 
 def random_topics(

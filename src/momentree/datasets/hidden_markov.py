@@ -10,13 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from momentree._types import Floats, Int64s
 from momentree._validation import as_floats, check_distribution, check_number, check_shape
-from momentree.datasets._sampling import (
-    RandomState,
-    check_sizes,
-    check_weights,
-    document_lengths,
-    generator,
-)
+from momentree.datasets import _sampling
+from momentree.datasets._sampling import RandomState, draw_from_rows, steps_of
 from momentree.exceptions import InvalidParameterError
 
 
@@ -127,20 +122,20 @@ def make_hmm(
     >>> sample.X.shape, sample.lengths
     ((8, 1), array([5, 1, 2]))
     """
-    n, k = check_sizes(n_sequences=n_sequences, n_states=n_states)
+    n, k = _sampling.check_sizes(n_sequences=n_sequences, n_states=n_states)
     if (n_symbols is None) == (n_features is None):
         raise InvalidParameterError("symbols_or_features")
-    d = check_sizes(
+    d = _sampling.check_sizes(
         **({"n_features": n_features} if n_symbols is None else {"n_symbols": n_symbols})
     )[0]
-    lengths = document_lengths(length, n)
+    lengths = _sampling.document_lengths(length, n)
     if not (lengths >= 1).all():
         raise InvalidParameterError("not_lengths", parameter="length", least=1, n_rows=n)
     check_number("concentration", concentration, above=0)
     check_number("stickiness", stickiness, at_least=0, at_most=1)
     check_number("separation", separation, above=0)
-    rng = generator(random_state)
-    pi = rng.dirichlet(np.ones(k)) if startprob is None else check_weights(startprob, k)
+    rng = _sampling.generator(random_state)
+    pi = rng.dirichlet(np.ones(k)) if startprob is None else _sampling.check_weights(startprob, k)
     if transmat is None:
         A = stickiness * np.eye(k) + (1.0 - stickiness) * rng.dirichlet(np.ones(k), size=k)
     else:
@@ -161,7 +156,7 @@ def make_hmm(
         X: NDArray[Any] = mu[states] + rng.standard_normal((len(states), d))
     else:
         assert O is not None  # noqa: S101 - either means or probabilities
-        X = _drawn(O, states, rng)[:, None]
+        X = draw_from_rows(steps_of(O), states, d, rng)[:, None]
     return HMMSample(X, lengths, states, pi, A, O, mu)
 
 
@@ -171,20 +166,12 @@ def _walk(pi: Floats, A: Floats, lengths: Int64s, rng: np.random.Generator) -> I
     states = np.empty(int(lengths.sum()), dtype=np.int64)
     now = rng.choice(len(pi), size=len(lengths), p=pi)
     states[starts] = now
-    going = np.flatnonzero(lengths > 1)
+    going, steps = np.flatnonzero(lengths > 1), steps_of(A)
     for t in range(1, int(lengths.max())):
-        states[starts[going] + t] = _drawn(A, states[starts[going] + t - 1], rng)
+        before = states[starts[going] + t - 1]
+        states[starts[going] + t] = draw_from_rows(steps, before, len(A), rng)
         going = going[lengths[going] > t + 1]
     return states
-
-
-def _drawn(P: Floats, rows: Int64s, rng: np.random.Generator) -> Int64s:
-    """Draw from the distributions in the given rows of P."""
-    k, d = P.shape
-    steps = np.cumsum(P, axis=1)
-    steps = (steps / steps[:, -1:] + np.arange(k)[:, None]).ravel()
-    u = np.minimum(rows + rng.random(len(rows)), np.nextafter(rows + 1.0, 0.0))
-    return np.asarray(np.searchsorted(steps, u, side="right") - rows * d, dtype=np.int64)
 
 
 def _rows(parameter: str, values: ArrayLike, shape: tuple[int, int]) -> Floats:

@@ -1,27 +1,91 @@
-"""Samplers of mixtures of independent variables: Poisson and Bernoulli."""
+"""Samplers of mixtures of independent variables: Poisson, Bernoulli, patient records, Gaussians."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from momentree._types import Floats, Int64s
-from momentree._validation import as_floats, check_choice, check_shape
-from momentree.datasets._sampling import (
-    RandomState,
-    check_nonnegative_rows,
-    check_one_or_each,
-    check_sizes,
-    check_weights,
-    draw_counts,
-    draw_labels,
-    generator,
-)
-from momentree.datasets.samples import MixtureSample
-from momentree.exceptions import InvalidDataError
+from momentree._validation import as_floats, check_choice, check_number, check_shape
+from momentree.datasets import _sampling
+from momentree.datasets._sampling import RandomState, check_sizes, generator
+from momentree.exceptions import InvalidDataError, InvalidParameterError
+
+
+@dataclass(frozen=True)
+class MixtureSample:
+    """Rows drawn from a mixture of independent variables.
+
+    Attributes
+    ----------
+    X : csr_array of int64, shape (n_samples, n_features)
+        The rows; indices sorted, no stored zeros.
+    labels : ndarray of int64, shape (n_samples,)
+        Component of each row.
+    weights : ndarray of shape (n_components,)
+        Probability of each component; sum 1.
+    means : ndarray of shape (n_components, n_features)
+        Mean of each variable in each component; for binary variables, the probability of 1.
+    """
+
+    X: sp.csr_array[Any]
+    labels: Int64s
+    weights: Floats
+    means: Floats
+
+
+@dataclass(frozen=True)
+class GaussianSample:
+    """Rows drawn from a mixture of spherical Gaussians.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        The rows.
+    labels : ndarray of int64, shape (n_samples,)
+        Component of each row.
+    weights : ndarray of shape (n_components,)
+        Probability of each component; sum 1.
+    means : ndarray of shape (n_components, n_features)
+        Mean of each component.
+    variances : ndarray of shape (n_components,)
+        Variance of each feature in each component.
+    """
+
+    X: Floats
+    labels: Int64s
+    weights: Floats
+    means: Floats
+    variances: Floats
+
+
+@dataclass(frozen=True)
+class PatientSample(MixtureSample):
+    """Artificial patient records, drawn from groups nested in families.
+
+    Attributes
+    ----------
+    X : csr_array of int64, shape (n_samples, n_codes)
+        1 if a record has a code; indices sorted, no stored zeros.
+    labels : ndarray of int64, shape (n_samples,)
+        Group of each record.
+    weights : ndarray of shape (n_groups,)
+        Probability of each group; sum 1.
+    means : ndarray of shape (n_groups, n_codes)
+        Frequency of each code in each group, at most 0.9.
+    families : ndarray of int64, shape (n_groups,)
+        Family of each group; groups in a family share codes.
+    codes : ndarray of str, shape (n_codes,)
+        Names of the columns, such as "C001", by descending typical frequency.
+    """
+
+    families: Int64s
+    codes: NDArray[Any]
+
 
 ScaledBy = Literal["feature", "component", "all"]
 
@@ -88,18 +152,18 @@ def make_poisson_mixture(
     array([4.9, 0. , 0. , 0. ])
     """
     n, d, k = check_sizes(n_samples=n_samples, n_features=n_features, n_components=n_components)
-    totals = np.full(k, check_one_or_each("total", total, k))
-    w = check_weights(weights, k)
+    totals = np.full(k, _sampling.check_one_or_each("total", total, k))
+    w = _sampling.check_weights(weights, k)
     rng = generator(random_state)
     if components is None:
         mu = rng.random((k, d))
     else:
-        mu = check_nonnegative_rows("components", components, (k, d))
+        mu = _sampling.check_nonnegative_rows("components", components, (k, d))
     mu = mu / mu.sum(axis=1, keepdims=True)
-    labels = draw_labels(w, n, rng)
+    labels = _sampling.draw_labels(w, n, rng)
     # A Poisson number of words from the component scaled to sum 1 has the same distribution.
     lengths = rng.poisson(totals[labels])
-    X = draw_counts(mu, lengths, lambda a, b: np.repeat(labels[a:b], lengths[a:b]), rng)
+    X = _sampling.draw_counts(mu, lengths, lambda a, b: np.repeat(labels[a:b], lengths[a:b]), rng)
     return MixtureSample(X, labels, w, totals[:, None] * mu)
 
 
@@ -179,14 +243,14 @@ def make_bernoulli_mixture(
         drawn = rng.standard_exponential(k)
         w = drawn / drawn.sum()
     else:
-        w = check_weights(weights, k)
+        w = _sampling.check_weights(weights, k)
     if means is None:
         mu = rng.standard_exponential((k, d))
         axis = {"feature": 0, "component": 1, "all": None}[scaled_by]
         mu /= mu.max(axis=axis, keepdims=True)
     else:
         mu = _check_probabilities(means, (k, d))
-    labels = draw_labels(w, n, rng)
+    labels = _sampling.draw_labels(w, n, rng)
     return MixtureSample(draw_ones(mu, labels, rng), labels, w, mu)
 
 
@@ -218,3 +282,189 @@ def _check_probabilities(means: ArrayLike, shape: tuple[int, int]) -> Floats:
         low, high = float(mu.min()), float(mu.max())
         raise InvalidDataError("not_probabilities", parameter="means", low=low, high=high)
     return mu
+
+
+HIGHEST = 0.9
+"""Maximum frequency of a code in a group, so that no code is in every record."""
+
+
+def make_patient_records(
+    n_samples: int = 10_000,
+    n_codes: int = 700,
+    n_groups: int = 16,
+    codes_per_record: float = 10.0,
+    *,
+    random_state: RandomState = None,
+) -> PatientSample:
+    """Draw artificial patient records from groups nested in families.
+
+        means[i, j] = min(c s_i f_j u_{family(i), j} v_ij, 0.9),   f_j = 1 / (j + 10)
+
+    with gamma variables s, u and v of shapes 10, 1/2 and 1, all with mean 1, and c such that a
+    record has `codes_per_record` codes on average.
+
+    Parameters
+    ----------
+    n_samples : int, >= 1, default=10_000
+        Number of records.
+    n_codes : int, >= 1, default=700
+        Number of different codes.
+    n_groups : int, >= 1, default=16
+        Number of groups of patients, divided evenly into about sqrt(n_groups) families whose groups
+        share codes: a tree of two levels.
+    codes_per_record : float, > 0, at most a quarter of n_codes, default=10.0
+        Expected number of codes per record.
+    random_state : int, Generator or None, default=None
+        Seed; None draws a different sample on each call.
+
+    Returns
+    -------
+    PatientSample
+        Records, their groups, frequencies of the codes in each group, families and names.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter is out of range.
+
+    Notes
+    -----
+    A mixture of independent Bernoulli variables with these means, as in section 4.6.2 of [1].
+    Frequencies of codes have a long tail; groups differ in size (the smallest has about a fifth of
+    the mean size) and in the number of codes. Time O(nnz log nnz + n + k d), memory
+    O(nnz + n + k d); never dense.
+
+    References
+    ----------
+    .. [1] M. Ruffini. Learning latent variable models: efficient algorithms and applications.
+       PhD thesis, Universitat Politècnica de Catalunya, 2019.
+
+    Examples
+    --------
+    >>> from momentree.datasets import make_patient_records
+    >>> sample = make_patient_records(2000, random_state=0)
+    >>> sample.X.shape, sample.codes[:2].tolist(), len(set(sample.families))
+    ((2000, 700), ['C001', 'C002'], 4)
+    >>> bool(abs(sample.X.sum() / 2000 - 10) < 0.5)
+    True
+    """
+    n, d, k = check_sizes(n_samples=n_samples, n_codes=n_codes, n_groups=n_groups)
+    check_number("codes_per_record", codes_per_record, above=0)
+    size = float(codes_per_record)
+    if size > d / 4:
+        raise InvalidParameterError("too_many_codes_per_record", value=size, d=d)
+    rng = generator(random_state)
+    w = 0.25 + rng.standard_exponential(k)
+    w /= w.sum()
+    families = np.arange(k) * max(round(k**0.5), 1) // k
+    of_family = rng.gamma(0.5, 2.0, (families[-1] + 1, d))
+    # With a minimum frequency, scaling can reach any number of codes up to the limit.
+    spread = np.maximum(of_family[families] * rng.standard_exponential((k, d)), 1e-3)
+    mu = rng.gamma(10, 0.1, (k, 1)) * spread / (np.arange(d) + 10.0)
+    mu = _scaled(mu, w, size)
+    labels = _sampling.draw_labels(w, n, rng)
+    width = max(len(str(d)), 3)
+    codes = np.array([f"C{j:0{width}d}" for j in range(1, d + 1)])
+    return PatientSample(draw_ones(mu, labels, rng), labels, w, mu, families, codes)
+
+
+def _scaled(mu: Floats, w: Floats, size: float) -> Floats:
+    """Return min(c mu, HIGHEST) with c such that the expected sum of a row is `size`."""
+    low, high = 0.0, 1.0
+    while w @ np.minimum(high * mu, HIGHEST).sum(axis=1) < size:
+        low, high = high, 2 * high
+    for _ in range(60):  # bisection to the last bit
+        middle = (low + high) / 2
+        if w @ np.minimum(middle * mu, HIGHEST).sum(axis=1) < size:
+            low = middle
+        else:
+            high = middle
+    return np.minimum(high * mu, HIGHEST)
+
+
+FARTHEST = 1e15
+"""Largest separation; the components' own spread would be lost to rounding."""
+
+
+def make_spherical_gaussians(
+    n_samples: int,
+    n_features: int,
+    n_components: int,
+    *,
+    separation: float = 4.0,
+    weights: ArrayLike | None = None,
+    means: ArrayLike | None = None,
+    variances: float | ArrayLike = 1.0,
+    random_state: RandomState = None,
+) -> GaussianSample:
+    """Draw rows from a mixture of spherical Gaussians.
+
+        Y ~ Discrete(weights), x | Y = i ~ Normal(means[i], variances[i] I)
+
+    Parameters
+    ----------
+    n_samples, n_features, n_components : int, >= 1
+        Number of rows, columns and components.
+    separation : float >= 0, default=4.0
+        Distance of the two closest means, in standard deviations of the wider of the two. Ignored
+        if `means` are given.
+    weights : array-like of shape (n_components,) or None, default=None
+        Probabilities of the components, with sum 1; None for equal probabilities.
+    means : array-like of shape (n_components, n_features) or None, default=None
+        Means; None draws them from a standard normal distribution, and scales them to match
+        `separation`.
+    variances : float or array-like of shape (n_components,), > 0, default=1.0
+        Variance of each feature, in all components or in each.
+    random_state : int, Generator or None, default=None
+        Seed; None draws a different sample on each call.
+
+    Returns
+    -------
+    GaussianSample
+        Rows, labels, weights, means and variances.
+
+    Raises
+    ------
+    InvalidDataError
+        If `weights` are not probabilities, or `means` not finite numbers, of these shapes.
+    InvalidParameterError
+        If another parameter is invalid.
+
+    Notes
+    -----
+    Time and memory O(n d + k^2 d).
+
+    Examples
+    --------
+    >>> from momentree.datasets import make_spherical_gaussians
+    >>> sample = make_spherical_gaussians(1000, 2, 2, means=[[0, 0], [5, 5]], random_state=0)
+    >>> sample.X[sample.labels == 1].mean(axis=0).round()
+    array([5., 5.])
+    """
+    n, d, k = check_sizes(n_samples=n_samples, n_features=n_features, n_components=n_components)
+    check_number("separation", separation, at_least=0, at_most=FARTHEST)
+    w = _sampling.check_weights(weights, k)
+    s = np.full(k, _sampling.check_one_or_each("variances", variances, k))
+    rng = generator(random_state)
+    if means is None:
+        mu = _separated(rng.standard_normal((k, d)), np.sqrt(s), separation)
+    else:
+        mu = as_floats("means", means)
+        check_shape("means", mu, (k, d))
+        if not np.isfinite(mu).all():
+            raise InvalidDataError("not_finite", parameter="means")
+    labels = _sampling.draw_labels(w, n, rng)
+    X = rng.standard_normal((n, d))
+    X *= np.sqrt(s)[labels, None]
+    X += mu[labels]
+    return GaussianSample(X, labels, w, mu, s)
+
+
+def _separated(mu: Floats, deviations: Floats, separation: float) -> Floats:
+    """Scale means so that the closest two are `separation` standard deviations apart."""
+    if len(mu) == 1:
+        return mu
+    first, second = np.triu_indices(len(mu), 1)
+    distances = np.linalg.norm(mu[first] - mu[second], axis=1)
+    closest = (distances / np.maximum(deviations[first], deviations[second])).min()
+    return np.asarray(mu * (separation / closest))

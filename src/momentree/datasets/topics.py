@@ -2,24 +2,61 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from momentree._types import Floats, Int64s
 from momentree._validation import check_number
-from momentree.datasets._sampling import (
-    RandomState,
-    check_nonnegative_rows,
-    check_one_or_each,
-    check_sizes,
-    check_weights,
-    document_lengths,
-    draw_counts,
-    draw_labels,
-    generator,
-    random_topics,
-)
-from momentree.datasets.samples import LDASample, TopicSample
+from momentree.datasets import _sampling
+from momentree.datasets._sampling import RandomState, check_sizes, generator
+
+
+@dataclass(frozen=True)
+class TopicSample:
+    """Documents drawn from a single-topic model.
+
+    Attributes
+    ----------
+    X : csr_array of int64, shape (n_samples, n_features)
+        Word counts; indices sorted, no stored zeros.
+    labels : ndarray of int64, shape (n_samples,)
+        Topic of each document.
+    weights : ndarray of shape (n_components,)
+        Probability of each topic; sum 1.
+    components : ndarray of shape (n_components, n_features)
+        Probability of each word in each topic; rows sum to 1.
+    """
+
+    X: sp.csr_array[Any]
+    labels: Int64s
+    weights: Floats
+    components: Floats
+
+
+@dataclass(frozen=True)
+class LDASample:
+    """Documents drawn from latent Dirichlet allocation.
+
+    Attributes
+    ----------
+    X : csr_array of int64, shape (n_samples, n_features)
+        Word counts; indices sorted, no stored zeros.
+    proportions : ndarray of shape (n_samples, n_components)
+        Topic proportions of each document; rows sum to 1.
+    alpha : ndarray of shape (n_components,)
+        Parameter of the Dirichlet distribution of the topic proportions.
+    components : ndarray of shape (n_components, n_features)
+        Probability of each word in each topic; rows sum to 1.
+    """
+
+    X: sp.csr_array[Any]
+    proportions: Floats
+    alpha: Floats
+    components: Floats
 
 
 def make_single_topic(
@@ -86,10 +123,10 @@ def make_single_topic(
     n, d, k = check_sizes(n_samples=n_samples, n_features=n_features, n_components=n_components)
     check_number("concentration", concentration, above=0)
     check_number("exponent", exponent, at_least=0)
-    lengths = document_lengths(length, n)
-    w = check_weights(weights, k)
+    lengths = _sampling.document_lengths(length, n)
+    w = _sampling.check_weights(weights, k)
     rng = generator(random_state)
-    return _sample(random_topics(k, d, concentration, exponent, rng), w, lengths, rng)
+    return _sample(_sampling.random_topics(k, d, concentration, exponent, rng), w, lengths, rng)
 
 
 def make_hierarchical_topics(
@@ -153,11 +190,13 @@ def make_hierarchical_topics(
     ((400, 100), (8, 100))
     """
     (n,) = check_sizes(n_samples=n_samples)
-    lengths = document_lengths(length, n)
+    lengths = _sampling.document_lengths(length, n)
     check_number("noise", noise, at_least=0)
     shape = ("n_components", "n_features")
-    mu = hierarchy() if topics is None else check_nonnegative_rows("topics", topics, shape)
-    w = check_weights(weights, len(mu))
+    mu = (
+        hierarchy() if topics is None else _sampling.check_nonnegative_rows("topics", topics, shape)
+    )
+    w = _sampling.check_weights(weights, len(mu))
     rng = generator(random_state)
     mu = mu + noise * rng.random(mu.shape)
     mu /= mu.sum(axis=1, keepdims=True)
@@ -173,8 +212,8 @@ def hierarchy() -> Floats:
 
 
 def _sample(mu: Floats, w: Floats, lengths: Int64s, rng: np.random.Generator) -> TopicSample:
-    labels = draw_labels(w, len(lengths), rng)
-    X = draw_counts(mu, lengths, lambda a, b: np.repeat(labels[a:b], lengths[a:b]), rng)
+    labels = _sampling.draw_labels(w, len(lengths), rng)
+    X = _sampling.draw_counts(mu, lengths, lambda a, b: np.repeat(labels[a:b], lengths[a:b]), rng)
     return TopicSample(X, labels, w, mu)
 
 
@@ -244,13 +283,13 @@ def make_lda(
     array([0.5, 0.5, 0.5, 0.5])
     """
     n, d, k = check_sizes(n_samples=n_samples, n_features=n_features, n_components=n_components)
-    a = check_one_or_each("alpha", 1.0 if alpha is None else alpha, k)
+    a = _sampling.check_one_or_each("alpha", 1.0 if alpha is None else alpha, k)
     a = np.full(k, a / k) if a.ndim == 0 else a
     check_number("concentration", concentration, above=0)
     check_number("exponent", exponent, at_least=0)
-    lengths = document_lengths(length, n)
+    lengths = _sampling.document_lengths(length, n)
     rng = generator(random_state)
-    mu = random_topics(k, d, concentration, exponent, rng)
+    mu = _sampling.random_topics(k, d, concentration, exponent, rng)
     h = rng.dirichlet(a, n)
 
     def topics(start: int, stop: int) -> Int64s:
@@ -258,4 +297,4 @@ def make_lda(
         counts = rng.multinomial(lengths[start:stop], h[start:stop])
         return np.repeat(np.tile(np.arange(k), stop - start), counts.ravel())
 
-    return LDASample(draw_counts(mu, lengths, topics, rng), h, a, mu)
+    return LDASample(_sampling.draw_counts(mu, lengths, topics, rng), h, a, mu)

@@ -1,22 +1,23 @@
 """Metrics: coherence, recovery, stability, trees, profiles of groups, outcomes, covariates."""
 
-from momentree.metrics.bootstrap import GroupStability, bootstrap_groups
-from momentree.metrics.classification import Classification, classification_table
 from momentree.metrics.covariates import CorrectedCovariates, corrected_covariates
-from momentree.metrics.distal import CorrectedOutcome, corrected_outcome
-from momentree.metrics.groups import GroupProfiles, group_profiles
+from momentree.metrics.groups import GroupMeans, GroupProfiles, group_means, group_profiles
 from momentree.metrics.hierarchies import dendrogram_purity
-from momentree.metrics.means import GroupMeans, group_means
-from momentree.metrics.prediction import (
+from momentree.metrics.outcomes import (
     OutcomeRates,
     PredictivePower,
     outcome_rates,
     predictive_accuracy,
 )
-from momentree.metrics.recovery import match_components, recovery_error
+from momentree.metrics.recovery import amari_distance, match_components, recovery_error
 from momentree.metrics.residuals import bivariate_residuals
-from momentree.metrics.separation import amari_distance
-from momentree.metrics.stability import stability_score
+from momentree.metrics.stability import GroupStability, bootstrap_groups, stability_score
+from momentree.metrics.three_step import (
+    Classification,
+    CorrectedOutcome,
+    classification_table,
+    corrected_outcome,
+)
 from momentree.metrics.words import npmi_coherence, relevance, umass_coherence
 
 __all__ = [

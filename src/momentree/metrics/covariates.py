@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp, ndtri, softmax
 
@@ -15,9 +16,9 @@ from momentree._validation import check_integer, check_number, check_shape
 from momentree.backends import single_threaded_blas
 from momentree.exceptions import InvalidDataError
 from momentree.metrics._checks import check_labels
-from momentree.metrics._wald import wald_p_value
-from momentree.metrics.classification import classification_table
+from momentree.metrics.intervals import wald_p_value
 from momentree.metrics.outcomes import outcome_classes
+from momentree.metrics.three_step import classification_table
 
 _TOL = 1e-10
 _MAX_ITER = 200
@@ -159,13 +160,7 @@ def corrected_covariates(
     counts = np.bincount(here, minlength=k)
     for group in np.flatnonzero(counts == 0):
         raise InvalidDataError("group_never_assigned", group=int(group))
-    center, scale = Z.mean(axis=0), Z.std(axis=0)
-    for name, spread in zip(terms, scale, strict=True):
-        if not spread > 0:
-            raise InvalidDataError("constant_covariate", name=name)
-    design = np.column_stack([np.ones(len(Z)), (Z - center) / scale])
-    if np.linalg.matrix_rank(design) < design.shape[1]:
-        raise InvalidDataError("dependent_covariates")
+    design, scale = _standardized(Z, terms)
     log_d = np.log(np.clip(table.probabilities, _LEAST, None)).T[here]  # (n, k)
     with single_threaded_blas():  # threads wait for each other on these small products
         B, covariance, converged = _maximized(design, log_d, base)
@@ -175,6 +170,11 @@ def corrected_covariates(
     log_odds[others] = B[others, 1:] / scale
     spread = np.sqrt(np.clip(np.diag(covariance), 0.0, None)).reshape(k - 1, p + 1)
     errors[others] = spread[:, 1:] / scale
+    places = np.arange(k - 1) * (p + 1)  # of the coefficients of a term in the covariance
+    p_values = [
+        wald_p_value(B[others, j], covariance[np.ix_(places + j, places + j)])
+        for j in range(1, p + 1)
+    ]
     half = float(ndtri(0.5 + confidence / 2.0)) * errors
     with np.errstate(over="ignore"):
         ratios = np.exp(log_odds)
@@ -187,7 +187,7 @@ def corrected_covariates(
         errors=errors,
         odds_ratios=ratios,
         intervals=intervals,
-        p_values=np.array([_wald(B[others], covariance, j + 1) for j in range(p)]),
+        p_values=np.array(p_values),
         n=len(Z),
         converged=converged,
         confidence=float(confidence),
@@ -196,8 +196,6 @@ def corrected_covariates(
 
 def _design(covariates: Mapping[str, Any], n: int) -> tuple[list[str], dict[str, str], Floats]:
     """Return the names of terms, the reference class of each covariate, and the terms (n, p)."""
-    import pandas as pd
-
     terms: list[str] = []
     references: dict[str, str] = {}
     columns: list[Floats] = []
@@ -225,6 +223,18 @@ def _design(covariates: Mapping[str, Any], n: int) -> tuple[list[str], dict[str,
     if not terms:
         raise InvalidDataError("no_covariates")
     return terms, references, np.column_stack(columns)
+
+
+def _standardized(Z: Floats, names: Sequence[str]) -> tuple[Floats, Floats]:
+    """Return an intercept with the terms in standard units, and these units."""
+    center, scale = Z.mean(axis=0), Z.std(axis=0)
+    for name, spread in zip(names, scale, strict=True):
+        if not spread > 0:
+            raise InvalidDataError("constant_covariate", name=name)
+    design = np.column_stack([np.ones(len(Z)), (Z - center) / scale])
+    if np.linalg.matrix_rank(design) < design.shape[1]:
+        raise InvalidDataError("dependent_covariates")
+    return design, scale
 
 
 def _maximized(design: Floats, log_d: Floats, base: int) -> tuple[Floats, Floats, bool]:
@@ -279,10 +289,3 @@ def _derivatives(B: Floats, design: Floats, log_d: Floats, others: Ints) -> tupl
             information[a, :, b, :] = block
             information[b, :, a, :] = block.T
     return gradient, information.reshape(m * q, m * q)
-
-
-def _wald(B: Floats, covariance: Floats, term: int) -> float:
-    """Return the p-value of Wald's test that the coefficients of a term are all zero."""
-    m, q = B.shape
-    at = np.arange(m) * q + term
-    return wald_p_value(B[:, term], covariance[np.ix_(at, at)])

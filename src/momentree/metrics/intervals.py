@@ -1,4 +1,4 @@
-"""Confidence intervals of proportions and of their ratios, for many cells at once."""
+"""Confidence intervals of proportions and of their ratios, for many cells at once; and a test."""
 
 from __future__ import annotations
 
@@ -88,3 +88,18 @@ def risk_ratio(
         low = np.minimum(np.exp(middle - z * error), ratio)
         high = np.maximum(np.exp(middle + z * error), ratio)
     return ratio, np.stack([low, high], axis=-1)
+
+
+def wald_p_value(estimates: Floats, covariance: Floats) -> float:
+    """Return the p-value of Wald's test that all numbers are zero.
+
+    NaN if there are none, one is not finite, or the covariance (m, m) is singular.
+    """
+    from scipy.stats import chi2
+
+    m = len(estimates)
+    if not m or not np.isfinite(estimates).all():
+        return float("nan")
+    if np.linalg.matrix_rank(covariance, hermitian=True) < m:
+        return float("nan")
+    return float(chi2.sf(estimates @ np.linalg.solve(covariance, estimates), m))

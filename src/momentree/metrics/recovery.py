@@ -1,4 +1,4 @@
-"""Recovery of true components, after optimal matching."""
+"""Recovery of true components after optimal matching, and accuracy of separated sources."""
 
 from __future__ import annotations
 
@@ -100,8 +100,8 @@ def recovery_error(found: ArrayLike, truth: ArrayLike, metric: Metric = "l1") ->
 def _match(found: ArrayLike, truth: ArrayLike, metric: Metric) -> tuple[Ints, Floats]:
     """Return the row of `found` for each row of `truth`, or -1, and their distances."""
     check_choice("metric", metric, get_args(Metric))
-    A, B = _table("found", found), _table("truth", truth)
-    check_shape("truth", B, ("n_components", A.shape[1]))
+    A = _finite_matrix("found", found, ("n_components", "n_features"))
+    B = _finite_matrix("truth", truth, ("n_components", A.shape[1]))
     if not len(B):
         raise InvalidDataError("no_true_components")
     # The distance between a true component and a row of zeros is its norm.
@@ -113,9 +113,62 @@ def _match(found: ArrayLike, truth: ArrayLike, metric: Metric) -> tuple[Ints, Fl
     return np.where(order < len(A), order, -1), distances[order, np.arange(len(B))]
 
 
-def _table(parameter: str, values: ArrayLike) -> Floats:
-    table = as_floats(parameter, values)
-    check_shape(parameter, table, ("n_components", "n_features"))
-    if not np.isfinite(table).all():
+def _finite_matrix(parameter: str, values: ArrayLike, shape: tuple[int | str, ...]) -> Floats:
+    matrix = as_floats(parameter, values)
+    check_shape(parameter, matrix, shape)
+    if not np.isfinite(matrix).all():
         raise InvalidDataError("not_finite", parameter=parameter)
-    return table
+    return matrix
+
+
+def amari_distance(components: ArrayLike, mixing: ArrayLike) -> float:
+    r"""Return the Amari distance of an unmixing matrix from the inverse of a mixing matrix.
+
+    With :math:`P = |B A|`, a permuted diagonal matrix if the sources are separated, it is
+
+    .. math:: \frac{1}{2 k (k - 1)} \left[ \sum_i \left( \frac{\sum_j P_{ij}}{\max_j P_{ij}} - 1
+              \right) + \sum_j \left( \frac{\sum_i P_{ij}}{\max_i P_{ij}} - 1 \right) \right].
+
+    Parameters
+    ----------
+    components : array-like of shape (k, d)
+        Unmixing matrix B, such as ``components_`` of :class:`momentree.IndependentComponents` or of
+        scikit-learn's FastICA.
+    mixing : array-like of shape (d, k)
+        True mixing matrix A.
+
+    Returns
+    -------
+    float
+        From 0 (perfect) to 1; the order, signs and scales of sources do not matter. 0 for one
+        source.
+
+    Raises
+    ------
+    InvalidDataError
+        If shapes do not match, values are not finite, or B A has a row or column of zeros.
+
+    References
+    ----------
+    .. [1] S. Amari, A. Cichocki, H. H. Yang. A new learning algorithm for blind signal separation.
+       Advances in Neural Information Processing Systems 8, 1996.
+
+    Examples
+    --------
+    >>> from momentree.metrics import amari_distance
+    >>> amari_distance([[0, 2], [-1, 0]], [[1, 0], [0, 1]])
+    0.0
+    >>> amari_distance([[1, 1], [1, -1]], [[1, 0], [0, 1]])
+    1.0
+    """
+    B = _finite_matrix("components", components, ("k", "d"))
+    A = _finite_matrix("mixing", mixing, B.shape[::-1])
+    P = np.abs(B @ A)
+    k = len(P)
+    if not (P.any(axis=0).all() and P.any(axis=1).all()):
+        raise InvalidDataError("sources_not_matched")
+    if k < 2:
+        return 0.0
+    rows = (P / P.max(axis=1, keepdims=True)).sum() - k
+    columns = (P / P.max(axis=0)).sum() - k
+    return float((rows + columns) / (2 * k * (k - 1)))

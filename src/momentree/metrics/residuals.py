@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_sample_weight, check_shape
-from momentree.metrics._checks import as_probabilities
-from momentree.metrics._records import check_records
+from momentree.metrics._checks import as_probabilities, check_records
 
 _ROWS = 1 << 16
 """Rows that are counted at a time."""

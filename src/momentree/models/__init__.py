@@ -2,7 +2,6 @@
 
 from momentree.models._steps import DECOMPOSITIONS
 from momentree.models.bernoulli_mixture import BernoulliMixture
-from momentree.models.from_states import fitted_from, next_round
 from momentree.models.gaussian_mixture import GaussianMixture
 from momentree.models.hidden_markov_models import CategoricalHMM, GaussianHMM
 from momentree.models.independent_components import IndependentComponents
@@ -34,8 +33,6 @@ __all__ = [
     "choose_n_components",
     "compare_fits",
     "compare_states",
-    "fitted_from",
     "load",
     "lowest_bic",
-    "next_round",
 ]

@@ -9,31 +9,15 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
+import momentree.models._groupings as grouping
+import momentree.objects as objects
 from momentree._types import Floats, Ints
 from momentree.backends import LiftedRows, RowBlocks
 from momentree.core.choices import CovarianceType
 from momentree.messages import Message
 from momentree.models._gaussian_data import GaussianData
-from momentree.models._groupings import (
-    column_groups,
-    farthest_first,
-    group_means,
-    k_means,
-    linked_groups,
-    n_distinct,
-    nearest,
-    sphered,
-)
 from momentree.models._lifted_groups import groups_by_products, groups_by_squares
 from momentree.moments import ProductMoments, SphericalGaussianMoments
-from momentree.objects import (
-    Decomposition,
-    DiagonalGaussianParameters,
-    GaussianParameters,
-    MixtureParameters,
-    Moments,
-    SharedGaussianParameters,
-)
 from momentree.parameters import spherical_gaussian_parameters
 from momentree.preprocessing import FeatureMap
 from momentree.refinement import MixtureSearch
@@ -52,17 +36,17 @@ longer than ten random starts of EM."""
 SEARCH_SMOOTHING = 1.0
 """Average samples added to each component in the search, against components of equal samples."""
 
-Starts = dict[str, MixtureParameters]
+Starts = dict[str, objects.MixtureParameters]
 
 
 def starts_of(
     data: GaussianData,
     rows: RowBlocks,
-    family: MixtureParameters,
+    family: objects.MixtureParameters,
     n_components: int,
     start: Start,
     smoothing: float,
-    decompose: Callable[[Moments], Decomposition],
+    decompose: Callable[[objects.Moments], objects.Decomposition],
 ) -> tuple[Starts, Message | None]:
     """Return initial parameters by the name of their start, and why there are fewer components.
 
@@ -158,27 +142,29 @@ def groupings(
     """
 
     def linked(samples: Any, method: Literal["ward", "average"]) -> Ints:
-        return linked_groups(samples, weight, n_groups, method)
+        return grouping.linked_groups(samples, weight, n_groups, method)
 
-    far = farthest_first(Z, weight, n_groups)
-    found = {"Ward": linked(Z, "ward"), "k-means": k_means(Z, weight, far)}
+    far = grouping.farthest_first(Z, weight, n_groups)
+    found = {"Ward": linked(Z, "ward"), "k-means": grouping.k_means(Z, weight, far)}
     if covariance_type != "tied":
-        found["farthest first"] = nearest(Z, far)
+        found["farthest first"] = grouping.nearest(Z, far)
     if covariance_type == "spherical":
-        centers = group_means(Z, weight, found["Ward"])
-        found["Ward, then k-means"] = k_means(Z, weight, centers)
+        centers = grouping.group_means(Z, weight, found["Ward"])
+        found["Ward, then k-means"] = grouping.k_means(Z, weight, centers)
     if sp.issparse(Z):
         return found
     if covariance_type in ("spherical", "tied"):
-        found["columns"] = column_groups(Z, weight, n_groups)
+        found["columns"] = grouping.column_groups(Z, weight, n_groups)
     if covariance_type == "spherical":
         return found
     if covariance_type != "tied":
         found["tree"] = tree_groups(Z, weight, n_groups)
     if covariance_type == "diag":  # sphering turns the features
         return found
-    S = sphered(Z, weight)
-    if not S.shape[1] or 2 * S.shape[1] > n_distinct(Z, weight):  # equal distances everywhere
+    S = grouping.sphered(Z, weight)
+    if not S.shape[1] or 2 * S.shape[1] > grouping.n_distinct(
+        Z, weight
+    ):  # equal distances everywhere
         return found
     found["sphered, Ward"] = linked(S, "ward")
     if covariance_type == "tied":
@@ -220,28 +206,28 @@ def _samples(data: GaussianData) -> Any:
     return data.Z.toarray() if hasattr(data.Z, "toarray") else data.Z
 
 
-def _parameters(start: MomentStart, family: MixtureParameters) -> MixtureParameters:
+def _parameters(start: MomentStart, family: objects.MixtureParameters) -> objects.MixtureParameters:
     """Return the parameters of a start as members of a family."""
     covariances = start.covariances
-    if isinstance(family, GaussianParameters | SharedGaussianParameters):
+    if isinstance(family, objects.GaussianParameters | objects.SharedGaussianParameters):
         return family.member(start.weights, start.means.T, covariances)
-    if isinstance(family, DiagonalGaussianParameters):
+    if isinstance(family, objects.DiagonalGaussianParameters):
         d = start.means.shape[1]
         by_feature = covariances if covariances.ndim == 2 else np.tile(covariances[:, None], d)
         return family.member(start.weights, start.means.T, by_feature.T)
     return family.member(start.weights, start.means.T, covariances)
 
 
-Decompose = Callable[[Moments], Decomposition]
+Decompose = Callable[[objects.Moments], objects.Decomposition]
 
 PRODUCT_FEATURES = range(3, 513)
 """Numbers of features for which moments across features are used: three are needed, and the
 moments of many take long."""
 LEAST = 1e-6
 """Smallest variance of a feature in a component, relative to its variance in all samples."""
-LEAST_SHARE = 0.01
+MIN_SHARE = 0.01
 """The same for a variance that noise may make negative."""
-LEAST_WEIGHT = 0.1
+MIN_WEIGHT = 0.1
 """Smallest weight relative to equal weights, so that EM does not starve a small component."""
 TINY = 1e-300
 
@@ -356,12 +342,12 @@ def _diagonal(Z: Floats, weight: Floats, n_components: int, decompose: Decompose
     C = (found.centers / scale).T
     means = C[:, 1 : d + 1]
     variances = np.sqrt(2.0) * C[:, d + 1 :] + 1.0 - np.square(means)
-    w = np.maximum(found.weights * scale, LEAST_WEIGHT / max(found.n_components, 1))
+    w = np.maximum(found.weights * scale, MIN_WEIGHT / max(found.n_components, 1))
     return MomentStart(
         "product_moments",
         w / w.sum(),
         means,
-        np.maximum(variances, LEAST_SHARE),
+        np.maximum(variances, MIN_SHARE),
         found.diagnostics["reason"],
     )
 

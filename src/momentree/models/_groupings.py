@@ -10,7 +10,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from momentree._types import Floats, Ints
 from momentree.core.ties import fixed_vectors, largest
 
-MOST_LINKED, SAMPLED = 2000, 1000
+MAX_LINKED, SAMPLED = 2000, 1000
 """Time and memory of hierarchical clustering grow with the square of the number of samples: more
 than the first number are represented by the second."""
 SAME = 1e-12
@@ -71,7 +71,7 @@ def representatives(weight: Floats) -> Ints:
     """
     positive = weight[weight > 0]
     total = float(positive.sum() / positive.min())
-    n = max(round(total), 1) if total <= MOST_LINKED else SAMPLED
+    n = max(round(total), 1) if total <= MAX_LINKED else SAMPLED
     ends = np.cumsum(weight) / weight.sum()
     at = np.searchsorted(ends, (np.arange(n) + 0.5) / n)
     return np.minimum(at, len(weight) - 1).astype(np.intp)

@@ -20,7 +20,7 @@ from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
 from momentree.models._density import DensityFit, DensityModel, log
 from momentree.models._product_starts import (
-    MOST_FEATURES,
+    MAX_FEATURES,
     ProductData,
     from_moments,
     from_splits,
@@ -207,7 +207,7 @@ class ProductMixture(DensityModel):
         if self.refine and self.start in ("auto", "splits"):
             log.info("searching for %d components", k)
             found = [(start, "splits") for start in from_splits(data, k, self.smoothing)]
-        few = data.columns.n_features + data.columns.n_numbers <= MOST_FEATURES
+        few = data.columns.n_features + data.columns.n_numbers <= MAX_FEATURES
         if self.start == "moments" or not self.refine or (self.start == "auto" and few and k > 1):
             start = from_moments(
                 data,

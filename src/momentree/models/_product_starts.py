@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
+import momentree.objects as objects
 from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks, collected, in_canonical_order
 from momentree.core.ties import SAME_OF_EM, largest
@@ -18,15 +19,7 @@ from momentree.messages import Message
 from momentree.models._bernoulli_groups import BinaryData
 from momentree.models._steps import Initialization, from_leaves
 from momentree.moments import CorrectedMoments, MultiviewMoments, ProductMoments, split_views
-from momentree.objects import (
-    BernoulliParameters,
-    Decomposition,
-    Family,
-    MixtureParameters,
-    Moments,
-    ProductColumns,
-    ProductParameters,
-)
+from momentree.objects import Decomposition, ProductParameters
 from momentree.objects.products import POSSIBLE
 from momentree.refinement import MixtureSearch, Refined
 from momentree.refinement.search import MANY
@@ -34,7 +27,7 @@ from momentree.tree.growth import Limits, grow
 from momentree.tree.split import SPLIT_ITER
 from momentree.tree.splitters import DSidiwoSplitter
 
-P = TypeVar("P", bound=MixtureParameters)
+P = TypeVar("P", bound=objects.MixtureParameters)
 
 ProductStart = Literal["auto", "splits", "moments"]
 
@@ -47,7 +40,7 @@ SEARCHED = 1.0
 """Least smoothing in the searches: EM never leaves a probability of almost zero."""
 KEPT = (0.02, 0.1)
 """Fractions of their differences from the average that components keep in further starts."""
-MOST_FEATURES = 2_000
+MAX_FEATURES = 2_000
 """Of more statistics, moments take longer than all searches."""
 
 
@@ -65,13 +58,13 @@ class ProductData:
         Weights of the samples.
     """
 
-    columns: ProductColumns
+    columns: objects.ProductColumns
     rows: RowBlocks
     weight: Floats
 
     @classmethod
     def prepared(
-        cls, columns: ProductColumns, X: Any, missing: Any | None, weight: Floats
+        cls, columns: objects.ProductColumns, X: Any, missing: Any | None, weight: Floats
     ) -> tuple[ProductData, Ints]:
         """Return the data in canonical order, and the position of each of their rows in X."""
         rows, at = in_canonical_order(RowBlocks(columns.statistics(X, missing)), weight)
@@ -113,7 +106,7 @@ class ProductData:
 
 def searched(
     rows: RowBlocks,
-    family: Family[P],
+    family: objects.Family[P],
     weight: Floats,
     scales: Sequence[Floats],
     k: int,
@@ -151,7 +144,7 @@ def from_moments(
     X: Any,
     groups: Ints,
     k: int,
-    decompose: Callable[[Moments], Decomposition],
+    decompose: Callable[[objects.Moments], Decomposition],
 ) -> tuple[ProductParameters, Decomposition] | None:
     """Decompose the moments of X between groups of columns; None if there are fewer than three.
 
@@ -238,7 +231,7 @@ def most_likely(
     return runs[best], at[best]
 
 
-BernoulliStart = Initialization[BernoulliParameters]
+BernoulliStart = Initialization[objects.BernoulliParameters]
 
 ROUNDS = 3
 """Rounds of bias correction; more did not improve the agreement with known mixtures."""
@@ -251,7 +244,7 @@ ROUNDING = 1e-12
 
 
 def starts_from_moments(
-    data: BinaryData, decompose: Callable[[Moments], Decomposition]
+    data: BinaryData, decompose: Callable[[objects.Moments], Decomposition]
 ) -> list[BernoulliStart]:
     """Decompose the raw moments (with SVTD this is ASVTD, T Algorithm 2) and corrected moments.
 
@@ -299,7 +292,7 @@ def starts_from_splits(
     data: BinaryData,
     n_components: int,
     smoothing: float,
-    decompose: Callable[[Moments], Decomposition],
+    decompose: Callable[[objects.Moments], Decomposition],
     *,
     brief: bool,
 ) -> list[BernoulliStart]:

@@ -14,7 +14,6 @@ from momentree.moments.hmm import HMMMoments
 from momentree.moments.ica import ICAMoments
 from momentree.moments.lda import LDAMoments
 from momentree.moments.moment_error_bounds import moment_error_bound, required_samples
-from momentree.moments.moment_state import MomentState
 from momentree.moments.multiview import MultiviewMoments
 from momentree.moments.poisson import PoissonMoments
 from momentree.moments.population import PopulationMoments
@@ -27,9 +26,6 @@ from momentree.moments.spherical_gaussian import (
     SphericalGaussianMoments,
 )
 from momentree.moments.split_views import split_views
-from momentree.moments.state import State
-from momentree.moments.state_moments import SecondMoments, SubspaceMoments
-from momentree.moments.state_union import union
 
 __all__ = [
     "AugmentedRawMoments",
@@ -41,7 +37,6 @@ __all__ = [
     "HMMMoments",
     "ICAMoments",
     "LDAMoments",
-    "MomentState",
     "MultiviewMoments",
     "PoissonMoments",
     "PopulationMoments",
@@ -49,15 +44,11 @@ __all__ = [
     "ProductMoments",
     "RawMoments",
     "RegressionMoments",
-    "SecondMoments",
     "SingleTopicMoments",
     "SphericalGaussianMoments",
-    "State",
-    "SubspaceMoments",
     "bernoulli_bias",
     "bernoulli_bias_bounds",
     "moment_error_bound",
     "required_samples",
     "split_views",
-    "union",
 ]

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowArray, Rows
 from momentree.backends.products import Product
 from momentree.moments._base import BaseMoments, chunks, pairs_of
 from momentree.moments._operators import symmetric
+from momentree.moments.pairs import PAIR_COLUMNS, PairProducts, unpacked
 
 
 @dataclass(frozen=True)
@@ -145,6 +146,8 @@ class FactorialMoments(BaseMoments):
     def m2(self) -> LinearOperator:
         """M2 v = X^T (r2 * (X v)) - s2 * v as an operator of shape (d, d)."""
         s2 = self._column_terms[:, 1]
+        if self._rows.few_rounds and self._d <= PAIR_COLUMNS:
+            return aslinearoperator(self._pairs - np.diag(s2))
 
         def matmat(V: Floats) -> Floats:
             V = np.asarray(V, dtype=np.float64)
@@ -152,6 +155,11 @@ class FactorialMoments(BaseMoments):
             return np.asarray(product - (s2 if V.ndim == 1 else s2[:, None]) * V)
 
         return symmetric(self._d, matmat)
+
+    @cached_property
+    def _pairs(self) -> Floats:
+        """Sum r2 x x^T, shape (d, d), in one pass."""
+        return unpacked(self._rows.sum(PairProducts(), self._r))
 
     @property
     def _d(self) -> int:

@@ -1,7 +1,8 @@
-"""Sums over all pairs of columns, kept as the upper triangle of a matrix."""
+"""M2 in one pass: sums over all pairs of columns, kept as the upper triangle of a matrix."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,30 +12,44 @@ import scipy.sparse as sp
 from momentree._types import Floats
 from momentree.backends import Block
 
+PAIR_COLUMNS = 1024
+"""Up to this d, M2 is d (d + 1) / 2 numbers, 4 MB at most."""
 DENSE = 1 / 12
 """Fraction of nonzero values from which dense products take less time."""
 
 
 @dataclass(frozen=True)
-class WeightedGram:
-    """Kernel X^T diag(r) X, as a dense matrix: O(sum of squared row lengths)."""
-
-    n_columns: int
+class PairProducts:
+    """X^T diag(r2) X, the upper triangle row by row: O(sum of squared row lengths)."""
 
     def __call__(self, B: Block, r: Floats) -> Floats:
-        """Return the products of all pairs of columns of a block."""
-        data, indices, indptr = B.csr
-        X = sp.csr_array((data, indices, indptr), shape=(len(r), self.n_columns))
-        if X.nnz > DENSE * len(r) * self.n_columns:
+        """Return the sums of a block, shape (d (d + 1) / 2,)."""
+        X = sp.csr_array(B.csr, shape=B.shape)
+        weight = r[:, 1]
+        if X.nnz > DENSE * X.shape[0] * X.shape[1]:
             dense = X.toarray()
-            return np.asarray(dense.T @ (dense * r[:, None]))
-        weighted = sp.csr_array((data * np.repeat(r, np.diff(indptr)), indices, indptr), X.shape)
-        return np.asarray((X.T @ weighted).toarray())
+            whole = dense.T @ (dense * weight[:, None])
+        else:
+            whole = (X.T @ (sp.diags_array(weight) @ X)).toarray()
+        return np.asarray(whole[np.triu_indices(len(whole))])
+
+    def suppressed(
+        self, total: Floats, min_count: int, ask: Callable[[Any], Floats]
+    ) -> tuple[Floats, int]:
+        """Treat pairs of columns that few rows share as pairs that none does; count them."""
+        n_rows = ask(PairRows())
+        small = (n_rows > 0) & (n_rows < min_count)
+        return np.where(small, 0.0, total), int(np.count_nonzero(small))
 
 
-def packed(whole: Floats) -> Floats:
-    """Return the upper triangle of a symmetric matrix, row by row, shape (d (d + 1) / 2,)."""
-    return np.asarray(whole[np.triu_indices(len(whole))])
+@dataclass(frozen=True)
+class PairRows:
+    """The number of rows that have both columns of each pair."""
+
+    def __call__(self, B: Block, r: Floats) -> Floats:
+        """Return the numbers of a block."""
+        ones = B.with_data((B.csr[0] != 0).astype(np.float64))
+        return PairProducts()(ones, np.ones((len(r), 2)))
 
 
 def unpacked(triangle: Floats) -> Floats:
@@ -44,8 +59,3 @@ def unpacked(triangle: Floats) -> Floats:
     whole = np.empty((d, d))
     whole[a, b] = whole[b, a] = triangle
     return whole
-
-
-def diagonal_places(d: int) -> Any:
-    """Return the positions of the diagonal in an upper triangle, shape (d,)."""
-    return np.concatenate([[0], np.cumsum(np.arange(d, 1, -1))])

@@ -1,11 +1,17 @@
 """Names of topics and groups: the terms that set a node apart from its parent and siblings."""
 
-from momentree.naming.forms import STEMMERS, join_forms
 from momentree.naming.given import check_names, holds_names, parse_names, read_names
 from momentree.naming.phrases import Phrases, find_phrases
 from momentree.naming.shown import N_SHOWN, choose_shown_words
-from momentree.naming.terms import NAME_TERMS, choose_distinct, common_last, rank_terms
-from momentree.naming.words import choose_words
+from momentree.naming.words import (
+    NAME_TERMS,
+    STEMMERS,
+    choose_distinct,
+    choose_words,
+    common_last,
+    join_forms,
+    rank_terms,
+)
 
 __all__ = [
     "NAME_TERMS",

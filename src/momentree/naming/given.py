@@ -200,7 +200,7 @@ def _open(path: str | PathLike[str]) -> Any | None:
     found = check_exists(path)
     if suffix(found) not in SUFFIXES:
         return None
-    return open_table(found, suffixes=SUFFIXES)
+    return open_table(found, suffixes=SUFFIXES, check_titles=False)
 
 
 def _column(columns: Iterable[str], wanted: str) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from momentree._types import Floats, Ints
-from momentree.objects.gaussian import LEAST_VARIANCE, ROUNDING, FlooredGaussians
+from momentree.objects.gaussian import MIN_VARIANCE, ROUNDING, FlooredGaussians
 from momentree.objects.mixtures import MixtureParameters, family_method
 
 
@@ -328,7 +328,7 @@ def square_matrices(products: Floats, d: int) -> Floats:
 
 def least_variance(squares: Floats, mean: Floats, *, floored: bool) -> Floats:
     """Return the smallest variance of each feature that is not rounding error, shape (d,)."""
-    least = 0.0 if floored else LEAST_VARIANCE
+    least = 0.0 if floored else MIN_VARIANCE
     return np.maximum(np.maximum(least * (squares - mean**2), ROUNDING * squares), 1e-200)
 
 

@@ -12,7 +12,7 @@ from momentree._types import Floats, Ints
 from momentree.core.choices import CovarianceType
 from momentree.objects.mixtures import MixtureParameters, family_method
 
-LEAST_VARIANCE = 1e-9
+MIN_VARIANCE = 1e-9
 """Smallest variance of a component, as a fraction of the overall variance."""
 ROUNDING = 1e-14
 """A variance below this fraction of the mean square is rounding error."""
@@ -223,7 +223,7 @@ def _least_spread(sums: Floats, sizes: Floats, *, floored: bool = False) -> floa
     d, total = len(sums) - 1, float(sizes.sum())
     overall = sums.sum(axis=1) / total
     spread = float(overall[d] - (overall[:d] ** 2).sum())
-    least = 0.0 if floored else LEAST_VARIANCE
+    least = 0.0 if floored else MIN_VARIANCE
     return total * max(least * spread, ROUNDING * float(overall[d]), 1e-200)
 
 
@@ -422,7 +422,7 @@ def _least_variance(values: Floats, squares: Floats, N: Floats, *, floored: bool
     total = np.maximum(N.sum(axis=1, keepdims=True), TINY)
     square = squares.sum(axis=1, keepdims=True) / total
     spread = square - (values.sum(axis=1, keepdims=True) / total) ** 2
-    least = 0.0 if floored else LEAST_VARIANCE
+    least = 0.0 if floored else MIN_VARIANCE
     return np.asarray(np.maximum(np.maximum(least * spread, ROUNDING * square), 1e-200))
 
 
@@ -512,5 +512,5 @@ class IncompleteGaussianParameters(GaussianParameters):
         square = float(sums[d].sum()) / M
         spread = square - float((overall**2 * every).sum()) / M
         floored = float(np.mean(cls.floor)) > 0
-        least = max(0.0 if floored else LEAST_VARIANCE * spread, ROUNDING * square, 1e-200)
+        least = max(0.0 if floored else MIN_VARIANCE * spread, ROUNDING * square, 1e-200)
         return centers, within, observed, least

@@ -6,17 +6,12 @@ from momentree.readers.counts.files import holds_counts, read_counts
 from momentree.readers.counts.filter import filter_vocabulary
 from momentree.readers.distributed import DistributedCorpus, is_pattern, read_parquet_corpus
 from momentree.readers.embeddings import Embeddings, read_embeddings
-from momentree.readers.measurements.coder import MeasurementCoder
-from momentree.readers.measurements.guesses import holds_measurements
-from momentree.readers.measurements.measurements import read_measurements
-from momentree.readers.measurements.objects import Measurements
-from momentree.readers.records.code_titles import code_titles
-from momentree.readers.records.coder import RecordCoder
-from momentree.readers.records.codes import roll_up
-from momentree.readers.records.objects import Records
+from momentree.readers.measurements.measurements import holds_measurements, read_measurements
+from momentree.readers.measurements.objects import MeasurementCoder, Measurements
+from momentree.readers.records.icd import code_titles, roll_up
+from momentree.readers.records.objects import RecordCoder, Records
 from momentree.readers.records.records import read_records
-from momentree.readers.sequences.coder import SequenceCoder
-from momentree.readers.sequences.objects import Sequences
+from momentree.readers.sequences.objects import SequenceCoder, Sequences
 from momentree.readers.sequences.sequences import read_sequences
 from momentree.readers.stored.corpus import store_corpus
 from momentree.readers.stored.counts import StoredCounts, store_counts

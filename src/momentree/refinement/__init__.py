@@ -1,14 +1,12 @@
 """Refinement: improve parameters given data; one algorithm per file."""
 
 from momentree.refinement.em import Refined, em
-from momentree.refinement.expected_state import ExpectedState
 from momentree.refinement.incremental_em import Updated, incremental_em, renewing_em
 from momentree.refinement.lda import RefinedLDA, gibbs_em, variational_em
 from momentree.refinement.search import MixtureSearch
 from momentree.refinement.sources import RefinedSources, refine_sources
 
 __all__ = [
-    "ExpectedState",
     "MixtureSearch",
     "Refined",
     "RefinedLDA",

@@ -27,6 +27,8 @@ Convergence = Literal["likelihood", "weights", "centers"]
 
 LOG_ZERO = -1e4
 """Replaces log 0, so that differences are finite."""
+TINY_SIZE = 1e-9
+"""Expected number of samples that is rounding error."""
 
 
 @dataclass(frozen=True)
@@ -170,6 +172,27 @@ class Expectation:
     def __call__(self, B: Block, v: Floats, labels: Ints | None = None) -> Floats:
         """Return S without the last column, with rows N and log P added, shape (d + 2, k)."""
         return B.expected(self.contrasts, self.offsets, v, out=B.total, labels=labels)
+
+    def suppressed(
+        self, total: Floats, min_count: int, ask: Callable[[Any], Floats]
+    ) -> tuple[Floats, int]:
+        """Add components of few expected samples to the largest one; return their number, too.
+
+        The coordinator subtracts the sums of all other components from those of all samples to
+        find those of the last, so that no sums may be missing.
+        """
+        sizes = total[-2]
+        largest_size = int(sizes.argmax())
+        small = (sizes > TINY_SIZE) & (sizes < min_count)
+        small[largest_size] = False
+        if not small.any():
+            return total, 0
+        merged = total.copy()
+        merged[:-2, -1] = ask(TransposedProduct()) - total[:-2, :-1].sum(axis=1)
+        merged[:-1, largest_size] += merged[:-1, small].sum(axis=1)
+        merged[:-1, small] = 0.0
+        merged[:-2, -1] = 0.0  # follows from the others
+        return merged, int(np.count_nonzero(small))
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from momentree.refinement.search import MixtureSearch
 P = TypeVar("P", bound=MixtureParameters)
 Bools: TypeAlias = NDArray[np.bool_]
 
-LEAST_SIZE = 5.0
+MIN_SIZE = 5.0
 """Total weight that a new component needs; a component is absent only if at least as much was
 expected of it."""
 NEAR = 0.5
@@ -198,7 +198,7 @@ def renewing_em(
     k, most = start.n_components, max(most, start.n_components)
     to, unlike = np.arange(k), 0.0
     n_batch = float(sample_weight.sum())
-    if column_scale is not None and most > 1 and n_batch >= 2 * LEAST_SIZE:
+    if column_scale is not None and most > 1 and n_batch >= 2 * MIN_SIZE:
         # One more than known, so that a further one need not share a component with others.
         growing = MixtureSearch(
             collected(rows), start, sample_weight, column_scale, most + 1, smoothing
@@ -206,9 +206,9 @@ def renewing_em(
         alone = growing.search(brief=True)
         S, N, _ = expected_statistics(rows, alone, sample_weight, column_sums(rows, sample_weight))
         near, alike = _near(alone.centers, start.centers, start.signed)
-        unknown = (N >= LEAST_SIZE) & ~near.any(axis=1)
-        expected = before.sizes / before.weight * n_batch >= LEAST_SIZE
-        absent = np.flatnonzero(expected & ~near[N >= LEAST_SIZE].any(axis=0))
+        unknown = (N >= MIN_SIZE) & ~near.any(axis=1)
+        expected = before.sizes / before.weight * n_batch >= MIN_SIZE
+        absent = np.flatnonzero(expected & ~near[N >= MIN_SIZE].any(axis=0))
         absent = absent[np.argsort(before.sizes[absent], kind="stable")]
         found = np.flatnonzero(unknown)
         found = found[np.argsort(-N[found], kind="stable")]

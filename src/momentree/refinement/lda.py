@@ -8,20 +8,13 @@ from functools import partial
 import numpy as np
 from scipy.special import gammaln, polygamma, psi
 
+import momentree.inference.lda as inference
 from momentree._types import Floats
 from momentree.backends import Block, RowArray, RowBlocks, Rows, collected
 from momentree.core.pages import in_parts
 from momentree.core.progress import iterations
-from momentree.inference.lda import (
-    Chains,
-    check_whole_counts,
-    document_bound,
-    fit_block,
-    seed_of,
-    small_blocks,
-)
 from momentree.objects import LDAParameters
-from momentree.parameters import LEAST_ALPHA
+from momentree.parameters import MIN_ALPHA
 
 
 @dataclass(frozen=True)
@@ -103,7 +96,7 @@ def dirichlet_from_logs(mean_logs: Floats, start: Floats, *, max_iter: int = 20)
     def value(a: Floats) -> float:
         return float(gammaln(a.sum()) - gammaln(a).sum() + (a - 1.0) @ mean_logs)
 
-    alpha = np.maximum(start, LEAST_ALPHA)
+    alpha = np.maximum(start, MIN_ALPHA)
     best = value(alpha)
     if len(alpha) == 1:
         return alpha  # the likelihood does not depend on alpha
@@ -113,7 +106,7 @@ def dirichlet_from_logs(mean_logs: Floats, start: Floats, *, max_iter: int = 20)
         b = (gradient / diagonal).sum() / (1.0 / common + (1.0 / diagonal).sum())
         step = (gradient - b) / diagonal
         for _ in range(30):
-            new = np.maximum(alpha - step, np.maximum(0.1 * alpha, LEAST_ALPHA))
+            new = np.maximum(alpha - step, np.maximum(0.1 * alpha, MIN_ALPHA))
             if (reached := value(new)) > best:
                 break
             step = 0.5 * step
@@ -199,7 +192,7 @@ def variational_em(
     lengths = rows.row_sums
     usable = rows.each(_usable, lengths, sample_weight)
     gammas = rows.each(partial(_even, start.alpha), lengths)
-    blocks = small_blocks(collected(rows))
+    blocks = inference.small_blocks(collected(rows))
     parameters, last, converged = start, -np.inf, False
     # The first iteration treats the topics as known; later ones use a distribution over topics.
     topics, of_topics = start.centers, 0.0
@@ -276,12 +269,14 @@ def _variational_statistics(
     d, k = centers.shape
 
     def kernel(B: Block, v: Floats, gamma: Floats) -> Floats:
-        g, e, ratios, log_mass = fit_block(B, alpha, centers, gamma, max_iter=rounds, tol=INNER_TOL)
+        g, e, ratios, log_mass = inference.fit_block(
+            B, alpha, centers, gamma, max_iter=rounds, tol=INNER_TOL
+        )
         gamma[:] = g
         out = np.empty((d + 2, k))
         out[:d] = B.with_data(ratios).tdot(v[:, None] * e)
         out[d] = v @ (psi(g) - psi(g.sum(axis=1, keepdims=True)))
-        out[d + 1] = v @ document_bound(alpha, g, log_mass)
+        out[d + 1] = v @ inference.document_bound(alpha, g, log_mass)
         return out
 
     total = rows.sum(kernel, weight, gammas)
@@ -339,11 +334,11 @@ def gibbs_em(
     .. [1] B. Delyon, M. Lavielle, E. Moulines. Convergence of a stochastic approximation version
        of the EM algorithm. Annals of Statistics 27, 1999.
     """
-    check_whole_counts(rows)
-    rows = small_blocks(rows)
-    seed, d = seed_of(random_state), rows.shape[1]
+    inference.check_whole_counts(rows)
+    rows = inference.small_blocks(rows)
+    seed, d = inference.seed_of(random_state), rows.shape[1]
     usable = np.where(rows.row_sums > 0, sample_weight, 0.0)
-    chains: dict[int, Chains] = {}
+    chains: dict[int, inference.Chains] = {}
     parameters, mean = start, np.zeros((d + 1, start.n_components))
     for step in iterations(max_iter, at_most=False):
         alpha, centers = parameters.alpha, np.ascontiguousarray(parameters.centers)
@@ -351,7 +346,7 @@ def gibbs_em(
         def kernel(B: Block, alpha: Floats = alpha, centers: Floats = centers) -> Floats:
             here = chains.get(B.at.start)
             if here is None:
-                here = chains[B.at.start] = Chains(B, centers, alpha, seed)
+                here = chains[B.at.start] = inference.Chains(B, centers, alpha, seed)
             here.sweep(centers, alpha)
             v = usable[B.at]
             g = here.counts + alpha

@@ -39,7 +39,7 @@ EXCHANGED = 0.25
 """Fraction of the components that are exchanged at once, at most."""
 FAILURES = 3
 """Single exchanges that may fail in a row."""
-MOST_STEPS = 30
+MAX_STEPS = 30
 """EM steps of a mixture, at most, before exchanges and in each of them."""
 TOL = 1e-5
 """EM has converged if a step raises the log posterior by less than this fraction."""
@@ -245,7 +245,7 @@ class MixtureSearch(Generic[P]):
 
     def _converged(self, found: Candidate[P]) -> tuple[Candidate[P], int]:
         """Run EM until the posterior rises by less than a fraction; return the steps as well."""
-        for n_steps in range(1, MOST_STEPS + 1):  # noqa: B007
+        for n_steps in range(1, MAX_STEPS + 1):  # noqa: B007
             last = found.log_posterior
             found = self._expected(self._m_step(found.sums, found.sizes))
             if found.log_posterior - last <= TOL * abs(last):
@@ -259,7 +259,7 @@ class MixtureSearch(Generic[P]):
         """
         found, before = self._expected(parameters), -np.inf
         rise = np.inf
-        for step in range(MOST_STEPS):
+        for step in range(MAX_STEPS):
             if exceeds(found.log_posterior, to_exceed):
                 return found
             last_rise, rise = rise, found.log_posterior - before

@@ -10,7 +10,7 @@ from momentree._types import Floats
 
 STEEP = 4.0
 """Slope of the second saturating function: with 1, it follows densities from Laplace to uniform."""
-LARGEST_STEP = 0.5
+MAX_STEP = 0.5
 """Largest angle of a step, in radians."""
 FREE_STEPS = 20
 """Steps with densities that are estimated anew. Later, they are fixed: with few samples, the
@@ -97,7 +97,7 @@ def refine_sources(
         curvature = np.einsum("ih,ih->i", c, H.means) - np.diag(C)
         step = (C.T - C) / np.maximum(curvature[:, None] + curvature, NO_INFORMATION)
         size = float(np.abs(step).max(initial=0.0))
-        step *= min(1.0, LARGEST_STEP / max(size, 1e-300))
+        step *= min(1.0, MAX_STEP / max(size, 1e-300))
         free = n_iter < FREE_STEPS
         found = _turned(H, c, step, v, 1 if free else HALVINGS)
         if found is None:

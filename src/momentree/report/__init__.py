@@ -1,22 +1,28 @@
 """Summarize fitted models, write HTML reports, and draw figures."""
 
-from momentree.report.figures.codes import plot_code_frequencies, plot_relative_risk
-from momentree.report.figures.components import plot_n_components
-from momentree.report.figures.documents import plot_documents
 from momentree.report.figures.groups import (
     group_colors,
     plot_group_sizes,
     plot_outcome_rates,
     plot_stability,
 )
-from momentree.report.figures.heat_map import plot_record_heatmap
-from momentree.report.figures.topics import plot_topic_proportions, plot_topic_words
+from momentree.report.figures.records import (
+    plot_code_frequencies,
+    plot_record_heatmap,
+    plot_relative_risk,
+)
+from momentree.report.figures.topics import (
+    plot_documents,
+    plot_n_components,
+    plot_topic_proportions,
+    plot_topic_words,
+)
 from momentree.report.figures.trees import plot_icicle, plot_tree
 from momentree.report.html import render_html, write_html
 from momentree.report.measurements import summarize_measurements
 from momentree.report.records import fits_table, summarize_records, table_one
 from momentree.report.sequences import summarize_sequences
-from momentree.report.table_files import write_table
+from momentree.report.tables import write_table
 from momentree.report.topics import summarize
 
 __all__ = [

@@ -7,8 +7,9 @@ so the only equation a reader can use is that, for each code, the groups add up 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,13 @@ from momentree._types import Floats, Int64s
 from momentree._validation import check_integer
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
-from momentree.report._about import MISSING, rounded
 
 SMALL = -1
 """Replaces a count from 1 to `min_cell` - 1 (primary suppression)."""
 HIDDEN = -2
 """Replaces a count from which a small one could be derived (complementary suppression)."""
+HIDDEN_MARK = "*"
+"""Replaces a hidden count, or another value from which a small count could be derived, in text."""
 
 COUNTS = ("n_records", "n_rows", "n_entries", "n_entries_first", "n_patients")
 """Values of messages that count records, or rows or entries, which may belong to one record."""
@@ -31,6 +33,10 @@ PERSONS = ("n_records", "n_patients")
 """Those that are compared between notes."""
 TOTAL = "n_all"
 """Value of messages that contains the number of all records."""
+MISSING = ("n_missing", "n_missing_first")
+"""Values of messages that count missing values."""
+_HARMLESS = ("column", "columns", "outcome", "parameter", "source", "path", "system", "other")
+"""Values of messages that do not come from single records."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,10 @@ class Published:
 
     counts: Int64s
     totals: Int64s
+
+    def only(self, columns: NDArray[Any]) -> Published:
+        """Return some of the columns."""
+        return Published(self.counts[:, columns], self.totals[columns])
 
     def hide_classes(self) -> Published:
         """Hide all classes of a group with suppressed counts, except missing values, the last.
@@ -230,7 +240,7 @@ class Disclosure:
             shown = self.suppress_sizes(whole)[0]
         else:  # the figure shows no other sizes to derive a hidden one from
             shown = np.where(self.is_small(whole), SMALL, whole)
-        return [self.symbol if n == SMALL else "*" if n == HIDDEN else None for n in shown]
+        return [self.symbol if n == SMALL else HIDDEN_MARK if n == HIDDEN else None for n in shown]
 
     def join_rare(self, table: Int64s, names: list[str], other: str) -> tuple[Int64s, list[str]]:
         """Merge classes into `other` that are so rare that their names could identify a record.
@@ -280,7 +290,7 @@ class Disclosure:
             small = self.is_small(np.abs([*counts, *differences])).any()
             if small or (self.hides and any(n for name, n in numbers if name in MISSING)):
                 names = (*COUNTS, TOTAL) if small else MISSING
-                note = rounded(note, names, set(known), self.min_cell)
+                note = _rounded(note, names, set(known), self.min_cell)
                 n_rounded += 1
             else:
                 known |= persons
@@ -319,6 +329,13 @@ class Disclosure:
         rate = min(float(ones[groups].sum()) / known, 1.0) if known > 0 else float("nan")
         return rate, estimated
 
+    def group_rates(
+        self, outcome: Mapping[str, Any], at: int, sizes: Floats
+    ) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return the rate of a class of an outcome in each group, as `class_rate` does."""
+        rates = [self.class_rate(outcome, at, [group], sizes) for group in range(len(sizes))]
+        return np.array([rate for rate, _ in rates]), np.array([guess for _, guess in rates])
+
     def permits_accuracy(self, counted: Sequence[Mapping[str, Any]], values: Sequence[Any]) -> bool:
         """Whether the exact accuracy of predicting an outcome, a ratio of its counts, may be shown.
 
@@ -341,8 +358,7 @@ class Disclosure:
 
         `outcome` is a binary one of `count_outcomes`; `sizes` are those of all groups.
         """
-        k = len(sizes)
-        rates = np.nan_to_num([self.class_rate(outcome, 0, [j], sizes)[0] for j in range(k)])
+        rates = np.nan_to_num(self.group_rates(outcome, 0, sizes)[0])
         known = self.known(sizes, outcome["missing"])
         pairs = np.outer(rates * known, (1.0 - rates) * known)
         if not pairs.sum() > 0:
@@ -367,3 +383,62 @@ def _numbers(name: str, value: Any) -> Iterator[tuple[str, int]]:
             yield from _numbers(name, inner)
     elif isinstance(value, int | np.integer) and not isinstance(value, bool):
         yield name, int(value)
+
+
+class _Text(str):
+    """Text instead of a number, whatever the format of the number is."""
+
+    __slots__ = ()
+
+    def __format__(self, spec: str) -> str:
+        return str(self)
+
+
+def _rounded(note: Message, names: Collection[str], known: set[int], min_cell: int) -> Message:
+    """Return a note with "about 97,000" for its counts, which `names` lists, and "<5" for small.
+
+    Two counts must not narrow down a small difference between them, so a count near a `known` one
+    is replaced by it before it is rounded; otherwise it becomes known. A note on few records does
+    not quote them. Numbers of missing values become "some" or "*": even bounds of a sum could give
+    its parts away, as those of four groups with "<5" and a sum below 5.
+    """
+
+    def number(n: int) -> _Text:
+        if n < min_cell:
+            return _Text(f"<{min_cell:,}" if n else "0")
+        near = [k for k in known if abs(k - n) < min_cell]
+        n = min(near, default=n)
+        known.add(n)
+        unit = max(10 ** (len(str(n)) - 2), 2 * min_cell)
+        return _Text(f"about {unit * max(1, (n + unit // 2) // unit):,}")
+
+    def is_few(name: str, value: Any) -> bool:
+        if isinstance(value, Message):
+            return any(is_few(*item) for item in value.values.items())
+        if isinstance(value, Mapping | list | tuple):
+            inner = value.values() if isinstance(value, Mapping) else value
+            return any(is_few(name, one) for one in inner)
+        return name in names and isinstance(value, Integral) and 0 < int(value) < min_cell
+
+    few = is_few("", note)
+
+    def value_of(name: str, value: Any) -> Any:
+        if isinstance(value, Message):
+            inner = {key: value_of(key, one) for key, one in value.values.items()}
+            return _Text("...") if few and name == "origin" else Message(value.code, **inner)
+        if isinstance(value, bool) or name in _HARMLESS:
+            return value
+        if isinstance(value, list | tuple):
+            return [value_of(name, one) for one in value]
+        if isinstance(value, Integral):
+            value = int(value)
+            if value and name in MISSING:
+                return _Text("some" if name == MISSING[0] else "*")
+            near = any(0 < abs(k - value) < min_cell for k in known if k >= 10 * min_cell)
+            return number(value) if name in names or near else value
+        if isinstance(value, float):
+            return _Text("few" if few else f"about {value:.1g}")
+        return _Text("...") if (few and value) or isinstance(value, Mapping) else value
+
+    result: Message = value_of("", note)
+    return result

@@ -18,8 +18,8 @@ from markupsafe import Markup
 from momentree._files import atomic_write
 from momentree.report.numbers import fixed, percent, whole_percent
 from momentree.report.sequences.diagram import state_diagram
+from momentree.report.text import pack
 from momentree.report.topics.chart import stacked_areas
-from momentree.report.topics.packing import pack
 
 _STYLES = {
     "topics": "base views node proportions documents print",

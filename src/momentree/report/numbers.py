@@ -32,3 +32,10 @@ def short_percent(share: float) -> str:
     if not math.isfinite(value):
         return NO_VALUE
     return f"{value:.0f}%" if value >= 10 or value == 0 else f"{value:.1f}%"
+
+
+def share_text(share: float, *, estimated: bool) -> str:
+    """Return a share as a percentage with one decimal, after "≈" if it is an estimate."""
+    if not math.isfinite(share):
+        return NO_VALUE
+    return f"{'≈ ' if estimated else ''}{fixed(100.0 * share, 1)}%"

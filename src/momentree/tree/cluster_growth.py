@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+import momentree.tree.leaves as tree_leaves
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowArray, RowBlocks, Rows, collected
 from momentree.core.choices import CovarianceType, Growth
@@ -21,23 +22,15 @@ from momentree.preprocessing.leaf_mixture import LeafMixture
 from momentree.preprocessing.outliers import varying_columns
 from momentree.refinement.em import Refined, Samples
 from momentree.tree.growth import Grown, Limits, grow, log
-from momentree.tree.leaves import (
-    MORE_LEAVES,
-    RefinedLeaves,
-    assign_by_rules,
-    merge_back,
-    merge_while_better,
-    refine_leaves,
-)
 from momentree.tree.split import SPLIT_ITER
 from momentree.tree.splitters import DSidiwoSplitter
-from momentree.tree.stopping import accept_all, mixture_bic
+from momentree.tree.stopping import mixture_bic
 
 Refine = Literal["em", "splits", "leaves"]
 
 COVARIANCE_ITER = 15
 """EM steps with each kind of covariances before one is chosen."""
-MOST_STATISTICS = 1 << 27
+MAX_STATISTICS = 1 << 27
 """Products of two features of all samples, at most, for a choice that includes full covariances:
 with more, an EM step takes a second or longer."""
 
@@ -47,7 +40,7 @@ class FittedClusters(NamedTuple):
 
     feature_map: FeatureMap
     grown: Grown
-    leaves: RefinedLeaves
+    leaves: tree_leaves.RefinedLeaves
 
 
 @dataclass(frozen=True)
@@ -116,31 +109,33 @@ class ClusterGrowth:
             weight,
             feature_map.row_scale(rows),
             splitter,
-            Limits(MORE_LEAVES * limits.leaves) if merged else limits,
+            Limits(tree_leaves.MORE_LEAVES * limits.leaves) if merged else limits,
             growth="best_first" if k else self.growth,
-            criterion=partial(mixture_bic, feature_map.family) if limits.none else accept_all,
+            criterion=partial(mixture_bic, feature_map.family) if limits.none else None,
         )
         while_better = limits.none and self.over_leaves and kind in ("binary", "counts")
         if not merged and not while_better:
             return grown
         samples = Samples(collected(rows), weight, self.smoothing, self.tol)
         if while_better:
-            return merge_while_better(grown, samples, family=feature_map.family)
+            return tree_leaves.merge_while_better(grown, samples, family=feature_map.family)
         n_leaves, family = int(limits.leaves), feature_map.family
-        return merge_back(grown, samples, n_leaves, family=family, max_iter=self.max_iter)
+        return tree_leaves.merge_back(
+            grown, samples, n_leaves, family=family, max_iter=self.max_iter
+        )
 
     def refine_leaves(
         self, grown: Grown, feature_map: FeatureMap, rows: Rows, weight: RowArray
-    ) -> RefinedLeaves:
+    ) -> tree_leaves.RefinedLeaves:
         """Run EM over the leaves of a tree, which it changes, if that is asked for."""
         if not self.over_leaves:
-            return assign_by_rules(grown)
+            return tree_leaves.assign_by_rules(grown)
         leaves, of_leaves = feature_map.leaves, rows
         family: Family[MixtureParameters] = feature_map.family
         if leaves is not None:
             of_leaves = feature_map.leaf_rows(rows)
             family = leaves.fitting_family(feature_map.standardized(rows)[0], weight)
-        refined = refine_leaves(
+        refined = tree_leaves.refine_leaves(
             grown,
             Samples(of_leaves, weight, self.smoothing, self.tol),
             family=family,
@@ -213,7 +208,7 @@ def covariance_candidates(
     d = len(feature_map.shift)
     if not feature_map.incomplete and n_samples > d:
         types.append("tied")
-        few = n_samples * d * (d + 1) // 2 <= MOST_STATISTICS
+        few = n_samples * d * (d + 1) // 2 <= MAX_STATISTICS
         if n_samples > n_leaves * d and few:
             types.append("full")
     return types

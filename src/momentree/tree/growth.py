@@ -19,7 +19,7 @@ from momentree.core.ties import SAME, largest
 from momentree.messages import Message
 from momentree.objects import MixtureParameters
 from momentree.tree.split import SampleGroups, Split, Splits, Splitter
-from momentree.tree.stopping import AcceptanceCriterion, accept_all
+from momentree.tree.stopping import AcceptanceCriterion
 
 log = logging.getLogger("momentree.tree")
 
@@ -132,8 +132,8 @@ class TreeGrowth:
         Splits groups.
     growth : {"best_first", "depth"}, default="best_first"
         Which leaf is split next.
-    criterion : AcceptanceCriterion, default=accept_all
-        Rejects splits.
+    criterion : AcceptanceCriterion or None, default=None
+        Rejects splits; None accepts all.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class TreeGrowth:
         splitter: Splitter,
         *,
         growth: Growth = "best_first",
-        criterion: AcceptanceCriterion = accept_all,
+        criterion: AcceptanceCriterion | None = None,
     ) -> None:
         self._rows, self._weight, self._factor = rows, sample_weight, factor
         self._splitter, self._growth, self._criterion = splitter, growth, criterion
@@ -167,16 +167,21 @@ class TreeGrowth:
                 return self._result(root, leaves, limits)
             groups = self._groups_to_split(unknown)
             splits = self._splitter(groups)
-            self._divide(unknown, groups, splits, self._criterion(splits, groups))
+            reasons: list[Message | None] = [None] * len(unknown)
+            if self._criterion is not None:
+                reasons = self._criterion(splits, groups)
+            self._divide(unknown, groups, splits, reasons)
 
     def _result(self, root: Branch, leaves: list[tuple[Branch, Group]], limits: Limits) -> Grown:
         """Return a tree with the reasons of its leaves, and what is known of their samples."""
-        leaf: Any = np.empty(len(self._groups), dtype=np.intp)
+        leaf: Any = np.full(len(self._groups), -1)
         for i, (branch, group) in enumerate(leaves):
             reached = Message("max_leaf_nodes_reached", limit=limits.leaves)
             branch.reason = branch.reason or group.reason or reached
-            for below in self._below(group):
-                leaf[below.number] = i
+            leaf[group.number] = i
+        for group in self._groups:  # parents come first
+            if group.parent is not None and leaf[group.number] < 0:
+                leaf[group.number] = leaf[group.parent.number]
         sums_and_sizes = None
         made_by = [group.made_by for _, group in leaves]
         if known := [made for made in made_by if made is not None]:
@@ -210,7 +215,8 @@ class TreeGrowth:
                 able = [i for i in able if leaves[i][0].depth == top]
             # Gains near zero are differences of sums over all rows, and as inexact as these.
             rounding = SAME * self._rows.shape[0]
-            at = able[largest([_gain(leaves[i][1]) for i in able], least=rounding)]
+            gains = [split.gain for i in able if (split := leaves[i][1].split) is not None]
+            at = able[largest(gains, least=rounding)]
             branch, group = leaves[at]
             assert group.split is not None  # noqa: S101 - for the type checker
             branch.rule, branch.gain = group.split.rule, group.split.gain
@@ -256,13 +262,6 @@ class TreeGrowth:
         if (numbers >= 0).any():
             self._number = self._rows.each(Divided(numbers), self._number, groups.own, splits.side)
 
-    def _below(self, group: Group) -> list[Group]:
-        return [group, *(b for child in group.children for b in self._below(child))]
-
-
-def _gain(group: Group) -> float:
-    return -math.inf if group.split is None else group.split.gain
-
 
 @dataclass(frozen=True)
 class Lookup:
@@ -295,7 +294,7 @@ def grow(
     limits: Limits,
     *,
     growth: Growth = "best_first",
-    criterion: AcceptanceCriterion = accept_all,
+    criterion: AcceptanceCriterion | None = None,
 ) -> Grown:
     """Grow a tree of samples from the root; see :class:`TreeGrowth`."""
     growing = TreeGrowth(rows, sample_weight, factor, splitter, growth=growth, criterion=criterion)

@@ -190,44 +190,37 @@ def sides_of(rules: Sequence[Rule | None], groups: SampleGroups, *, ordered: boo
 
     Samples of a group without a rule have the largest side number.
     """
-    sides = _sides(rules, groups)
+    g, p = len(rules), groups.rows.shape[1]
+    kernel = SidesByRule.of(rules, p)
+    s = kernel.n_sides
+    code, total = groups.rows.map_and_sum(kernel, SumsOfSides(g, s), groups.own, groups.weight)
+    sums, more = parted(total, g * s, 1, 2 * g * s)
+    sums = sums.reshape(g, s, p).transpose(0, 2, 1)
+    sizes, clear = more.reshape(2, g, s)
+    side = groups.rows.each(Untied(s), code)
     if not ordered or not any(rules):
-        return sides
-    orders = np.stack([largest_first(*one) for one in zip(sides.clear, sides.sums, strict=True)])
+        return Sides(list(rules), side, sums, sizes, clear)
+    orders = np.stack([largest_first(*one) for one in zip(clear, sums, strict=True)])
     changed = (orders[:, 1:] < orders[:, :-1]).any(axis=1)
     changed &= np.array([rule is not None for rule in rules])
     if not changed.any():
-        return sides
+        return Sides(list(rules), side, sums, sizes, clear)
     rules = [
         rule.reordered(order) if rule is not None and new else rule
         for rule, order, new in zip(rules, orders, changed, strict=True)
     ]
-    if (sides.clear != sides.sizes)[changed].any():
+    if (clear != sizes)[changed].any():
         # Ties, such as documents without words, join the side that is largest without them, so
         # the order of the sides in the rule has no influence.
-        return _sides(rules, groups)
-    orders = np.where(changed[:, None], orders, np.arange(orders.shape[1]))
-    side = groups.rows.each(Lookup2(np.argsort(orders, axis=1)), groups.own, sides.side)
+        return sides_of(rules, groups, ordered=False)
+    orders = np.where(changed[:, None], orders, np.arange(s))
     return Sides(
         rules,
-        side,
-        np.take_along_axis(sides.sums, orders[:, None], axis=2),
-        np.take_along_axis(sides.sizes, orders, axis=1),
-        np.take_along_axis(sides.clear, orders, axis=1),
+        groups.rows.each(Lookup2(np.argsort(orders, axis=1)), groups.own, side),
+        np.take_along_axis(sums, orders[:, None], axis=2),
+        np.take_along_axis(sizes, orders, axis=1),
+        np.take_along_axis(clear, orders, axis=1),
     )
-
-
-def _sides(rules: Sequence[Rule | None], groups: SampleGroups) -> Sides:
-    p = groups.rows.shape[1]
-    kernel = SidesByRule.of(rules, p)
-    s = kernel.n_sides
-    g = len(rules)
-    arrays = groups.own, groups.weight
-    code, total = groups.rows.map_and_sum(kernel, SumsOfSides(g, s), *arrays)
-    sums, more = parted(total, g * s, 1, 2 * g * s)
-    sizes, clear = more.reshape(2, g, s)
-    side = groups.rows.each(Untied(s), code)
-    return Sides(list(rules), side, sums.reshape(g, s, p).transpose(0, 2, 1), sizes, clear)
 
 
 @dataclass(frozen=True)

@@ -349,15 +349,12 @@ class DSidiwoSplitter:
     def _by_scores(self, rule: ScoreRule, group: SampleGroups, *, drop: bool) -> Sides:
         """Return the sides by scores; with `drop`, without the smallest of more than two."""
         while True:
-            sides = sides_of([rule], group, ordered=False)
-            ordered = sides_of([rule], group)
-            if (
-                not drop
-                or rule.n_sides == 2
-                or not small_side(ordered.sizes[0], self.min_samples_leaf)
-            ):
-                return ordered
-            rule = rule.reordered(np.delete(np.arange(rule.n_sides), largest(-sides.sizes[0])))
+            sides = sides_of([rule], group)
+            few = small_side(sides.sizes[0], self.min_samples_leaf)
+            if not drop or rule.n_sides == 2 or few is None:
+                return sides
+            sizes = sides_of([rule], group, ordered=False).sizes[0]
+            rule = rule.reordered(np.delete(np.arange(rule.n_sides), largest(-sizes)))
 
 
 def _refine(

@@ -29,11 +29,6 @@ POISSON = 1e4
 """Counts of this shape are as good as Poisson counts."""
 
 
-def accept_all(splits: Splits, groups: SampleGroups) -> list[Message | None]:  # noqa: ARG001
-    """Accept every split."""
-    return [None] * len(splits.found)
-
-
 def topic_bic(splits: Splits, groups: SampleGroups) -> list[Message | None]:
     """Accept a split with gain > u p / 2 log n, the criterion in its quasi-likelihood form.
 

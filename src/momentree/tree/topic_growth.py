@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import momentree.backends as backends
-from momentree._types import Floats, Ints
+import momentree.tree.leaves as tree_leaves
+from momentree._types import Ints
 from momentree.backends import RowArray, RowBlocks, Rows
 from momentree.core.choices import AutoLogScaling, Growth, LogScaling, Refine, Search, Weighting
 from momentree.inference.posteriors import responsibilities
@@ -19,16 +20,9 @@ from momentree.preprocessing.burstiness import with_frequent_words, with_scaling
 from momentree.preprocessing.log_scaling import typical_count_per_token
 from momentree.refinement.em import Samples, SumsAndWeights, group_sums, m_step
 from momentree.tree.growth import Grown, Limits, grow, log
-from momentree.tree.leaves import (
-    RefinedLeaves,
-    assign_by_rules,
-    refine_leaves,
-    rule_assigner,
-    use_topics_of_sides,
-)
 from momentree.tree.split import SPLIT_ITER
 from momentree.tree.splitters import TopicSplitter
-from momentree.tree.stopping import accept_all, topic_bic
+from momentree.tree.stopping import topic_bic
 from momentree.tree.topic_search import Answer, TopicSearch, tree_over
 
 SEARCHED, SEARCHED_OF_TOPIC = 20_000, 1_000
@@ -186,18 +180,19 @@ class TopicGrowth:
         if self.searches:
             return self._search(search_sample(counts, weight, self.n_topics), counts, weight)
         if not self.exact:
+            # Splits follow from sums over at least 10,000 documents for each leaf.
             most = min(self.limits.leaves, 2.0**self.limits.depth)
-            sample = growth_sample(counts, weight, most)
+            sample = draw_sample(counts, weight, max(GROWN, GROWN_OF_LEAF * most))
             start = None if sample is None else self._grow_by_sample(sample, counts, weight)
             if start is not None:
                 return start
         return self._grow(counts, weight, self.min_samples_leaf)
 
-    def refine_leaves(self, data: ScaledCounts, grown: Grown) -> RefinedLeaves:
+    def refine_leaves(self, data: ScaledCounts, grown: Grown) -> tree_leaves.RefinedLeaves:
         """Run EM over the leaves of a tree, which it changes, if that is asked for."""
         if not self.refine:
-            return assign_by_rules(grown)
-        return refine_leaves(
+            return tree_leaves.assign_by_rules(grown)
+        return tree_leaves.refine_leaves(
             grown,
             data.samples(self.tol),
             family=TopicParameters,
@@ -237,8 +232,8 @@ class TopicGrowth:
         if self.refine:
             topics = TopicParameters.m_step(by_leaf.T, sizes, drawn.smoothing)
             return TopicStart(log_scaling, data, Grown(grown.root, grown.labels, topics))
-        use_topics_of_sides(grown.root, by_leaf.T, sizes, drawn.smoothing)
-        kernel = rule_assigner(grown.root).labels_kernel()
+        tree_leaves.use_topics_of_sides(grown.root, by_leaf.T, sizes, drawn.smoothing)
+        kernel = tree_leaves.rule_assigner(grown.root).labels_kernel()
         labels, total = data.rows.map_and_sum(kernel, SumsAndWeights(k), data.weight)
         sums, sizes = backends.parted(total, k, 1, k)
         if sizes.min() < self.min_samples_leaf:
@@ -267,7 +262,7 @@ class TopicGrowth:
                 self._splitter(data, max(least * share, min(least, 1.0))),
                 limits,
                 growth=self.growth,
-                criterion=topic_bic if limits.none else accept_all,
+                criterion=topic_bic if limits.none else None,
             )
             leaves = len(grown.root.leaves())
             return (data, grown), lambda: data.in_given_order(grown.labels), leaves
@@ -305,28 +300,20 @@ def search_sample(rows: Rows, weight: RowArray, n_topics: int) -> Sample:
     20,000 documents need only a few steps of EM over all others. Words are left out of samples, and
     of tables of a million stored values or more.
     """
-    drawn = _draw(rows, weight, max(SEARCHED, SEARCHED_OF_TOPIC * n_topics))
-    if drawn is not None:
-        return Sample(*drawn, with_frequent_words(drawn[0], SEARCHED_WORDS))
+    sample = draw_sample(rows, weight, max(SEARCHED, SEARCHED_OF_TOPIC * n_topics))
+    if sample is not None:
+        return sample
     many = isinstance(rows, RowBlocks) and rows.nnz >= SEARCHED_NNZ
     return Sample(rows, weight, with_frequent_words(rows, SEARCHED_WORDS) if many else rows)
 
 
-def growth_sample(rows: Rows, weight: RowArray, n_leaves: float) -> Sample | None:
-    """Return the documents by which a tree is grown if no search follows; None means all.
-
-    The splits follow from sums over at least 10,000 documents for each leaf.
-    """
-    drawn = _draw(rows, weight, max(GROWN, GROWN_OF_LEAF * n_leaves))
-    return drawn and Sample(*drawn, with_frequent_words(drawn[0], SEARCHED_WORDS))
-
-
-def _draw(rows: Rows, weight: RowArray, size: float) -> tuple[Rows, Floats] | None:
-    """Return a systematic sample of many documents, and their weights."""
+def draw_sample(rows: Rows, weight: RowArray, size: float) -> Sample | None:
+    """Return a systematic sample of many documents; None if there are few."""
     if not rows.gives_rows or rows.shape[0] < LARGE * size:
         return None
     at, drawn = backends.RowSampler(rows, np.asarray(weight)).draw(int(size))
-    return backends.taken(rows, at), drawn
+    counts = backends.taken(rows, at)
+    return Sample(counts, drawn, with_frequent_words(counts, SEARCHED_WORDS))
 
 
 def with_all_words(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from momentree.datasets import code_titles, make_hospital_visits, read_records
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
-from momentree.readers.records.code_titles import are_diagnoses, are_procedures
+from momentree.readers.records.icd import are_diagnoses, are_procedures
 from tests.raising import raises
 from tests.readers.records.record_files import notes_of, written
 

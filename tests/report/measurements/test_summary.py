@@ -12,16 +12,15 @@ from momentree.datasets import MeasurementCoder, Measurements
 from momentree.exceptions import InvalidDataError
 from momentree.report import render_html, summarize_measurements, table_one
 from momentree.report.disclosure import Disclosure
+from momentree.report.groups import Groups
 from momentree.report.measurements.charts import ticks
-from momentree.report.measurements.differences import differences
-from momentree.report.measurements.features import describe_features
+from momentree.report.measurements.features import describe_features, differences
 from tests.raising import raises
 
 from ..disclosure_attack import column_of, page_of
 from ..pages import ALLOWED_SCRIPTS, ATTACKS, read
-from .cases import SIZES, flat_case, make_table, tree_case
+from .cases import SIZES, Flat, flat_case, make_table, tree_case
 
-SIZES_OF = np.array([60.0, 40.0, 30.0])
 LABELS = np.repeat([0, 1, 2], [60, 40, 30])
 
 
@@ -79,8 +78,9 @@ def test_intervals_of_differences_cover():
         sodium = np.random.default_rng(seed).normal(140, 3, 130)
         coder, ids = MeasurementCoder({"sodium": "number"}), [""] * 130
         table = Measurements({"sodium": sodium}, coder, ids, np.ones(130, dtype=bool))
-        features = describe_features(table, LABELS, 3, SIZES_OF, Disclosure(1))
-        entry = differences(features, [1], 3, SIZES_OF, Disclosure(1))[0]
+        model = Flat(np.full(3, 1 / 3), LABELS)
+        groups = Groups.of(model, LABELS, np.eye(3)[LABELS], Disclosure(1))
+        entry = differences(describe_features(table, groups), [1], groups)[0]
         covered += entry["low"] <= 0.0 <= entry["high"]
     # Three standard errors of the share of runs below 95%.
     assert covered / n_runs > 0.95 - 3 * np.sqrt(0.95 * 0.05 / n_runs)

@@ -14,7 +14,7 @@ from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.report.topics import sort_documents
 from momentree.report.topics.chart import MAX_COLUMNS, proportions_in_columns, stacked_areas
-from momentree.report.topics.relations import relations
+from momentree.report.topics.flat import relations
 from tests.raising import raises
 
 

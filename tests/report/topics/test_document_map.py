@@ -4,8 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from momentree.report import summarize
-from momentree.report.topics.document_map import MAP_SIZE, place_documents
-from momentree.report.topics.evidence import Evidence
+from momentree.report.topics.evidence import MAP_SIZE, Evidence, place_documents
 
 
 def map_of(root, X):

@@ -8,9 +8,7 @@ from sklearn.neighbors import NearestNeighbors
 from momentree import TopicTree
 from momentree.preprocessing import tfidf
 from momentree.readers import read_corpus
-from momentree.report.topics.document_map import place_documents
-from momentree.report.topics.evidence import Evidence
-from momentree.report.topics.typical import rank_documents
+from momentree.report.topics.evidence import Evidence, place_documents, rank_documents
 
 # The least share of neighbors in the same topic: measured is 0.97.
 PURITY = 0.95

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from momentree.metrics import relevance
 from momentree.metrics.words import relevance_order
-from momentree.report.topics.relevant_words import words_for_every_lambda
+from momentree.report.topics.nodes import words_for_every_lambda
 
 LAMBDAS = np.linspace(0.0, 1.0, 11)
 

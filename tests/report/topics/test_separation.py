@@ -7,7 +7,7 @@ import scipy.sparse as sp
 import momentree as mt
 from momentree.metrics import npmi_coherence
 from momentree.report import summarize
-from momentree.report.topics.separation import coherence_words, separations
+from momentree.report.topics.nodes import coherence_words, separations
 
 
 def of_root(case, X=None, labels=None):

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from momentree.preprocessing import tfidf
-from momentree.report.topics.evidence import Evidence
-from momentree.report.topics.typical import rank_documents, representative
+from momentree.report.topics.evidence import Evidence, rank_documents, representative
 
 SAME, COPY = 0.5, 0.8
 

@@ -425,10 +425,6 @@ WORDS: dict[str, str] = {
         "momentree moments --round, and merge the answers"
     ),
     "words_not_utf8": "cannot read {path}: it is not in UTF-8; save the list of words as UTF-8",
-    "no_column_in_common": (
-        "none of the {n_columns:~column} of the table is in the question of this round; use the "
-        "options of the first round, such as {parameters.rollup}"
-    ),
     "columns_left_out": (
         "{n_columns:~column} of the table {n_columns:?is/are} not in the question of this round, "
         "because they were suppressed or new, and {n_columns:?is/are} left out"
@@ -449,26 +445,38 @@ WORDS: dict[str, str] = {
         "be sent; lower it, or roll codes up"
     ),
     "files_differ": "{path} and {first} cannot be merged: {reason}",
-    "components_of_next": ("{parameter} determines the next round; add {parameters.next:FILE.mom}"),
-    "components_needed": "the next round depends on the number of components; add {parameter:6}",
-    "components_are_fixed": (
-        "the number of components was given in the first round; leave out {parameter}"
+    "components_of_next": (
+        "{parameter} determines the next round and the model; add {parameters.next:FILE.mom} or "
+        "{parameters.fit:FILE.mt}"
+    ),
+    "components_needed": (
+        "the next round depends on the number of components; add {parameter:6}, or "
+        "{parameters.leaves:6} for a tree"
+    ),
+    "flat_or_tree": "{parameter} is for a flat list, and {parameters.leaves} for a tree",
+    "no_tree_of_model": (
+        "{parameter} grows trees of codes (bernoulli) and of words (single-topic), not of {model}; "
+        "give {parameters.components}"
+    ),
+    "save_of_one_round": (
+        "{parameter} requires files of one round; leave out those of the rounds before"
     ),
     "incomplete_for_moments": (
         "{n_cells:~cell} {n_cells:?is/are} empty, and moments require complete records: add "
         "{parameters.empty:zero} if an empty cell means no, or leave such records out"
     ),
     "fit_too_early": (
-        "{parameter} requires the last round of moments, and these files are of the first: write "
-        "the question with {parameters.next:FILE.mom}, answer it at each site with momentree "
-        "moments --round, and merge the answers"
+        "the model requires the answers of round {number}: write its question with "
+        "{parameters.next:FILE.mom}, answer it at each site with momentree moments --round, and "
+        "merge these answers with all before"
     ),
-    "first_round": "round 1",
-    "round_of_subspace": "a round that makes the subspace more precise",
-    "round_of_slices": "the last round of moments",
-    "round_of_em": "step {n_iter} of EM",
     "state_described": (
-        "Sums of {n_all:~row} with {n_columns:~column} for {model}: {step}, {kilobytes:,.1f} kB."
+        "Answer of {n_all:~row} with {n_columns:~column} for {model}: round {first}, "
+        "{kilobytes:,.1f} kB."
+    ),
+    "states_described": (
+        "Answers of {n_all:~row} with {n_columns:~column} for {model}: rounds {first} to {last}, "
+        "{kilobytes:,.1f} kB."
     ),
     "suppressed_here": (
         "Suppressed {n_columns:~column} and {n_others:~other sum} of fewer than {min_cell} rows. "
@@ -478,22 +486,9 @@ WORDS: dict[str, str] = {
         "Note: the sites suppressed {n_columns:~column} and {n_others:~other sum} of few rows, "
         "each counted at every site. The result is not exactly that of the pooled rows."
     ),
-    "em_converged": (
-        "Log-likelihood {log_likelihood:,.3f}: EM has converged; write the model with --fit."
+    "next_is_round": (
+        "Next: round {number}. Each site answers the question with momentree moments --round; then "
+        "merge these answers with all before."
     ),
-    "em_continues": (
-        "Log-likelihood {log_likelihood:,.3f}: EM has not converged; continue with --next, or stop "
-        "here with --fit."
-    ),
-    "next_is_subspace": (
-        "Next: another round for the subspace, which must be more precise with so many columns. "
-        "Each site answers the question with momentree moments --round."
-    ),
-    "next_is_slices": (
-        "Next: the last round of moments. Each site answers the question with momentree moments "
-        "--round; then merge the answers with --fit, or with --next for EM."
-    ),
-    "next_is_em": (
-        "Next: a step of EM. Each site answers the question with momentree moments --round."
-    ),
+    "model_complete": "No question is left; write the model with {parameter:FILE.mt}.",
 }

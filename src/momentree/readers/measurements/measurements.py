@@ -1,34 +1,33 @@
-"""Read a table of measurements: one row per record, columns of any kind."""
+"""Read a table of measurements: one row per record, columns of any kind; and recognize one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from momentree._validation import check_choice, check_flag, check_integer
+from momentree._validation import check_choice
 from momentree.core.choices import ColumnKind, Empty
-from momentree.exceptions import EmptyCorpusError, InvalidParameterError
+from momentree.exceptions import EmptyCorpusError
 from momentree.messages import Message
-from momentree.readers.measurements._columns import choose_columns, read_known_columns
-from momentree.readers.measurements._kinds import Column
-from momentree.readers.measurements._notes import describe, set_answers_apart
-from momentree.readers.measurements.coder import KINDS, MeasurementCoder
-from momentree.readers.measurements.guesses import find_roles
-from momentree.readers.measurements.objects import Measurements
-from momentree.readers.records._guesses import matching
-from momentree.readers.records._join import Paths, as_paths, join_tables
-from momentree.readers.records._layout import as_names, columns_read
-from momentree.readers.records._mapping import SUFFIXES
-from momentree.readers.records._outcomes import read_outcome
-from momentree.readers.records.coder import EMPTY
-from momentree.readers.tables.files import AUTO, check_exists
-from momentree.readers.tables.reader import open_table
-from momentree.readers.tables.table import Table
+from momentree.readers.measurements import choice
+from momentree.readers.measurements.columns import Column, find_style, read_column
+from momentree.readers.measurements.objects import KINDS, MeasurementCoder, Measurements
+from momentree.readers.records.objects import EMPTY
+from momentree.readers.tables import schema
+from momentree.readers.tables.files import AUTO
+from momentree.readers.tables.join import Paths, read_joined, read_outcomes
+from momentree.readers.tables.reader import Opening, open_table
+from momentree.readers.tables.roles import mostly_binary
+from momentree.readers.tables.table import Table, excerpt, rows_examined
+
+_MIN_COLUMNS = 2
+"""Columns of measurements by which a table is recognized."""
+_MAX_CODES, _FEW = 3, 0.1
+"""Columns with more different values, of which more than a tenth are not 0 or 1, contain counts.
+With fewer, a value such as 9 may mean unknown."""
 
 
 def read_measurements(
@@ -135,48 +134,32 @@ def read_measurements(
     >>> table.columns["hb"], table.units
     (array([13.5 ,  9.25,   nan, 11.  ]), {'hb': 'g/dl'})
     """
-    check_integer("skip_rows", skip_rows, at_least=0)
-    check_flag("header", header, optional=True)
     check_choice("empty", empty, EMPTY)
     asked = dict(kinds or {})
     for kind in asked.values():
         check_choice("kinds", kind, KINDS)
-    words_missing = as_names("missing", missing)
-    if coder is not None:
-        _check_coder(coder, kinds=asked, missing=words_missing)
-    source = open_table(
-        check_exists(path),
-        suffixes=SUFFIXES,
-        encoding=encoding,
-        separator=separator,
-        sheet=sheet,
-        skip_rows=skip_rows,
-        header=header,
-        check_titles=True,
-    )
-    covariates = as_names("covariate_columns", covariate_columns)
-    outcomes = [*as_names("outcome_columns", outcome_columns), *covariates]
-    keys = as_names("on", on)
-    lefts = [key.partition("=")[0] for key in keys]
-    table, joining = join_tables(
-        source.read(columns_read(source.head, ignore_columns, [*outcomes, *lefts, id_column])),
-        as_paths(join),
-        keys,
-        outcomes,
-        covariates=covariates,
-        encoding=encoding,
-        separator=separator,
+    words_missing = schema.as_names("missing", missing)
+    schema.check_coder(coder, MeasurementCoder, kinds=asked, missing=words_missing)
+    joined = read_joined(
+        path,
+        Opening(encoding, separator, sheet, skip_rows, header),
+        outcome_columns=outcome_columns,
+        covariate_columns=covariate_columns,
+        ignore_columns=ignore_columns,
+        join=join,
+        on=on,
+        id_column=id_column,
     )
     return measurements_of(
-        table,
+        joined.table,
         asked,
         words_missing,
         id_column=id_column,
-        outcomes=outcomes,
-        covariates=covariates,
+        outcomes=joined.outcomes,
+        covariates=joined.covariates,
         empty=empty,
         coder=coder,
-        joining=joining,
+        joining=joined.notes,
     )
 
 
@@ -193,21 +176,23 @@ def measurements_of(
     joining: Sequence[Message] = (),
 ) -> Measurements:
     """Return the measurements in a table, as :func:`read_measurements` does for one in a file."""
-    if coder is not None and id_column is None and coder.id_column in table.columns:
-        id_column = coder.id_column
-    roles = find_roles(table, id_column=id_column, outcomes=outcomes)
-    known_before = matching(table, "covariate_columns", covariates)
+    if coder is not None:
+        id_column = schema.known_column(table, id_column, coder.id_column)
+    roles = _find_roles(table, id_column=id_column, outcomes=outcomes)
+    known_before = schema.matching(table, "covariate_columns", covariates)
     if coder is None:
-        rules = MeasurementCoder({"": "number"}, missing=[], empty=empty)
-        rules = replace(rules, missing=[text.strip().lower() for text in words_missing])
-        columns, left_out = choose_columns(table, roles.features, asked, rules)
-        columns, answers = set_answers_apart(columns, asked)
+        words = [text.strip().lower() for text in words_missing]
+        rules = MeasurementCoder({"": "number"}, missing=words, empty=empty)
+        columns, left_out = choice.choose_columns(table, roles.features, asked, rules)
+        left_out |= roles.left_out
+        columns, answers = choice.set_answers_apart(columns, asked)
         coder = _coder(columns, rules, roles.id_column)
-        notes = describe(table, columns, {**left_out, **roles.left_out}, answers, chosen=asked)
+        notes = choice.describe(table, columns, left_out, answers, chosen=asked)
     else:
-        columns, notes = read_known_columns(table, coder)
-        left_out, answers = {}, []
-    values, names, more = _outcomes(table, [*roles.outcomes, *answers])
+        columns, notes = choice.read_known_columns(table, coder)
+        left_out, answers = roles.left_out, []
+    n = table.n_rows
+    read = read_outcomes(table, [*roles.outcomes, *answers], np.arange(n), n)
     result = Measurements(
         {column.name: column.content for column in columns},
         coder,
@@ -215,19 +200,55 @@ def measurements_of(
         ~np.all([column.missing for column in columns], axis=0),
         {c.name: unit for c in columns if (unit := _unit(c))},
         {c.name: c.words for c in columns if c.kind == "yes_no"},
-        values,
-        names,
-        {**left_out, **roles.left_out},
+        read.columns,
+        read.words,
+        left_out,
         table.path.name,
         (),
-        tuple(name for name in values if name in known_before),
+        tuple(name for name in read.columns if name in known_before),
     )
     n_empty = int((~result.enough).sum())
     if n_empty == len(result):
         raise EmptyCorpusError("no_known_value", path=str(table.path))
     if n_empty:
         notes.append(Message("records_without_values", n_records=n_empty, n_all=len(result)))
-    return replace(result, notes=(*table.notes, *notes, *roles.notes, *joining, *more))
+    return replace(result, notes=(*table.notes, *notes, *roles.notes, *joining, *read.notes))
+
+
+@dataclass(frozen=True)
+class _Roles:
+    """The roles of the columns of a table."""
+
+    id_column: str | None
+    ids: list[str]
+    outcomes: list[str]
+    features: list[str]
+    left_out: dict[str, str]
+    notes: list[Message]
+
+
+def _find_roles(table: Table, *, id_column: str | None, outcomes: Sequence[str]) -> _Roles:
+    """Find the columns of ids, of outcomes and of measurements."""
+    profile = schema.Schema(table)
+    if id_column is not None:
+        table.require(id_column, "id_column")
+    answers = schema.matching(table, "outcome_columns", outcomes)
+    if id_column in answers:
+        raise schema.id_as_outcome(table, str(id_column))
+    free = [name for name in table.names if name not in answers and name != id_column]
+    ids = [name for name in free if profile[name].is_id]
+    id_column = id_column or profile.unique_id(ids)
+    notes = []
+    if id_column is not None:
+        values = [text.strip() for text in table.columns[id_column]]
+    else:
+        values = [str(i) for i in range(1, table.n_rows + 1)]
+        if repeated := [name for name in ids if not profile[name].is_unique]:
+            n = table.n_rows - len(set(table.columns[repeated[0]]))
+            notes.append(Message("rows_of_same_id", n_rows=n, column=excerpt(repeated[0])))
+    left_out = {name: "columns_of_ids" for name in ids if name != id_column}
+    features = [name for name in free if name not in ids]
+    return _Roles(id_column, values, answers, features, left_out, notes)
 
 
 def _coder(
@@ -255,23 +276,98 @@ def _unit(column: Column) -> str:
     return max(units, key=lambda unit: (units[unit], unit)) if units else ""
 
 
-def _outcomes(
-    table: Table, columns: Sequence[str]
-) -> tuple[dict[str, NDArray[Any]], dict[str, tuple[str, str]], list[Message]]:
-    outcomes, words, notes = {}, {}, []
-    rows = np.arange(table.n_rows)
-    for name in columns:
-        cells = table.cells(name)
-        outcomes[name], pair, more = read_outcome(name, cells, rows, table.n_rows)
-        if pair is not None:
-            words[name] = pair
-        notes += more
-    return outcomes, words, notes
+def holds_measurements(
+    path: str | PathLike[str],
+    *,
+    id_column: str | None = None,
+    outcome_columns: Sequence[str] = (),
+    ignore_columns: Sequence[str] = (),
+    encoding: str = AUTO,
+    separator: str | None = None,
+    sheet: str | None = None,
+    skip_rows: int = 0,
+    header: bool | None = None,
+) -> bool:
+    """Return whether a table contains measurements, not codes, judging by its first rows.
+
+    It does if no column is named like one of codes, most do not contain only ones, and there are
+    two or more columns of numbers, categories, or yes and no, of which at least one contains
+    numbers other than 0 and 1.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A table, as for :func:`read_measurements`.
+    id_column : str or None, default=None
+        Column with the ids of the records.
+    outcome_columns : sequence of str, default=()
+        Names or patterns of outcomes and covariates.
+    ignore_columns : sequence of str, default=()
+        Names or patterns of columns to leave out.
+    encoding : str, default="auto"
+        Encoding of text.
+    separator : str or None, default=None
+        Character between columns.
+    sheet : str or None, default=None
+        Sheet of a spreadsheet.
+    skip_rows : int, >= 0, default=0
+        Rows above the header.
+    header : bool or None, default=None
+        Whether the first row names the columns.
+
+    Returns
+    -------
+    bool
+        Whether :func:`read_measurements` rather than :func:`read_records` should read it.
+
+    Raises
+    ------
+    ReadError
+        If the file cannot be read.
+    EmptyCorpusError
+        If it has no rows.
+    """
+    opening = Opening(encoding, separator, sheet, skip_rows, header)
+    head = open_table(path, **vars(opening)).head
+    profile, known = schema.Schema(head), [*outcome_columns, *ignore_columns]
+    free = [
+        name for name in head.names if name != id_column and not schema.fits_pattern(name, known)
+    ]
+    if profile.codes(free):
+        return False
+    columns = _examined(head, [name for name in free if not profile[name].is_id])
+    ticked = [column for column in columns if _is_ticked(column)]
+    if 2 * len(ticked) > len(columns):
+        return False
+    numbers = [column for column in columns if _has_numbers(column)]
+    fractions = any((column.numbers % 1 > 0).any() for column in numbers)
+    return bool(numbers) and (len(columns) >= _MIN_COLUMNS or fractions)
 
 
-def _check_coder(coder: object, **options: object) -> None:
-    if not isinstance(coder, MeasurementCoder):
-        raise InvalidParameterError("not_a_coder", parameter="coder", type=type(coder).__name__)
-    for name, value in options.items():
-        if value:
-            raise InvalidParameterError("coder_has_its_own", parameter=name)
+def _examined(head: Table, names: Sequence[str]) -> list[Column]:
+    n_rows = rows_examined(len(names))
+    cells = {name: head.columns[name][:n_rows] for name in names}
+    style = find_style(cells.values())
+    found = [
+        read_column(name, texts, kind=None, missing=frozenset(), style=style)
+        for name, texts in cells.items()
+    ]
+    return [column for column in found if not column.why_left_out]
+
+
+def _is_ticked(column: Column) -> bool:
+    """Return whether a column contains only yes and empty cells."""
+    known = column.numbers[~np.isnan(column.numbers)]
+    return column.kind == "yes_no" and bool((known == 1).all())
+
+
+def _has_numbers(column: Column) -> bool:
+    """Return whether a column contains numbers: more than 0 and 1, typing errors and one code."""
+    if column.kind != "number" or column.read is None:
+        return False
+    known = column.numbers[~np.isnan(column.numbers)]
+    texts = [f"{value:g}" for value in known.tolist()]
+    n_different = len(set(texts))
+    if n_different > _MAX_CODES and (~np.isin(known, (0.0, 1.0))).mean() > _FEW:
+        return True
+    return n_different > 2 and not mostly_binary(texts)

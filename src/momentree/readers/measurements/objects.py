@@ -1,24 +1,81 @@
-"""Result of the reader of measurements: columns of numbers, yes or no, categories and counts."""
+"""Measurements, columns of any kind, and the coder that reads new records in the same way."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from momentree._types import Floats
 from momentree._validation import check_lengths
-from momentree.core.choices import ColumnKind
+from momentree.core.choices import ColumnKind, Empty
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
-from momentree.readers.measurements.coder import MeasurementCoder
+from momentree.readers.tables.schema import Coder, are_strings
 
 if TYPE_CHECKING:
     import pandas as pd
+
+KINDS = get_args(ColumnKind)
+
+
+@dataclass
+class MeasurementCoder(Coder):
+    """The columns of a table of measurements, and what each of them contains.
+
+    Parameters
+    ----------
+    kinds : dict of str to {"number", "yes_no", "category", "count"}
+        Kind of each column, in the order of the features.
+    categories : dict of str to list of str, default={}
+        Values of each category.
+    id_column : str or None, default=None
+        Column with the ids of the records.
+    missing : list of str, default=[]
+        Texts that stand for a missing value, besides the usual ones, in lower case.
+    empty : {"missing", "zero"}, default="missing"
+        Meaning of an empty cell in a column of yes and no.
+
+    Raises
+    ------
+    InvalidDataError
+        If a value has the wrong type.
+
+    Examples
+    --------
+    >>> from momentree.datasets import MeasurementCoder
+    >>> coder = MeasurementCoder({"age": "number", "sex": "category"}, {"sex": ["f", "m"]})
+    >>> MeasurementCoder.from_dict(coder.to_dict()) == coder
+    True
+    """
+
+    kind: ClassVar[str] = "measurements"
+    kinds: dict[str, ColumnKind]
+    categories: dict[str, list[str]] = field(default_factory=dict)
+    id_column: str | None = None
+    missing: list[str] = field(default_factory=list)
+    empty: Empty = "missing"
+
+    def __post_init__(self) -> None:
+        good = (
+            isinstance(self.kinds, dict)
+            and bool(self.kinds)
+            and all(isinstance(name, str) for name in self.kinds)
+            and all(kind in KINDS for kind in self.kinds.values())
+            and isinstance(self.categories, dict)
+            and all(are_strings(values) for values in self.categories.values())
+            and {name for name, kind in self.kinds.items() if kind == "category"}
+            == set(self.categories)
+            and isinstance(self.id_column, str | None)
+            and are_strings(self.missing)
+            and self.empty in get_args(Empty)
+        )
+        if not good:
+            raise InvalidDataError("invalid_measurement_settings", kinds=list(KINDS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +141,8 @@ class Measurements:
         return len(self.ids)
 
     def __repr__(self) -> str:
-        found = Counter(self.kinds.values())
-        parts = ", ".join(f"{n:,} {kind}" for kind, n in found.most_common())
+        counts = Counter(self.kinds.values()).most_common()
+        parts = ", ".join(f"{n:,} {kind}" for kind, n in counts)
         return f"Measurements({self.name!r}, {len(self):,} records, columns: {parts})"
 
     @property
@@ -109,13 +166,13 @@ class Measurements:
 
     def to_matrix(self) -> Floats:
         """Return the columns as floats, shape (n, d): categories by the place of their values."""
-        found = []
+        columns = []
         for name, values in self.columns.items():
             if self.kinds[name] == "category":
                 place = {text: float(j) for j, text in enumerate(self.coder.categories[name])}
                 values = np.array([place.get(text, np.nan) for text in values])
-            found.append(np.asarray(values, dtype=np.float64))
-        return np.column_stack(found)
+            columns.append(np.asarray(values, dtype=np.float64))
+        return np.column_stack(columns)
 
     @property
     def frame(self) -> pd.DataFrame:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,38 +10,23 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from momentree._types import Ints
-from momentree._validation import check_choice, check_flag, check_integer, check_number
+from momentree._validation import check_choice, check_integer, check_number
 from momentree.core.choices import Empty
-from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
-from momentree.readers.records._binary_cells import read_binary_cells
-from momentree.readers.records._choice import CodeCounts, choose_codes, group_codes
-from momentree.readers.records._code_cells import Entries, read_code_cells
-from momentree.readers.records._guesses import matching
-from momentree.readers.records._join import Paths, as_paths, join_tables
-from momentree.readers.records._layout import as_names, columns_read, find_layout
-from momentree.readers.records._mapping import SUFFIXES, Mapped, read_mapping
-from momentree.readers.records._matrix import (
-    Rows,
-    columns_of_coder,
-    count_codes,
-    count_missing,
-    encode,
-    join_rows,
-    matrix_of,
-)
-from momentree.readers.records._names import names_of
-from momentree.readers.records._outcomes import read_outcome
-from momentree.readers.records.coder import EMPTY, RecordCoder
-from momentree.readers.records.codes import SYSTEMS
-from momentree.readers.records.objects import Records
-from momentree.readers.tables.files import AUTO, check_exists
-from momentree.readers.tables.reader import open_table
-from momentree.readers.tables.roles import fits
-from momentree.readers.tables.table import Table, excerpts
+from momentree.readers.records import choice, matrix
+from momentree.readers.records.cells import Entries, read_binary_cells, read_code_cells
+from momentree.readers.records.layout import Layout, find_layout
+from momentree.readers.records.names import Mapped, names_of, with_rollup
+from momentree.readers.records.objects import EMPTY, RecordCoder, Records
+from momentree.readers.tables.files import AUTO
+from momentree.readers.tables.join import Joined, Paths, read_joined, read_outcomes
+from momentree.readers.tables.reader import Opening
+from momentree.readers.tables.schema import as_names, check_coder, known_column
+from momentree.readers.tables.table import Table
+
+_Chosen = tuple[sp.csr_array[Any], RecordCoder, list[Message]]
 
 
 def read_records(
@@ -200,95 +184,78 @@ def read_records(
     check_integer("min_records", min_records, at_least=1, optional=True)
     check_number("cumulative_frequency", cumulative_frequency, above=0, at_most=1, optional=True)
     check_integer("min_codes", min_codes, at_least=0, optional=True)
-    check_integer("skip_rows", skip_rows, at_least=0)
-    check_flag("header", header, optional=True)
     check_choice("empty", empty, EMPTY)
-    if coder is not None:
-        _check_coder(
-            coder,
-            rollup=rollup,
-            names=names,
-            min_records=min_records,
-            cumulative_frequency=cumulative_frequency,
-        )
-    before = RecordCoder([]) if coder is None else coder
-    source = open_table(
-        check_exists(path),
-        suffixes=SUFFIXES,
-        encoding=encoding,
-        separator=separator,
-        sheet=sheet,
-        skip_rows=skip_rows,
-        header=header,
-        check_titles=True,
-    )
-    covariates = as_names("covariate_columns", covariate_columns)
-    asked = [*as_names("outcome_columns", outcome_columns), *covariates]
-    keys = as_names("on", on)
-    lefts = [key.partition("=")[0] for key in keys]
-    others = [*asked, *lefts, id_column, union_by]
-    table, joining = join_tables(
-        source.read(columns_read(source.head, ignore_columns, others)),
-        as_paths(join),
-        keys,
-        [*asked, *([] if union_by is None else [union_by])],
-        covariates=covariates,
-        encoding=encoding,
-        separator=separator,
+    limits: dict[str, Any] = {
+        "min_records": min_records,
+        "cumulative_frequency": cumulative_frequency,
+    }
+    check_coder(coder, RecordCoder, rollup=rollup, names=names, **limits)
+    joined = read_joined(
+        path,
+        Opening(encoding, separator, sheet, skip_rows, header),
+        outcome_columns=outcome_columns,
+        covariate_columns=covariate_columns,
+        ignore_columns=ignore_columns,
+        join=join,
+        on=on,
+        id_column=id_column,
+        union_by=union_by,
     )
     named = as_names("code_columns", code_columns)
-    known_before = matching(table, "covariate_columns", covariates)
-    union_by = _known(table, union_by, before.union_by)
+    text: dict[str, Any] = {"encoding": encoding, "separator": separator}
+    choose = partial(
+        _new_coder,
+        rules=with_rollup(RecordCoder([], id_column=id_column, empty=empty), rollup, **text),
+        named=named,
+        name_codes=partial(names_of, names=names, **text),
+        drop_constant=drop_constant,
+        **limits,
+    )
+    return _records(joined, named, id_column, union_by, empty, min_codes, coder, choose)
+
+
+def _records(
+    joined: Joined,
+    named: list[str],
+    id_column: str | None,
+    union_by: str | None,
+    empty: Empty,
+    min_codes: int | None,
+    coder: RecordCoder | None,
+    choose: Callable[..., _Chosen],
+) -> Records:
+    """Encode the records of a table by a coder; without one, `choose` the codes."""
+    table = joined.table
+    before = RecordCoder([]) if coder is None else coder
+    union_by = known_column(table, union_by, before.union_by)
     layout = find_layout(
         table,
-        id_column=_known(table, id_column, before.id_column),
-        code_columns=named or columns_of_coder(table, before),
+        id_column=known_column(table, id_column, before.id_column),
+        code_columns=named or matrix.columns_of_coder(table, before),
         union_by=union_by,
-        outcome_columns=asked,
+        outcome_columns=joined.outcomes,
     )
     if before.form == "wide" and not named and layout.chosen:
         layout = replace(layout, form="wide")
-    wide = layout.form == "wide"
-    rows = join_rows(table, layout)
-    if wide:
-        entries = read_binary_cells(
-            table,
-            layout.codes,
-            chosen=layout.chosen,
-            empty_is_zero="zero" in (empty, before.empty),
-            known=coder is not None,
-        )
-        if entries.codes:  # text columns and empty columns do not contain codes after all
-            layout = replace(layout, codes=entries.codes)
-    else:
-        entries = read_code_cells(table, layout.codes)
-    notes = [*table.notes, layout.described(), *layout.notes, *joining]
-    if wide:
-        notes += possible_outcomes(entries, {*named, *before.code_columns})
+    rows = matrix.join_rows(table, layout)
+    layout, entries = _read_cells(table, layout, "zero" in (empty, before.empty), coder is not None)
+    notes = [*table.notes, layout.described(), *layout.notes, *joined.notes]
+    if layout.form == "wide":
+        notes += choice.possible_outcomes(entries, {*named, *before.code_columns})
     notes += [*rows.notes, *entries.notes]
     if coder is None:
-        key = id_column if union_by is not None else layout.key
-        rules = RecordCoder([], layout.form, key, layout.codes, union_by, empty=empty)
-        X, coder, more = _new_coder(
-            table,
-            rows,
-            entries,
-            with_rollup(rules, rollup, encoding, separator),
-            named,
-            partial(names_of, names=names, encoding=encoding, separator=separator),
-            min_records=min_records,
-            cumulative_frequency=cumulative_frequency,
-            drop_constant=drop_constant,
-        )
-        notes += more
+        X, coder, more = choose(table, rows, entries, layout, union_by)
     else:
-        X, n_repeated, unknown = encode(rows, entries, coder, wide=wide)
-        notes += [*_repeats(n_repeated, coder, union_by), *unknown]
-    n_codes = count_codes(X)
-    enough = has_enough(X, n_codes, min_codes, wide=wide)
-    notes += _few_codes(rows, entries, n_codes, enough, min_codes)
-    outcomes, outcome_names, more = _outcomes(table, layout.outcomes, rows)
-    notes += more
+        X, n_repeated, more = matrix.encode(rows, entries, coder, wide=layout.form == "wide")
+        more = [*choice.note_repeats(n_repeated, coder, union_by), *more]
+    n_codes = matrix.count_codes(X)
+    none, record = n_codes == 0, rows.record[entries.row]
+    enough = matrix.has_enough(X, n_codes, min_codes, wide=layout.form == "wide")
+    dropped = bool(none[record[record >= 0]].any())
+    few = matrix.note_few_codes(
+        len(n_codes), int(none.sum()), int((~enough).sum()), min_codes, dropped=dropped
+    )
+    outcomes = read_outcomes(table, layout.outcomes, rows.record, len(rows.ids))
     return Records(
         X,
         np.array(coder.codes, dtype=object),
@@ -296,165 +263,51 @@ def read_records(
         rows.ids,
         enough,
         coder,
-        outcomes,
-        outcome_names,
+        outcomes.columns,
+        outcomes.words,
         table.path.name,
         layout.form,
-        tuple(notes),
-        tuple(name for name in outcomes if name in known_before),
+        (*notes, *more, *few, *outcomes.notes),
+        tuple(name for name in outcomes.columns if name in joined.covariates),
     )
+
+
+def _read_cells(
+    table: Table, layout: Layout, empty_is_zero: bool, known: bool
+) -> tuple[Layout, Entries]:
+    """Read the cells of codes; return them with the layout, which excludes columns of text."""
+    if layout.form != "wide":
+        return layout, read_code_cells(table, layout.codes)
+    entries = read_binary_cells(
+        table, layout.codes, chosen=layout.chosen, empty_is_zero=empty_is_zero, known=known
+    )
+    return replace(layout, codes=entries.codes or layout.codes), entries
 
 
 def _new_coder(
     table: Table,
-    rows: Rows,
+    rows: matrix.Rows,
     entries: Entries,
+    layout: Layout,
+    union_by: str | None,
+    *,
     rules: RecordCoder,
     named: list[str],
-    name_codes: Callable[..., tuple[dict[str, str], list[Message]]],
     **limits: Any,
-) -> tuple[Any, RecordCoder, list[Message]]:
+) -> _Chosen:
     """Choose codes by the rules and limits; return X, the coder with these codes, and notes."""
+    key = rules.id_column if union_by is not None else layout.key
+    rules = replace(
+        rules, form=layout.form, id_column=key, code_columns=layout.codes, union_by=union_by
+    )
+    matrices: list[Any] = []
+
+    def counted(column: Ints, d: int) -> choice.CodeCounts:
+        matrices.extend(matrix.matrix_of(rows, entries, column, d))
+        return choice.CodeCounts.of(*matrices)
+
     counts = np.bincount(entries.code, minlength=len(entries.codes))
-    found: list[Any] = []
-
-    def counted(column: Ints, d: int) -> CodeCounts:
-        found.extend(matrix_of(rows, entries, column, d))
-        return CodeCounts.of(*found)
-
-    keep, coder, notes = choose_columns(
-        table, entries.codes, counts, counted, rules, named, name_codes, **limits
+    keep, coder, notes = choice.choose_columns(
+        table, entries.codes, counts, counted, rules, named, **limits
     )
-    return sp.csr_array(found[0][:, keep]), coder, notes
-
-
-def choose_columns(
-    table: Table,
-    written: list[str],
-    counts: Ints,
-    counted: Callable[[Ints, int], CodeCounts],
-    rules: RecordCoder,
-    named: list[str],
-    name_codes: Callable[..., tuple[dict[str, str], list[Message]]],
-    **limits: Any,
-) -> tuple[Ints, RecordCoder, list[Message]]:
-    """Choose the columns from the codes as written; return them, a coder, and notes.
-
-    `counts` are the entries of each code; `counted` counts the records, given the column of each
-    code and the number of columns.
-    """
-    wide = rules.form == "wide"
-    rules, groups, grouping = group_codes(table, written, counts, rules, wide=wide)
-    codes, column = np.unique(np.array(groups, dtype=object), return_inverse=True)
-    of_codes = counted(column, len(codes))
-    keep, choice = choose_codes(
-        of_codes, codes.tolist(), where=str(table.path), wide=wide, **limits
-    )
-    kept = codes[keep].tolist()
-    titles, unnamed = name_codes(kept, rollup=rules.rollup, written=written)
-    # Patterns are kept as patterns, because new records may have more code columns.
-    columns = named or rules.code_columns
-    if wide:
-        known = set(kept)
-        columns = [c for c, g in zip(written, groups, strict=True) if g in known]
-    coder = replace(rules, codes=kept, names=titles, code_columns=columns)
-    repeats = _repeats(int(of_codes.repeated[keep].sum()), coder, rules.union_by)
-    return keep, coder, [*grouping, *repeats, *choice, *unnamed]
-
-
-def _outcomes(
-    table: Table, columns: Sequence[str], rows: Rows
-) -> tuple[dict[str, NDArray[Any]], dict[str, tuple[str, str]], list[Message]]:
-    """Return the outcomes of the records by column, the words of those of yes and no, and notes."""
-    outcomes, words, notes = {}, {}, []
-    for name in columns:
-        outcomes[name], pair, more = read_outcome(
-            name, table.cells(name), rows.record, len(rows.ids)
-        )
-        if pair is not None:
-            words[name] = pair
-        notes += more
-    return outcomes, words, notes
-
-
-def _check_coder(coder: object, **options: object) -> None:
-    if not isinstance(coder, RecordCoder):
-        raise InvalidParameterError("not_a_coder", parameter="coder", type=type(coder).__name__)
-    for name, value in options.items():
-        if value is not None:
-            raise InvalidParameterError("coder_has_its_own", parameter=name)
-
-
-def _known(table: Table, asked: str | None, before: str | None) -> str | None:
-    """Return the requested column, or else that of the coder if the table has it."""
-    return before if asked is None and before in table.columns else asked
-
-
-def with_rollup(
-    rules: RecordCoder, rollup: Mapped | None, encoding: str, separator: str | None
-) -> RecordCoder:
-    """Return the rules with a roll-up of codes."""
-    if rollup is None:
-        return rules
-    if isinstance(rollup, str) and rollup.lower() in SYSTEMS:
-        return replace(rules, rollup=rollup.lower())
-    if isinstance(rollup, str) and rollup and not os.path.lexists(rollup):
-        raise InvalidParameterError("not_a_rollup", parameter="rollup", value=rollup)
-    mapping = read_mapping(rollup, "group", encoding=encoding, separator=separator)
-    return replace(rules, rollup="mapping", mapping=mapping)
-
-
-def possible_outcomes(entries: Entries, named: set[str]) -> list[Message]:
-    """Report code columns named like outcomes, unless the caller chose them."""
-    columns = [name for name in entries.codes if name not in named and fits("outcome", name)]
-    if not columns:
-        return []
-    return [Message("possible_outcomes", n_columns=len(columns), columns=excerpts(columns))]
-
-
-def _repeats(n_repeated: int, coder: RecordCoder, union_by: str | None) -> list[Message]:
-    # Admissions of a patient share codes, so repeats are expected when they are joined.
-    if not n_repeated or union_by is not None:
-        return []
-    rolled_up = Message("after_rollup") if coder.rollup is not None else ""
-    return [Message("repeated_entries", n_entries=n_repeated, when=rolled_up)]
-
-
-def has_enough(
-    X: Any, n_codes: NDArray[Any], min_codes: int | None, *, wide: bool
-) -> NDArray[np.bool_]:
-    """Return whether each record is fitted: it has `min_codes` codes.
-
-    None requires one code or, in a wide table, where all "no" is an answer, one known value.
-    """
-    if min_codes is None and wide:
-        return np.asarray(count_missing(X) < X.shape[1])
-    return np.asarray(n_codes >= (1 if min_codes is None else min_codes))
-
-
-def _few_codes(
-    rows: Rows,
-    entries: Entries,
-    n_codes: NDArray[Any],
-    enough: NDArray[np.bool_],
-    min_codes: int | None,
-) -> list[Message]:
-    none = n_codes == 0
-    record = rows.record[entries.row]
-    dropped = none[record[record >= 0]].any()
-    n_few = int((~enough).sum())
-    return note_few_codes(len(n_codes), int(none.sum()), n_few, min_codes, dropped=bool(dropped))
-
-
-def note_few_codes(
-    n: int, n_none: int, n_few: int, min_codes: int | None, *, dropped: bool
-) -> list[Message]:
-    """Return notes on records without codes, all `dropped` perhaps, and with few of them."""
-    notes = []
-    if n_none and n_none != n_few:
-        code = "all_codes_dropped" if dropped else "records_without_codes"
-        notes.append(Message(code, n_records=n_none, n_all=n))
-    if n_few:
-        needed = 1 if min_codes is None else min_codes
-        notes.append(Message("too_few_codes", n_records=n_few, n_all=n, min_codes=needed))
-    return notes
+    return sp.csr_array(matrices[0][:, keep]), coder, notes

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -11,21 +12,137 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from momentree._validation import check_flag, check_integer
-from momentree.exceptions import EmptyCorpusError, InvalidParameterError
+from momentree._validation import check_integer
+from momentree.exceptions import EmptyCorpusError, ReadError
 from momentree.messages import Message
-from momentree.readers.records._choice import LARGE, group_codes
-from momentree.readers.records._mapping import SUFFIXES, Mapped, read_mapping
-from momentree.readers.records._names import names_of
-from momentree.readers.records.coder import RecordCoder
-from momentree.readers.records.codes import SYSTEMS
-from momentree.readers.sequences._columns import NO_TIMES, are_steps, find_columns
-from momentree.readers.sequences._steps import Steps, read_steps
-from momentree.readers.sequences.coder import SequenceCoder
-from momentree.readers.sequences.objects import Sequences
-from momentree.readers.tables.files import AUTO, check_exists
-from momentree.readers.tables.reader import open_table
-from momentree.readers.tables.table import Table, as_written, check_names, excerpt
+from momentree.readers.records.choice import LARGE, group_codes
+from momentree.readers.records.names import Mapped, names_of, with_rollup
+from momentree.readers.records.objects import RecordCoder
+from momentree.readers.sequences.objects import SequenceCoder, Sequences
+from momentree.readers.sequences.steps import Columns, Steps, mostly_times, read_steps
+from momentree.readers.tables.files import AUTO
+from momentree.readers.tables.reader import Opening, open_table
+from momentree.readers.tables.roles import Role, first_role, fits
+from momentree.readers.tables.schema import Schema, check_coder, known_column
+from momentree.readers.tables.table import (
+    Table,
+    as_written,
+    check_names,
+    excerpt,
+    excerpts,
+    numbered_rows,
+)
+
+NO_TIMES = "none"
+"""In place of a column of times: the order of the rows."""
+_MAX_COLUMNS = 4
+"""Columns of a table that is taken for one of steps without being asked."""
+
+
+def are_steps(table: Table) -> bool:
+    """Return whether a table, by its names and first rows, has a step of a sequence in each row.
+
+    It has little more than repeated ids of somebody, times and repeated events.
+    """
+    repeated = [n for n, cells in table.columns.items() if 2 * len(set(cells)) <= table.n_rows]
+    few = len(table.names) <= _MAX_COLUMNS
+    return (
+        few
+        and not any(fits("code", name, table.columns[name]) for name in table.names)
+        and any(fits("sequence", name) or fits("patient", name) for name in repeated)
+        and any(fits("time", name) for name in table.names)
+        and any(fits("event", name) for name in repeated)
+    )
+
+
+def find_columns(
+    table: Table, *, id_column: str | None, time_column: str | None, code_column: str | None
+) -> Columns:
+    """Find the columns from the arguments, and from the names and values of columns."""
+    ordered_by_rows = time_column == NO_TIMES and NO_TIMES not in table.columns
+    time = None if ordered_by_rows else time_column
+    given = {"id_column": id_column, "time_column": time, "code_column": code_column}
+    for parameter, name in given.items():
+        if name is not None:
+            table.require(name, parameter)
+    names = [name for name in given.values() if name is not None]
+    if repeated := [name for name in names if names.count(name) > 1]:
+        column = excerpt(repeated[0])
+        raise ReadError("sequence_column_of_two_roles", path=str(table.path), column=column)
+    schema, free = Schema(table), [name for name in table.names if name not in names]
+    if time is None and not ordered_by_rows:
+        time = _find_time(schema, free)
+        free = [name for name in free if name != time]
+    key = id_column or _find_id(schema, free, time)
+    code = code_column or _find_code(schema, [name for name in free if name != key])
+    columns = Columns(key, time, code)
+    roles = {"id": key, "time": time, "code": code}
+    if len(names) < len({*roles.values()} - {None}):
+        guessed = [f"{excerpt(name)} ({role})" for role, name in roles.items() if name is not None]
+        columns.notes.append(Message("guessed_sequence_columns", columns=guessed))
+    return columns
+
+
+def _find_time(schema: Schema, free: list[str]) -> str | None:
+    """Return the column of times with the most typical name; None if there is none."""
+    times = [name for name in free if fits("time", name) and mostly_times(schema[name].known)]
+    best = first_role("time", times)
+    if len(best) > 1:
+        raise ReadError(
+            "several_time_columns",
+            path=str(schema.table.path),
+            columns=excerpts(best),
+            parameter="time_column",
+            value=NO_TIMES,
+        )
+    return next(iter(best), None)
+
+
+def _find_id(schema: Schema, free: list[str], time: str | None) -> str | None:
+    """Return the column of repeated ids; None if each row is a sequence."""
+    roles: tuple[Role, ...] = ("patient", "sequence", "id")
+    ids = dict.fromkeys(name for role in roles for name in free if fits(role, name))
+    keys = [name for name in ids if not fits("row number", name) and schema[name].known]
+    repeated = [name for name in keys if not schema[name].is_unique]
+    if not repeated:  # one row per sequence
+        return next(iter(keys), None)
+    if time is not None:
+        # Numbers of steps begin again in each sequence, as those of codes in an admission.
+        columns = schema.table.columns
+        pairs = {n: set(zip(columns[n], columns[time], strict=True)) for n in repeated}
+        apart = [name for name in repeated if len(pairs[name]) == schema.table.n_rows]
+        repeated = apart or repeated
+    for role in roles:
+        fitting = [name for name in repeated if fits(role, name)]
+        if len(fitting) > 1:
+            raise ReadError(
+                "several_sequence_ids",
+                path=str(schema.table.path),
+                columns=excerpts(fitting),
+                parameter="id_column",
+            )
+        if fitting:
+            return fitting[0]
+    return None
+
+
+def _find_code(schema: Schema, free: list[str]) -> str:
+    """Return the column of codes: named and filled like codes or events, or the only one."""
+    left = [
+        name
+        for name in free
+        if schema[name].known and not fits("row number", name) and not fits("id", name)
+    ]
+    codes = schema.codes(left) or [name for name in left if fits("event", name)] or left
+    if len(codes) == 1:
+        return codes[0]
+    path, parameter = str(schema.table.path), "code_column"
+    if codes:
+        columns = excerpts(codes)
+        raise ReadError("several_sequence_codes", path=path, columns=columns, parameter=parameter)
+    columns = excerpts(schema.table.names)
+    raise ReadError("no_sequence_codes", path=path, columns=columns, parameter=parameter)
+
 
 OTHER = "(other)"
 """Name of the symbol of rare codes."""
@@ -127,47 +244,43 @@ def read_sequences(
     (['ann', 'bob'], [3, 2], ['home', 'cart', 'cart', 'home', 'cart'])
     """
     check_integer("min_sequences", min_sequences, at_least=1, optional=True)
-    check_integer("skip_rows", skip_rows, at_least=0)
-    check_flag("header", header, optional=True)
-    if coder is not None:
-        _check_coder(coder, min_sequences=min_sequences, rollup=rollup, names=names)
+    check_coder(coder, SequenceCoder, min_sequences=min_sequences, rollup=rollup, names=names)
     if isinstance(path, pd.DataFrame):
         table = _from_frame(path)
     else:
-        source = open_table(
-            check_exists(path),
-            suffixes=SUFFIXES,
-            encoding=encoding,
-            separator=separator,
-            sheet=sheet,
-            skip_rows=skip_rows,
-            header=header,
-            check_titles=True,
-        )
+        opening = Opening(encoding, separator, sheet, skip_rows, header)
+        source = open_table(path, **vars(opening))
         table = source.read(source.head.names)
     if coder is not None:
-        id_column = _known(table, id_column, coder.id_column)
-        time_column = _known(table, time_column, coder.time_column or NO_TIMES)
-        code_column = _known(table, code_column, coder.code_column)
+        id_column = known_column(table, id_column, coder.id_column)
+        time_column = known_column(table, time_column, coder.time_column)
+        if time_column is None and coder.time_column is None:
+            time_column = NO_TIMES
+        code_column = known_column(table, code_column, coder.code_column)
         time_format = time_format or coder.time_format
     columns = find_columns(
         table, id_column=id_column, time_column=time_column, code_column=code_column
     )
     steps, notes = read_steps(table, columns, time_format)
     notes = [*table.notes, *columns.notes, *notes]
+    if not len(steps.code):
+        raise EmptyCorpusError("no_steps", path=str(table.path), n_rows=table.n_rows)
     if coder is None:
-        rules = SequenceCoder([], columns.id, columns.time, columns.code, time_format)
+        text: dict[str, Any] = {"encoding": encoding, "separator": separator}
         coder, more = _new_coder(
             table,
             steps,
-            rules,
-            min_sequences=min_sequences,
-            rollup=rollup,
-            names=names,
-            encoding=encoding,
-            separator=separator,
+            SequenceCoder([], columns.id, columns.time, columns.code, time_format),
+            with_rollup(RecordCoder([]), rollup, **text),
+            partial(names_of, names=names, **text),
+            min_sequences,
         )
         notes += more
+    return _sequences(table, steps, coder, notes)
+
+
+def _sequences(table: Table, steps: Steps, coder: SequenceCoder, notes: list[Message]) -> Sequences:
+    """Encode steps by a coder; leave out those without a symbol."""
     symbol = coder.symbols_of(steps.written)
     unknown = np.flatnonzero(symbol < 0)
     if len(unknown):
@@ -181,19 +294,18 @@ def read_sequences(
             )
         )
         steps = steps.only(~gone)
-    symbols = symbol[steps.code]
     lengths = np.bincount(steps.sequence, minlength=len(steps.ids))
-    there = np.flatnonzero(lengths)
-    if not len(there):
+    present = np.flatnonzero(lengths)
+    if not len(present):
         raise EmptyCorpusError("no_steps", path=str(table.path), n_rows=table.n_rows)
-    short = int((lengths[there] < 3).sum())  # moments need three steps in a row
-    if 2 * short > len(there):
-        notes.append(Message("short_sequences", n_records=short, n_all=len(there)))
+    short = int((lengths[present] < 3).sum())  # moments need three steps in a row
+    if 2 * short > len(present):
+        notes.append(Message("short_sequences", n_records=short, n_all=len(present)))
     return Sequences(
-        symbols,
-        lengths[there],
+        symbol[steps.code],
+        lengths[present],
         np.array(coder.codes, dtype=object),
-        [steps.ids[i] for i in there],
+        [steps.ids[i] for i in present],
         coder,
         steps.times,
         table.path.name,
@@ -206,43 +318,32 @@ def holds_steps(path: str | PathLike[str], **opening: Any) -> bool:
 
     `opening` are options of :func:`read_sequences` that say how to open the file.
     """
-    found = open_table(check_exists(path), suffixes=SUFFIXES, check_titles=True, **opening)
-    return are_steps(found.head)
+    return are_steps(open_table(path, **opening).head)
 
 
 def _new_coder(
     table: Table,
     steps: Steps,
-    rules: SequenceCoder,
-    *,
+    coder: SequenceCoder,
+    rules: RecordCoder,
+    name_codes: Callable[..., tuple[dict[str, str], list[Message]]],
     min_sequences: int | None,
-    rollup: Mapped | None,
-    names: Mapped | None,
-    encoding: str,
-    separator: str | None,
 ) -> tuple[SequenceCoder, list[Message]]:
-    """Choose the symbols, merge rare codes, and name codes; also return notes."""
+    """Choose the symbols by the rules of a roll-up, merge rare codes, and name codes; and notes."""
     notes: list[Message] = []
-    written = steps.written
-    if not len(steps.code):
-        raise EmptyCorpusError("no_steps", path=str(table.path), n_rows=table.n_rows)
-    if rollup is not None:
+    groups = written = steps.written
+    if rules.rollup is not None:
         counts = np.bincount(steps.code, minlength=len(written))
-        coded = _rollup_rules(rollup, encoding, separator)
-        coded, groups, notes = group_codes(table, written, counts, coded, wide=False)
-        rules = replace(rules, rollup=coded.rollup, mapping=coded.mapping)
-    else:
-        groups = written
+        rules, groups, notes = group_codes(table, written, counts, rules, wide=False)
+        coder = replace(coder, rollup=rules.rollup, mapping=rules.mapping)
     codes, column = np.unique(np.array(groups, dtype=object), return_inverse=True)
-    found = column[steps.code]
-    pairs = np.unique(np.stack([found, steps.sequence]), axis=1)
+    code = column[steps.code]
+    pairs = np.unique(np.stack([code, steps.sequence]), axis=1)
     n_sequences = np.bincount(pairs[0], minlength=len(codes))
-    least = min_sequences
-    if least is None:
-        least = 5 if len(np.unique(steps.sequence)) >= LARGE else 2
+    least = min_sequences or (5 if len(np.unique(steps.sequence)) >= LARGE else 2)
     rare = n_sequences < least
-    kept = codes[~rare].tolist()
-    other = None
+    kept, other = codes[~rare].tolist(), None
+    titles, more = name_codes(kept or [OTHER], rollup=rules.rollup, written=written)
     if rare.any():
         other = OTHER
         while other in kept:
@@ -255,44 +356,12 @@ def _new_coder(
                 n_all_codes=len(codes),
                 least=least,
                 other=other,
-                n_entries=int(rare[found].sum()),
-                share=float(rare[found].mean()),
+                n_entries=int(rare[code].sum()),
+                share=float(rare[code].mean()),
                 parameter="min_sequences",
             )
         )
-    titles, more = names_of(
-        [code for code in kept if code != other] or kept,
-        names,
-        encoding=encoding,
-        separator=separator,
-        rollup=rules.rollup,
-        written=written,
-    )
-    return replace(rules, codes=kept, other=other, names=titles), [*notes, *more]
-
-
-def _rollup_rules(rollup: Mapped, encoding: str, separator: str | None) -> RecordCoder:
-    if isinstance(rollup, str) and rollup.lower() in SYSTEMS:
-        return RecordCoder([], rollup=rollup.lower())
-    if isinstance(rollup, str) and rollup and not os.path.lexists(rollup):
-        raise InvalidParameterError("not_a_rollup", parameter="rollup", value=rollup)
-    mapping = read_mapping(rollup, "group", encoding=encoding, separator=separator)
-    return RecordCoder([], rollup="mapping", mapping=mapping)
-
-
-def _check_coder(coder: object, **options: object) -> None:
-    if not isinstance(coder, SequenceCoder):
-        found = type(coder).__name__
-        raise InvalidParameterError("not_a_sequence_coder", parameter="coder", type=found)
-    for name, value in options.items():
-        if value is not None:
-            raise InvalidParameterError("coder_has_its_own", parameter=name)
-
-
-def _known(table: Table, asked: str | None, before: str | None) -> str | None:
-    """Return the requested column, or else that of the coder if the table has it."""
-    usual = before in table.columns or before == NO_TIMES
-    return before if asked is None and usual else asked
+    return replace(coder, codes=kept, other=other, names=titles), [*notes, *more]
 
 
 def _from_frame(frame: pd.DataFrame) -> Table:
@@ -305,4 +374,4 @@ def _from_frame(frame: pd.DataFrame) -> Table:
         values = frame.iloc[:, j]
         pairs = zip(values.tolist(), values.isna(), strict=True)
         columns[name] = ["" if gone else as_written(value) for value, gone in pairs]
-    return Table(path, columns, len(frame), lambda row: Message("at_row", row=row + 1))
+    return Table(path, columns, len(frame), partial(numbered_rows, 0))

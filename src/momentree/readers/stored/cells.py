@@ -12,8 +12,8 @@ import scipy.sparse as sp
 
 from momentree._types import Ints
 from momentree.exceptions import InvalidDataError
-from momentree.readers.records._layout import Layout
-from momentree.readers.records._matrix import with_gaps
+from momentree.readers.records.layout import Layout
+from momentree.readers.records.matrix import with_gaps
 from momentree.readers.tables.roles import ZEROS
 from momentree.readers.tables.table import Cells, Table
 

@@ -21,19 +21,17 @@ from momentree.core.limits import memory_bytes
 from momentree.core.progress import Pace
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
-from momentree.readers.measurements._columns import find_table_style, read_known_columns
-from momentree.readers.measurements._numbers import Style
-from momentree.readers.measurements.coder import KINDS
+from momentree.readers.measurements.choice import find_table_style, read_known_columns
+from momentree.readers.measurements.columns import Style
 from momentree.readers.measurements.measurements import measurements_of
-from momentree.readers.measurements.objects import Measurements
-from momentree.readers.records._layout import as_names, columns_read
-from momentree.readers.records._mapping import SUFFIXES
-from momentree.readers.records.coder import EMPTY
+from momentree.readers.measurements.objects import KINDS, Measurements
+from momentree.readers.records.objects import EMPTY
 from momentree.readers.stored.arrays import ArrayWriter, open_array
 from momentree.readers.stored.strings import StoredStrings, StringsWriter
 from momentree.readers.stored.work import WorkFolder, new_stage
 from momentree.readers.tables.files import AUTO, check_exists
 from momentree.readers.tables.reader import open_table
+from momentree.readers.tables.schema import as_names, columns_read
 from momentree.readers.tables.table import Source, Table
 
 log = logging.getLogger("momentree.readers")
@@ -192,7 +190,7 @@ def sample_measurements(
         "skip_rows": skip_rows,
         "header": header,
     }
-    table = open_table(source, suffixes=SUFFIXES, check_titles=True, **opening)
+    table = open_table(source, **opening)
     if table.parts is None:
         raise InvalidParameterError("table_not_streamed", parameter="memory", path=str(source))
     covariates = as_names("covariate_columns", covariate_columns)

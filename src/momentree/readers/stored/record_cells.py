@@ -19,8 +19,7 @@ from momentree.core.pages import each_part
 from momentree.core.progress import Pace
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
 from momentree.messages import Message
-from momentree.readers.records._guesses import holds_one_code
-from momentree.readers.records._layout import Layout
+from momentree.readers.records.layout import Layout, holds_one_code
 from momentree.readers.stored.arrays import ArrayWriter, open_array, write_array
 from momentree.readers.stored.cells import CellNumbers, CountedCells, DifferentCells, whole_records
 from momentree.readers.stored.copies import parts_of_equal

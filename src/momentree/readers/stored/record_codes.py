@@ -18,20 +18,12 @@ from momentree._types import Ints
 from momentree.core.choices import Empty
 from momentree.core.progress import Pace
 from momentree.messages import Message
-from momentree.readers.records._binary_cells import read_binary_cells
-from momentree.readers.records._choice import CodeCounts
-from momentree.readers.records._code_cells import Entries, read_code_cells
-from momentree.readers.records._layout import Layout
-from momentree.readers.records._matrix import count_codes
-from momentree.readers.records._names import names_of
-from momentree.readers.records.coder import RecordCoder
-from momentree.readers.records.records import (
-    choose_columns,
-    has_enough,
-    note_few_codes,
-    possible_outcomes,
-    with_rollup,
-)
+from momentree.readers.records.cells import Entries, read_binary_cells, read_code_cells
+from momentree.readers.records.choice import CodeCounts, choose_columns, possible_outcomes
+from momentree.readers.records.layout import Layout
+from momentree.readers.records.matrix import count_codes, has_enough, note_few_codes
+from momentree.readers.records.names import names_of, with_rollup
+from momentree.readers.records.objects import RecordCoder
 from momentree.readers.stored.arrays import open_array, write_array
 from momentree.readers.stored.cells import Coding, DifferentCells, matrix_at
 from momentree.readers.stored.counts import CountsWriter, StoredCounts, new_folder

@@ -17,9 +17,9 @@ import numpy as np
 from momentree.core.choices import Empty
 from momentree.core.limits import memory_bytes
 from momentree.exceptions import InvalidParameterError
-from momentree.readers.records._layout import as_names, columns_read, find_layout
-from momentree.readers.records._mapping import SUFFIXES, Mapped
-from momentree.readers.records.coder import RecordCoder
+from momentree.readers.records.layout import find_layout
+from momentree.readers.records.names import Mapped
+from momentree.readers.records.objects import RecordCoder
 from momentree.readers.stored.arrays import open_array
 from momentree.readers.stored.counts import StoredCounts
 from momentree.readers.stored.objects import StoredRecords
@@ -28,6 +28,7 @@ from momentree.readers.stored.record_codes import RECORDS, CodeStage
 from momentree.readers.stored.work import WorkFolder
 from momentree.readers.tables.files import AUTO, check_exists
 from momentree.readers.tables.reader import open_table
+from momentree.readers.tables.schema import as_names, columns_read
 
 
 def store_records(
@@ -131,7 +132,7 @@ def store_records(
         "min_codes": min_codes,
         "drop_constant": drop_constant,
     }
-    table = open_table(source, suffixes=SUFFIXES, check_titles=True, **opening)
+    table = open_table(source, **opening)
     if table.parts is None:
         raise InvalidParameterError("table_not_streamed", parameter="memory", path=str(source))
     named = as_names("code_columns", code_columns)

@@ -19,7 +19,7 @@ _AT_ONCE = 1 << 12
 """Texts read at a time when all are read in order."""
 _HEADER = 128
 """Bytes before the entries of a `.npy` file of one dimension."""
-_LARGEST = 1 << 30
+MAX_CODEST = 1 << 30
 """Bytes that any system reads at once."""
 
 
@@ -143,7 +143,7 @@ def _exactly(file: FileIO, size: int) -> bytes:
     """Read so many bytes, which the operating system may return in parts."""
     parts = []
     while size:
-        part = file.read(min(size, _LARGEST))
+        part = file.read(min(size, MAX_CODEST))
         if not part:
             raise EOFError
         parts.append(part)

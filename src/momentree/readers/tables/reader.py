@@ -2,40 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from momentree._types import Ints
+from momentree._validation import check_flag, check_integer
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadError
-from momentree.readers.tables._json_lines import open_json_lines
-from momentree.readers.tables._parquet import open_parquet
-from momentree.readers.tables._separated import open_separated
-from momentree.readers.tables._spreadsheets import open_spreadsheet
-from momentree.readers.tables._stored_counts import is_stored, open_stored_counts
-from momentree.readers.tables.files import (
-    AUTO,
-    check_encoding,
-    find_encoding,
-    note_encoding,
-    suffix,
-)
-from momentree.readers.tables.table import Source, other_sheets
+from momentree.messages import Message
+from momentree.readers.stored.counts import MARK, StoredCounts
+from momentree.readers.stored.strings import Numbers
+from momentree.readers.tables import files, json_lines, separated
+from momentree.readers.tables.table import SAMPLE_ROWS, Source, Table, other_sheets
 
 SEPARATED = (".csv", ".tsv", ".tab")
 JSON_LINES = (".jsonl", ".ndjson", ".json")
 PARQUET = (".parquet", ".pq")
 EXCEL = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+SUFFIXES = (*SEPARATED, ".txt", *PARQUET, *EXCEL)
+"""Suffixes of tables of records."""
+
+
+@dataclass(frozen=True)
+class Opening:
+    """How to open a table; see ``open_table``."""
+
+    encoding: str
+    separator: str | None
+    sheet: str | None
+    skip_rows: int
+    header: bool | None
 
 
 def open_table(
-    path: Path,
+    path: str | PathLike[str],
     *,
-    suffixes: Sequence[str],
-    encoding: str = AUTO,
+    suffixes: Sequence[str] = SUFFIXES,
+    encoding: str = files.AUTO,
     separator: str | None = None,
     sheet: str | None = None,
     skip_rows: int = 0,
     header: bool | None = None,
-    check_titles: bool = False,
+    check_titles: bool = True,
     between: str = "; ",
 ) -> Source:
     """Open a table with one of `suffixes` and read its first rows.
@@ -45,53 +58,82 @@ def open_table(
     `header` is None to find out whether there is one. `between` joins the entries of lists in
     cells.
     """
-    if encoding != AUTO:
-        check_encoding(encoding)
-    kind = suffix(path)
-    excel = path.suffix.lower() in EXCEL
+    check_integer("skip_rows", skip_rows, at_least=0)
+    check_flag("header", header, optional=True)
+    path = files.check_exists(path)
+    if encoding != files.AUTO:
+        files.check_encoding(encoding)
+    kind, excel = files.suffix(path), path.suffix.lower() in EXCEL
+    typed = kind in (*PARQUET, *JSON_LINES)
+    where = str(path)
     if sheet is not None and not excel:
+        raise InvalidParameterError("spreadsheets_only", parameter="sheet", value=sheet, path=where)
+    if skip_rows and typed:
         raise InvalidParameterError(
-            "spreadsheets_only", parameter="sheet", value=sheet, path=str(path)
+            "no_rows_to_skip", parameter="skip_rows", value=skip_rows, path=where
         )
-    if skip_rows and kind in (*PARQUET, *JSON_LINES):
-        raise InvalidParameterError(
-            "no_rows_to_skip", parameter="skip_rows", value=skip_rows, path=str(path)
-        )
-    if header is not None and kind in (*PARQUET, *JSON_LINES):
-        raise InvalidParameterError(
-            "no_header_row", parameter="header", value=header, path=str(path)
-        )
-    stored = path.is_dir() and is_stored(path)
+    if header is not None and typed:
+        raise InvalidParameterError("no_header_row", parameter="header", value=header, path=where)
+    stored = path.is_dir() and (path / MARK).is_file()
     if path.is_dir() and not stored:
-        raise ReadError("folder_not_table", path=str(path))
+        raise ReadError("folder_not_table", path=where)
     if kind not in suffixes and not stored:
-        raise ReadError("unknown_suffix", path=str(path), suffixes=", ".join(suffixes))
+        raise ReadError("unknown_suffix", path=where, suffixes=", ".join(suffixes))
+    layout: dict[str, Any] = {
+        "skip_rows": skip_rows, "check_titles": check_titles, "header": header,
+    }  # fmt: skip
     if stored:
-        source = open_stored_counts(path)
+        source = _open_stored_counts(path)
     elif excel:
-        source = open_spreadsheet(
-            path, sheet=sheet, skip_rows=skip_rows, check_titles=check_titles, header=header
-        )
+        from momentree.readers.tables import spreadsheets
+
+        source = spreadsheets.open_spreadsheet(path, sheet=sheet, **layout)
     elif kind in PARQUET:
-        source = open_parquet(path, between=between)
+        from momentree.readers.tables import parquet
+
+        source = parquet.open_parquet(path, between=between)
     else:
-        found = find_encoding(path, encoding)
-        source = (
-            open_json_lines(path, encoding=found, between=between)
-            if kind in JSON_LINES
-            else open_separated(
-                path,
-                encoding=found,
-                separator=separator,
-                skip_rows=skip_rows,
-                check_titles=check_titles,
-                header=header,
-            )
-        )
-        source = source.with_notes(note_encoding(found, path.name))
+        guess = files.find_encoding(path, encoding)
+        if kind in JSON_LINES:
+            source = json_lines.open_json_lines(path, encoding=guess, between=between)
+        else:
+            source = separated.open_separated(path, encoding=guess, separator=separator, **layout)
+        source = source.with_notes(files.note_encoding(guess, path.name))
     if not source.head.columns and source.head.n_rows:
-        raise ReadError("no_columns", path=str(path))
+        raise ReadError("no_columns", path=where)
     if not source.head.n_rows:
-        sheets = other_sheets(source.head.sheets)
-        raise EmptyCorpusError("no_rows", path=str(path), sheets=sheets)
+        raise EmptyCorpusError("no_rows", path=where, sheets=other_sheets(source.head.sheets))
     return source
+
+
+def _open_stored_counts(path: Path) -> Source:
+    """Open a folder of counts: a code for each count above zero, or an empty cell for none."""
+    stored = StoredCounts.open(path)
+    names = stored.feature_names
+    codes = np.array(Numbers(stored.shape[1])[:] if names is None else names, dtype=object)
+
+    def batches(wanted: Sequence[str]) -> Iterator[Table]:
+        above = 0
+        for block in stored.blocks():
+            n_codes = np.diff(block.indptr)
+            n_rows = np.maximum(n_codes, 1)  # one for each code of a record, and at least one
+            records = np.arange(above, above := above + len(n_codes))
+            cells = np.full(n_rows.sum(), "", dtype=object)
+            cells[np.repeat(n_codes > 0, n_rows)] = codes[block.indices]
+            ids = np.array(stored.ids[records[0] : above], dtype=object)
+            columns = {"id": np.repeat(ids, n_rows), "code": cells}
+            yield _table({name: columns[name] for name in wanted}, np.repeat(records, n_rows))
+
+    def _table(columns: dict[str, Any], records: Ints) -> Table:
+        cells = {name: column.tolist() for name, column in columns.items()}
+        return Table(path, cells, len(records), partial(_record_number, records))
+
+    empty = np.empty(0, dtype=np.intp)
+    first = next(batches(["id", "code"]), _table({"id": empty, "code": empty}, empty))
+    head = {name: cells[:SAMPLE_ROWS] for name, cells in first.columns.items()}
+    n_rows = min(first.n_rows, SAMPLE_ROWS)
+    return Source(Table(path, head, n_rows, first.origin), batches, stored.X.nnz)
+
+
+def _record_number(records: Ints, row: int) -> Message:
+    return Message("at_row", row=int(records[row]) + 1)

@@ -132,16 +132,16 @@ RULES = (
 )
 
 
-_MOST_BLANKS = 2
-_SURE = ("text", "row number", "id", "patient", "code", "title", "group")
+_MAX_WORDS = 3
+_SURE: tuple[Role, ...] = ("text", "row number", "id", "patient", "code", "title", "group")
 """Roles whose names are hardly ever values."""
-_LONGEST_NAME = 100
+_MAX_NAME = 100
 
 
 @lru_cache(1 << 16)
 def _plain(name: str) -> str:
     """Return a name in lower case, with one blank between words: "patient id"."""
-    if len(name) > _LONGEST_NAME:
+    if len(name) > _MAX_NAME:
         return ""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
     return " ".join(re.findall(r"[^\W_]+", words)).lower()
@@ -150,38 +150,25 @@ def _plain(name: str) -> str:
 def fits(role: Role, name: str, values: Sequence[str] | None = None) -> bool:
     """Return whether a column may have a role, by its name and, if given, its values."""
     plain = _plain(name)
-    return any(
-        re.fullmatch(rule.name, plain) is not None and (values is None or rule.test(values))
-        for rule in RULES
-        if rule.role == role
-    )
+    rules = (rule for rule in RULES if rule.role == role and re.fullmatch(rule.name, plain))
+    return any(values is None or rule.test(values) for rule in rules)
 
 
 def first_role(role: Role, names: Sequence[str]) -> list[str]:
     """Return the names that match the earliest rule of a role that any of them matches."""
-    for rule in (rule for rule in RULES if rule.role == role):
-        found = [name for name in names if re.fullmatch(rule.name, _plain(name))]
-        if found:
-            return found
+    for rule in RULES:
+        if rule.role == role:
+            matches = [name for name in names if re.fullmatch(rule.name, _plain(name))]
+            if matches:
+                return matches
     return []
-
-
-def is_name(cell: str) -> bool:
-    """Return whether a cell is a common name of a column, whatever it would contain."""
-    plain = _plain(cell)
-    if plain.count(" ") > _MOST_BLANKS:
-        return False
-    return any(re.fullmatch(rule.name, plain) is not None for rule in RULES if rule.role in _SURE)
 
 
 def pick(role: Role, names: Sequence[str]) -> str | None:
     """Return a name that matches the earliest rule of a role; None if no name matches a rule."""
-    plain = {name: _plain(name) for name in names}
-    fitting = (
-        name
-        for rule in RULES
-        if rule.role == role
-        for name in names
-        if re.fullmatch(rule.name, plain[name])
-    )
-    return next(fitting, None)
+    return next(iter(first_role(role, names)), None)
+
+
+def is_name(cell: str) -> bool:
+    """Return whether a cell is a common name of a column, whatever it would contain."""
+    return _plain(cell).count(" ") < _MAX_WORDS and any(fits(role, cell) for role in _SURE)

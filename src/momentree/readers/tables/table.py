@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,15 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momentree._types import Ints
+from momentree.core.limits import BYTES_PER_ROW, check_memory
 from momentree.exceptions import ReadError
 from momentree.messages import Message
 
 SAMPLE_ROWS = 1_000
 """Number of rows used to guess the content of columns."""
-_CELLS, _FEWEST_ROWS = 200_000, 20
+_CELLS, _MIN_ROWS = 200_000, 20
 """Cells examined in wide tables, but never fewer rows than these."""
 
-_LONGEST = 40
+_MAX_EXCERPT = 40
 """Maximum length of an excerpt, in characters."""
 
 
@@ -68,20 +70,22 @@ class Table:
 
     def cells(self, name: str) -> Cells:
         """Return a column by its distinct values."""
-        found = self.columns[name]
         # Dictionaries, because calling pandas for each column is slow if there are many.
-        before = {text: i for i, text in enumerate(dict.fromkeys(found))}
-        index = np.fromiter(map(before.__getitem__, found), np.intp, len(found))
-        after = [text.strip() for text in before]
-        at = {text: i for i, text in enumerate(dict.fromkeys(after))}
-        merged = np.array([at[text] for text in after], dtype=np.intp)
-        padded = [bool(new) and new != old for old, new in zip(before, after, strict=True)]
-        n_padded = int(np.count_nonzero(np.array(padded, dtype=bool)[index]))
-        return Cells(merged[index], np.array(list(at), dtype=object), n_padded)
+        stripped = {cell: cell.strip() for cell in dict.fromkeys(self.columns[name])}
+        place = {text: i for i, text in enumerate(dict.fromkeys(stripped.values()))}
+        index = {cell: place[text] for cell, text in stripped.items()}
+        padded = {cell for cell, text in stripped.items() if text and text != cell}
+        return Cells(
+            np.fromiter(map(index.__getitem__, self.columns[name]), np.intp, self.n_rows),
+            np.array(list(place), dtype=object),
+            sum(cell in padded for cell in self.columns[name]) if padded else 0,
+        )
 
-    def is_unique(self, name: str) -> bool:
-        """Return whether all values of a column are different."""
-        return len(set(self.columns[name])) == self.n_rows
+    @property
+    def row_size(self) -> float:
+        """Characters of a row, with one for each separator."""
+        size = sum(len(cell) + 1 for cells in self.columns.values() for cell in cells)
+        return max(size, 1) / max(self.n_rows, 1)
 
     def place(self, row: int, column: str) -> dict[str, Any]:
         """Return the location of a cell, as values of a message."""
@@ -102,31 +106,62 @@ def no_such_column(path: str, column: str, names: Sequence[str], parameter: str)
 
 @dataclass(frozen=True)
 class Source:
-    """An open table: its first rows, and a function that reads all rows."""
+    """An open table: its first rows, and all rows in batches."""
 
     head: Table  # all columns, of at most `SAMPLE_ROWS` rows
-    read: Callable[[Sequence[str]], Table]  # all rows of some columns
-    # The same rows in parts of a limited size; None if the file can only be read as a whole.
-    parts: Callable[[Sequence[str]], Iterator[Table]] | None = None
+    batches: Callable[[Sequence[str]], Iterator[Table]]  # of some columns, limited in size
     n_rows: float | None = None  # about how many there are, if that is known before reading
+    streams: bool = True  # whether batches are read one by one, not all with the head
+
+    @property
+    def parts(self) -> Callable[[Sequence[str]], Iterator[Table]] | None:
+        """The batches; None if the file can only be read as a whole."""
+        return self.batches if self.streams else None
+
+    def read(self, names: Sequence[str]) -> Table:
+        """Return all rows of some columns."""
+        columns: dict[str, list[str]] = {name: [] for name in names}
+        fractional: Counter[str] = Counter()
+        starts, origins, n_rows = list[int](), list[Callable[[int], Message]](), 0
+        present: Mapping[str, list[str]] = self.head.columns
+        for batch in self.batches(names):
+            for name, cells in columns.items():
+                cells += batch.columns.get(name, [""] * batch.n_rows)
+            fractional.update(batch.fractional)
+            present = batch.columns
+            starts.append(n_rows)
+            origins.append(batch.origin)
+            n_rows += batch.n_rows
+            if self.streams and self.head.path.is_file():
+                check_memory(self.head.path, n_rows * BYTES_PER_ROW)
+
+        def origin(row: int) -> Message:
+            i = bisect_right(starts, row) - 1
+            return origins[i](row - starts[i])
+
+        columns = {name: cells for name, cells in columns.items() if name in present}
+        return replace(
+            self.head, columns=columns, n_rows=n_rows, origin=origin,
+            fractional=fractional, complete=True,
+        )  # fmt: skip
 
     def origin(self, row: int) -> Message:
         """Return the place of a row, from 0, in the part of the table that contains it."""
         above = 0
-        for table in self.parts(self.head.names[:1]) if self.parts else ():
-            if row < above + table.n_rows:
-                return table.origin(row - above)
-            above += table.n_rows
+        for batch in self.batches(self.head.names[:1]) if self.streams else ():
+            if row < above + batch.n_rows:
+                return batch.origin(row - above)
+            above += batch.n_rows
         return Message("at_row", row=row + 1)
 
     def with_notes(self, notes: Sequence[Message]) -> Source:
-        """Return the source with further notes, and those of its head on all its tables."""
-        all_notes = [*notes, *self.head.notes]
-        return replace(
-            self,
-            head=replace(self.head, notes=all_notes),
-            read=lambda names: replace(self.read(names), notes=all_notes),
-        )
+        """Return the source with further notes, before those of its head."""
+        return replace(self, head=replace(self.head, notes=[*notes, *self.head.notes]))
+
+
+def numbered_rows(above: int, row: int) -> Message:
+    """Return the place of a row that is known by its number: its origin below `above` rows."""
+    return Message("at_row", row=above + row + 1)
 
 
 PART_BYTES = 1 << 23
@@ -146,17 +181,22 @@ def rows_of_part(characters_per_row: float) -> int:
 
 def rows_examined(n_columns: int) -> int:
     """Return how many rows to examine closely: fewer in a wide table."""
-    return max(_FEWEST_ROWS, _CELLS // max(1, n_columns))
+    return max(_MIN_ROWS, _CELLS // max(1, n_columns))
 
 
 def excerpt(text: str) -> str:
     """Return the start of a cell or name: enough to find it, but never a whole record."""
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    return text if len(text) <= _MAX_EXCERPT else f"{text[: _MAX_EXCERPT - 3]}..."
 
 
 def excerpts(texts: Iterable[str]) -> list[str]:
     """Return the start of each text."""
     return list(map(excerpt, texts))
+
+
+def listed(names: Sequence[str]) -> dict[str, Any]:
+    """Return the number of columns and their names, as values of a message."""
+    return {"n_columns": len(names), "columns": excerpts(names)}
 
 
 def as_written(value: object, between: str = "; ") -> str:

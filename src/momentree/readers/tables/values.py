@@ -29,9 +29,9 @@ _LETTER = re.compile(r"[^\W\d_]")
 # Chinese and Japanese characters, kana, Thai, Lao, Burmese and Khmer: scripts without blanks.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 _AROUND = "\"'()[]{}<>.,;:!?*_`\u2018\u2019\u201c\u201d\u2026\u00ab\u00bb-\u2013\u2014/&|#@=+$%~^"
-_LONGEST = 200
+_MAX_LENGTH = 200
 """Characters of the longest cell that can be a number or a date."""
-_LONGEST_WORD = 40
+_MAX_WORD = 40
 _EXAMINED = 1_000
 """Characters of a cell that are examined for words."""
 
@@ -39,7 +39,7 @@ _EXAMINED = 1_000
 def number(cell: str) -> float | None:
     """Return the number that a cell contains; None if it is not a number."""
     text = cell.strip()
-    if len(text) > _LONGEST:
+    if len(text) > _MAX_LENGTH:
         return None
     if _GROUPED.fullmatch(text):
         text = text.replace(",", "")
@@ -54,7 +54,7 @@ def number(cell: str) -> float | None:
 def is_date(cell: str) -> bool:
     """Return whether a cell is a date or a time: 2024-12-31, 31.12.24, Dec 31, 2024 23:59."""
     text = cell.strip()
-    return len(text) <= _LONGEST and bool(_DATE.fullmatch(text) or _TIME.fullmatch(text))
+    return len(text) <= _MAX_LENGTH and bool(_DATE.fullmatch(text) or _TIME.fullmatch(text))
 
 
 def is_link(cell: str) -> bool:
@@ -84,4 +84,4 @@ def _letters(token: str) -> int:
     word = token.strip(_AROUND)
     if _NO_WORD.search(word) or not _LETTER.search(word) or (len(word) > 3 and is_link(word)):
         return 0
-    return 0 if word.isascii() and len(word) > _LONGEST_WORD else len(word)
+    return 0 if word.isascii() and len(word) > _MAX_WORD else len(word)

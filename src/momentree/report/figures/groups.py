@@ -10,31 +10,18 @@ from numpy.typing import ArrayLike
 
 from momentree.exceptions import InvalidDataError
 from momentree.metrics import GroupProfiles, OutcomeRates
-from momentree.report._estimators import check_fitted
 from momentree.report.disclosure import Disclosure
-from momentree.report.figures._canvas import (
-    BLUE,
-    INK,
-    LINE,
-    SOFT,
-    bare,
-    colors_of,
-    disclosure_of,
-    mark_panels,
-    names_of,
-    new_axes,
-    nice_top,
-    plain,
-)
+from momentree.report.estimators import check_fitted
+from momentree.report.figures import canvas
+from momentree.report.figures.canvas import BLUE, INK, LINE, PANEL, SOFT, plain
+from momentree.report.groups import Groups
 from momentree.report.layout import icicle_cells, leaf_color
-from momentree.report.records._groups import tree_of_groups
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _ROW = 0.3
-_PANEL = 0.86
-_MOST_ACROSS = 6
+_MAX_ACROSS = 6
 _BETWEEN = 2.0
 """Empty rows between two blocks of classes, for class names."""
 _LONGEST_NAME, _LONGEST_CLASS = 44, 22
@@ -75,17 +62,15 @@ def group_colors(estimator: Any, *, min_cell: int = 5) -> list[tuple[float, floa
     """
     disclosure = Disclosure(min_cell)
     check_fitted(estimator, "labels_")
-    tree = hasattr(estimator, "tree_")
-    k = len(list(estimator.tree_.leaves())) if tree else len(estimator.weights_)
-    sizes = np.bincount(estimator.labels_, minlength=k)
-    root = tree_of_groups(estimator, disclosure.suppress_sizes(sizes)[1])
-    cells = icicle_cells(root, spread=not tree)
+    labels = np.asarray(estimator.labels_)
+    groups = Groups.of(estimator, labels, np.empty((0, 0)), disclosure)
+    cells = icicle_cells(groups.root, spread=groups.flat)
     hues = {
         node.leaf_id: cell.hue
-        for node, cell in zip(root.nodes(), cells, strict=True)
+        for node, cell in zip(groups.root.nodes(), cells, strict=True)
         if node.leaf_id is not None
     }
-    return [leaf_color(hues[group]) for group in range(k)]
+    return [leaf_color(hues[group]) for group in range(groups.k)]
 
 
 def plot_group_sizes(
@@ -135,14 +120,14 @@ def plot_group_sizes(
     ['30', '10']
     """
     k = len(profiles.sizes)
-    names = names_of("group_names", group_names, k)
-    ax = new_axes(6.4, _ROW * k + 0.8) if ax is None else ax
+    names = canvas.names_of("group_names", group_names, k)
+    ax = canvas.new_axes(6.4, _ROW * k + 0.8) if ax is None else ax
     rows = np.arange(k)
-    hidden = disclosure_of(min_cell).size_symbols(profiles.n_records)
+    hidden = canvas.disclosure_of(min_cell).size_symbols(profiles.n_records)
     seen = np.array([symbol is None for symbol in hidden])
     low, high = 100.0 * np.where(seen, profiles.proportion_intervals.T, 0.0)
     percentages = 100.0 * np.where(seen, profiles.proportions, 0.0)
-    ax.barh(rows, percentages, height=0.72, color=colors_of(colors, k))
+    ax.barh(rows, percentages, height=0.72, color=canvas.colors_of(colors, k))
     ax.hlines(rows[seen], low[seen], high[seen], color=INK, linewidth=1.1)
     for row, (end, size) in enumerate(zip(high, profiles.sizes, strict=True)):
         ax.annotate(
@@ -158,7 +143,7 @@ def plot_group_sizes(
     ax.set_xlim(0.0, 1.12 * float(high.max()) or 1.0)
     ax.set_yticks(rows, names, fontsize=9)
     ax.set_xlabel(f"% of records ({100 * profiles.confidence:g}% interval)", fontsize=9)
-    bare(ax, "bottom")
+    canvas.bare(ax, "bottom")
     return ax
 
 
@@ -219,56 +204,69 @@ def plot_outcome_rates(
     k, c = rates.rates.shape
     if not c:
         raise InvalidDataError("no_known_outcome")
-    names = names_of("group_names", group_names, k)
-    disclosure = disclosure_of(min_cell)
-    fills = np.array(colors_of(colors, k), dtype=object)
+    names = canvas.names_of("group_names", group_names, k)
+    disclosure = canvas.disclosure_of(min_cell)
+    fills = canvas.colors_of(colors, k)
     small = disclosure.is_small(rates.counts)
-    blocks = -(-c // _MOST_ACROSS)
+    blocks = -(-c // _MAX_ACROSS)
     across = -(-c // blocks)
     apart = k + _BETWEEN
     if ax is None:
         width = 4.0 if c == 1 else 1.7 * across
-        ax = new_axes(2.4 + width, _ROW * (apart * blocks - _BETWEEN) + 1.0)
-    rows = np.arange(k)
-    top = nice_top(np.where(small[..., None], np.nan, rates.intervals))
-    scale = _PANEL / top
+        ax = canvas.new_axes(2.4 + width, _ROW * (apart * blocks - _BETWEEN) + 1.0)
+    top = canvas.nice_top(np.where(small[..., None], np.nan, rates.intervals))
     for j in range(c):
-        x, y = j % across, rows + apart * (j // across)
-        ends = [y[0] - 0.6, y[-1] + 0.6]
-        ax.plot([x, x], ends, color=LINE, linewidth=0.8, zorder=0)
-        whole = rates.counts[:, j].sum()
-        if rates.overall[j] <= top and not disclosure.is_small(whole):  # NaN is not drawn
-            at = x + rates.overall[j] * scale
-            ax.plot([at, at], ends, color=SOFT, linewidth=1.0, zorder=0)
-        seen = ~small[:, j]
-        low, high = rates.intervals[seen, j].T * scale + x
-        ax.hlines(y[seen], low, high, color=INK, linewidth=1.2, zorder=2)
-        ax.scatter(
-            rates.rates[seen, j] * scale + x,
-            y[seen],
-            s=42,
-            color=list(fills[seen]),
-            edgecolors=INK,
-            zorder=3,
-            clip_on=False,  # half of a point at 0% is beyond the axis
-        )
-        for row in y[~seen]:
-            ax.text(x + 0.02, row, disclosure.symbol, va="center", fontsize=8, color=SOFT)
-        if c > 1:
-            title = plain(rates.classes[j], _LONGEST_CLASS)
-            ax.text(x, y[0] - 0.8, title, va="bottom", fontsize=8, color=INK)
+        place = j % across, apart * (j // across)
+        _draw_class(ax, rates, j, place, top, fills, disclosure)
     ax.set_ylim(apart * blocks - _BETWEEN - 0.4, -0.6)
     ax.set_xlim(-0.02, across)
-    places = np.concatenate([rows + apart * block for block in range(blocks)])
+    places = np.concatenate([np.arange(k) + apart * block for block in range(blocks)])
     ax.set_yticks(places, names * blocks, fontsize=9)
     steps = {0.2: 4, 0.3: 3, 0.4: 4, 0.6: 3, 0.8: 4}.get(top, 5)
-    mark_panels(ax, across, _PANEL, top, steps if c == 1 else 1)
+    canvas.mark_panels(ax, across, PANEL, top, steps if c == 1 else 1)
     what = plain(outcome, _LONGEST_NAME)
     what += f": {plain(rates.classes[0], _LONGEST_NAME)}" if c == 1 else ""
     what += f" ({100 * rates.confidence:g}% interval; vertical line: all records)"
     ax.set_xlabel(what, fontsize=9)
-    bare(ax)
+    canvas.bare(ax)
     return ax
+
+
+def _draw_class(
+    ax: Axes,
+    rates: OutcomeRates,
+    j: int,
+    place: tuple[float, float],
+    top: float,
+    fills: Sequence[Any],
+    disclosure: Disclosure,
+) -> None:
+    """Draw the rates of a class in all groups, in a column that starts at `place`."""
+    k, c = rates.rates.shape
+    x, y, scale = place[0], np.arange(k) + place[1], PANEL / top
+    ends = [y[0] - 0.6, y[-1] + 0.6]
+    ax.plot([x, x], ends, color=LINE, linewidth=0.8, zorder=0)
+    few = disclosure.is_small(rates.counts[:, j].sum())
+    if rates.overall[j] <= top and not few:  # NaN is not drawn
+        at = x + rates.overall[j] * scale
+        ax.plot([at, at], ends, color=SOFT, linewidth=1.0, zorder=0)
+    seen = ~disclosure.is_small(rates.counts[:, j])
+    low, high = rates.intervals[seen, j].T * scale + x
+    ax.hlines(y[seen], low, high, color=INK, linewidth=1.2, zorder=2)
+    ax.scatter(
+        rates.rates[seen, j] * scale + x,
+        y[seen],
+        s=42,
+        color=[fill for fill, shown in zip(fills, seen, strict=True) if shown],
+        edgecolors=INK,
+        zorder=3,
+        clip_on=False,  # half of a point at 0% is beyond the axis
+    )
+    for row in y[~seen]:
+        ax.text(x + 0.02, row, disclosure.symbol, va="center", fontsize=8, color=SOFT)
+    if c > 1:
+        title = plain(rates.classes[j], _LONGEST_CLASS)
+        ax.text(x, y[0] - 0.8, title, va="bottom", fontsize=8, color=INK)
 
 
 def plot_stability(scores: Mapping[str, ArrayLike], ax: Axes | None = None) -> Axes:
@@ -306,7 +304,7 @@ def plot_stability(scores: Mapping[str, ArrayLike], ax: Axes | None = None) -> A
     if bad:
         raise InvalidDataError("scores_not_finite", method=bad[0])
     order = sorted(table, key=lambda name: -float(table[name].mean()))
-    ax = new_axes(6.4, _ROW * len(order) + 0.8) if ax is None else ax
+    ax = canvas.new_axes(6.4, _ROW * len(order) + 0.8) if ax is None else ax
     for row, name in enumerate(order):
         values = table[name]
         mean, spread = float(values.mean()), float(values.std())
@@ -320,5 +318,5 @@ def plot_stability(scores: Mapping[str, ArrayLike], ax: Axes | None = None) -> A
     ax.set_xlim(min(0.0, 1.05 * min(float(v.min()) for v in table.values())), 1.0)
     ax.set_yticks(np.arange(len(order)), [plain(name, _LONGEST_NAME) for name in order], fontsize=9)
     ax.set_xlabel("stability (adjusted Rand index on the common records)", fontsize=9)
-    bare(ax, "bottom")
+    canvas.bare(ax, "bottom")
     return ax

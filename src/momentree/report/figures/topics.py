@@ -1,29 +1,41 @@
-"""Draw the words of flat topics, and their proportions over the documents."""
+"""Draw flat topics: their words and proportions, the map of documents, the choice of a number."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from momentree._types import Floats
 from momentree._validation import as_floats
-from momentree.exceptions import InvalidDataError
+from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics.words import word_probabilities
-from momentree.report._estimators import FittedFlat, fitted, topic_names
-from momentree.report.figures._canvas import INK, new_axes, plain, text_widths, top_words
-from momentree.report.layout import leaf_color, spread_hue
-from momentree.report.topics.chart import proportions_in_columns
-from momentree.report.topics.document_order import sort_documents
+from momentree.report.estimators import counts_of_fit, fitted, topic_names
+from momentree.report.figures import canvas
+from momentree.report.figures.canvas import BLUE, INK, LINE, SOFT
+from momentree.report.layout import icicle_cells, leaf_color, spread_hue
+from momentree.report.topics.chart import proportions_in_columns, sort_documents
+from momentree.report.topics.evidence import MAP_SIZE, Evidence, place_documents
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from momentree.models import ComponentChoice
+
+# Title, axis, color and marker; colors are distinct for any color vision.
+_PANELS = {
+    "completion": ("Document completion", "nats per word", BLUE, "-o"),
+    "spectrum": ("Eigenvalues of M2, one half of the documents", "eigenvalue", "#aa4499", "-D"),
+    "bic": ("BIC, relative to the lowest", "thousands", "#009e73", "-s"),
+    "coherence": ("Topic coherence", "NPMI", "#d55e00", "-^"),
+}
 
 
 def plot_topic_proportions(
-    model_or_proportions: FittedFlat | ArrayLike,
+    model_or_proportions: Any | ArrayLike,
     X: Any = None,
     order: Collection[Any] | None = None,
     ax: Axes | None = None,
@@ -76,27 +88,29 @@ def plot_topic_proportions(
     if hasattr(given, "transform") and hasattr(given, "components_"):
         if X is None:
             raise InvalidDataError("x_required")
-        names = topic_names(cast("FittedFlat", given))
+        names = topic_names(given)
         proportions = np.asarray(given.transform(X))
     else:
         proportions = _checked(given)
     k = proportions.shape[1]
     ordered = sort_documents(order, len(proportions))
     found = proportions_in_columns(proportions, ordered, None, None)
-    ax = new_axes(10.0, 4.0) if ax is None else ax
+    ax = canvas.new_axes(10.0, 4.0) if ax is None else ax
     columns = np.asarray(found["proportions"], dtype=np.float64) / 1000.0
     edges = np.vstack([np.zeros(columns.shape[1]), np.cumsum(columns, axis=0)])
     edges = 1.0 - edges / edges[-1]  # the first topic at the top
     x = np.arange(columns.shape[1] + 1)
     for j in range(k):
         low, high = (np.append(edge, edge[-1]) for edge in (edges[j + 1], edges[j]))
-        label = str(j) if names is None else f"{j}  {plain(names[j])}"
+        label = str(j) if names is None else f"{j}  {canvas.plain(names[j])}"
         color = leaf_color(spread_hue(j))
         ax.fill_between(x, low, high, step="post", color=color, linewidth=0, label=label)
     ax.set_xlim(0, len(x) - 1)
     ax.set_ylim(0.0, 1.0)
-    ax.set_xticks([at + 0.5 for at, _ in found["ticks"]], [plain(t) for _, t in found["ticks"]])
-    ax.set_xlabel(plain(found["axis"]))
+    ax.set_xticks(
+        [at + 0.5 for at, _ in found["ticks"]], [canvas.plain(t) for _, t in found["ticks"]]
+    )
+    ax.set_xlabel(canvas.plain(found["axis"]))
     ax.set_ylabel("topic proportion")
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(
@@ -106,7 +120,7 @@ def plot_topic_proportions(
 
 
 def plot_topic_words(
-    model: FittedFlat,
+    model: Any,
     ax: Axes | None = None,
     *,
     n_words: int = 8,
@@ -150,13 +164,13 @@ def plot_topic_words(
     >>> sorted(text for text in texts if text in ("sea", "and", "hill"))
     ['hill', 'sea']
     """
-    text_widths(fontsize)  # validates the size
+    canvas.text_widths(fontsize)  # validates the size
     P, weights = word_probabilities(model.components_), model.weights_
-    found = top_words(fitted(model).root, model.vocabulary_, n_words, lam)
+    found = canvas.top_words(fitted(model).root, model.vocabulary_, n_words, lam)
     across = min(4, len(P))
     down = -(-len(P) // across)
     if ax is None:
-        ax = new_axes(2.5 * across, 0.2 * (n_words + 2) * down)
+        ax = canvas.new_axes(2.5 * across, 0.2 * (n_words + 2) * down)
     for j, words in enumerate(found):
         left, top = float(j % across), (j // across) * (n_words + 2.0)
         ax.text(
@@ -187,3 +201,208 @@ def _checked(values: Any) -> Floats:
     if not (proportions >= 0).all() or not np.allclose(proportions.sum(axis=1), 1.0, atol=1e-6):
         raise InvalidDataError("not_proportions")
     return proportions
+
+
+def plot_documents(estimator: Any, X: Any, ax: Axes | None = None) -> Axes:
+    r"""Draw documents as points between the places of the topics, as on the page.
+
+    The topics have places on a circle, in the order of the tree. A document is drawn toward each
+    of them by the evidence of its words:
+
+        Σ_j q_ij a_j,   q_ij ∝ exp(2 s_ij / g),
+
+    with a_j the place of topic j, s_ij the evidence per word of document i for topic j, and g the
+    median difference of the two highest s_ij.
+
+    Parameters
+    ----------
+    estimator : TopicTree or flat model
+        Fitted, with at least three topics.
+    X : {array-like, sparse array} of shape (n_samples, n_features)
+        The documents of ``fit``.
+    ax : matplotlib Axes, default=None
+        Axes to draw on; None creates a figure.
+
+    Returns
+    -------
+    Axes
+        Square axes without frame: one collection of points per topic, in the order of the numbers,
+        whose colors are those of the page.
+
+    Raises
+    ------
+    InvalidDataError
+        If X is not the matrix of ``fit``, or there are fewer than three topics.
+
+    Notes
+    -----
+    Time O(nnz · n_topics). The same documents give the same map in any order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from momentree import TopicTree
+    >>> from momentree.report import plot_documents
+    >>> X = np.kron(np.eye(4, dtype=int), np.full((6, 3), 5))
+    >>> ax = plot_documents(TopicTree(4).fit(X), X)
+    >>> [len(points.get_offsets()) for points in ax.collections]
+    [6, 6, 6, 6]
+    """
+    model = fitted(estimator)
+    counts = counts_of_fit(model, X)
+    found = place_documents(Evidence.of(counts, model.root.center), model.root)
+    if found is None:
+        raise InvalidDataError("too_few_topics_for_a_map")
+    at, places = found
+    ax = canvas.new_axes(8.0, 6.0) if ax is None else ax
+    cells = icicle_cells(model.root, spread=model.kind == "flat")
+    leaves = {
+        node.leaf_id: (node, cell)
+        for node, cell in zip(model.root.nodes(), cells, strict=True)
+        if node.leaf_id is not None
+    }
+    size = float(np.clip(20_000.0 / max(len(at), 1), 2.0, 30.0))
+    for j, place in enumerate(places):
+        node, cell = leaves[j]
+        x, y = at[model.labels == j].T
+        label = f"{j}  {canvas.plain(node.name)}"
+        ax.scatter(x, y, s=size, color=leaf_color(cell.hue), linewidths=0, label=label)
+        beyond = MAP_SIZE / 2 + 1.05 * (np.array(place) - MAP_SIZE / 2)
+        ax.text(beyond[0], beyond[1], str(j), ha="center", va="center", fontsize=9, color=INK)
+    ax.set_xlim(-0.1 * MAP_SIZE, 1.1 * MAP_SIZE)
+    ax.set_ylim(1.1 * MAP_SIZE, -0.1 * MAP_SIZE)
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+    ax.legend(
+        loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=9, markerscale=2.0
+    )
+    return ax
+
+
+def plot_n_components(choice: ComponentChoice, ax: Any = None) -> list[Axes]:
+    """Draw the curves behind a choice of the number of components, one panel per criterion.
+
+    A line through all panels marks the choice, a band its interval, and a ring in each panel the
+    choice by that criterion alone.
+
+    Parameters
+    ----------
+    choice : ComponentChoice
+        From :func:`momentree.choose_n_components`.
+    ax : matplotlib Axes or sequence of them, default=None
+        Axes to draw on, one per panel; None creates a figure.
+
+    Returns
+    -------
+    list of Axes
+        One for each of "completion", "spectrum", "bic" and "coherence" that was used, from top to
+        bottom. Without ``ax`` they are in one new figure, ``axes[0].figure``.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the number of axes differs from the number of panels.
+
+    Examples
+    --------
+    >>> from momentree import choose_n_components
+    >>> from momentree.datasets import make_single_topic
+    >>> from momentree.report import plot_n_components
+    >>> X = make_single_topic(200, 50, 3, random_state=0).X
+    >>> choice = choose_n_components(X, candidates=range(1, 6), criteria=["spectrum"])
+    >>> axes = plot_n_components(choice)
+    >>> len(axes)
+    1
+    >>> axes[0].figure.savefig("choice.png")  # doctest: +SKIP
+    """
+    names = [name for name in _PANELS if name in choice.by_criterion]
+    panels = _new_panels(len(names)) if ax is None else [*np.atleast_1d(ax).ravel()]
+    if len(panels) != len(names):
+        raise InvalidParameterError(
+            "axes_not_one_per_panel", found=len(panels), needed=len(names), panels=names
+        )
+    k = choice.table["n_components"].to_numpy()
+    for panel, name in zip(panels, names, strict=True):
+        _frame(panel, choice, k)
+        at = int(np.abs(k - choice.by_criterion[name][0]).argmin())
+        values, ring = _draw(panel, name, choice.table, k), _PANELS[name][2]
+        panel.plot(k[at], _at(k, values, at), "o", ms=10, mfc="none", mec=ring, mew=1.6, zorder=4)
+    if panels:
+        low, high = choice.interval
+        text = f"{choice.n_components} component{'' if choice.n_components == 1 else 's'}"
+        panels[0].annotate(
+            f"{text} ({low} to {high})" if low < high else text,
+            (1.0, 1.0),
+            xycoords="axes fraction",
+            xytext=(0, 6),
+            textcoords="offset points",
+            ha="right",
+            color=INK,
+            fontweight="bold",
+        )
+        panels[-1].set_xlabel("number of components")
+    return panels
+
+
+def _new_panels(n: int) -> list[Axes]:
+    import matplotlib.pyplot as plt
+
+    if not n:
+        return []
+    figure: Figure = plt.figure(figsize=(7.2, 2.2 * n + 0.5))
+    figure.set_layout_engine("constrained", h_pad=0.08)
+    grid = figure.subplots(n, 1, sharex=True, squeeze=False)
+    return list(grid[:, 0])
+
+
+def _frame(panel: Axes, choice: ComponentChoice, k: Any) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    low, high = choice.interval
+    panel.axvspan(low - 0.5, high + 0.5, color="#f2efe8", zorder=0, linewidth=0)
+    panel.axvline(choice.n_components, color=INK, linewidth=1.0, zorder=1)
+    panel.set_xlim(k[0] - 0.7, k[-1] + 0.7)
+    panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+    panel.grid(axis="y", color=LINE, linewidth=0.6)
+    panel.set_axisbelow(True)
+    canvas.bare(panel, "left", "bottom")
+    panel.tick_params(colors=SOFT, labelsize=9)
+
+
+def _at(k: Any, values: Floats, at: int) -> float:
+    """Return a value, interpolated between the candidates that were tried."""
+    known = np.isfinite(values)
+    return float(np.interp(k[at], k[known], values[known])) if known.any() else float("nan")
+
+
+def _draw(panel: Axes, name: str, table: Any, k: Any) -> Floats:
+    """Draw the curve of a criterion; return its values."""
+    title, axis, color, marker = _PANELS[name]
+    panel.set_title(title, loc="left", fontsize=10, color=INK)
+    panel.set_ylabel(axis, fontsize=9, color=SOFT)
+    if name == "spectrum":
+        return _draw_spectrum(panel, table, k, marker, color)
+    values: Floats = table["npmi" if name == "coherence" else name].to_numpy()
+    known = np.isfinite(values)
+    if name == "bic":
+        values = (values - np.nanmin(values)) / 1e3
+    else:
+        errors = table["npmi_error" if name == "coherence" else f"{name}_error"].to_numpy()
+        low, high = (values - errors)[known], (values + errors)[known]
+        panel.fill_between(k[known], low, high, color=color, alpha=0.2, linewidth=0)
+    panel.plot(k[known], values[known], marker, color=color, ms=3.5)
+    return values
+
+
+def _draw_spectrum(panel: Axes, table: Any, k: Any, marker: str, color: str) -> Floats:
+    held, floor = table["held_out"].to_numpy(), table["noise_floor"].to_numpy()
+    least = 0.2 * float(np.nanmin(floor))
+    shown = np.maximum(held, least)  # noise can be negative
+    panel.plot(k, table["eigenvalue"], ":", color=SOFT, label="same half")
+    panel.plot(k, shown, marker, color=color, ms=3.5, label="other half")
+    panel.plot(k, floor, "--", color=INK, linewidth=1.0, label="noise floor")
+    panel.fill_between(k, least, floor, color=LINE, alpha=0.6, linewidth=0)
+    panel.set_yscale("log")
+    panel.set_ylim(bottom=least)
+    panel.legend(loc="upper right", fontsize=8, frameon=False, ncols=3, labelcolor=INK)
+    return np.asarray(shown)

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from momentree.report._estimators import FittedTree, check_fitted
-from momentree.report.figures._canvas import (
-    INK,
-    SOFT,
-    full_axes,
-    size_in_points,
-    text_widths,
-    top_words,
-)
+from momentree.estimators.node import TreeNode
+from momentree.report.estimators import check_fitted
+from momentree.report.figures import canvas
+from momentree.report.figures.canvas import INK, SOFT
 from momentree.report.layout import icicle_cells, leaf_color
 
 if TYPE_CHECKING:
@@ -26,7 +21,7 @@ _TEXT_WIDTH = 0.75
 
 
 def plot_tree(
-    estimator: FittedTree,
+    estimator: Any,
     ax: Axes | None = None,
     *,
     n_words: int = 6,
@@ -63,64 +58,28 @@ def plot_tree(
     check_fitted(estimator, "tree_")
     root = estimator.tree_
     leaves = list(root.leaves())
-    found = _leaf_words(estimator, n_words, lam)
-    words = list(map(", ".join, found))
-    width_of = text_widths(fontsize)
+    leaf_words = _leaf_words(estimator, n_words, lam)
+    width_of = canvas.text_widths(fontsize)
+    words = list(map(", ".join, leaf_words))
     sizes = [f"{leaf.n_samples:,} documents, {100 * leaf.weight:.1f}%" for leaf in leaves]
     if ax is None:
         height = max(1.6, 0.62 * len(leaves) + 0.3)
-        ax = full_axes(max(9.0, max(map(width_of, [*words, *sizes])) / 72.0 + 2.5), height)
-    room = size_in_points(ax)[0]
-    words = [_fitted(line, width_of, _TEXT_WIDTH * room) for line in found]
+        ax = canvas.full_axes(max(9.0, max(map(width_of, [*words, *sizes])) / 72.0 + 2.5), height)
+    room = canvas.size_in_points(ax)[0]
+    words = [_fitted(line, width_of, _TEXT_WIDTH * room) for line in leaf_words]
     text_part = min(_TEXT_WIDTH, max(map(width_of, [*words, *sizes])) / room)
     y_of = {id(leaf): float(-i) for i, leaf in enumerate(leaves)}
     for node in reversed(list(root.nodes())):
         if not node.is_leaf:
             y_of[id(node)] = float(np.mean([y_of[id(child)] for child in node.children]))
     deepest = max(node.depth for node in leaves)
-    text_x = deepest + 0.35
     colors: list[Any] = [leaf_color(cell.hue) for cell in icicle_cells(root)]
     colors[0] = SOFT if len(leaves) > 1 else colors[0]
-    for node in root.nodes():
-        x, y, color = float(node.depth), y_of[id(node)], colors[node.node_id]
-        if node.parent is not None:
-            # An elbow: along the fork of the siblings, then across to the node.
-            ax.plot(
-                [x - 0.75, x - 0.75, x],
-                [y_of[id(node.parent)], y, y],
-                color=color,
-                linewidth=1.0 + 7.0 * node.weight,
-                solid_joinstyle="round",
-                solid_capstyle="butt",
-                zorder=1,
-            )
-        if node.children:
-            # The stem to the fork, as wide as the wider branch.
-            ax.plot(
-                [x, x + 0.25],
-                [y, y],
-                color=color,
-                linewidth=1.0 + 7.0 * max(child.weight for child in node.children),
-                solid_capstyle="projecting",
-                zorder=1.5,
-            )
-        ax.scatter([x], [y], s=30.0 + 400.0 * node.weight, color=color, zorder=2, linewidths=0)
+    for node, color in zip(root.nodes(), colors, strict=True):
+        _draw_node(ax, node, y_of, color)
         if node.leaf_id is not None and node.is_leaf:
-            if x < deepest:
-                ax.plot([x, text_x - 0.08], [y, y], color="#d5d2cb", linewidth=0.8, zorder=0)
-            for text, va, ink, size in (
-                (words[node.leaf_id], "bottom", INK, fontsize),
-                (sizes[node.leaf_id], "top", SOFT, 0.85 * fontsize),
-            ):
-                ax.annotate(
-                    text,
-                    (text_x, y),
-                    xytext=(0, 1 if va == "bottom" else -1),
-                    textcoords="offset points",
-                    va=va,
-                    fontsize=size,
-                    color=ink,
-                )
+            lines = words[node.leaf_id], sizes[node.leaf_id]
+            _write_leaf(ax, node.depth, deepest, y_of[id(node)], lines, fontsize)
     # Words start 0.35 after the last column and have the remaining width.
     ax.set_xlim(-0.3, -0.3 + (deepest + 0.65) / (1.0 - text_part))
     ax.set_ylim(-len(leaves) + 0.4, 0.6)
@@ -128,8 +87,52 @@ def plot_tree(
     return ax
 
 
+def _draw_node(ax: Axes, node: TreeNode, y_of: Mapping[int, float], color: Any) -> None:
+    """Draw the dot of a node, the branch from its parent, and its stem."""
+    x, y = float(node.depth), y_of[id(node)]
+    if node.parent is not None:
+        # An elbow: along the fork of the siblings, then across to the node.
+        ax.plot(
+            [x - 0.75, x - 0.75, x],
+            [y_of[id(node.parent)], y, y],
+            color=color,
+            linewidth=1.0 + 7.0 * node.weight,
+            solid_joinstyle="round",
+            solid_capstyle="butt",
+            zorder=1,
+        )
+    if node.children:
+        # The stem to the fork, as wide as the wider branch.
+        width = 1.0 + 7.0 * max(child.weight for child in node.children)
+        stem = [x, x + 0.25], [y, y]
+        ax.plot(*stem, color=color, linewidth=width, solid_capstyle="projecting", zorder=1.5)
+    ax.scatter([x], [y], s=30.0 + 400.0 * node.weight, color=color, zorder=2, linewidths=0)
+
+
+def _write_leaf(
+    ax: Axes, depth: int, deepest: int, y: float, lines: tuple[str, str], fontsize: float
+) -> None:
+    """Write the words and the size of a leaf, to the right of the deepest one."""
+    x = deepest + 0.35
+    if depth < deepest:
+        ax.plot([float(depth), x - 0.08], [y, y], color="#d5d2cb", linewidth=0.8, zorder=0)
+    for text, va, up, ink, size in (
+        (lines[0], "bottom", 1, INK, fontsize),
+        (lines[1], "top", -1, SOFT, 0.85 * fontsize),
+    ):
+        ax.annotate(
+            text,
+            (x, y),
+            xytext=(0, up),
+            textcoords="offset points",
+            va=va,
+            fontsize=size,
+            color=ink,
+        )
+
+
 def plot_icicle(
-    estimator: FittedTree,
+    estimator: Any,
     ax: Axes | None = None,
     *,
     n_words: int = 5,
@@ -169,12 +172,12 @@ def plot_icicle(
     cells = icicle_cells(root)
     rows = max(cell.bottom for cell in cells)
     if ax is None:
-        ax = full_axes(10.0, max(1.6, 0.8 * (rows + 1)))
+        ax = canvas.full_axes(10.0, max(1.6, 0.8 * (rows + 1)))
     ax.set_xlim(0.0, 1.0)
     ax.set_ylim(float(rows), 0.0)
     ax.set_axis_off()
-    box_width, box_height = size_in_points(ax)
-    width_of = text_widths(fontsize)
+    box_width, box_height = canvas.size_in_points(ax)
+    width_of = canvas.text_widths(fontsize)
     for node, cell in zip(root.nodes(), cells, strict=True):
         width, height = cell.x1 - cell.x0, float(cell.bottom - cell.top)
         color: Any = leaf_color(cell.hue, leaf=node.is_leaf)
@@ -204,8 +207,8 @@ def plot_icicle(
     return ax
 
 
-def _leaf_words(estimator: FittedTree, n_words: int, lam: float | None) -> list[list[str]]:
-    found = top_words(estimator.tree_, estimator.vocabulary_, n_words, lam)
+def _leaf_words(estimator: Any, n_words: int, lam: float | None) -> list[list[str]]:
+    found = canvas.top_words(estimator.tree_, estimator.vocabulary_, n_words, lam)
     return [[text for _, text in words] for words in found]
 
 

@@ -2,40 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from momentree._validation import check_integer
 from momentree.exceptions import InvalidDataError
-from momentree.report._estimators import FittedGroups, check_fitted
-from momentree.report._provenance import provenance
+from momentree.naming.words import choose_distinct
 from momentree.report.disclosure import Disclosure
-from momentree.report.measurements.charts import boxes, choose_pairs, pairs
-from momentree.report.measurements.features import describe_features, sizes_of
-from momentree.report.measurements.nodes import describe_nodes
-from momentree.report.measurements.profile import describe_profile, stacked
-from momentree.report.records._groups import tree_of_groups
-from momentree.report.records._quality import largest_residuals
-from momentree.report.records.fits import hide_certain
-from momentree.report.records.notes import notes_shown
-from momentree.report.records.outcomes import rate_texts
-from momentree.report.records.relations import describe_relations, outcomes_in_order
-from momentree.report.records.table_one import describe_characteristics
-from momentree.report.text import clean_text, for_readers
+from momentree.report.estimators import check_fitted
+from momentree.report.groups import Groups
+from momentree.report.measurements import charts
+from momentree.report.measurements.features import (
+    Feature,
+    describe_features,
+    differences,
+    is_clear,
+    phrase,
+)
+from momentree.report.outcomes import outcomes_in_order
+from momentree.report.relations import describe_groups, largest_residuals
+from momentree.report.table_one import describe_characteristics
 
 if TYPE_CHECKING:
     from momentree.datasets import Measurements
 
-MOST_BOXES = 60
+MAX_BOXES = 60
 """Maximum number of features in the chart of distributions."""
-MOST_ROWS = 400
+MAX_ROWS = 400
 """Maximum number of rows in the table of means."""
+_CANDIDATES = 12
+"""Features from which a name is chosen."""
 
 
 def summarize_measurements(
-    estimator: FittedGroups,
+    estimator: Any,
     table: Measurements,
     *,
     proba: Any = None,
@@ -130,91 +132,104 @@ def summarize_measurements(
     check_integer("n_features", n_features, at_least=1)
     disclosure = Disclosure(min_cell)
     labels, probabilities = _assigned(estimator, table, proba)
-    enough = np.asarray(table.enough, dtype=bool)
-    outcomes = outcomes_in_order(table, outcome, enough)
-    tree = hasattr(estimator, "tree_")
-    fitted: Any = estimator
-    k = len(list(fitted.tree_.leaves())) if tree else len(fitted.weights_)
-    sizes, estimates = sizes_of(labels, k, disclosure)
-    features = describe_features(table, labels, k, estimates, disclosure)
-    root = tree_of_groups(estimator, estimates)
-    given = getattr(estimator, "given_names_", {})
-    nodes = describe_nodes(
-        root,
-        features,
-        sizes,
-        estimates,
-        labels,
-        probabilities,
-        disclosure,
-        spread=not tree,
-        n_features=n_features,
-        given=given,
+    outcomes = outcomes_in_order(table, outcome)
+    groups = Groups.of(estimator, labels, probabilities, disclosure)
+    features = describe_features(table, groups)
+    nodes = _describe_nodes(features, groups, n_features)
+    shared = describe_groups(
+        estimator,
+        "measurements",
+        table,
+        groups,
+        nodes,
+        outcomes,
+        quality,
+        title=title,
+        made_with=made_with,
+        suppressed=(
+            any(one["total"] < 0 for f in features for one in f.entry["classes"]),
+            any(feature.suppressed for feature in features),
+        ),
     )
-    relations, omitted = describe_relations(
-        table, outcomes, labels, probabilities, sizes, estimates, quality, disclosure
-    )
-    relations["quality"]["residuals"] = None
-    if relations["fits"]:
-        hide_certain(
-            relations["fits"],
-            totals=any(one["total"] < 0 for f in features for one in f.entry["classes"]),
-            counts=any(f.suppressed for f in features),
-        )
-    if not table.only_numbers and sizes.min() >= 0:  # those may depend on each other within groups
-        compared = [f for f in features if not (f.suppressed or f.merged)]
-        relations["quality"]["residuals"] = largest_residuals(
-            table.frame[enough],
-            probabilities,
-            [f.entry["name"] for f in compared],
-            disclosure,
-            np.array([f.column for f in compared], dtype=np.intp),
-        )
-    for node in nodes:
-        node["outcome_rates"] = rate_texts(
-            relations["outcomes"], node["leaves"], estimates, disclosure
-        )
+    shared["quality"]["residuals"] = _residuals(features, table, groups)
     order = sorted(range(len(features)), key=lambda j: (-features[j].entry["separation"], j))
-    for place, j in enumerate(order):
-        features[j].entry["stacks"] = None
-        drawn = features[j].moments is not None and place < MOST_BOXES
-        features[j].entry["boxes"] = boxes(features[j], k) if drawn else None
-    profile = describe_profile(features, order, k, estimates, disclosure)
-    for j in order[:MOST_BOXES]:
-        if features[j].moments is None:
-            features[j].entry["stacks"] = stacked(profile, j, k)
+    profile = charts.describe_profile(features, order, groups)
+    _add_charts(features, order, profile, groups.k)
     summary = {
-        "kind": "measurements-tree" if tree else "measurements-flat",
-        "title": clean_text(title or "Groups of records"),
-        "n_records": len(labels),
-        "n_left_out": disclosure.count(int((~enough).sum())),
+        **shared,
         "n_features": len(table.columns),
-        "n_leaves": k,
         "n_shown": n_features,
-        "min_cell": min_cell,
         "include_records": include_records,
         "default_lambda": 0.5,
         "features": [feature.entry for feature in features],
         "order": order,
-        "profile": profile[:MOST_ROWS],
+        "profile": profile[:MAX_ROWS],
         "n_rows": len(profile),
-        "groups": {"sizes": sizes.tolist(), "estimated": np.round(estimates, 3).tolist()},
-        "nodes": nodes,
-        "pairs": pairs(
-            features,
-            choose_pairs(features, table),
-            table,
-            labels,
-            k,
-            disclosure,
-            include_records=include_records,
-        ),
-        **relations,
-        "notes": [for_readers(note) for note in (*notes_shown(table, min_cell), *omitted)],
-        "given_names": dict(given),
-        "made": provenance(fitted, made_with),
+        "groups": {
+            "sizes": groups.sizes.tolist(),
+            "estimated": np.round(groups.estimates, 3).tolist(),
+        },
+        "pairs": charts.pairs(features, table, groups, include_records=include_records),
     }
     return {**summary, "table_one": describe_characteristics(summary)}
+
+
+def _add_charts(
+    features: Sequence[Feature],
+    order: Sequence[int],
+    profile: Sequence[Mapping[str, Any]],
+    k: int,
+) -> None:
+    """Add the charts of the distributions of the first features."""
+    for place, j in enumerate(order):
+        entry = features[j].entry
+        entry["boxes"] = entry["stacks"] = None
+        if place < MAX_BOXES and features[j].moments is not None:
+            entry["boxes"] = charts.boxes(features[j])
+        elif place < MAX_BOXES:
+            entry["stacks"] = charts.stacked(profile, j, k)
+
+
+def _describe_nodes(
+    features: Sequence[Feature], groups: Groups, n_features: int
+) -> list[dict[str, Any]]:
+    """Describe every node, in pre-order, with its largest differences from all other records."""
+    compared = [differences(features, leaves, groups) for leaves in groups.below]
+    names = _names(features, compared)
+    nodes = groups.describe(names, names, "(no clear differences)")
+    for node, entries in zip(nodes, compared, strict=True):
+        node["differences"] = entries[:n_features]
+    return nodes
+
+
+def _names(
+    features: Sequence[Feature], compared: Sequence[Sequence[dict[str, Any]]]
+) -> list[list[str]]:
+    """Choose up to three phrases for each node, clear differences first, no two nodes alike."""
+    ranked, n_leading = [], []
+    for entries in compared:
+        clear_first = sorted(entries, key=lambda entry: not is_clear(entry))
+        phrases = [(e, phrase(features[e["feature"]], e)) for e in clear_first]
+        kept = [(e, words) for e, words in phrases if words is not None][:_CANDIDATES]
+        ranked.append([words for _, words in kept])
+        n_leading.append(sum(is_clear(entry) for entry, _ in kept))
+    return choose_distinct(ranked, n_leading)
+
+
+def _residuals(
+    features: Sequence[Feature], table: Measurements, groups: Groups
+) -> dict[str, Any] | None:
+    """Return the largest residuals, unless numbers may depend on each other within groups."""
+    if table.only_numbers or groups.sizes.min() < 0:
+        return None
+    compared = [feature for feature in features if not (feature.suppressed or feature.merged)]
+    return largest_residuals(
+        table.frame[np.asarray(table.enough, dtype=bool)],
+        groups.proba,
+        [feature.entry["name"] for feature in compared],
+        groups.disclosure,
+        np.array([feature.column for feature in compared], dtype=np.intp),
+    )
 
 
 def _assigned(estimator: Any, table: Measurements, proba: Any) -> tuple[Any, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,34 +11,32 @@ from momentree._validation import check_integer
 from momentree.estimators.names import CODE_LAMBDA
 from momentree.exceptions import InvalidDataError
 from momentree.metrics import group_profiles
-from momentree.report._estimators import FittedGroups, check_fitted
-from momentree.report._provenance import provenance
 from momentree.report.disclosure import SMALL, Disclosure
-from momentree.report.records._groups import describe_groups, tree_of_groups
-from momentree.report.records._heat_map import bands, single_records
-from momentree.report.records._quality import largest_residuals
-from momentree.report.records._scoring import summarize_scoring
-from momentree.report.records._short_titles import short_titles
-from momentree.report.records._table import PublishedTable
-from momentree.report.records.fits import hide_certain
-from momentree.report.records.notes import notes_shown
-from momentree.report.records.outcomes import rate_texts
-from momentree.report.records.relations import describe_relations, outcomes_in_order
-from momentree.report.records.statistics import code_statistics
-from momentree.report.records.table_one import describe_characteristics
-from momentree.report.text import clean_text, for_readers
+from momentree.report.estimators import check_fitted
+from momentree.report.groups import Groups
+from momentree.report.outcomes import outcomes_in_order
+from momentree.report.records.codes import (
+    PublishedTable,
+    describe_codes,
+    describe_nodes,
+    draw_heat_map,
+)
+from momentree.report.relations import describe_groups, largest_residuals
+from momentree.report.statistics import code_statistics
+from momentree.report.table_one import describe_characteristics
+from momentree.report.text import names_of_codes
 
 if TYPE_CHECKING:
     from momentree.datasets import Records
 
-_MOST_COMPARED = 200
+_MAX_COMPARED = 200
 """Number of codes whose pairs are compared, most common first."""
 _AT_ONCE = 1 << 16
 """Records that are counted at a time."""
 
 
 def summarize_records(
-    estimator: FittedGroups,
+    estimator: Any,
     records: Records,
     *,
     outcome: str | None = None,
@@ -95,7 +93,7 @@ def summarize_records(
         ``counts`` and ``missing`` (k, d; ``missing`` is None if no value is missing);
         ``nodes`` in pre-order: ``id``, ``parent``, ``children``, ``depth``, ``leaf``, ``leaves``
         (groups at or below it), ``name``, ``name_parts`` (the names of codes in it),
-        ``long_name_parts`` (their full names),
+        ``long_name_parts`` (their full names), ``automatic_parts`` (those without a given name),
         ``n_samples`` (estimated if ``exact`` is false), ``size`` (as text), ``share``,
         ``share_interval`` (centered on the counted share; None for the root and if ``exact`` is
         false), ``codes_per_record``, ``residual`` (whether it is a residual group: few codes, and
@@ -163,128 +161,76 @@ def summarize_records(
     check_integer("n_codes", n_codes, at_least=1)
     check_integer("heat_codes", heat_codes, at_least=1)
     disclosure = Disclosure(min_cell)
-    X, labels, enough = _fitted_rows(estimator, records)
-    outcomes = outcomes_in_order(records, outcome, enough)
-    vocabulary = [clean_text(code) for code in records.codes]
-    tree = hasattr(estimator, "tree_")
-    fitted: Any = estimator
-    k = len(list(fitted.tree_.leaves())) if tree else len(fitted.weights_)
-    proba = estimator.predict_proba(X)
-    table = PublishedTable.of(group_profiles(X, labels, n_groups=k, proba=proba), disclosure)
-    root = tree_of_groups(estimator, table.size_estimates)
-    known = {str(code): clean_text(name) for code, name in (records.names or {}).items()}
-    names = [known.get(code) or code for code in vocabulary]
-    shorts = short_titles(vocabulary, names)
+    X, labels = _fitted_rows(estimator, records)
+    outcomes = outcomes_in_order(records, outcome)
+    groups = Groups.of(estimator, labels, estimator.predict_proba(X), disclosure)
+    profiles = group_profiles(X, labels, n_groups=groups.k, proba=groups.proba)
+    table = PublishedTable.of(profiles, groups)
+    names = names_of_codes(records.codes, records.names or {})
     # The name of a rare code could identify the records that have it.
     named = np.flatnonzero(table.counts.totals != SMALL)
     published = table.of_codes(named)
-    base = published.rates(range(k))
-    common = np.lexsort((np.arange(len(base)), -np.round(base, 9)))
-    columns = named[common[:heat_codes]]
-    order = np.array([leaf.leaf_id or 0 for leaf in root.leaves()], dtype=np.intp)
-    shows_ids = include_records and records.ids is not None
-    ids = np.asarray(records.ids, dtype=object)[enough] if shows_ids else None
-    nodes = describe_groups(
-        root,
-        table,
-        names,
-        shorts,
-        labels,
-        proba,
-        spread=not tree,
-        n_codes=max(n_codes, 10),  # for the cards
-        given=getattr(estimator, "given_names_", {}),
-    )
-    relations, omitted = describe_relations(
-        records, outcomes, labels, proba, table.sizes, table.size_estimates, quality, disclosure
-    )
-    if relations["fits"]:
-        hide_certain(
-            relations["fits"],
-            totals=bool((table.counts.totals < 0).any()),
-            counts=bool((table.counts.counts < 0).any()),
-        )
-    compared = named[common[published.known()[common]][:_MOST_COMPARED]]
-    relations["quality"]["residuals"] = largest_residuals(
-        X, proba, [shorts[j] for j in compared], disclosure, compared
-    )
-    counted = relations["outcomes"]
+    codes = describe_codes(published, names, named)
+    common = np.array(codes["common"], dtype=np.intp)
+    nodes = describe_nodes(table, names, n_codes=max(n_codes, 10))  # for the cards
     for node in nodes:
         node["top"] = np.searchsorted(named, node["top"]).tolist()
-        node["outcome_rates"] = rate_texts(
-            counted, node["leaves"], table.size_estimates, disclosure
-        )
-
-    n_left_out = int((~enough).sum())
-    notes = [*notes_shown(records, min_cell), *omitted]
-    n_codes_of = _numbers_of_codes(X)
-    in_groups = {
-        node["leaf"]: node["codes_per_record"] for node in nodes if node["leaf"] is not None
-    }
-    means = np.array([in_groups[j] for j in range(k)])
+    shared = describe_groups(
+        estimator,
+        "records",
+        records,
+        groups,
+        nodes,
+        outcomes,
+        quality,
+        title=title,
+        made_with=made_with,
+        suppressed=(table.counts.totals.min(initial=0) < 0, table.counts.counts.min(initial=0) < 0),
+    )
+    compared = named[common[published.known()[common]][:_MAX_COMPARED]]
+    shared["quality"]["residuals"] = largest_residuals(
+        X, groups.proba, [names["short"][j] for j in compared], disclosure, compared
+    )
+    drawn, ids = common[:heat_codes], None
+    if include_records and records.ids is not None:
+        ids = np.asarray(records.ids, dtype=object)[np.asarray(records.enough, dtype=bool)]
+    heat = draw_heat_map(X, groups, named[drawn], ids=ids, single=include_records)
     summary = {
-        "kind": "records-tree" if tree else "records-flat",
-        "title": clean_text(title or "Groups of records"),
-        "n_records": len(labels),
-        "n_left_out": disclosure.count(n_left_out),
-        "n_features": len(vocabulary),
-        "n_leaves": k,
+        **shared,
+        "n_features": X.shape[1],
         "n_codes": n_codes,
-        "min_cell": min_cell,
         "rollup": getattr(getattr(records, "coder", None), "rollup", None),
         "default_lambda": CODE_LAMBDA,
-        "codes": {
-            "code": [vocabulary[j] for j in named],
-            "name": [names[j] for j in named],
-            "short": [shorts[j] for j in named],
-            "total": published.counts.totals.tolist(),
-            "rate": np.round(base, 9).tolist(),
-            "estimated": published.estimated(range(k)).tolist(),
-        },
-        "groups": published.as_json(),
-        "nodes": nodes,
-        "common": common.tolist(),
-        **relations,
-        "codes_per_record": code_statistics(
-            n_codes_of,
-            labels,
-            table.sizes,
-            means,
-            nodes[0]["codes_per_record"],
-            (table.counts.counts < 0).sum(axis=1),
-            disclosure,
-        ),
-        "heat": {
-            "codes": common[:heat_codes].tolist(),
-            "bands": bands(X, labels, order, columns, table.sizes, disclosure),
-            "records": single_records(X, labels, order, columns, ids) if include_records else None,
-        },
-        "scoring": summarize_scoring(published),
-        "notes": [for_readers(note) for note in notes],
-        "given_names": dict(getattr(estimator, "given_names_", {})),
-        "made": provenance(fitted, made_with),
+        **codes,
+        "codes_per_record": _codes_per_record(X, table, nodes),
+        "heat": {"codes": drawn.tolist(), **heat},
     }
     return {**summary, "table_one": describe_characteristics(summary)}
 
 
-def _numbers_of_codes(X: Any) -> Any:
-    """Return the number of codes of each record, read in parts, since there may be many."""
+def _codes_per_record(
+    X: Any, table: PublishedTable, nodes: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Describe the number of codes of each record, read in parts, since there may be many."""
     parts = (X[start : start + _AT_ONCE] for start in range(0, X.shape[0], _AT_ONCE))
-    return np.concatenate([np.asarray((part == 1).sum(axis=1)).ravel() for part in parts])
+    n_codes = np.concatenate([np.asarray((part == 1).sum(axis=1)).ravel() for part in parts])
+    means = {node["leaf"]: node["codes_per_record"] for node in nodes}
+    return code_statistics(
+        n_codes,
+        table.groups,
+        np.array([means[group] for group in range(table.groups.k)]),
+        nodes[0]["codes_per_record"],
+        (table.counts.counts < 0).sum(axis=1),
+    )
 
 
-def _fitted_rows(estimator: Any, records: Records) -> tuple[Any, Any, Any]:
-    """Return the fitted records, their groups, and a mask of them among all records."""
+def _fitted_rows(estimator: Any, records: Records) -> tuple[Any, Any]:
+    """Return the fitted records, and their groups."""
     check_fitted(estimator, "labels_")
-    enough, labels = np.asarray(records.enough, dtype=bool), np.asarray(estimator.labels_)
-    X = records.fitted
+    X, labels = records.fitted, np.asarray(estimator.labels_)
     expected = (len(labels), len(estimator.vocabulary_))
     if X.shape != expected:
-        raise InvalidDataError(
-            "records_not_of_fit",
-            n_records=X.shape[0],
-            n_codes=X.shape[1],
-            fitted_records=expected[0],
-            fitted_codes=expected[1],
-        )
-    return X, labels, enough
+        n_records, n_codes = X.shape
+        fitted = {"fitted_records": expected[0], "fitted_codes": expected[1]}
+        raise InvalidDataError("records_not_of_fit", n_records=n_records, n_codes=n_codes, **fitted)
+    return X, labels

@@ -3,35 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from momentree._types import Floats, Ints
-from momentree.estimators.names import CODE_LAMBDA
+from momentree.estimators.names import CODE_LAMBDA, choose_codes, most_relevant
+from momentree.estimators.node import TreeNode
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.naming.given import check_names
-from momentree.report._estimators import check_fitted
-from momentree.report._provenance import provenance
 from momentree.report.disclosure import Disclosure
-from momentree.report.records._short_titles import short_titles
-from momentree.report.sequences._counts import PathCounts, hidden_cells, shown
-from momentree.report.sequences._course import (
-    common_paths,
-    shares_by_position,
-    single_sequences,
-)
-from momentree.report.sequences._pairs import compare_pairs
-from momentree.report.sequences._states import describe_states
-from momentree.report.text import clean_text, for_readers
+from momentree.report.estimators import check_fitted, head
+from momentree.report.groups import level_of, names_of, place_of
+from momentree.report.layout import icicle_cells
+from momentree.report.sequences import paths
+from momentree.report.text import for_readers, names_of_codes
 
 if TYPE_CHECKING:
     from momentree.datasets import Sequences
     from momentree.models import StatesFit
 
 _DIGITS = 4
+_N_CODES = 12
 _MODELS = {
     "independent": "model_independent",
     "states": "model_states",
@@ -39,28 +34,8 @@ _MODELS = {
 }
 
 
-class FittedStates(Protocol):
-    """A hidden Markov model with codes: `CategoricalHMM`."""
-
-    startprob_: Floats
-    transmat_: Floats
-    emissionprob_: Floats
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters."""
-        ...
-
-    def predict(self, X: Any, lengths: Any = None) -> Ints:
-        """Return the most likely path."""
-        ...
-
-    def predict_proba(self, X: Any, lengths: Any = None) -> Floats:
-        """Return the posterior of the states."""
-        ...
-
-
 def summarize_sequences(
-    estimator: FittedStates,
+    estimator: Any,
     sequences: Sequences,
     *,
     min_cell: int = 5,
@@ -129,55 +104,32 @@ def summarize_sequences(
     check_fitted(estimator, "transmat_")
     disclosure = Disclosure(min_cell)
     symbols, lengths = sequences.symbols, np.asarray(sequences.lengths)
-    k, d = estimator.emissionprob_.shape
-    if d < len(sequences.codes):
-        raise InvalidDataError("sequences_not_of_fit", n_codes=len(sequences.codes), fitted=d)
-    d = len(sequences.codes)
+    k, d = len(estimator.emissionprob_), len(sequences.codes)
+    if estimator.emissionprob_.shape[1] < d:
+        fitted = estimator.emissionprob_.shape[1]
+        raise InvalidDataError("sequences_not_of_fit", n_codes=d, fitted=fitted)
     emission = np.asarray(estimator.emissionprob_)[:, :d]
-    X = symbols[:, None]
-    path = np.asarray(estimator.predict(X, lengths))
-    proba = np.asarray(estimator.predict_proba(X, lengths))
-    counts = PathCounts.of(path, symbols, lengths, k, d)
-    share = proba.mean(axis=0)
-    known = {str(code): clean_text(name) for code, name in sequences.names.items()}
-    vocabulary = [clean_text(code) for code in sequences.codes]
-    names = [known.get(code) or code for code in vocabulary]
+    startprob, transmat = estimator.startprob_, estimator.transmat_
+    path = np.asarray(estimator.predict(symbols[:, None], lengths))
+    proba = np.asarray(estimator.predict_proba(symbols[:, None], lengths))
+    counts = paths.PathCounts.of(path, symbols, lengths, k, d)
+    names = names_of_codes(sequences.codes, sequences.names)
     named = np.flatnonzero(~disclosure.is_small(counts.codes))
     base = np.bincount(symbols, minlength=d) / len(symbols)
-    given = check_names(
-        state_names or {}, {str(j): None for j in range(k)}, parameter="state_names"
-    )
-    hidden_moves = hidden_cells(counts.moves, estimator.transmat_, disclosure)
-    shorts = short_titles(vocabulary, names)
-    nodes = describe_states(
-        share,
-        counts,
-        emission,
-        base,
-        np.where(hidden_moves, np.nan, estimator.transmat_),
-        names,
-        shorts,
-        given,
-        disclosure,
-    )
-    starts = hidden_cells(counts.starts[None], estimator.startprob_[None], disclosure)[0]
-    pairs = compare_pairs(
-        symbols,
-        lengths,
-        estimator.startprob_,
-        estimator.transmat_,
-        emission,
-        named,
-        disclosure,
-    )
-    examples = (
-        single_sequences(path, symbols, lengths, sequences.ids) if include_sequences else None
-    )
+    known = dict.fromkeys(map(str, range(k)))
+    given = check_names(state_names or {}, known, parameter="state_names")
+    hidden = paths.hidden_cells(counts.moves, transmat, disclosure)
+    states = _States(counts, base, emission, np.where(hidden, np.nan, transmat), disclosure)
+    nodes = states.describe(proba.mean(axis=0), names, given)
+    model = startprob, transmat, emission
+    pairs = paths.compare_pairs(symbols, lengths, *model, named, disclosure)
+    starts = paths.hidden_cells(counts.starts[None], startprob[None], disclosure)[0]
+    examples = paths.single_sequences(path, sequences) if include_sequences else None
     used = _renumber(nodes, pairs, examples, named)
     notes = disclosure.notes(tuple(sequences.notes), {len(lengths)} - set(range(min_cell)))
+    title = title or "States of sequences"
     return {
-        "kind": "sequences-flat",
-        "title": clean_text(title or "States of sequences"),
+        **head(estimator, "sequences-flat", title, notes, made_with, given),
         "n_sequences": len(lengths),
         "n_steps": len(symbols),
         "n_features": d,
@@ -185,24 +137,77 @@ def summarize_sequences(
         "min_cell": min_cell,
         "default_lambda": CODE_LAMBDA,
         "codes": {
-            "code": [vocabulary[j] for j in used],
-            "name": [names[j] for j in used],
-            "short": [shorts[j] for j in used],
+            **{key: [texts[j] for j in used] for key, texts in names.items()},
             "rate": np.round(base[used], _DIGITS).tolist(),
         },
         "nodes": nodes,
-        "startprob": shown(estimator.startprob_, starts, _DIGITS),
-        "transmat": shown(estimator.transmat_, hidden_moves, _DIGITS),
-        "areas": shares_by_position(proba, lengths, disclosure),
-        "paths": common_paths(path, lengths, disclosure),
+        "startprob": paths.shown(startprob, starts, _DIGITS),
+        "transmat": paths.shown(transmat, hidden, _DIGITS),
+        "areas": paths.shares_by_position(proba, lengths, disclosure),
+        "paths": paths.common_paths(path, lengths, disclosure),
         "pairs": pairs,
         "examples": examples,
         "certainty": round(float(proba.max(axis=1).mean()), 3),
         "fits": None if fits is None else [_fit_row(fit, k) for fit in fits],
-        "notes": [for_readers(note) for note in notes],
-        "given_names": given,
-        "made": provenance(estimator, made_with),
     }
+
+
+@dataclass(frozen=True)
+class _States:
+    """What may be shown of states: `transmat` is NaN where it is hidden."""
+
+    counts: paths.PathCounts
+    base: Floats
+    emission: Floats
+    transmat: Floats
+    disclosure: Disclosure
+
+    def describe(
+        self, share: Floats, names: Mapping[str, list[str]], given: Mapping[str, str]
+    ) -> list[dict[str, Any]]:
+        """Describe the root and the states, those with the largest share first."""
+        root = level_of(share)
+        leaves = np.array([leaf.leaf_id for leaf in root.children])
+        counts = np.vstack([self.counts.codes, self.counts.emissions[leaves]])
+        enough = counts >= self.disclosure.min_cell
+        rates = np.vstack([self.base, self.emission[leaves]])
+        chosen = choose_codes(list(rates), [0] * len(rates), names["name"], list(enough))
+        nodes = []
+        for node, cell in zip(root.nodes(), icicle_cells(root, spread=True), strict=True):
+            i, j = node.node_id, node.leaf_id
+            nothing = ["All steps" if j is None else f"state {j}"]
+            codes = [] if j is None else chosen[i]
+            short, full = ([names[key][c] for c in codes] or nothing for key in ("short", "name"))
+            top = most_relevant(rates[i], self.base, enough[i])[:_N_CODES]
+            nodes.append(
+                {
+                    **place_of(node, cell),
+                    **names_of(short, full, None if j is None else given.get(str(j))),
+                    "share": round(float(node.weight), _DIGITS),
+                    "top": top.tolist(),
+                    "top_rates": np.round(rates[i][top], _DIGITS).tolist(),
+                    "residual": False,
+                    **self._steps(node),
+                }
+            )
+        return nodes
+
+    def _steps(self, node: TreeNode) -> dict[str, Any]:
+        """Return the number of steps and sequences in a state, how long it lasts, and the next."""
+        n, j = round(float(node.weight) * int(self.counts.steps.sum())), node.leaf_id
+        steps = {"n_samples": n, "size": f"{n:,}", "sequences": None, "stay": None, "next": None}
+        if j is None:
+            return steps
+        n_sequences, row = int(self.counts.sequences[j]), self.transmat[j]
+        if 0 < n_sequences < self.disclosure.min_cell:
+            steps |= {"n_samples": 0, "size": "few"}
+        others = np.where(np.arange(len(row)) == j, 0.0, np.nan_to_num(row))
+        leaves = row[j] < 1.0 - 1e-9  # not if it is hidden
+        return steps | {
+            "sequences": self.disclosure.count(n_sequences),
+            "stay": round(1.0 / (1.0 - float(row[j])), 2) if leaves else None,
+            "next": int(others.argmax()) if others.max(initial=0.0) > 0 else None,
+        }
 
 
 def _fit_row(fit: StatesFit, k: int) -> dict[str, Any]:

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer
-from momentree.exceptions import InvalidParameterError
-from momentree.report._estimators import Fitted
-from momentree.report.text import MAX_NAME, clean_text, snippet
-from momentree.report.topics.document_map import place_documents
-from momentree.report.topics.evidence import Evidence, log_lift
-from momentree.report.topics.packing import pack
-from momentree.report.topics.typical import Ranking, rank_documents
+from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.report.estimators import Fitted
+from momentree.report.text import MAX_NAME, clean_text, pack, snippet
+from momentree.report.topics.chart import proportions_in_columns, sort_documents
+from momentree.report.topics.evidence import (
+    Evidence,
+    Ranking,
+    log_lift,
+    place_documents,
+    rank_documents,
+)
+from momentree.report.topics.nodes import index_labels
 
 Documents = int | Literal["all"] | None
 
 # Bytes of a page, which opens quickly, and the least of them that documents may take.
 _PAGE = 3_800_000
-_LEAST = 1_000_000
+_MIN_ROOM = 1_000_000
 # Characters of each document: the most with which all fit. With the fewest, some are left out.
 _SNIPPETS = (320, 200, 120)
 _TYPICAL_SNIPPET = 900
@@ -35,14 +42,58 @@ _TRIED = 2000
 
 
 @dataclass(frozen=True)
-class Sources:
-    """What is known of the documents: `label_of` has the number of a known label, or -1."""
+class Corpus:
+    """What is known of the documents of a fit, one entry for each."""
 
-    X: sp.csr_array | None
+    counts: sp.csr_array | None
+    proportions: Floats | None
     ids: Sequence[str] | None
     texts: Sequence[str] | None
-    label_of: Ints | None
-    proportions: Floats | None
+    labels: Sequence[str] | None
+    order: Collection[Any] | None
+    rows: Ints | None = None  # of the fit, if these are some of its documents
+
+    def check(self, n: int) -> None:
+        """Raise ``InvalidDataError`` unless there is one entry for each of n documents."""
+        for name in ("ids", "texts", "labels"):
+            values = getattr(self, name)
+            if values is not None and len(values) != n:
+                raise InvalidDataError(
+                    "not_one_each", parameter=name, found=len(values), needed=n, of="document"
+                )
+        sort_documents(self.order, n)
+
+    def only(self, rows: Ints) -> Corpus:
+        """Return some of the documents, whose ids are by default the numbers of their rows."""
+        at, order = rows.tolist(), self.order
+        if order is not None:
+            name = getattr(order, "name", None)
+            order = pd.Series(list(order), dtype=object, name=name).iloc[rows]
+        return Corpus(
+            None if self.counts is None else self.counts[rows],
+            None if self.proportions is None else self.proportions[rows],
+            [str(i) if self.ids is None else self.ids[i] for i in at],
+            None if self.texts is None else [self.texts[i] for i in at],
+            None if self.labels is None else [self.labels[i] for i in at],
+            order,
+            rows,
+        )
+
+    @cached_property
+    def label_index(self) -> tuple[list[str] | None, Ints | None]:
+        """The labels by descending count, and the position of each document's label, or -1."""
+        return index_labels(self.labels)
+
+    def areas(self, hard: Floats) -> dict[str, Any] | None:
+        """Return the chart of proportions; those of a tree are `hard`, and need an order."""
+        if self.proportions is None and self.order is None:
+            return None
+        proportions = hard if self.proportions is None else self.proportions
+        ordered = sort_documents(self.order, len(hard))
+        areas = proportions_in_columns(proportions, ordered, self.ids, self.label_index[1])
+        if self.rows is not None and areas["rows"] is not None:
+            areas["rows"] = self.rows[areas["rows"]].tolist()
+        return areas
 
 
 def check_documents(documents: Any) -> Documents:
@@ -60,7 +111,7 @@ def check_documents(documents: Any) -> Documents:
 
 
 def index_documents(
-    model: Fitted, sources: Sources, n_documents: int, documents: Documents, taken: int = 0
+    model: Fitted, corpus: Corpus, n_documents: int, documents: Documents, taken: int = 0
 ) -> dict[str, Any]:
     """Choose the documents that a page includes, and describe each.
 
@@ -72,18 +123,18 @@ def index_documents(
     """
     leaf_of, n = model.labels, len(model.labels)
     ranking = Ranking([np.empty(0, dtype=np.intp) for _ in model.root.nodes()], {})
-    places = None
-    if sources.X is not None:
-        evidence = Evidence.of(sources.X, model.root.center)
-        ranking = rank_documents(sources.X, evidence, model.root, leaf_of, n_documents)
-        places = place_documents(evidence, model.root)
+    places, place_of_leaf = None, None
+    if corpus.counts is not None:
+        evidence = Evidence.of(corpus.counts, model.root.center)
+        ranking = rank_documents(corpus.counts, evidence, model.root, leaf_of, n_documents)
+        places, place_of_leaf = place_documents(evidence, model.root) or (None, None)
     centers = {leaf.leaf_id: leaf.center for leaf in model.root.leaves()}
-    describe = _Describer(model, sources, None if places is None else places[0], centers)
+    describe = _Describer(model, corpus, places, centers)
     wanted = n if documents == "all" else documents
     required = {int(row) for rows in ranking.typical for row in rows} if wanted != 0 else set()
     length = _SNIPPETS[0]
     if wanted is None:
-        wanted, length = _fitting(describe, leaf_of, max(_PAGE - taken, _LEAST))
+        wanted, length = _fitting(describe, leaf_of, max(_PAGE - taken, _MIN_ROOM))
     chosen = evenly_spread(leaf_of, min(wanted, n))
     longer = max(length, min(_TYPICAL_SNIPPET, _MAX_TYPICAL_CHARACTERS // (len(required) or 1)))
     shown = np.zeros(n, dtype=bool)
@@ -93,18 +144,17 @@ def index_documents(
     rows = [int(row) for ranked in by_leaf for row in ranked[shown[ranked]]]
     items = [describe(row, longer if row in required else length) for row in rows]
     place = {row: j for j, row in enumerate(rows)}
-    cut = sources.texts is not None and any(item["text"].endswith("…") for item in items)
+    cut = corpus.texts is not None and any(item["text"].endswith("…") for item in items)
+    typical = [[place[row] for row in first.tolist() if row in place] for first in ranking.typical]
     return {
         "total": n,
         "shown": len(items),
         "sampled": len(items) < n,
         "searched": length if cut else None,
-        "ranked": sources.X is not None,
-        "map": None if places is None or not items else places[1],
+        "ranked": corpus.counts is not None,
+        "map": place_of_leaf if items else None,
         "items": items,
-        "typical": [
-            [place[int(row)] for row in first if int(row) in place] for first in ranking.typical
-        ],
+        "typical": typical,
     }
 
 
@@ -113,37 +163,35 @@ class _Describer:
     """Describes a document by at most so many characters."""
 
     model: Fitted
-    sources: Sources
+    corpus: Corpus
     places: Ints | None
     centers: dict[int | None, Floats]
 
     def __call__(self, row: int, length: int) -> dict[str, Any]:
-        sources, leaf = self.sources, int(self.model.labels[row])
-        label = -1 if sources.label_of is None else int(sources.label_of[row])
+        corpus, label_of = self.corpus, self.corpus.label_index[1]
+        label = -1 if label_of is None else int(label_of[row])
         item = {
-            "row": row,
-            "id": str(row) if sources.ids is None else snippet(str(sources.ids[row]), MAX_NAME),
+            "row": row if corpus.rows is None else int(corpus.rows[row]),
+            "id": str(row) if corpus.ids is None else snippet(str(corpus.ids[row]), MAX_NAME),
             "label": None if label < 0 else label,
-            "leaf": leaf,
+            "leaf": int(self.model.labels[row]),
             "text": self._text(row, length),
         }
-        if sources.proportions is not None:
-            item["proportions"] = _largest(sources.proportions[row])
+        if corpus.proportions is not None:
+            item["proportions"] = _largest(corpus.proportions[row])
         if self.places is not None:
             item["at"] = self.places[row].tolist()
         return item
 
     def _text(self, row: int, length: int) -> str:
-        X, texts, model = self.sources.X, self.sources.texts, self.model
+        X, texts, model = self.corpus.counts, self.corpus.texts, self.model
         if texts is not None:
             return snippet(texts[row] if texts[row] is not None else "", length)
         if X is None:
             return ""
         cells = slice(X.indptr[row], X.indptr[row + 1])
-        center, base = self.centers[int(model.labels[row])], model.root.center
-        words = characteristic_words(
-            X.indices[cells], X.data[cells], center, base, model.vocabulary
-        )
+        profiles = self.centers[int(model.labels[row])], model.root.center
+        words = characteristic_words(X.indices[cells], X.data[cells], *profiles, model.vocabulary)
         return clean_text(words)
 
 

@@ -11,20 +11,9 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+import momentree._validation as validation
+import momentree.backends as backends
 from momentree._types import Ints
-from momentree._validation import (
-    check_choice,
-    check_counts,
-    check_sample_weight,
-    check_something,
-    generator,
-)
-from momentree.backends import (
-    RowBlocks,
-    in_canonical_order,
-    is_collection,
-    single_threaded_blas,
-)
 from momentree.backends.sources import here
 from momentree.core.choices import TopicModel
 from momentree.core.progress import console_logging
@@ -41,12 +30,12 @@ if TYPE_CHECKING:
 
 LARGEST = 64
 """The largest number of topics tried."""
-MOST_DIRECTIONS = 32
+MAX_DIRECTIONS = 32
 """The largest number of directions of the second moment."""
 CANDIDATES = (*range(1, 33), *range(34, LARGEST + 1, 2))
 COARSE = (*range(1, 9), 10, 12, 14, 16, 18, 21, 24, 28, 32, 38, 44, 52, LARGEST)
 """Those of the candidates that the leaves of trees are tried with."""
-FEW_TESTS = 500
+MIN_TESTS = 500
 """Documents on which the leaves of trees are tested, in as many folds as this takes."""
 
 
@@ -183,15 +172,20 @@ def choose_n_components(
     >>> print(*choice.reason.values["facts"][:2])
     4 topics. Document completion works best with 4 topics.
     """
-    check_choice("model", model, get_args(TopicModel))
+    validation.check_choice("model", model, get_args(TopicModel))
     kind = _KINDS[model]
     names = _checked_criteria(criteria, kind)
-    rng = generator(random_state)
-    X = check_counts(here(X, "choose_n_components")[0] if is_collection(X) else X)
-    weight = check_sample_weight(sample_weight, X.shape[0])
-    check_something(X, weight)
-    with console_logging(logging.getLogger("momentree"), bool(verbose)), single_threaded_blas():
-        ordered, at = in_canonical_order(RowBlocks(X), weight)
+    rng = validation.generator(random_state)
+    X = validation.check_counts(
+        here(X, "choose_n_components")[0] if backends.is_collection(X) else X
+    )
+    weight = validation.check_sample_weight(sample_weight, X.shape[0])
+    validation.check_something(X, weight)
+    with (
+        console_logging(logging.getLogger("momentree"), bool(verbose)),
+        backends.single_threaded_blas(),
+    ):
+        ordered, at = backends.in_canonical_order(backends.RowBlocks(X), weight)
         usable = np.flatnonzero((weight[at] > 0) & (ordered.row_sums > 0))
         rows, weight = ordered.take(usable), weight[at][usable]
         groups = _copies(rows)
@@ -207,7 +201,7 @@ def choose_n_components(
         found = None
         if "spectrum" in names:
             log.info("cross-validating the spectrum of the second moment")
-            largest = min(int(tried[-1]), MOST_DIRECTIONS)
+            largest = min(int(tried[-1]), MAX_DIRECTIONS)
             found = spectrum(rows.matrix, weight, groups, largest, rng)
     each = estimates(names, curves, found, inner, between=candidates is None)
     answer = combine(each) if each else Estimate(*[int(tried[0])] * 3)
@@ -264,7 +258,7 @@ def _evaluated(
 def _few(parts: list[Fold]) -> list[Fold]:
     """Return the first folds with enough test documents."""
     tested = np.cumsum([part.test.shape[0] for part in parts])
-    return parts[: 1 + int(np.searchsorted(tested, FEW_TESTS))]
+    return parts[: 1 + int(np.searchsorted(tested, MIN_TESTS))]
 
 
 def _is_one(curves: Curves) -> bool:
@@ -273,7 +267,7 @@ def _is_one(curves: Curves) -> bool:
     return not np.isfinite(values).any() or int(largest(values)) == 0
 
 
-def _copies(rows: RowBlocks) -> Ints:
+def _copies(rows: backends.RowBlocks) -> Ints:
     """Return a number for each document, the same for equal documents."""
     key = np.random.RandomState(1).random_sample(rows.shape[1])
     return np.unique(rows.map(lambda B: B.dot(key)), return_inverse=True)[1]

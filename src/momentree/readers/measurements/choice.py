@@ -1,0 +1,326 @@
+"""Choose the columns of a table that contain measurements, or read those of a coder; and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+
+import numpy as np
+
+from momentree.core.choices import ColumnKind
+from momentree.exceptions import EmptyCorpusError, ReadError
+from momentree.messages import Message
+from momentree.readers.measurements.columns import (
+    MOSTLY_MISSING,
+    Column,
+    Style,
+    find_style,
+    is_constant,
+    is_count,
+    read_column,
+)
+from momentree.readers.measurements.objects import MeasurementCoder
+from momentree.readers.tables.roles import fits
+from momentree.readers.tables.schema import fits_pattern, matching
+from momentree.readers.tables.table import Table, excerpt, excerpts, listed
+
+_STYLE_ROWS = 2_000
+"""Rows examined for decimal commas."""
+
+
+def choose_columns(
+    table: Table,
+    names: Sequence[str],
+    kinds: Mapping[str, ColumnKind],
+    rules: MeasurementCoder,
+) -> tuple[list[Column], dict[str, str]]:
+    """Read the columns; return those with information, and why the others are left out.
+
+    `kinds` are those that the caller chose, by name or pattern.
+    """
+    matching(table, "kinds", list(kinds))  # each must match a column
+    for name in kinds:
+        if name in table.columns and name not in names:
+            raise ReadError("kind_of_other_column", column=excerpt(name), parameter="kinds")
+    style, missing = find_table_style(table, names), frozenset(rules.missing)
+    columns: list[Column] = []
+    left_out: dict[str, str] = {}
+    for name in names:
+        kind = next((k for pattern, k in kinds.items() if fnmatchcase(name, pattern)), None)
+        kind = kinds.get(name, kind)
+        column = read_column(
+            name,
+            table.columns[name],
+            kind=kind,
+            missing=missing,
+            style=style,
+            empty_is_zero=rules.empty == "zero",
+        )
+        why = column.why_left_out or _why_left_out(column)
+        if kind is not None:
+            _check_kind(table, column, kind)
+        if why:
+            left_out[name] = why
+            continue
+        _check_units(table, column)
+        columns.append(column)
+    if not columns:
+        raise EmptyCorpusError(
+            "no_measurements", path=str(table.path), columns=excerpts(table.names)
+        )
+    return _in_mixed_table(columns, kinds), left_out
+
+
+def read_known_columns(
+    table: Table, coder: MeasurementCoder, style: Style | None = None
+) -> tuple[list[Column], list[Message]]:
+    """Read the columns of a coder; values that it does not know are missing.
+
+    Numbers are written in a style, or that of this table.
+    """
+    present = [name for name in coder.kinds if name in table.columns]
+    if not present:
+        raise ReadError(
+            "columns_of_model_missing",
+            path=str(table.path),
+            expected=excerpts(coder.kinds),
+            columns=excerpts(table.names),
+        )
+    style, missing = style or find_table_style(table, present), frozenset(coder.missing)
+    columns, notes, n_unknown = [], list[Message](), 0
+    for name, kind in coder.kinds.items():
+        cells = table.columns.get(name, [""] * table.n_rows)
+        column = read_column(
+            name,
+            cells,
+            kind=kind,
+            missing=missing,
+            style=style,
+            empty_is_zero=coder.empty == "zero" and name in table.columns,
+        )
+        if kind == "category":
+            column = _as_numbers_are_written(column, coder.categories[name])
+            unknown = ~np.isin(column.texts, [*coder.categories[name], ""])
+            n_unknown += int(unknown.sum())
+            column = replace(column, texts=np.where(unknown, "", column.texts))
+        else:
+            notes += _not_numbers(table, column)
+        columns.append(column)
+    lacking = [name for name in coder.kinds if name not in table.columns]
+    if lacking:
+        notes.append(Message("missing_columns", n_columns=len(lacking), column=excerpt(lacking[0])))
+    if n_unknown:
+        notes.append(Message("unknown_categories", n_entries=n_unknown))
+    return columns, notes
+
+
+def _as_numbers_are_written(column: Column, categories: Sequence[str]) -> Column:
+    """Write numbers of a category as at the fit: 4.0 is 4."""
+    known = set(categories)
+    written = {}
+    for text in set(column.texts):
+        try:
+            written[text] = text if text in known else f"{float(text):.10g}"
+        except ValueError:
+            written[text] = text
+    return replace(column, texts=np.array([written[t] for t in column.texts], dtype=object))
+
+
+def find_table_style(table: Table, names: Sequence[str]) -> Style:
+    """Return how numbers are written in some columns of a table."""
+    return find_style(table.columns[name][:_STYLE_ROWS] for name in names)
+
+
+def _why_left_out(column: Column) -> str:
+    missing = column.missing
+    if missing.all():
+        return "columns_without_values"
+    if missing.mean() > MOSTLY_MISSING:
+        return "columns_mostly_missing"
+    return "constant_columns" if is_constant(column) else ""
+
+
+def _in_mixed_table(columns: list[Column], chosen: Iterable[str]) -> list[Column]:
+    """Take counts for counts, and other whole numbers of few values for categories.
+
+    Numbers that stand among many others remain numbers.
+    """
+    others = _unchosen(columns, chosen)
+    few = [column for column in others if column.few_valued and column.kind == "number"]
+    numbers = [column for column in columns if column.kind in ("number", "count")]
+    only_numbers = len(numbers) == len(columns) and 2 * len(few) <= len(numbers)
+    if only_numbers:
+        return columns
+    kinds: dict[str, ColumnKind] = {column.name: "category" for column in few}
+    kinds |= {column.name: "count" for column in others if is_count(column)}
+    return [replace(column, kind=kinds.get(column.name, column.kind)) for column in columns]
+
+
+def _check_kind(table: Table, column: Column, kind: ColumnKind) -> None:
+    """Refuse values that the requested kind does not allow."""
+    if kind == "category":
+        return
+    other = np.array([], dtype=np.intp)
+    if column.read is not None:
+        wrong = column.read.other
+        if kind == "count":
+            values = column.read.numbers
+            wrong = wrong | (values < 0) | (values != np.floor(values)) & ~np.isnan(values)
+        other = np.flatnonzero(wrong)
+    elif column.kind == "yes_no":
+        other = np.flatnonzero(np.isnan(column.numbers) & (column.texts != ""))
+    if len(other):
+        row = int(other[0])
+        raise ReadError(
+            "not_of_kind",
+            **table.place(row, column.name),
+            value=excerpt(table.columns[column.name][row]),
+            kind=kind,
+            parameter="kinds",
+        )
+
+
+def _check_units(table: Table, column: Column) -> None:
+    """Refuse numbers in several units."""
+    units = column.read.units if column.read is not None else None
+    if not units:
+        return
+    if len({"".join(unit.lower().split()) for unit in units}) > 1:
+        raise ReadError(
+            "several_units",
+            path=str(table.path),
+            column=excerpt(column.name),
+            units=[unit for unit, _ in units.most_common(3)],
+        )
+
+
+def _not_numbers(table: Table, column: Column) -> list[Message]:
+    """Return the note that some cells of a column of numbers are something else."""
+    rows = [] if column.read is None else np.flatnonzero(column.read.other).tolist()
+    if not rows:
+        return []
+    return [
+        Message(
+            "cells_not_numbers",
+            n_missing=len(rows),
+            column=excerpt(column.name),
+            origin=table.origin(rows[0]),
+            value=excerpt(table.columns[column.name][rows[0]]),
+        )
+    ]
+
+
+_ANSWERS = frozenset({"class", "classes", "label", "labels", "target", "species", "diagnosis",
+                      "outcome", "group", "cluster", "result", "y"})  # fmt: skip
+"""Names of columns that often contain the answer."""
+_FAR = 1_000.0
+"""Interquartile ranges from the quartiles to a value that is hardly a measurement."""
+_KINDS = {"number": "n_numbers", "yes_no": "n_yes_no", "category": "n_categories",
+          "count": "n_counts"}  # fmt: skip
+
+
+def describe(
+    table: Table,
+    columns: Sequence[Column],
+    left_out: Mapping[str, str],
+    answers: Sequence[str],
+    *,
+    chosen: Mapping[str, str],
+) -> list[Message]:
+    """Return the notes on newly chosen columns; `chosen` are kinds by name or pattern."""
+    parts = []
+    for kind, code in _KINDS.items():
+        if n := sum(column.kind == kind for column in columns):
+            parts.append(Message(code, n_columns=n))
+    notes = [Message("form_measurements", parts=parts)]
+    for why in dict.fromkeys(left_out.values()):
+        names = [name for name, code in left_out.items() if code == why]
+        notes.append(Message(why, **listed(names)))
+    free = _unchosen(columns, chosen)
+    if grades := [c.name for c in free if c.kind == "category" and c.read is not None]:
+        notes.append(Message("numbers_as_categories", **listed(grades)))
+    if counts := [c.name for c in free if c.kind == "count"]:
+        notes.append(Message("numbers_as_counts", **listed(counts)))
+    if answers:
+        notes.append(Message("columns_are_outcomes", **listed(answers)))
+    if likely := [c.name for c in free if _is_answer(c) and fits("outcome", c.name)]:
+        notes.append(Message("columns_may_be_outcomes", **listed(likely)))
+    return [*notes, *_on_numbers(table, columns), *_on_missing(columns)]
+
+
+def _unchosen(columns: Iterable[Column], chosen: Iterable[str]) -> list[Column]:
+    """Return the columns whose kinds were not chosen by name or pattern."""
+    return [column for column in columns if not fits_pattern(column.name, chosen)]
+
+
+def set_answers_apart(
+    columns: Sequence[Column], chosen: Mapping[str, str]
+) -> tuple[list[Column], list[str]]:
+    """Return the columns without those named like the answer, such as species; and their names."""
+    answers = [
+        column.name
+        for column in _unchosen(columns, chosen)
+        if column.name.strip().lower() in _ANSWERS and _is_answer(column)
+    ]
+    kept = [column for column in columns if column.name not in answers]
+    return (kept, answers) if kept else (list(columns), [])
+
+
+def _is_answer(column: Column) -> bool:
+    return column.kind in ("category", "yes_no") or column.few_valued
+
+
+def _on_numbers(table: Table, columns: Sequence[Column]) -> list[Message]:
+    """Return notes on units, limits, separators, codes of missing values, and other cells."""
+    notes = []
+    read = {column.name: column.read for column in columns if column.read is not None}
+    if units := [name for name, numbers in read.items() if numbers.units]:
+        notes.append(Message("units_removed", **listed(units)))
+    if limits := [name for name, numbers in read.items() if numbers.n_limits]:
+        n_entries = sum(read[name].n_limits for name in limits)
+        notes.append(Message("limits_as_numbers", n_entries=n_entries, columns=excerpts(limits)))
+    if guessed := [name for name, numbers in read.items() if numbers.n_guessed]:
+        notes.append(Message("guessed_separators", columns=excerpts(guessed)))
+    if far := [column.name for column in columns if _has_far_values(column)]:
+        notes.append(Message("far_values", columns=excerpts(far)))
+    notes += [
+        Message(
+            "may_mean_missing",
+            column=excerpt(column.name),
+            value=f"{column.suspect:g}",
+            n_entries=int((column.numbers == column.suspect).sum()),
+            parameter="missing",
+        )
+        for column in columns
+        if column.suspect is not None
+    ]
+    numbers = [column for column in columns if column.kind in ("number", "count")]
+    return [*notes, *(note for column in numbers for note in _not_numbers(table, column))]
+
+
+def _has_far_values(column: Column) -> bool:
+    if column.kind not in ("number", "count"):
+        return False
+    known = column.numbers[~np.isnan(column.numbers)]
+    low, high = np.quantile(known, [0.25, 0.75])
+    reach = _FAR * (high - low)
+    return bool(reach > 0 and (known.max() - high > reach or low - known.min() > reach))
+
+
+def _on_missing(columns: Sequence[Column]) -> list[Message]:
+    gaps = {column.name: int(column.missing.sum()) for column in columns}
+    n = sum(gaps.values())
+    if not n:
+        return []
+    most = max(gaps, key=lambda name: gaps[name])
+    with_gaps = sum(count > 0 for count in gaps.values())
+    return [
+        Message(
+            "missing_measurements",
+            n_missing=n,
+            n_columns=with_gaps,
+            column=excerpt(most),
+            n_missing_first=gaps[most],
+        )
+    ]

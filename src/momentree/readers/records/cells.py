@@ -1,0 +1,397 @@
+"""Read the cells of records: codes, one or several in each; or yes and no for each code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from momentree._types import Ints
+from momentree.exceptions import InvalidDataError, ReadError
+from momentree.messages import Message
+from momentree.readers.records.icd import SYSTEMS, looks_like
+from momentree.readers.tables.roles import MARKS, MISSING, ONES, ZEROS
+from momentree.readers.tables.table import Cells, Table, excerpt, excerpts, listed
+
+MAX_CODE = 100
+"""Longer values are text, not codes."""
+
+MAX_DATES = 0.05
+"""With a larger fraction of dates, a column does not contain codes."""
+
+_ZERO, _ONE, _MISSING, _OTHER = range(4)
+Texts = Sequence[str] | NDArray[Any]
+
+_INNER_BLANK = r"[^\s,;|]\s+[^\s,;|]"
+_RARE_SIGNS = "^~&/"
+_LOOKED_AT = 1_000
+_PART = re.compile(r"(?=\D*\d)\S{1,12}")
+_MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+_DATE = re.compile(
+    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ t].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})( .*)?"
+    rf"|\d{{1,2}}[- .]+{_MONTH}[- .]+\d{{2,4}}|{_MONTH}[- .]+\d{{1,2}},?[- .]+\d{{2,4}}",
+    re.IGNORECASE,
+)
+_EIGHT_DIGITS = re.compile(r"\d{8}")
+_DIGITS_OF_A_DATE = re.compile(r"(19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
+
+
+def are_dates(texts: Texts) -> NDArray[np.bool_]:
+    """Find dates; eight digits are a date only if most such values of the column can be."""
+    index, unique = pd.factorize(np.asarray(texts, dtype=object))
+    unsigned = [text for text in unique if _EIGHT_DIGITS.fullmatch(text)]
+    dates = {text for text in unsigned if _DIGITS_OF_A_DATE.fullmatch(text)}
+    if 2 * len(dates) <= len(unsigned):
+        dates = set()
+    dates |= {text for text in unique if _DATE.fullmatch(text)}
+    return np.array([text in dates for text in unique], dtype=bool)[index]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts of the distinct values of a column."""
+
+    cells: Cells
+    value: Ints  # index of the value of each part, ascending
+    texts: NDArray[Any]
+
+    @property
+    def n_rows(self) -> Ints:
+        """Number of rows in which each part occurs."""
+        return self.cells.counts[self.value]
+
+    def only(self, kept: NDArray[np.bool_]) -> Parts:
+        """Return some of the parts."""
+        return Parts(self.cells, self.value[kept], self.texts[kept])
+
+    def first_row(self) -> int:
+        """Return the first row that contains a part."""
+        return int(np.argmax(np.isin(self.cells.index, self.value)))
+
+    def by_row(self, rows: Ints) -> tuple[Ints, Ints]:
+        """Return the row and the index of each part, row by row."""
+        # Values are sorted, so the parts of each value, and of each row, are a slice.
+        lengths = np.bincount(self.value, minlength=len(self.cells.texts))
+        starts = np.cumsum(lengths) - lengths
+        index = self.cells.index[rows]
+        n = lengths[index]
+        within = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
+        return np.repeat(rows, n), np.repeat(starts[index], n) + within
+
+
+def split_cells(cells: Cells, pattern: str | None) -> Parts:
+    """Split the distinct values of a column at separators; leave out missing parts."""
+    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+    texts = cells.texts
+    value, parts = np.arange(len(texts)), texts
+    if pattern is not None:
+        # Dates are split neither at their separators nor before the time of day.
+        whole = np.fromiter((_DATE.fullmatch(text) is not None for text in texts), bool, len(texts))
+        lists = pc.split_pattern_regex(pa.array(texts[~whole], pa.large_string()), pattern)
+        flat = pc.utf8_trim_whitespace(lists.flatten()).to_numpy(zero_copy_only=False)
+        value = np.flatnonzero(~whole)[pc.list_parent_indices(lists).to_numpy()]
+        value = np.concatenate([value, np.flatnonzero(whole)])
+        parts = np.concatenate([np.asarray(flat, dtype=object), texts[whole]])
+        order = np.argsort(value, kind="stable")
+        value, parts = value[order], parts[order]
+    index, unique = pd.factorize(parts)
+    known = np.array([part.lower() not in MISSING for part in unique], dtype=bool)[index]
+    return Parts(cells, value, parts).only(known)
+
+
+def code_separators(texts: Texts) -> tuple[str | None, list[Message]]:
+    """Return a pattern of the separators in a cell, None if cells have one code; and notes."""
+    values = pd.Series(texts, dtype="string[pyarrow]")
+    signs = _common_signs(values)
+    rare, unsure = _rare_signs(values, signs)
+    signs += rare.replace("^", r"\^")
+    # Notes quote no cell: it may contain all codes of a record, and reports repeat the notes.
+    notes = [Message("rare_separator", sign=sign) for sign in rare]
+    notes += [Message("possible_separator", sign=sign) for sign in unsure]
+    with_blank = values[values.str.contains(_INNER_BLANK, regex=True)].head(_LOOKED_AT)
+    if len(with_blank):
+        # Blanks separate codes if nearly all pieces are short and have a digit, as in "25000 4019".
+        pieces = with_blank.str.split(rf"[{signs}\s]+", regex=True).explode()
+        pieces = pieces[pieces != ""]
+        if (pieces.str.contains(r"\d", regex=True) & (pieces.str.len() <= 12)).mean() >= 0.9:
+            return rf"[{signs}\s]+", notes
+    return f"[{signs}]+" if signs else None, notes
+
+
+def _common_signs(values: Any) -> str:
+    signs = "".join(sign for sign in ";|\n\t" if values.str.contains(sign, regex=False).any())
+    with_comma = values[values.str.contains(",", regex=False)]
+    # A comma may be part of a name, as in "diabetes, type 2"; codes contain no blanks.
+    if len(with_comma) and with_comma.str.contains(_INNER_BLANK, regex=True).mean() <= 0.1:
+        signs += ","
+    return signs
+
+
+def _rare_signs(values: Any, signs: str) -> tuple[str, str]:
+    """Return the rare signs that separate codes here, and those that may do so.
+
+    A slash may also be part of a code. It separates codes if the parts look like those of a system,
+    or if lists differ in length and a code is first in one list and later in another.
+    """
+    taken = unsure = ""
+    for sign in _RARE_SIGNS:
+        held = values.str.contains(sign, regex=False)
+        if not held.any():
+            continue
+        several = _lists(values[held].head(_LOOKED_AT), signs, sign)
+        codes = [all(map(_PART.fullmatch, parts)) for parts in several]
+        if not codes or sum(codes) < 0.9 * len(codes):
+            continue
+        if sign != "/":
+            taken += sign
+        elif 2 * held.sum() > (values != "").sum():
+            if _of_a_system(several) or _of_one_kind(several):
+                taken += sign
+            else:
+                unsure += sign
+    return taken, unsure
+
+
+def _lists(values: Any, signs: str, sign: str) -> list[list[str]]:
+    """Split by the common signs, then by `sign`; return the lists with several parts."""
+    pieces = [
+        piece.strip()
+        for text in values
+        for piece in (re.split(f"[{signs}]+", text) if signs else [text])
+    ]
+    split = [
+        [text for part in piece.split(sign) if (text := part.strip())]
+        for piece in pieces
+        if not _DATE.fullmatch(piece)
+    ]
+    return [parts for parts in split if len(parts) > 1]
+
+
+def _of_a_system(lists: Sequence[Sequence[str]]) -> bool:
+    parts = [part.upper() for one in lists for part in one]
+    # Most plain numbers, as in 120/80, have the form of ICD-9 codes.
+    clear = np.array([not part.isdigit() for part in parts])
+    return bool(max((looks_like(parts, name) & clear).mean() for name in SYSTEMS) >= 0.9)
+
+
+def _of_one_kind(lists: Sequence[Sequence[str]]) -> bool:
+    first, later = {one[0] for one in lists}, {part for one in lists for part in one[1:]}
+    both = len(first & later)
+    return len({len(one) for one in lists}) > 1 and 4 * both >= min(len(first), len(later))
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Row `row[i]` has code `codes[code[i]]`; likewise for missing cells."""
+
+    row: Ints
+    code: Ints
+    codes: list[str]
+    missing_row: Ints
+    missing_code: Ints
+    notes: list[Message]
+
+
+def read_code_cells(table: Table, names: Sequence[str]) -> Entries:
+    """Read columns of codes."""
+    cells = [table.cells(name) for name in names]
+    pattern, notes = code_separators(np.concatenate([column.texts for column in cells]))
+    columns = {
+        name: split_cells(column, pattern) for name, column in zip(names, cells, strict=True)
+    }
+    dates = {name: are_dates(column.texts) for name, column in columns.items()}
+    notes += _check_dates(table, columns, dates)
+    codes = [column.only(~dates[name]) for name, column in columns.items()]
+    rows, tokens, n_parts = [], [], 0
+    for name, column in zip(names, codes, strict=True):
+        _refuse_text(table, name, column)
+        row, part = column.by_row(np.arange(len(column.cells.index)))
+        rows.append(row)
+        tokens.append(part + n_parts)
+        n_parts += len(column.texts)
+    written, raw = pd.factorize(np.concatenate([column.texts for column in codes]))
+    upper = np.array([text.upper() for text in raw], dtype=object)
+    canonical, unique = pd.factorize(upper)
+    if n_padded := sum(column.n_padded for column in cells):
+        notes.append(Message("blanks_removed", n_entries=n_padded))
+    n_rows = np.concatenate([column.n_rows for column in codes])
+    if n_lower := int(n_rows[(upper != raw)[written]].sum()):
+        notes.append(Message("upper_case", n_entries=n_lower))
+    none = np.empty(0, dtype=np.intp)
+    code = canonical[written[np.concatenate(tokens)]]
+    return Entries(np.concatenate(rows), code, list(map(str, unique)), none, none, notes)
+
+
+def _check_dates(
+    table: Table, columns: Mapping[str, Parts], is_date: Mapping[str, NDArray[np.bool_]]
+) -> list[Message]:
+    """Raise an error if there are many dates among the codes; return a note on a few."""
+    dates = {name: column.only(is_date[name]) for name, column in columns.items()}
+    counts = {
+        name: (int(dates[name].n_rows.sum()), int(column.n_rows.sum()))
+        for name, column in columns.items()
+    }
+    with_dates = [name for name, (n_dates, _) in counts.items() if n_dates]
+    if not with_dates:
+        return []
+    mostly = [name for name in with_dates if 2 * counts[name][0] > counts[name][1]]
+    name = (mostly or with_dates)[0]
+    n_dates, n_entries = (sum(numbers) for numbers in zip(*counts.values(), strict=True))
+    row = dates[name].first_row()
+    place = table.place(row, name)
+    if not mostly and n_dates <= MAX_DATES * n_entries:
+        del place["path"]
+        return [Message("dates_left_out", n_entries=n_dates, **place)]
+    text = dates[name].texts[dates[name].value == dates[name].cells.index[row]][0]
+    values = {**place, "value": excerpt(text), "parameter": "code_columns"}
+    if mostly:
+        n_dates, n_entries = counts[name]
+        raise InvalidDataError("column_of_dates", **values, n_dates=n_dates, n_entries=n_entries)
+    raise InvalidDataError("dates_among_codes", **values, n_dates=n_dates, n_entries=n_entries)
+
+
+def _refuse_text(table: Table, name: str, column: Parts) -> None:
+    long = column.only(np.array([len(text) > MAX_CODE for text in column.texts], dtype=bool))
+    if len(long.texts):
+        text = long.texts[0]
+        row = int(np.argmax(column.cells.index == long.value[0]))
+        raise ReadError(
+            "too_long_for_a_code",
+            **table.place(row, name),
+            value=excerpt(text),
+            length=len(text),
+            longest=MAX_CODE,
+            parameter="code_columns",
+        )
+
+
+@dataclass
+class _Answers:
+    """Yes-or-no columns that are kept, with the rows of ones and missing cells; and the others."""
+
+    ones: dict[str, Ints] = field(default_factory=dict)
+    missing: dict[str, Ints] = field(default_factory=dict)
+    text: list[str] = field(default_factory=list)
+    empty: list[str] = field(default_factory=list)
+    filled: list[str] = field(default_factory=list)  # empty cells are zeros
+    unmarked: list[str] = field(default_factory=list)  # only ones and empty cells
+    invalid: dict[str, tuple[Cells, NDArray[Any]]] = field(default_factory=dict)
+
+
+def read_binary_cells(
+    table: Table, names: Sequence[str], *, chosen: bool, empty_is_zero: bool, known: bool
+) -> Entries:
+    """Read columns of 0 and 1, in which empty cells and NA are missing values.
+
+    Text columns are left out unless the caller has `chosen` them. `known` columns, those of an
+    existing coder, may lack zeros.
+    """
+    answers = _Answers()
+    for name in names:
+        _read_answers(
+            answers, name, table.cells(name),
+            chosen=chosen, empty_is_zero=empty_is_zero, known=known,
+        )  # fmt: skip
+    unmarked = answers.unmarked
+    if answers.invalid:
+        raise _not_binary(table, answers.invalid, chosen=chosen)
+    if 2 * len(unmarked) > len(answers.ones) and not known:
+        raise InvalidDataError(
+            "no_zeros",
+            path=str(table.path),
+            n_columns=len(unmarked),
+            n_code_columns=len(answers.ones),
+            column=excerpt(unmarked[0]),
+            parameter="empty",
+        )
+    notes = []
+    if answers.text:
+        notes.append(Message("text_left_out", **listed(answers.text)))
+    if answers.empty:
+        notes.append(Message("empty_columns_left_out", **listed(answers.empty)))
+    if answers.filled:
+        notes.append(Message("empty_is_zero", n_columns=len(answers.filled)))
+    if unmarked:
+        notes.append(Message("ones_or_nothing", **listed(unmarked), parameter="empty"))
+    if n_missing := sum(map(len, answers.missing.values())):
+        notes.append(Message("missing_cells", n_missing=n_missing))
+    rows = _stacked([*answers.ones.values()]), _stacked([*answers.missing.values()])
+    return Entries(*rows[0], list(answers.ones), *rows[1], notes)
+
+
+def _read_answers(
+    answers: _Answers, name: str, cells: Cells, *, chosen: bool, empty_is_zero: bool, known: bool
+) -> None:
+    kinds = np.array([_kind(text) for text in cells.texts])
+    present = {text.lower() for text in cells.texts} - MISSING
+    blank = cells.texts == ""
+    if not present and not (known and empty_is_zero):
+        answers.empty.append(name)
+        return
+    if (kinds == _OTHER).any():
+        if not chosen and _is_text(cells, kinds):
+            answers.text.append(name)
+        else:
+            answers.invalid[name] = cells, kinds
+        return
+    if empty_is_zero or present <= MARKS:
+        # Marks alone are ticks on a form, where an empty cell means no.
+        if cells.counts[blank].sum():
+            answers.filled.append(name)
+        kinds[blank] = _ZERO
+    elif not (kinds == _ZERO).any() and (kinds == _MISSING).any():
+        answers.unmarked.append(name)
+    of_row = kinds[cells.index]
+    answers.ones[name] = np.flatnonzero(of_row == _ONE)
+    answers.missing[name] = np.flatnonzero(of_row == _MISSING)
+
+
+def _kind(text: str) -> int:
+    lower = text.lower()
+    if lower in ONES:
+        return _ONE
+    if lower in ZEROS:
+        return _ZERO
+    return _MISSING if lower in MISSING else _OTHER
+
+
+def _stacked(rows: Sequence[Ints]) -> tuple[Ints, Ints]:
+    if not rows:
+        return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
+    return np.concatenate(rows), np.repeat(np.arange(len(rows)), list(map(len, rows)))
+
+
+def _is_text(cells: Cells, kinds: NDArray[Any]) -> bool:
+    """Return whether a column contains words or dates, not numbers or 0 and 1 with a typo."""
+    counts = cells.counts
+    other = kinds == _OTHER
+    # Single letters beside others do not mean yes or no, such as the f of "f" and "m".
+    clear = [len(text) > 1 or text in "01" for text in cells.texts]
+    if counts[other].sum() <= counts[(kinds < _MISSING) & clear].sum():
+        return False
+    numbers = pd.to_numeric(pd.Series(cells.texts[other], dtype=object), errors="coerce")
+    return bool(numbers.isna().any())
+
+
+def _not_binary(
+    table: Table, invalid: dict[str, tuple[Cells, NDArray[Any]]], *, chosen: bool
+) -> InvalidDataError:
+    """Return the error for the first invalid value, which also names other invalid columns."""
+    name, (cells, kinds) = next(iter(invalid.items()))
+    row = int(np.argmax((kinds == _OTHER)[cells.index]))
+    others = list(invalid)[1:]
+    choose = Message("leave_out_of", parameter="code_columns")
+    return InvalidDataError(
+        "cell_not_binary",
+        **table.place(row, name),
+        value=excerpt(cells.texts[cells.index[row]]),
+        others=Message("other_columns", columns=excerpts(others)) if others else "",
+        remedy=choose if chosen else Message("ignore_or_choose"),
+    )

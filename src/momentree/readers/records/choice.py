@@ -1,0 +1,276 @@
+"""Choose the codes that become columns: group codes, then select groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from operator import add
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from momentree._types import Ints
+from momentree.exceptions import EmptyCorpusError, InvalidDataError
+from momentree.messages import Message
+from momentree.readers.records.cells import Entries
+from momentree.readers.records.icd import EXAMPLES, SYSTEMS, looks_like, lookup, lost_zeros
+from momentree.readers.records.objects import RecordCoder
+from momentree.readers.tables.roles import fits
+from momentree.readers.tables.table import Table, excerpt, excerpts, listed
+
+LARGE = 1_000
+"""Codes must occur in five records if there are this many or more, else in two."""
+
+
+@dataclass(frozen=True)
+class CodeCounts:
+    """How often codes occur in n records: the numbers by which codes are chosen."""
+
+    n: int
+    ones: Ints  # records with each code
+    unknown: Ints  # records in which it is unknown
+    repeated: Ints  # entries after the first of a record
+    n_empty: int  # records without any entry
+
+    @classmethod
+    def of(cls, X: sp.csr_array[Any], repeated: Ints) -> CodeCounts:
+        """Count the codes of records."""
+        n, d = X.shape
+        ones = np.bincount(X.indices[X.data == 1], minlength=d)
+        unknown = np.bincount(X.indices[np.isnan(X.data)], minlength=d)
+        return cls(n, ones, unknown, repeated, int((np.diff(X.indptr) == 0).sum()))
+
+    def __add__(self, other: CodeCounts) -> CodeCounts:
+        return CodeCounts(*map(add, vars(self).values(), vars(other).values()))
+
+
+def group_codes(
+    table: Table, codes: Sequence[str], counts: Ints, rules: RecordCoder, *, wide: bool
+) -> tuple[RecordCoder, list[str], list[Message]]:
+    """Return the rules, completed from the codes; the group of each code; and notes.
+
+    `counts` are the entries with each code.
+    """
+    notes = []
+    if rules.rollup == "mapping":
+        notes = _check_mapping(table, codes, counts, rules)
+    elif rules.rollup is not None:
+        notes = _check_system(table, codes, counts, rules.rollup)
+    elif not wide:
+        undotted, notes = _check_dots(codes, counts)
+        rules = replace(rules, undotted=undotted)
+    if rules.rollup not in SYSTEMS and not wide:
+        notes += _check_numbers(table, codes, counts, rules)
+    groups = list(codes) if wide and rules.rollup is None else rules.group(codes)
+    return rules, groups, notes
+
+
+def _check_system(table: Table, codes: Sequence[str], counts: Ints, system: str) -> list[Message]:
+    total = int(counts.sum())
+    share = {one: counts[looks_like(codes, one)].sum() / max(total, 1) for one in SYSTEMS}
+    known = looks_like(codes, system)
+    if total and share[system] < 0.5:
+        other = next(one for one in SYSTEMS if one != system)
+        raise InvalidDataError(
+            "other_code_system",
+            path=str(table.path),
+            share=float(share[system]),
+            system=system,
+            examples=EXAMPLES[system],
+            value=excerpt(codes[int(np.argmin(known))]),
+            remedy=Message("pass_other_rollup", parameter="rollup", value=other)
+            if share[other] >= 0.5
+            else Message("pass_no_rollup", parameter="rollup"),
+        )
+    notes = []
+    if not known.all():
+        notes.append(
+            Message(
+                "codes_not_in_system",
+                n_codes=int((~known).sum()),
+                n_entries=int(counts[~known].sum()),
+                system=system,
+            )
+        )
+    if system == "icd9":
+        short = sum(int(n) for code, n in zip(codes, counts, strict=True) if lost_zeros(code))
+        if short:
+            notes.append(Message("zeros_restored", n_entries=short))
+    return notes
+
+
+def _check_mapping(
+    table: Table, codes: Sequence[str], counts: Ints, rules: RecordCoder
+) -> list[Message]:
+    known = np.array([group is not None for group in lookup(rules.mapping, codes)], dtype=bool)
+    lost, total = int(counts[~known].sum()), int(counts.sum())
+    if total and lost == total:
+        raise InvalidDataError(
+            "no_code_in_mapping",
+            path=str(table.path),
+            n_entries=total,
+            value=excerpt(codes[int(np.argmin(known))]),
+        )
+    notes = []
+    if not known.all():
+        notes.append(Message("codes_not_in_mapping", n_codes=int((~known).sum()), n_entries=lost))
+    if 2 * lost > total:
+        notes.append(Message("few_codes_in_mapping", share=1 - lost / total))
+    return notes
+
+
+def _check_dots(codes: Sequence[str], counts: Ints) -> tuple[bool, list[Message]]:
+    """Return whether dots in codes have no meaning and can be removed, and notes."""
+    icd = max(counts[looks_like(codes, system)].sum() for system in SYSTEMS)
+    if 10 * icd < 9 * counts.sum():
+        return False, []
+    dotted = [code for code in codes if "." in code]
+    n_twins = len({code.replace(".", "") for code in dotted} & set(codes))
+    short = {
+        code: int(n)
+        for code, n in zip(codes, counts, strict=True)
+        if "." in code and lost_zeros(code)
+    }
+    if short:
+        # 38.9 is 038.9, but without its dot it would be 389; 3891 may also be 038.91.
+        first = min(short, key=lambda code: (-short[code], code))
+        return False, [
+            Message(
+                "dots_kept",
+                n_codes=len(short),
+                n_entries=sum(short.values()),
+                n_entries_first=short[first],
+                value=excerpt(first),
+                parameter="rollup",
+            )
+        ]
+    return n_twins > 0, [Message("dots_removed", n_codes=n_twins)] if n_twins else []
+
+
+def _check_numbers(
+    table: Table, codes: Sequence[str], counts: Ints, rules: RecordCoder
+) -> list[Message]:
+    """Report codes stored as numbers, which have lost zeros at both ends."""
+    found = {name: n for name in rules.code_columns if (n := table.fractional.get(name, 0))}
+    icd9 = counts[looks_like(codes, "icd9")].sum()
+    if not found or 2 * icd9 <= counts.sum():
+        return []
+    n_entries = sum(found.values())
+    note = Message("codes_as_numbers", n_entries=n_entries, column=excerpt(next(iter(found))))
+    if rules.rollup is None and 2 * n_entries > counts.sum():
+        raise InvalidDataError(
+            "mostly_numbers", path=str(table.path), reason=note, parameter="rollup"
+        )
+    return [note]
+
+
+def choose_codes(
+    counts: CodeCounts,
+    codes: Sequence[str],
+    *,
+    where: str,
+    min_records: int | None,
+    cumulative_frequency: float | None,
+    drop_constant: bool,
+    wide: bool,
+) -> tuple[Ints, list[Message]]:
+    """Choose the columns: not too rare, not in every record, the most frequent ones."""
+    n, ones, d = counts.n, counts.ones, len(codes)
+    least = (5 if n >= LARGE else 2) if min_records is None else min_records
+    # Codes that occur only in rows without an id are not in any record.
+    seen = np.full(d, wide) | (ones > 0)
+    rare = seen & (ones < least)
+    # A record with no codes does not contradict a constant code, unless it has a zero.
+    observed = n - (0 if wide else counts.n_empty) - counts.unknown
+    constant = seen & ~rare & (ones == observed) if drop_constant else np.zeros(d, dtype=bool)
+    names = np.array(codes, dtype=object)
+    n_seen, n_rare, n_constant = int(seen.sum()), int(rare.sum()), int(constant.sum())
+    keep = np.flatnonzero(seen & ~rare & ~constant)
+    if not n_seen:
+        raise EmptyCorpusError("no_codes", path=where, n_records=n)
+    if not len(keep) and n == 1:
+        raise EmptyCorpusError("one_record", path=where)
+    if not len(keep) and not n_rare:
+        raise EmptyCorpusError("same_codes", path=where, n_records=n, n_codes=n_constant)
+    if not len(keep):
+        raise EmptyCorpusError(
+            "no_codes_kept",
+            path=where,
+            n_codes=n_seen,
+            n_rare=n_rare,
+            least=least,
+            n_records=n,
+            n_constant=n_constant,
+            drop_constant=False,
+        )
+    notes = []
+    if n_rare:
+        notes.append(Message("rare_codes_dropped", n_codes=n_rare, n_all=n_seen, least=least))
+    if n_constant:
+        dropped = excerpts(names[constant])
+        notes.append(Message("constant_codes_dropped", n_codes=n_constant, codes=dropped))
+    if cumulative_frequency is not None:
+        # The most frequent first; ties by name, so that the order of rows has no effect.
+        order = keep[np.lexsort((names[keep], -ones[keep]))]
+        share = np.cumsum(ones[order]) / ones[keep].sum()
+        n_kept = int(np.searchsorted(share, cumulative_frequency - 1e-12)) + 1
+        if n_kept < len(keep):
+            notes.append(
+                Message(
+                    "frequent_codes_kept",
+                    n_kept=n_kept,
+                    n_codes=len(keep),
+                    share=float(share[n_kept - 1]),
+                )
+            )
+        keep = order[:n_kept]
+    return np.sort(keep), notes
+
+
+def choose_columns(
+    table: Table,
+    written: list[str],
+    counts: Ints,
+    counted: Callable[[Ints, int], CodeCounts],
+    rules: RecordCoder,
+    named: list[str],
+    name_codes: Callable[..., tuple[dict[str, str], list[Message]]],
+    **limits: Any,
+) -> tuple[Ints, RecordCoder, list[Message]]:
+    """Choose the columns from the codes as written; return them, a coder, and notes.
+
+    `counts` are the entries of each code; `counted` counts the records, given the column of each
+    code and the number of columns.
+    """
+    wide = rules.form == "wide"
+    rules, groups, grouping = group_codes(table, written, counts, rules, wide=wide)
+    codes, column = np.unique(np.array(groups, dtype=object), return_inverse=True)
+    of_codes = counted(column, len(codes))
+    keep, choice = choose_codes(
+        of_codes, codes.tolist(), where=str(table.path), wide=wide, **limits
+    )
+    kept = codes[keep].tolist()
+    titles, unnamed = name_codes(kept, rollup=rules.rollup, written=written)
+    # Patterns are kept as patterns, because new records may have more code columns.
+    columns = named or rules.code_columns
+    if wide:
+        known = set(kept)
+        columns = [c for c, g in zip(written, groups, strict=True) if g in known]
+    coder = replace(rules, codes=kept, names=titles, code_columns=columns)
+    repeats = note_repeats(int(of_codes.repeated[keep].sum()), coder, rules.union_by)
+    return keep, coder, [*grouping, *repeats, *choice, *unnamed]
+
+
+def possible_outcomes(entries: Entries, named: set[str]) -> list[Message]:
+    """Report code columns named like outcomes, unless the caller chose them."""
+    columns = [name for name in entries.codes if name not in named and fits("outcome", name)]
+    return [Message("possible_outcomes", **listed(columns))] if columns else []
+
+
+def note_repeats(n_repeated: int, coder: RecordCoder, union_by: str | None) -> list[Message]:
+    """Return a note on repeated entries; admissions that are joined share codes as expected."""
+    if not n_repeated or union_by is not None:
+        return []
+    rolled_up = Message("after_rollup") if coder.rollup is not None else ""
+    return [Message("repeated_entries", n_entries=n_repeated, when=rolled_up)]

@@ -1,0 +1,118 @@
+"""Read spreadsheets (Excel, OpenDocument) with calamine in a separate process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from momentree.core.container import DAMAGE
+from momentree.core.limits import check_memory, memory_limit
+from momentree.exceptions import ReadError
+from momentree.messages import Message
+from momentree.readers.tables import sheet_process
+from momentree.readers.tables.header import HEADER_ROWS, check_header, find_header
+from momentree.readers.tables.table import Source, Table, as_written, check_names, other_sheets
+
+
+def open_spreadsheet(
+    path: Path, *, sheet: str | None, skip_rows: int, check_titles: bool, header: bool | None
+) -> Source:
+    """Read a sheet of a spreadsheet, by default the first."""
+    sheets, name, found = _read_sheet(path, sheet)
+    more = other_sheets(sheets)
+    if not found:
+        raise ReadError("empty_sheet", path=str(path), sheet=name, sheets=more)
+    numbers = [number for number, _ in found if number >= skip_rows]
+    rows = [row for number, row in found if number >= skip_rows]
+    if not rows:
+        raise ReadError("short_sheet", path=str(path), sheet=name, n_skipped=skip_rows)
+    written = [list(map(as_written, row)) for row in rows]
+    if check_titles and header is None:
+        check_header(path, written[:HEADER_ROWS], numbers[:HEADER_ROWS], sheets=more)
+    notes = []
+    if sheet is None and len(sheets) > 1:
+        notes.append(Message("first_sheet", sheet=name, n_sheets=len(sheets)))
+    above, guessed = find_header(path, written, header)
+    notes += guessed
+    names = check_names(path, written[0] if above else [""] * len(written[0]))
+    below = rows[above:]
+    cells = zip(*written[above:], strict=True) if below else [()] * len(names)
+    floats = {
+        n: [row[j] for row in below if isinstance(row[j], float)] for j, n in enumerate(names)
+    }
+    table = Table(
+        path,
+        {name: list(column) for name, column in zip(names, cells, strict=True)},
+        len(below),
+        lambda row: Message("at_row", row=numbers[row + above] + 1),
+        fractional={n: len(x) for n, x in floats.items() if not all(map(float.is_integer, x))},
+        sheets=sheets,
+        notes=notes,
+    )
+
+    def batches(wanted: Sequence[str]) -> Iterator[Table]:
+        yield replace(table, columns={name: table.columns[name] for name in wanted})
+
+    return Source(table, batches, streams=False)
+
+
+def _read_sheet(path: Path, name: str | None) -> tuple[list[str], str, list[tuple[int, list[Any]]]]:
+    """Return the names of all sheets, the name of the sheet read, and its nonempty rows.
+
+    A row is its number, from 0, and its cells: str, bool, int and float, dates as ISO 8601. Sheets
+    that would take far more memory than the file are rejected.
+    """
+    try:
+        check_memory(path, _unpacked(path))
+        lines = _run(path, name)
+    except OSError as error:
+        details = error.strerror or str(error)
+        raise ReadError("unreadable_path", path=str(path), error=details) from error
+    head = json.loads(lines[0]) if lines else {}
+    if "error" in head:
+        raise ReadError("unreadable_spreadsheet", path=str(path), details=head["error"])
+    if not head:
+        raise ReadError("damaged_spreadsheet", path=str(path))
+    names, found = head["names"], head["name"]
+    if found is None:
+        if name is None:
+            raise ReadError("no_sheets", path=str(path))
+        raise ReadError("no_such_sheet", path=str(path), sheet=name, sheets=names)
+    if head["end"] is not None:
+        row, column = (number + 1 for number in head["end"])
+        place = {"sheet": found, "row": row, "column": column}
+        check_memory(path, head["takes"], "sheet_too_large", **place)
+    return names, found, [json.loads(line) for line in lines[1:]]
+
+
+def _unpacked(path: Path) -> int:
+    """Return the total size of the members of a zip file; 0 for damaged and other files."""
+    with suppress(*DAMAGE), zipfile.ZipFile(path) as archive:
+        return sum(info.file_size for info in archive.infolist())
+    return 0
+
+
+def _run(path: Path, name: str | None) -> list[bytes]:
+    """Return the lines that the reader's process wrote; none if it was killed."""
+    spec = find_spec("python_calamine")
+    assert spec is not None  # noqa: S101 - it is a dependency
+    assert spec.origin is not None  # noqa: S101 - and not a namespace package
+    folder = str(Path(spec.origin).parents[1])
+    program = [sys.executable, "-I", "-S", sheet_process.__file__]
+    with path.open("rb") as file:
+        done = subprocess.run(  # noqa: S603 - runs this Python with a file of this package
+            [*program, folder, json.dumps(name), str(memory_limit(path))],
+            stdin=file,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            check=False,
+        )
+    return done.stdout.splitlines() if done.returncode == 0 else []

@@ -1,0 +1,218 @@
+"""Outcomes and covariates of groups, corrected for uncertain assignment, from published numbers.
+
+Corrected rates are linear in the counts of the assigned records, so a suppressed count would follow
+from exact ones. They are therefore computed from the published counts and their estimates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from momentree._types import Floats
+from momentree.exceptions import InvalidDataError
+from momentree.messages import Message
+from momentree.metrics import Classification, corrected_covariates
+from momentree.metrics.three_step import (
+    CorrectedOutcome,
+    bch_means,
+    bch_sample_sizes,
+    corrected_from,
+)
+from momentree.report.disclosure import Disclosure
+from momentree.report.groups import Groups
+from momentree.report.text import clean_text, clean_values, for_readers
+
+_CONFIDENCE = 0.95
+_DIGITS = 4
+
+
+def describe_certainty(table: Classification, groups: Groups) -> dict[str, Any]:
+    """Return the entropy, and the mean posteriors per assigned group; None for hidden groups."""
+    posterior = _published_posterior(table, groups.disclosure)
+    rows = [
+        None if size < 0 or not np.isfinite(row).all() else row.tolist()
+        for row, size in zip(posterior, groups.sizes, strict=True)
+    ]
+    return {"entropy": round(table.entropy, 3), "mean_posterior": rows}
+
+
+def _published_posterior(table: Classification, disclosure: Disclosure) -> Floats:
+    return np.round(table.mean_posterior, 3 if disclosure.hides else 9)
+
+
+def _published_probabilities(table: Classification, groups: Groups) -> Floats:
+    """Return the classification probabilities that follow from the published mean posteriors."""
+    if not groups.disclosure.hides:
+        return table.probabilities
+    posterior = _published_posterior(table, groups.disclosure)
+    joint = np.nan_to_num(posterior) * groups.estimates[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((joint / joint.sum(axis=0)).T)
+
+
+def correct_outcomes(
+    counted: Sequence[Mapping[str, Any]], table: Classification, groups: Groups
+) -> dict[str, Any]:
+    """Return the corrected rates and means of outcomes by the three-step method (BCH).
+
+    ``outcomes`` has one entry for each outcome of `count_outcomes` that can be corrected: ``name``,
+    ``numeric``, ``estimated`` (whether a count is suppressed), and ``classes`` with ``name``,
+    ``estimates``, ``low``, ``high`` and ``p_value``, None where the count of the group itself is
+    suppressed, and ``impossible``, the groups whose rate is None because it is clearly below 0 or
+    above 1. ``reason`` says why there is none.
+    """
+    D = _published_probabilities(table, groups)
+    outcomes, reason = [], None
+    result: CorrectedOutcome | None
+    for outcome in counted:
+        try:
+            if outcome["numbers"] is None:
+                result, unsure = _corrected_rates(outcome, D, groups)
+            else:
+                result, unsure = _corrected_mean(outcome, D, groups), False
+        except InvalidDataError as error:
+            reason = for_readers(error.message)
+            continue
+        if result is not None:
+            outcomes.append(_entry(outcome, result, groups, unsure))
+    impossible = any(one["impossible"] for entry in outcomes for one in entry["classes"])
+    return {"outcomes": outcomes, "impossible": impossible, "reason": reason}
+
+
+def _corrected_mean(
+    outcome: Mapping[str, Any], D: Floats, groups: Groups
+) -> CorrectedOutcome | None:
+    """Return corrected means, or None if a mean or its number of records is hidden."""
+    entries, missing = outcome["numbers"]["groups"], np.array(outcome["missing"])
+    if None in entries or (groups.sizes < 0).any() or (missing < 0).any():
+        return None
+    n = (groups.sizes - missing).astype(np.float64)
+    means = np.array([entry["mean"] for entry in entries])
+    center = float(n @ means / n.sum())
+    means = means - center
+    squares = (n - 1) * np.array([entry["sd"] for entry in entries]) ** 2 + n * means**2
+    estimates, covariances = bch_means(D, n, (n * means)[:, None], squares[:, None])
+    return corrected_from(
+        ("mean",),
+        estimates + center,
+        covariances,
+        n=int(n.sum()),
+        confidence=_CONFIDENCE,
+        most=None,
+    )
+
+
+def _corrected_rates(
+    outcome: Mapping[str, Any], D: Floats, groups: Groups
+) -> tuple[CorrectedOutcome, bool]:
+    """Return corrected rates, and whether they depend on estimates of suppressed counts."""
+    classes, missing = outcome["classes"], np.array(outcome["missing"])
+    counts = np.array([one["counts"] for one in classes]).T
+    known = groups.disclosure.known(groups.estimates, missing)
+    rates = [
+        groups.disclosure.group_rates(outcome, at, groups.estimates)[0]
+        for at in range(len(classes))
+    ]
+    guesses = np.nan_to_num(np.column_stack(rates)) * known[:, None]
+    sums = np.minimum(np.where(counts >= 0, counts, guesses), known[:, None])
+    means, covariances = bch_means(D, known, sums, sums)
+    corrected = corrected_from(
+        tuple(one["name"] for one in classes),
+        means,
+        covariances,
+        n=round(float(known.sum())),
+        confidence=_CONFIDENCE,
+        most=bch_sample_sizes(D, known),
+    )
+    return corrected, bool(min(groups.sizes.min(), missing.min(), counts.min()) < 0)
+
+
+def _entry(
+    outcome: Mapping[str, Any], corrected: CorrectedOutcome, groups: Groups, unsure: bool
+) -> dict[str, Any]:
+    numeric = outcome["numbers"] is not None
+    whole = outcome["numbers"]["all"] if numeric else None
+    digits = whole["digits"] if whole else _DIGITS
+    hidden = np.zeros((len(corrected.classes), groups.k), dtype=bool)
+    if not numeric:
+        hidden = np.array([one["counts"] for one in outcome["classes"]]) < 0
+        hidden |= (groups.sizes < 0) | (np.array(outcome["missing"]) < 0)
+    classes = []
+    for at, name in enumerate(corrected.classes):
+        impossible = corrected.impossible[:, at]
+        columns = {
+            "estimates": corrected.estimates[:, at],
+            "low": corrected.intervals[:, at, 0],
+            "high": corrected.intervals[:, at, 1],
+        }
+        classes.append(
+            {
+                "name": name,
+                "impossible": np.flatnonzero(impossible & ~hidden[at]).tolist(),
+                **{
+                    key: _numbers(np.where(hidden[at] | impossible, np.nan, values), digits)
+                    for key, values in columns.items()
+                },
+                "p_value": None if hidden[at].any() else _number(corrected.p_values[at], 6),
+            }
+        )
+    return {
+        "name": outcome["name"],
+        "numeric": numeric,
+        "binary": outcome["binary"],
+        "digits": digits,
+        "estimated": unsure,
+        "classes": classes,
+    }
+
+
+def correct_covariates(
+    labels: ArrayLike, proba: Floats, covariates: Mapping[str, Any], left_out: Sequence[str]
+) -> dict[str, Any] | None:
+    """Return odds ratios of covariates without suppressed counts; None if there are no covariates.
+
+    ``reason`` says why there are no odds ratios; `left_out` are covariates with small counts.
+    """
+    if not covariates and not left_out:
+        return None
+    reason, terms, reference = None, [], None
+    if covariates:
+        try:
+            cleaned = {clean_text(name): clean_values(v) for name, v in covariates.items()}
+            table = corrected_covariates(labels, proba, cleaned, confidence=_CONFIDENCE)
+        except InvalidDataError as error:
+            reason = for_readers(error.message)
+        else:
+            reference = table.reference
+            if not table.converged:
+                reason = for_readers(Message("covariates_separate"))
+            terms = [
+                {
+                    "name": name,
+                    "odds_ratios": _numbers(table.odds_ratios[:, j], 3),
+                    "low": _numbers(table.intervals[:, j, 0], 3),
+                    "high": _numbers(table.intervals[:, j, 1], 3),
+                    "p_value": _number(table.p_values[j], 6),
+                }
+                for j, name in enumerate(table.terms)
+            ]
+            references = dict(table.references)
+    return {
+        "terms": terms,
+        "reference": reference,
+        "references": references if terms else {},
+        "left_out": list(left_out),
+        "reason": reason,
+    }
+
+
+def _numbers(values: Floats, digits: int) -> list[float | None]:
+    return [_number(value, digits) for value in values]
+
+
+def _number(value: float, digits: int) -> float | None:
+    return round(float(value), digits) if np.isfinite(value) else None
