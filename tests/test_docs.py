@@ -10,7 +10,7 @@ import pytest
 import typer.main
 
 from momentree.cli import app
-from momentree.tree.naming import CODE_LAMBDA
+from momentree.estimators.names import CODE_LAMBDA
 
 from . import screens
 from .conftest import REPOSITORY

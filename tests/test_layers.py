@@ -27,6 +27,7 @@ ROOMS = (
     "assignment",
     "persistence",
     "naming",
+    "estimators",
     "tree",
     "models",
     "adapters",
@@ -35,7 +36,7 @@ ROOMS = (
 )
 # Imports against the flow, each with its reason: (file, room). Trees and flat models offer their
 # own report, and load that room only when a report is requested.
-EXCEPTIONS = {("tree/page.py", "report")}
+EXCEPTIONS = {("estimators/page.py", "report")}
 
 Edge = tuple[str, int]
 
@@ -145,7 +146,7 @@ def test_every_exception_is_a_late_import():
     ("file", "source"),
     [
         ("moments/x.py", "from momentree.tree import TopicTree"),
-        ("moments/x.py", "def f():\n    import momentree.tree.node"),
+        ("moments/x.py", "def f():\n    import momentree.tree.growth"),
         ("moments/x.py", "if TYPE_CHECKING:\n    from momentree import report"),
         ("moments/x.py", "from ..tree import node"),
         ("objects/mixtures.py", "from momentree.moments import SingleTopicMoments"),

@@ -65,6 +65,14 @@ def test_nothing_is_fitted_before_fit(name):
         assert [name for name in names if hasattr(model, name)] == []
 
 
+@pytest.mark.parametrize("name", momentree.__all__)
+def test_estimators_inherit_from_at_most_three_classes_of_the_package(name):
+    found = getattr(momentree, name)
+    if isinstance(found, type) and hasattr(found, "fit"):
+        own = [base for base in found.__mro__ if base.__module__.startswith("momentree")]
+        assert len(own) <= 4
+
+
 def test_version_is_the_installed_one():
     assert importlib.metadata.version("momentree") == momentree.__version__
     citation = (REPOSITORY / "CITATION.cff").read_text(encoding="utf-8")

@@ -7,9 +7,10 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
+from momentree.core.eigenpairs import DENSE_FEATURES
 from momentree.exceptions import InvalidParameterError
 from momentree.moments import BernoulliMoments, SingleTopicMoments
-from momentree.whitening import DENSE_FEATURES, whiten
+from momentree.whitening import whiten
 from tests.raising import raises
 
 

@@ -1,4 +1,4 @@
-"""Fitting: restore an estimator when a fit fails, and add ``fit_predict``."""
+"""Fitting: restore an estimator when a fit fails, and warn where the caller sees it."""
 
 from __future__ import annotations
 
@@ -77,27 +77,3 @@ def warn_of_single_samples(labels: Ints, weight: Floats, k: int) -> None:
                 sizes=sizes[few].tolist(),
             )
         )
-
-
-class FitPredict:
-    """Mixin for estimators whose ``fit`` finds the group of each sample."""
-
-    def fit_predict(self, X: Any, y: object = None, **fit_params: Any) -> Ints:
-        """Fit, and return the component or leaf of each sample.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples, as for ``fit``.
-        y : None
-            Ignored.
-        **fit_params
-            Passed on to ``fit``.
-
-        Returns
-        -------
-        ndarray of int of shape (n_samples,)
-            ``labels_``.
-        """
-        labels: Ints = self.fit(X, y, **fit_params).labels_  # type: ignore[attr-defined]
-        return labels

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from momentree.assignment.editing import Groups, merged_numbers
 from momentree.assignment.nested import Division, NestedAssigner, check_assigner
 from momentree.assignment.posteriors import MixtureAssigner
-from momentree.assignment.rules import LinearRule, ScoreRule
-from momentree.assignment.tree_rules import RuleAssigner
+from momentree.assignment.rules import LinearRule, RuleAssigner, ScoreRule
 from momentree.backends import RowBlocks
+from momentree.estimators.editing import Groups, merged_numbers
 from momentree.exceptions import InvalidDataError
 from momentree.objects import BernoulliParameters, PoissonParameters
 

@@ -66,8 +66,8 @@ def test_zeros_of_rounded_numbers_are_a_group():
 class SmallInFull(MixedMixture):
     """A mixture whose third component has four samples, but only when fitted in full."""
 
-    def _fit(self, samples, weight, k, *, brief=False):
-        found = super()._fit(samples, weight, k, brief=brief)
+    def _fit_mixture(self, samples, weight, k, *, brief=False):
+        found = super()._fit_mixture(samples, weight, k, brief=brief)
         small = k == 3 and not brief
         return replace(found, labels=np.repeat([0, 1, 2], [28, 28, 4])) if small else found
 

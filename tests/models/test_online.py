@@ -190,7 +190,7 @@ def test_small_first_batches_are_kept_until_they_suffice():
     model.partial_fit(X[22:200])
     assert len(model._kept.weight) == 200
     model.partial_fit(X[200:350])
-    assert not hasattr(model, "_kept")
+    assert model._kept is None
     assert recovery_error(model.components_, clone(model).fit(X).components_) < 1e-9
     assert model.n_samples_seen_ == 350
 

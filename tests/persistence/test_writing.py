@@ -86,8 +86,8 @@ def test_settings_that_json_does_not_know_leave_no_file(value, tmp_path):
 
 def test_attributes_that_a_file_cannot_hold_are_named(tmp_path):
     tree = TopicTree(2).fit(case("topics")[1])
-    tree.note_ = {"a": object()}
-    with raises(InvalidDataError, "not_storable", name="note_.a", type="object"):
+    tree._languages = [object()]
+    with raises(InvalidDataError, "not_storable", name="_languages.0", type="object"):
         tree.save(tmp_path / "tree.mt")
     assert list(tmp_path.iterdir()) == []
 

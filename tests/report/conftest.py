@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from momentree.tree.node import TreeNode
+from momentree.estimators.node import TreeNode
 
 WORDS_PER_TOPIC = 60
 TOPIC_NAMES = ("planet", "engine", "garden", "violin")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from momentree import ClusterTree
-from momentree.backends import division, num_threads
+from momentree.backends import num_threads, threads
 
 from .cluster_data import PAIRS, REFINE, of_kind
 from .test_invariance import assert_same_tree, forms, stored
@@ -119,7 +119,8 @@ def test_the_size_of_blocks_changes_rounding_alone(kind, refine, monkeypatch):
     X, _ = of_kind(kind)
     found = tree_of(kind, refine)
     # Then there are 4 d stored values in a block.
-    monkeypatch.setattr(division, "BLOCK_NNZ", dict.fromkeys(division.BLOCK_NNZ, (1, 1)))
+    monkeypatch.setattr(threads, "BLOCK_NNZ", (1, 1))
+    monkeypatch.setattr(threads, "COMPILED_BLOCK_NNZ", (1, 1))
     assert np.count_nonzero(np.nan_to_num(X)) > 5 * 4 * X.shape[1]
     assert_same_tree(found, tree(X, refine), bits=False)
 

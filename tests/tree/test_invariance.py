@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from momentree import TopicTree
-from momentree.backends import division, num_threads
+from momentree.backends import num_threads, threads
 from momentree.datasets import make_single_topic
 
 CONFIGURATIONS = {
@@ -145,7 +145,8 @@ def test_threads_and_repetition_change_no_bit(X, trees, name):
 
 def test_the_size_of_blocks_changes_rounding_alone(X, trees, monkeypatch):
     # Then there are 4 d stored values in a block.
-    monkeypatch.setattr(division, "BLOCK_NNZ", dict.fromkeys(division.BLOCK_NNZ, (1, 1)))
+    monkeypatch.setattr(threads, "BLOCK_NNZ", (1, 1))
+    monkeypatch.setattr(threads, "COMPILED_BLOCK_NNZ", (1, 1))
     assert X.nnz > 5 * 4 * X.shape[1]
     assert_same_tree(trees["defaults"], tree(X, {}), bits=False)
 

@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
-from momentree import TopicTree
+from momentree import SingleTopicModel, TopicTree
 from momentree.datasets import make_single_topic
 from momentree.tree import topic_growth, topic_tree
 
@@ -33,6 +33,21 @@ def test_a_second_fit_forgets_the_first(X, refine):
     np.testing.assert_array_equal(tree.labels_, fresh.labels_)
     np.testing.assert_array_equal(tree.vocabulary_, np.arange(20).astype(str))
     assert tree.n_features_in_ == 20
+
+
+def test_a_tree_and_a_flat_model_can_be_exchanged(X):
+    for model in (TopicTree(3), SingleTopicModel(3)):
+        model.fit(X)
+        assert model.components_.shape == (3, 30)
+        assert model.transform(X).shape == (120, 3)
+        np.testing.assert_allclose(model.weights_.sum(), 1.0)
+        np.testing.assert_allclose(model.components_.sum(axis=1), 1.0)
+        for words, center in zip(model.top_words(5), model.components_, strict=True):
+            assert len(words) == 5
+            assert (center[[int(word) for word in words]] > 0).all()
+        most = [[row[0]] for row in np.argsort(-model.components_, axis=1).astype(str)]
+        assert model.top_words(1, lam=1.0) == most
+        assert len(model.names_) == 3
 
 
 def interrupt(*args, **kwargs):

@@ -5,10 +5,10 @@ import pytest
 
 import momentree as mt
 from momentree.datasets import make_bernoulli_mixture, vectorize
+from momentree.estimators.names import nodes_by_number
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.report import summarize
 from momentree.report.topics import topic_names
-from momentree.tree.naming import nodes_by_number
 
 from ..raising import raises
 

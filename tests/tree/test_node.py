@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from momentree import TopicTree
+from momentree.estimators.node import StoredTree
 from momentree.exceptions import InvalidDataError
-from momentree.tree.node import StoredTree
 
 from ..raising import raises
 

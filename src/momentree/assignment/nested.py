@@ -9,9 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from momentree._types import Floats, Ints
-from momentree.assignment._base import BlockAssigner
-from momentree.assignment.posteriors import MixtureAssigner
-from momentree.assignment.tree_rules import RuleAssigner
+from momentree.assignment.posteriors import BlockAssigner, MixtureAssigner
+from momentree.assignment.rules import RuleAssigner
 from momentree.backends import Block
 from momentree.backends.kernels import kernel
 from momentree.exceptions import InvalidDataError

@@ -1,15 +1,16 @@
-"""Assign samples by the posteriors of a mixture (S eq. 1, T eq. 4.1)."""
+"""Assignment of samples to groups, block by block, by the posteriors of a mixture."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 
 import numpy as np
 
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
-from momentree.assignment._base import BlockAssigner
-from momentree.backends import Block
+from momentree.backends import Block, RowArray, Rows
 from momentree.backends.kernels import kernel
 from momentree.core.ties import largest
 from momentree.exceptions import InvalidDataError
@@ -24,6 +25,27 @@ from momentree.objects import (
     IncompleteGaussianParameters,
     MixtureParameters,
 )
+
+
+class BlockAssigner(ABC):
+    """Base class of assigners, which map each row to a group without regard to the others."""
+
+    @abstractmethod
+    def labels_kernel(self) -> Callable[[Block], Ints]:
+        """Return a kernel that maps a block to the group of each row, shape (n,)."""
+
+    @abstractmethod
+    def proba_kernel(self) -> Callable[[Block], Floats]:
+        """Return a kernel that maps a block to group probabilities, shape (n, n_groups)."""
+
+    def labels(self, rows: Rows) -> RowArray:
+        """Return the group of each sample, shape (n,)."""
+        return rows.map(self.labels_kernel())
+
+    def proba(self, rows: Rows) -> RowArray:
+        """Return the probability of each group for each sample, shape (n, n_groups)."""
+        return rows.map(self.proba_kernel())
+
 
 _INCOMPLETE: dict[type[MixtureParameters], type[MixtureParameters]] = {
     BernoulliParameters: IncompleteBernoulliParameters,

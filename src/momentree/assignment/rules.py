@@ -1,16 +1,20 @@
-"""Rules of one split: the side of each sample (H Algorithm 2, T Algorithm 5)."""
+"""Assignment by the rules of the splits of a tree."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
+from momentree.assignment.posteriors import BlockAssigner
+from momentree.backends import Block
 from momentree.backends.kernels import kernel
 from momentree.core.ties import largest
+from momentree.exceptions import InvalidDataError
 from momentree.objects import MixtureParameters
 
 ROUNDING = 1e-13
@@ -129,3 +133,122 @@ Rule: TypeAlias = LinearRule | ScoreRule
 def _padded(coef: Floats) -> Floats:
     """Append zero coefficients for the indicators of missing values."""
     return np.concatenate([coef, np.zeros_like(coef)])
+
+
+AT_ONCE = 8
+"""Columns of a product: more take more time each."""
+
+
+@dataclass(frozen=True)
+class RuleAssigner(BlockAssigner):
+    """Follow the rule of each split from the root to a leaf; the leaves are the groups.
+
+    There is one rule per inner node, in pre-order. Each side leads to a child: inner node j >= 0,
+    or leaf i as -1 - i. After a merge, several sides may lead to the same leaf.
+    """
+
+    rules: tuple[Rule, ...]
+    children: tuple[tuple[int, ...], ...]
+
+    def __post_init__(self) -> None:
+        inner = [(j, side) for j, sides in enumerate(self.children) for side in sides if side >= 0]
+        # Each rule except the first is the child of exactly one earlier rule.
+        sound = (
+            [rule.n_sides for rule in self.rules] == [len(sides) for sides in self.children]
+            and sorted(side for _, side in inner) == list(range(1, len(self.rules)))
+            and all(parent < side for parent, side in inner)
+        )
+        if not sound:
+            raise InvalidDataError("rules_not_a_tree")
+
+    @property
+    def n_groups(self) -> int:
+        """Number of leaves."""
+        return -min((side for sides in self.children for side in sides), default=-1)
+
+    def labels_kernel(self) -> RuleLabels:
+        """Return a kernel that maps a block to the leaf of each row, shape (n,)."""
+        return RuleLabels(self)
+
+    def proba_kernel(self) -> RuleProbabilities:
+        """Return a kernel for the product of side probabilities along the path to each leaf.
+
+        :meth:`labels` follows the most likely side at every split; if splits are uncertain, its
+        leaf is not always the most likely one.
+        """
+        return RuleProbabilities(self)
+
+    def renumbered(self, to: Ints) -> RuleAssigner:
+        """Return the same assigner with group i renumbered as `to[i]`."""
+        children = (
+            tuple(side if side >= 0 else -1 - int(to[-1 - side]) for side in sides)
+            for sides in self.children
+        )
+        return RuleAssigner(self.rules, tuple(children))
+
+    def for_missing_values(self) -> RuleAssigner:
+        """Return the same assigner for binary records, with missing values treated as zeros."""
+        return RuleAssigner(tuple(rule.for_missing_values() for rule in self.rules), self.children)
+
+    def check(self, family: type[MixtureParameters], n_statistics: int) -> set[int]:  # noqa: ARG002
+        """Check that the assigner fits a model, and return its group numbers."""
+        for rule in self.rules:
+            check_shape("coef", rule.coef, (n_statistics, *rule.coef.shape[1:]))
+        return {-1 - side for sides in self.children for side in sides if side < 0} or {0}
+
+
+@dataclass(frozen=True, eq=False)
+class OfRules:
+    """A kernel that needs the products of each row with all rules."""
+
+    tree: RuleAssigner
+
+    @cached_property
+    def _parts(self) -> list[Floats]:
+        """The columns of all rules, about eight to a matrix: even numbers are faster."""
+        columns = np.concatenate([rule.columns for rule in self.tree.rules], axis=1)
+        columns = np.pad(columns, ((0, 0), (0, columns.shape[1] % 2)))
+        ends = range(AT_ONCE, columns.shape[1], AT_ONCE)
+        return [np.ascontiguousarray(part) for part in np.split(columns, ends, axis=1)]
+
+    def products(self, B: Block) -> list[Floats]:
+        """Return the products of the rows of a block with the columns of each rule."""
+        if not self.tree.rules:
+            return []
+        found = np.concatenate([B.dot(part) for part in self._parts], axis=1)
+        ends = np.cumsum([rule.columns.shape[1] for rule in self.tree.rules])
+        return np.split(found, ends, axis=1)[:-1]
+
+
+@kernel
+class RuleLabels(OfRules):
+    """The leaf of each row, shape (n,)."""
+
+    def __call__(self, B: Block, *_: Any) -> Ints:
+        """Return the leaves of the rows of a block."""
+        tree = self.tree
+        at = np.full(B.shape[0], 0 if tree.rules else -1, dtype=np.int32)
+        products = self.products(B)
+        for j, (rule, sides) in enumerate(zip(tree.rules, tree.children, strict=True)):
+            here = at == j  # in pre-order, parents come before their children
+            at[here] = np.array(sides)[rule.sides(products[j][here])]
+        return np.asarray(-1 - at)
+
+
+@kernel
+class RuleProbabilities(OfRules):
+    """The probability of each leaf for each row, shape (n, n_groups)."""
+
+    def __call__(self, B: Block) -> Floats:
+        """Return the probabilities for the rows of a block."""
+        tree, n = self.tree, B.shape[0]
+        if not tree.rules:
+            return np.ones((n, 1))
+        inner, products = np.zeros((n, len(tree.rules))), self.products(B)
+        inner[:, 0] = 1.0
+        out = np.zeros((n, tree.n_groups))
+        for j, (rule, sides) in enumerate(zip(tree.rules, tree.children, strict=True)):
+            for target, p in zip(sides, rule.proba(products[j]).T, strict=True):
+                into = inner[:, target] if target >= 0 else out[:, -1 - target]
+                into += inner[:, j] * p
+        return out

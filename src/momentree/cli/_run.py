@@ -132,7 +132,7 @@ def note_number(
     run: Run, model: Any, requested: int | None, what: Literal["groups", "leaves"]
 ) -> None:
     """Print a note if there are fewer groups or leaves than requested."""
-    from momentree.tree.node import why_no_more
+    from momentree.estimators.node import why_no_more
 
     n_found = len(getattr(model, "leaves_", ())) or len(model.weights_)
     if not requested or n_found >= requested:
@@ -148,7 +148,7 @@ def note_number(
 
 def why_one(model: Any, requested: int | None) -> Message:
     """Return why a result is a single group."""
-    from momentree.tree.node import why_no_more
+    from momentree.estimators.node import why_no_more
 
     code = "one_group_requested" if requested == 1 else "one_group_supported"
     return why_no_more(model) or Message(code)

@@ -12,10 +12,10 @@ from momentree.cli._run import Run
 from momentree.cli.options import Options
 from momentree.cli.tables import decimals
 from momentree.core.choices import TopicModel
+from momentree.estimators.changes import ModelChanges, compare_models
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.tree import ClusterTree, TopicTree
-from momentree.tree.changes import ModelChanges, compare_models
 
 _FLAT: dict[type, TopicModel] = {
     models.SingleTopicModel: "single-topic",

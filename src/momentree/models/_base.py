@@ -1,67 +1,61 @@
-"""Base class of all flat models: ``fit`` and its checks."""
+"""Base class of the flat models of counts and records."""
 
 from __future__ import annotations
 
 import logging
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from numbers import Integral
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
-from momentree._fit import FitPredict, all_or_nothing, warn_caller, warn_of_single_samples
+from momentree import backends
+from momentree._fit import warn_of_single_samples
 from momentree._types import Floats, Ints
 from momentree._validation import (
     check_features,
     check_flag,
-    check_integer,
-    check_number,
     check_sample_weight,
+    check_shape,
     check_something,
 )
-from momentree.backends import (
-    RowArray,
-    Rows,
-    as_rows,
-    counted_passes,
-    in_given_order,
-    products,
-    single_threaded_blas,
-)
-from momentree.backends.contents import checked_rows, filled_labels, filled_weights, row_weights
-from momentree.backends.sources import in_reach
+from momentree.backends import RowArray, Rows, as_rows, contents, products
+from momentree.backends.sources import by_partition
 from momentree.core.choices import TopicModel
-from momentree.core.progress import console_logging
-from momentree.exceptions import ConvergenceWarning, InvalidDataError
+from momentree.core.ties import largest
+from momentree.estimators import base, batches, changes, groups, names, rules
+from momentree.estimators.names import name_by_words
+from momentree.estimators.node import TreeNode, check_columns, one_level, pack, unpack
+from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
+from momentree.inference import log_multinomial
 from momentree.messages import Message
-from momentree.models._decomposers import Decomposer, check_decomposer, decomposed
-from momentree.models._fit_result import FitResult
-from momentree.models._fitted import FittedModel
-from momentree.models._online import OnlineModel
-from momentree.models._stored import StoredModel
-from momentree.objects import Decomposition, Moments
-from momentree.tree.page import TopicsPage
+from momentree.metrics.words import word_probabilities
+from momentree.models._steps import Decomposer, FitResult, check_decomposition, decomposed
+from momentree.naming import choose_shown_words
+from momentree.objects import Decomposition, LDAParameters, MixtureParameters, MixtureSums, Moments
+from momentree.persistence import fields
 from momentree.tree.selection import ComponentChoice, choose_n_components
 
 log = logging.getLogger("momentree.models")
 package_log = logging.getLogger("momentree")
 
 
-class FlatModel(
-    OnlineModel,
-    StoredModel,
-    TopicsPage,
-    FitPredict,
-    FittedModel,
-    BaseEstimator,  # type: ignore[misc]
-    ABC,
-):
+def _check_posterior(name: str, value: Any, sizes: fields.Sizes) -> None:
+    if not isinstance(value, MixtureParameters | LDAParameters):
+        raise InvalidDataError("bad_entry", name=name, value=value)
+    check_shape(f"{name}.centers", value.centers, (sizes["d"], sizes["k"]))
+
+
+def _check_words(name: str, value: Any, sizes: fields.Sizes) -> None:  # noqa: ARG001
+    check_columns(value, sizes["k"], sizes["d"])
+
+
+class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimator):  # type: ignore[misc]
     """Base class of models with a list of components instead of a tree.
 
-    A subclass sets its parameters in ``__init__`` and implements :meth:`_fit` and the inference.
+    A subclass implements :meth:`_fit_components`, :meth:`_updated` and the inference.
     """
 
     _auto_model: ClassVar[TopicModel | None] = None
@@ -70,142 +64,139 @@ class FlatModel(
     _warns_of_single_samples: ClassVar[bool] = False
     """Whether `fit` warns of components of one sample or none."""
 
+    _counts_orders: ClassVar[bool] = False
+    """Whether `score_samples` includes the multinomial coefficient."""
+
+    _leaves_out_empty: ClassVar[bool] = False
+    """Whether samples without values are in no component."""
+
+    _unlike: ClassVar[str] = "batch_unlike_groups"
+    _zeros_are_values: ClassVar[bool] = False
+    """Whether there is something to learn from a batch that contains only zeros."""
+
+    _rules: ClassVar[rules.Rules] = {
+        "n_components": rules.whole(1),
+        "decomposition": check_decomposition,
+        "smoothing": rules.number(above=0),
+        "max_iter": rules.whole(1),
+        "warm_start": check_flag,
+        "half_life": rules.number(above=0, optional=True),
+        "verbose": rules.check_verbose,
+    }
+    _fields: ClassVar[fields.Fields] = {
+        **base.Estimator._fields,
+        **base.GROUPS,
+        **names.FIELDS,
+        **batches.FIELDS,
+        "weights_": fields.simplex("k"),
+        "components_": fields.array("k", "d", at_least=0.0),
+        "posterior_": fields.Field(_check_posterior),
+        "mean_count_": fields.NUMBER,
+        "diagnostics_": fields.DIAGNOSTICS,
+        "choice_": fields.choice(None).optional,  # saved as None, of no use for new samples
+        "_words": fields.Field(_check_words).optional,  # columns that are shown, see `pack`
+    }
+
     n_components: int | Literal["auto"]
     decomposition: Decomposer
     refine: str | None
     smoothing: float
     max_iter: int
     tol: float | None
+    half_life: float | None
     warm_start: bool
     random_state: int | np.random.RandomState | None
     verbose: bool | int
 
-    choice_: ComponentChoice | None
-    labels_: Ints
-    n_iter_: int
-    converged_: bool
+    components_: Floats
+    posterior_: Any
     diagnostics_: Mapping[str, Any]
     mean_count_: float
-    notes_: list[Message]  # only if rows were brought to this machine
+    choice_: ComponentChoice | None
+    changes_: changes.ModelChanges
+    _names: list[str] | None
+    _given_names: dict[str, str] | None
+    _words: Ints | None
+    _sums: MixtureSums | None
 
-    @all_or_nothing
-    def fit(
-        self,
-        X: Any,
-        y: object = None,  # noqa: ARG002 - the convention of scikit-learn
-        *,
-        sample_weight: ArrayLike | None = None,
-        feature_names: Sequence[str] | NDArray[Any] | None = None,
-    ) -> Self:
-        """Fit the model.
+    fit = groups.fit
+    fit_predict = groups.fit_predict
+    transform = groups.transform
+    score = groups.score
+    bic = groups.bic
+    partial_fit = batches.partial_fit
+    relabeled = batches.relabeled
+    n_samples_seen_ = batches.n_samples_seen_
+    names_, given_names_, rename = names.names_, names.given_names_, names.rename
+    top_words = names.top_words
+    _copied_root, _set_names = names.root_of_components, names.set_component_names
 
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame, Rows} of shape (n_samples, n_features)
-            One sample per row: counts >= 0; for :class:`BernoulliMixture`, 0 and 1 or False and
-            True, with NaN for missing values.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0; a weight of 2 has the effect of two copies of the sample.
-        feature_names : sequence of str of shape (n_features,), default=None
-            Column names (words or codes). None uses the column names of a data frame.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-
-        Raises
-        ------
-        InvalidDataError
-            If X contains other values, if weights or names do not match it, or if there are fewer
-            usable samples than components.
-        EmptyCorpusError
-            If no sample of positive weight has a nonzero value.
-        InvalidParameterError
-            If a parameter is out of its range.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If fewer than `n_components` components were found; the message says why. If components
-            of a :class:`BernoulliMixture` have one sample or none.
-        """
-        self._check_parameters()
-        self._forget_names()
-        self._forget_batches()
-        words: Any = vars(self).get("vocabulary_")
-        X, notes = in_reach(X, type(self).__name__, self._for_sums_alone)
-        samples, counts, weight = self._check_samples(X, sample_weight, feature_names)
-        if not np.array_equal(words, self.vocabulary_):
-            self.__dict__.pop("posterior_", None)  # no warm start with other words
-        rows = as_rows(counts)  # one object, which keeps what is known of the rows
-        if self._leaves_out_empty:
-            weight = filled_weights(rows, weight)
-        self._choose(counts, weight)
-        with (
-            console_logging(package_log, bool(self.verbose)),
-            single_threaded_blas(),
-            counted_passes() as read,
-        ):
-            result, at = self._fit(rows if samples is counts else samples, weight)
-        if (found := len(result.weights)) < self._wanted:
-            reason = result.diagnostics.get("reason") or Message("moments_show_no_more")
-            warning = ConvergenceWarning(
-                "fewer_components", found=found, requested=self._wanted, reason=reason
-            )
-            warn_caller(warning)
-        self._set_result(result, at, rows)
-        if rows.gives_rows:
-            if self._warns_of_single_samples:
-                warn_of_single_samples(self.labels_, np.asarray(weight), found)
-            self._choose_words(rows, np.asarray(weight))
-        else:
-            self.__dict__.pop("_words", None)
-        self.n_passes_ = read.n_rows / rows.shape[0]
-        tokens = float(rows.sum(products.dot, rows.row_sums, weight))
-        self.mean_count_ = tokens / float(rows.total(weight))
-        self.__dict__.pop("notes_", None)
-        if notes:
-            self.notes_ = notes
-        return self
-
-    def _set_result(self, result: FitResult, at: Ints | None, rows: Rows) -> None:
-        """Set the attributes of a fit to rows whose labels are in the order `at`."""
-        self.posterior_, self.weights_ = result.parameters, result.weights
-        self.components_ = result.centers.T.copy()
-        self.labels_ = np.empty(0, dtype=np.intp)
-        if rows.gives_rows:
-            labels = in_given_order(result.labels, at)
-            labels = filled_labels(rows, labels) if self._leaves_out_empty else labels
-            self.labels_ = np.asarray(labels)
-        self.n_iter_, self.converged_ = result.n_iter, result.converged
-        self.diagnostics_ = result.diagnostics
-        self._sums = result.sums
-
-    def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any] | None:  # noqa: ARG002
-        """Parameters with which sums over rows suffice: none if they do, None if they never do."""
-        return None
+    # --- what a subclass implements ---------------------------------------------------------------
 
     @abstractmethod
-    def _fit(self, samples: Any, weight: RowArray) -> tuple[FitResult, Ints | None]:
+    def _fit_components(self, samples: Any, weight: RowArray) -> tuple[FitResult, Ints | None]:
         """Fit checked samples; return the result in canonical order, and this order if any.
 
         Samples that are counts are given as rows.
         """
 
-    def _check_samples(
-        self,
-        X: Any,
-        sample_weight: ArrayLike | None,
-        feature_names: Sequence[str] | NDArray[Any] | None,
+    @abstractmethod
+    def _updated(
+        self, X: Any, missing: Any | None, weight: Floats, before: MixtureSums
+    ) -> tuple[FitResult, Ints | None, batches.BatchUpdate]:
+        """Learn from a batch, given sums of earlier ones; return the order of rows as well."""
+
+    @abstractmethod
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability or proportion of each component, shape (n_samples, k)."""
+
+    @abstractmethod
+    def score_samples(self, X: Any) -> Floats:
+        """Return the log-likelihood of each sample, shape (n_samples,)."""
+
+    def _name(self, root: TreeNode) -> None:
+        """Choose the names of components."""
+        name_by_words(root, self.vocabulary_)
+
+    @property
+    def _profiles(self) -> Floats:
+        """P[feature | component] in rows."""
+        return word_probabilities(self.components_)
+
+    @property
+    def _n_parameters(self) -> int:
+        """Number of free parameters: those of k weights and k unconstrained centers."""
+        return int(self.components_.size + len(self.weights_) - 1)
+
+    # --- fit --------------------------------------------------------------------------------------
+
+    def _check_samples(self, X: Any, **given: Any) -> tuple[Any, int]:
+        known: Any = getattr(self, "vocabulary_", None)
+        samples, counts, weight = self._check_table(X, **given)
+        if hasattr(self, "posterior_") and not np.array_equal(known, self.vocabulary_):
+            self._forget("posterior_")  # no warm start with other words
+        rows = as_rows(counts)  # one object, which keeps what is known of the rows
+        if self._leaves_out_empty:
+            weight = contents.filled_weights(rows, weight)
+        self.choice_ = None
+        if self._is_auto and self._auto_model:
+            self.choice_ = choose_n_components(
+                counts,
+                model=self._auto_model,
+                criteria=["completion", "spectrum"],
+                sample_weight=weight,
+                random_state=self.random_state,
+            )
+        return (rows if samples is counts else samples, rows, weight), rows.shape[0]
+
+    def _check_table(
+        self, X: Any, sample_weight: Any, feature_names: Any
     ) -> tuple[Any, Any, RowArray]:
         """Check the data of ``fit``; return samples, their non-negative values, and weights."""
         if isinstance(X, Rows):
-            weight = row_weights(X, sample_weight)
-            contents, self.vocabulary_ = checked_rows(self, X, weight, feature_names)
-            self._check_enough("too_few_nonzero_samples", int(contents.rows_usable))
+            weight = contents.row_weights(X, sample_weight)
+            found, self.vocabulary_ = contents.checked_rows(self, X, weight, feature_names)
+            self._check_enough("too_few_nonzero_samples", int(found.rows_usable))
             return X, X, weight
         counts, self.vocabulary_ = check_features(self, X, feature_names, reset=True)
         weight = check_sample_weight(sample_weight, counts.shape[0])
@@ -213,6 +204,42 @@ class FlatModel(
         usable = (weight > 0) & (np.diff(counts.indptr) > 0)
         self._check_enough("too_few_nonzero_samples", int(np.count_nonzero(usable)))
         return counts, counts, weight
+
+    def _check_enough(self, code: str, found: int) -> None:
+        if found < self._wanted:
+            raise InvalidDataError(code, n_rows=found, n_components=self._wanted)
+
+    def _learn(self, samples: Any) -> tuple[FitResult, Ints | None]:
+        values, _, weight = samples
+        return self._fit_components(values, weight)
+
+    def _finish(self, samples: Any, result: Any) -> Iterable[Warning]:
+        _, rows, weight = samples
+        fit, order = result
+        if (k := len(fit.weights)) < self._wanted:
+            reason = fit.diagnostics.get("reason") or Message("moments_show_no_more")
+            yield ConvergenceWarning(
+                "fewer_components", found=k, requested=self._wanted, reason=reason
+            )
+        self._set_result(fit, order, rows)
+        if rows.gives_rows:
+            self._choose_words(rows, np.asarray(weight))
+        tokens = float(rows.sum(products.dot, rows.row_sums, weight))
+        self.mean_count_ = tokens / float(rows.total(weight))
+        if rows.gives_rows and self._warns_of_single_samples:
+            warn_of_single_samples(self.labels_, np.asarray(weight), k)
+
+    def _set_result(self, fit: FitResult, order: Ints | None, rows: Rows) -> None:
+        """Set the attributes of a fit to rows whose labels are in the order `order`."""
+        self.posterior_, self.weights_ = fit.parameters, fit.weights
+        self.components_ = fit.centers.T.copy()
+        self.labels_ = np.empty(0, dtype=np.intp)
+        if rows.gives_rows:
+            labels = backends.in_given_order(fit.labels, order)
+            labels = contents.filled_labels(rows, labels) if self._leaves_out_empty else labels
+            self.labels_ = np.asarray(labels)
+        self.n_iter_, self.converged_ = fit.n_iter, fit.converged
+        self.diagnostics_, self._sums = fit.diagnostics, fit.sums
 
     @property
     def _is_auto(self) -> bool:
@@ -225,33 +252,6 @@ class FlatModel(
             chosen = getattr(self, "choice_", None)
             return 1 if chosen is None else int(chosen.n_components)
         return int(self.n_components)
-
-    def _choose(self, counts: Any, weight: Floats) -> None:
-        """Choose the number of components if it is "auto"."""
-        self.choice_ = None
-        if self._is_auto and self._auto_model:
-            self.choice_ = choose_n_components(
-                counts,
-                model=self._auto_model,
-                criteria=["completion", "spectrum"],
-                sample_weight=weight,
-                random_state=self.random_state,
-            )
-
-    def _check_enough(self, code: str, found: int) -> None:
-        if found < self._wanted:
-            raise InvalidDataError(code, n_rows=found, n_components=self._wanted)
-
-    def _check_parameters(self) -> None:
-        auto = self._auto_model is not None
-        check_integer("n_components", self.n_components, at_least=1, auto=auto)
-        check_decomposer(self.decomposition)
-        check_number("smoothing", self.smoothing, above=0)
-        check_integer("max_iter", self.max_iter, at_least=1)
-        check_flag("warm_start", self.warm_start)
-        check_number("half_life", self.half_life, above=0, optional=True)
-        verbose = self.verbose
-        check_flag("verbose", bool(verbose) if isinstance(verbose, Integral) else verbose)
 
     def _last_fit(self, n_features: int) -> Any | None:
         """Return the parameters of the last fit if a warm start continues from them."""
@@ -266,8 +266,184 @@ class FlatModel(
     def _decompose(self, moments: Moments) -> Decomposition:
         return decomposed(moments, self._wanted, self.decomposition, self.random_state)
 
+    # --- batches ----------------------------------------------------------------------------------
+
+    def _check_online(self) -> None:
+        """Raise InvalidParameterError if parameters do not allow ``partial_fit``."""
+        if self.refine not in ("em", "variational"):
+            raise InvalidParameterError(
+                "no_sums_without_em", refine=self.refine, instead="em", kind=type(self).__name__
+            )
+
+    def _checked_batch(self, X: Any, feature_names: Any, *, reset: bool) -> tuple[Any, Any, Any]:
+        """Return checked samples, missing values, and column names."""
+        counts, columns = check_features(self, X, feature_names, reset=reset)
+        return counts, None, columns
+
+    def _update(
+        self, X: Any, missing: Any | None, weight: Floats, before: MixtureSums
+    ) -> batches.BatchUpdate:
+        """Learn from checked samples."""
+        rows = as_rows(X)
+        if self._leaves_out_empty:
+            weight = np.asarray(contents.filled_weights(rows, weight))
+        fit, order, update = self._updated(X, missing, weight, before)
+        self._set_result(fit, order, rows)
+        assert fit.sums is not None  # noqa: S101 - for the type checker
+        self.mean_count_ = fit.sums.total / fit.sums.weight
+        last = None if self._words is None else self._shown_words
+        self._choose_words(rows, weight)
+        if last is not None:  # the last batch may not contain all components
+            chosen = self._shown_words
+            for j, row in enumerate(chosen):
+                if not len(row) and j < len(last):
+                    chosen[j] = last[j]
+            self._words = pack(chosen)
+        return update
+
+    def _keep_names_of(self, before: Self, changed: changes.ModelChanges) -> None:
+        """Keep names, and words that are shown, of components that stayed."""
+        old = {g.new: g.old for g in changed if g.status != "appeared" and g.new is not None}
+        stayed = {g.new for g in changed if g.status in ("stayed", "vanished")} & set(old)
+        if before._words is not None:
+            chosen = self._shown_words  # none after a fit to sums
+            for j in stayed:
+                chosen[j] = unpack(before._words[old[j]])  # type: ignore[index]
+            self._words = pack(chosen)
+        given, last = before.given_names_, before.names_
+        self._names = self._given_names = None
+        chosen_names = self.names_
+        by_hand = {j: given[str(i)] for j, i in old.items() if str(i) in given}
+        kept = {j: last[old[j]] for j in stayed} | by_hand  # type: ignore[index]
+        self._given_names = {str(j): name for j, name in by_hand.items()} or None
+        used = set(kept.values())
+        result: list[str] = []
+        for j, name in enumerate(chosen_names):
+            result.append(kept[j] if j in kept else _unused(name, used))
+            used.add(result[-1])
+        self._names = result
+
+    def _relabel(self, like: Self) -> None:
+        """Take over the numbers and names that the same components have in another model."""
+        changed = changes.compare_models(like, self)
+        k = len(self.weights_)
+        order = np.full(k, -1, dtype=np.intp)
+        for group in changed:
+            if group.old is not None and group.new is not None and group.old < k:
+                order[group.old] = group.new
+        rest = iter(sorted(set(range(k)) - set(order.tolist())))
+        for j in np.flatnonzero(order < 0):
+            order[j] = next(rest)
+        self._reorder(order)
+        self.changes_ = changes.compare_models(like, self)
+        reference = like._copy()
+        if list(like.vocabulary_) != list(self.vocabulary_):
+            reference._words = None  # columns differ, so words must be chosen from the new ones
+        self._keep_names_of(reference, self.changes_)
+
+    def _reorder(self, order: Ints) -> None:
+        """Reorder the components, given the old number of each."""
+        self.posterior_ = self.posterior_.reordered(order)
+        self.weights_, self.components_ = self.weights_[order], self.components_[order]
+        self.labels_ = np.append(np.argsort(order), -1)[self.labels_]  # -1 stays -1
+        self._words = None if self._words is None else self._words[order]
+        self._names = None if self._names is None else [self._names[j] for j in order]
+        self._sums = None if self._sums is None else self._sums.reordered(order)
+
+    # --- results ----------------------------------------------------------------------------------
+
+    def _counts(self, X: Any) -> Any:
+        """Return the counts of new samples; topic models count the words of texts."""
+        return X
+
+    def _new_counts(self, X: Any) -> Any:
+        """Return the checked counts of new samples."""
+        check_is_fitted(self, "components_")
+        return check_features(self, self._counts(X), None, reset=False)[0]
+
+    @by_partition
+    def predict(self, X: Any) -> Ints:
+        """Return the component with the largest probability or proportion for each sample.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Samples with the columns of ``fit``; or texts, after a fit to texts.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+            Component numbers; equal to ``labels_`` for the data of ``fit``. Topic models, other
+            than :class:`PoissonMixture`, give documents without words the number -1.
+        """
+        X = self._counts(X)
+        labels = self._likeliest(X)
+        if self._leaves_out_empty:
+            labels = np.asarray(contents.filled_labels(as_rows(self._new_counts(X)), labels))
+        return labels
+
+    def _likeliest(self, X: Any) -> Ints:
+        return np.asarray(largest(self.predict_proba(X)), dtype=np.intp)
+
+    def perplexity(self, X: Any, y: object = None) -> float:  # noqa: ARG002 - scikit-learn's way
+        """Return the perplexity, the effective number of equally likely words.
+
+            exp(-sum_i log P[x_i] / sum_i c_i),   c_i the sum of sample i
+
+        For topic models, P[x_i] is the probability of the sequence of words, without the
+        multinomial coefficient that :meth:`score_samples` includes.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            Samples with the columns of ``fit``; or texts, after a fit to texts.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        float
+            At least 1; smaller is better; NaN if all counts are zero. For
+            :class:`LatentDirichletAllocation` an upper bound on the perplexity.
+        """
+        X = self._counts(X)
+        counts = self._new_counts(X)
+        words = float(counts.sum())
+        total = float(self.score_samples(X).sum())
+        if self._counts_orders:
+            total -= float(log_multinomial(counts).sum())
+        return float(np.exp(-total / words)) if words else float("nan")
+
+    def _choose_words(self, counts: Any, weight: Floats) -> None:
+        """Choose the words that are shown for each component, from counts of words."""
+        each = [[j] for j in range(len(self.weights_))]
+        self._words = pack(choose_shown_words(counts, self.labels_, each, self.vocabulary_, weight))
+
+    @property
+    def _shown_words(self) -> list[Ints]:
+        none = np.empty((len(self.weights_), 0), dtype=np.intp)
+        return [unpack(row) for row in (none if self._words is None else self._words)]
+
+    def _unnamed_root(self) -> TreeNode:
+        shares = self.weights_
+        return one_level(self._profiles, shares, self.labels_, shares, self._shown_words)
+
+    def _packed(self, state: dict[str, Any]) -> dict[str, Any]:
+        return {**state, "choice_": None}
+
+    def _check_consistent(self) -> None:
+        names.check_given_names(self)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         return tags
+
+
+def _unused(name: str, used: set[str]) -> str:
+    """Return a name that is not yet used, with a number if necessary."""
+    found, n = name, 2
+    while found in used:
+        found, n = f"{name} ({n})", n + 1
+    return found

@@ -1,10 +1,11 @@
-"""Methods of a fitted Bernoulli mixture: posteriors (T eq. 4.1), scores, sampling, edits."""
+"""Binary data and a fitted Bernoulli mixture: posteriors (T eq. 4.1), scores, samples, edits."""
 
 from __future__ import annotations
 
-import logging
 from abc import abstractmethod
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from sklearn.base import clone
@@ -12,36 +13,111 @@ from sklearn.utils.validation import check_is_fitted
 
 from momentree._types import Floats, Ints
 from momentree._validation import check_ones, check_values
-from momentree.assignment.editing import EditableGroups, Groups, RefitData, merged_numbers
 from momentree.assignment.incomplete import IncompleteAssigner
-from momentree.assignment.incomplete_records import IncompleteRecords
-from momentree.assignment.nested import Assigner, check_assigner
+from momentree.assignment.nested import Assigner, NestedAssigner, check_assigner
 from momentree.assignment.posteriors import MixtureAssigner
-from momentree.backends import RowArray, RowBlocks
+from momentree.assignment.rules import RuleAssigner
+from momentree.backends import RowArray, RowBlocks, Rows, as_rows, collected, in_canonical_order
 from momentree.backends.sources import by_partition
 from momentree.core.ties import largest_first
+from momentree.estimators import editing, groups, incomplete, names, page
+from momentree.estimators.editing import Groups, RefitData, merged_numbers
+from momentree.estimators.names import name_by_codes
+from momentree.estimators.node import TreeNode
 from momentree.exceptions import InvalidDataError
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
-from momentree.models._base import FlatModel, package_log
-from momentree.models._bernoulli_data import BinaryData
-from momentree.models._fit_result import FitResult
-from momentree.models._sample import SamplesByComponent, draw_rows
+from momentree.models._base import FlatModel
+from momentree.models._steps import FitResult, draw_rows
+from momentree.moments import BernoulliMoments
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters
-from momentree.tree.naming import Names, name_by_codes
-from momentree.tree.node import TreeNode
-from momentree.tree.page import RecordsPage
+from momentree.persistence import fields
+from momentree.preprocessing import FeatureMap
 
 
-class BernoulliGroups(  # type: ignore[misc] # its own to_html
-    RecordsPage, IncompleteRecords, EditableGroups[BinaryData], SamplesByComponent, FlatModel
-):
-    """Base class of :class:`BernoulliMixture`, with everything except the fit."""
+@dataclass(frozen=True)
+class BinaryData:
+    """Checked binary data of a fit in canonical order; `rows` are their statistics."""
 
-    _log: ClassVar[logging.Logger] = package_log
+    ones: Any  # 0 if a value is missing
+    missing: Any | None  # 1 if a value is missing
+    weight: RowArray
+    feature_map: FeatureMap
+    rows: Rows
+
+    @classmethod
+    def prepared(cls, ones: Any, missing: Any | None, weight: Floats) -> tuple[BinaryData, Ints]:
+        """Return the data in canonical order, and the row of each sample in `ones`."""
+        feature_map = FeatureMap.from_data(ones, missing, weight, "binary", scaled=True)
+        rows, at = in_canonical_order(feature_map.rows(ones, missing), weight)
+        matrix, d = rows.matrix, ones.shape[1]
+        if missing is not None:
+            ones, missing = matrix[:, :d], matrix[:, d:]
+        else:
+            ones = matrix
+        return cls(ones, missing, weight[at], feature_map, rows), at
+
+    @classmethod
+    def of_rows(cls, rows: Rows, weight: RowArray) -> BinaryData:
+        """Return rows elsewhere, which have no missing values and keep their order."""
+        feature_map = FeatureMap.from_rows(rows, weight, "binary", scaled=True)
+        return cls(rows, None, weight, feature_map, rows)
+
+    @property
+    def family(self) -> type[BernoulliParameters]:
+        """The class of the parameters, which depends on whether values are missing."""
+        return cast("type[BernoulliParameters]", self.feature_map.family)
+
+    @property
+    def observation_rates(self) -> Floats | None:
+        """Weighted fraction of samples in which each feature is observed; None if all are."""
+        if self.missing is None:
+            return None
+        return 1.0 / self.feature_map.moment_scale[: self.ones.shape[1]]
+
+    @cached_property
+    def moments(self) -> BernoulliMoments:
+        """Raw moments of the data (T eq. 4.6 to 4.8)."""
+        return BernoulliMoments(
+            as_rows(self.ones),
+            sample_weight=self.weight,
+            observation_rates=self.observation_rates,
+        )
+
+    @property
+    def bias_bound(self) -> float:
+        """max_i M1_i - M1_i^2, which bounds the bias of M2_ii (T Theorem 4.3.1)."""
+        m1 = np.clip(self.moments.m1, 0.0, 1.0)
+        return float((m1 - m1**2).max())
+
+    def take(self, here: Ints) -> BinaryData:
+        """Return some of the samples, with the observation rates of all samples."""
+        missing = None if self.missing is None else self.missing[here]
+        rows = collected(self.rows).take(here)
+        return BinaryData(self.ones[here], missing, self.weight[here], self.feature_map, rows)
+
+
+class BernoulliGroups(FlatModel):
+    """Mixtures of binary variables that assign and edit their groups."""
+
+    _fields: ClassVar[fields.Fields] = {
+        **FlatModel._fields,
+        "_incomplete": fields.of_type(IncompleteAssigner).optional,
+        "_edited": fields.of_type(
+            MixtureAssigner, RuleAssigner, NestedAssigner
+        ).optional,  # by an edit
+    }
 
     posterior_: BernoulliParameters
-    _edited: Assigner  # only after an edit
+    _incomplete: IncompleteAssigner | None
+    _edited: Assigner | None
+
+    sample = groups.sample
+    split_group, merge_groups = editing.split_group, editing.merge_groups
+    predict_incomplete = incomplete.predict_incomplete
+    predict_incomplete_proba = incomplete.predict_incomplete_proba
+    scoring = incomplete.scoring
+    to_html = page.records_to_html
 
     @abstractmethod
     def _fit_result(self, data: BinaryData) -> FitResult:
@@ -64,8 +140,7 @@ class BernoulliGroups(  # type: ignore[misc] # its own to_html
     @property
     def _groups_assigner(self) -> Assigner:
         """Assigner of samples without missing values to components, or to edited groups."""
-        edited: Assigner | None = getattr(self, "_edited", None)
-        return edited or MixtureAssigner.of(self._without_missing)
+        return self._edited or MixtureAssigner.of(self._without_missing)
 
     @property
     def _without_missing(self) -> BernoulliParameters:
@@ -160,8 +235,8 @@ class BernoulliGroups(  # type: ignore[misc] # its own to_html
     def _choose_words(self, counts: Any, weight: Floats) -> None:
         """Leave codes to their relevance: a record has too few of them to occur together."""
 
-    def _name(self, root: TreeNode, vocabulary: Names) -> None:
-        name_by_codes(root, vocabulary)
+    def _name(self, root: TreeNode) -> None:
+        name_by_codes(root, self.vocabulary_)
 
     def _draw(self, labels: Ints, rng: np.random.RandomState) -> Any:
         d = self.components_.shape[1]
@@ -180,7 +255,7 @@ class BernoulliGroups(  # type: ignore[misc] # its own to_html
         check_ones(X)
         return BinaryData.prepared(X, missing, weight)
 
-    def _split(self, refit: RefitData[BinaryData], group: int, n_groups: int) -> Self:
+    def _split(self, refit: RefitData[BinaryData], group: int, n_groups: int) -> Any:
         part = refit.data.take(np.flatnonzero(refit.groups.labels == group))
         usable = int(np.count_nonzero(part.weight > 0))
         if usable < 2:
@@ -224,7 +299,7 @@ class BernoulliGroups(  # type: ignore[misc] # its own to_html
             converged=self.converged_ and result.converged,
         )
 
-    def _merge(self, refit: RefitData[BinaryData], groups: list[int]) -> Self:
+    def _merge(self, refit: RefitData[BinaryData], groups: list[int]) -> Any:
         w = self.weights_
         _, to = merged_numbers(groups, refit.sizes(len(w)))
         weights = np.bincount(to, weights=w).astype(np.float64)
@@ -250,10 +325,10 @@ class BernoulliGroups(  # type: ignore[misc] # its own to_html
         centers: Floats,
         *,
         converged: bool,
-    ) -> Self:
+    ) -> Any:
         order = largest_first(weights, centers)
         groups = groups.reordered(order)
-        out = self._with_labels(groups.labels, refit.at)
+        out = editing.with_labels(self, groups.labels, refit.at)
         out._incomplete = counted(refit.data, groups.labels, len(order))
         out._edited, out.converged_, out._sums = groups.assigner, converged, None
         out.posterior_ = type(self.posterior_)(weights[order], likely[:, order])
@@ -261,15 +336,14 @@ class BernoulliGroups(  # type: ignore[misc] # its own to_html
         # The log-likelihood belongs to the model before the edit.
         known = self.diagnostics_.items()
         out.diagnostics_ = {key: value for key, value in known if key != "log_likelihood"}
-        out._keep_names(self)
+        names.keep_names(out, self)
         return out
 
-    def _check_restored(self) -> int:
-        k = super()._check_restored()
-        d = self.n_features_in_
+    def _check_consistent(self) -> None:
+        super()._check_consistent()
+        k, d = self._n_groups, self.n_features_in_
         check_assigner(self._groups_assigner, BernoulliParameters, d, k)
-        self._check_incomplete(k, d, expected=True)
-        return k
+        incomplete.check_incomplete(self, k, d, expected=True)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from momentree._types import Floats, Ints
-from momentree._validation import check_choice, check_number
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import (
     RowArray,
@@ -23,31 +22,26 @@ from momentree.backends import (
     products,
 )
 from momentree.backends.sources import by_partition
-from momentree.core.choices import AutoLogScaling, LogScaling, Refine, Weighting
+from momentree.core.choices import AutoLogScaling, LogScaling, Weighting
 from momentree.core.ties import largest, largest_first
+from momentree.estimators import names, page, rules, texts
+from momentree.estimators.batches import BatchUpdate
 from momentree.inference import log_joint, log_posterior
 from momentree.inference.posteriors import LikeliestComponent, responsibilities
 from momentree.messages import Message
 from momentree.models._base import FlatModel, log
-from momentree.models._fit_result import FitResult, Initialization, from_leaves
+from momentree.models._steps import FitResult, Initialization, from_leaves
 from momentree.moments import RawMoments
 from momentree.objects import Decomposition, MixtureParameters, MixtureSums, Moments
+from momentree.persistence import fields
 from momentree.preprocessing import log_scale, tfidf
 from momentree.preprocessing.burstiness import with_scaling
-from momentree.preprocessing.log_scaling import check_scaling
 from momentree.refinement import em, renewing_em
 from momentree.refinement.em import column_sums, m_step, soft_sums
 from momentree.tree.growth import Grown, Limits, grow
-from momentree.tree.online import BatchUpdate
 from momentree.tree.split import SPLIT_ITER
 from momentree.tree.splitters import TopicSplitter
-from momentree.tree.texts import FitsTexts
-from momentree.tree.topic_growth import (
-    ScaledCounts,
-    is_sampled,
-    search_sample,
-    with_all_words,
-)
+from momentree.tree.topic_growth import ScaledCounts, is_sampled, search_sample, with_all_words
 
 Start = Literal["auto", "tree", "tfidf", "moments"]
 
@@ -57,10 +51,30 @@ POSSIBLE = 1e-3
 """Fraction of the average sample mixed into every component initialized from moments."""
 
 
-class CountMixture(FitsTexts, FlatModel):
+class CountMixture(FlatModel):
     """Base class of mixtures whose log-probabilities are linear in the counts."""
 
     _family: ClassVar[type[MixtureParameters]]
+
+    _rules: ClassVar[rules.Rules] = {
+        **FlatModel._rules,
+        "tol": rules.number(at_least=0),
+        "refine": rules.REFINE,
+        "start": get_args(Start),
+        "vectorizer": texts.check_vectorizer,
+    }
+    _fields: ClassVar[fields.Fields] = {
+        **FlatModel._fields,
+        "log_scaling_": fields.choice(*get_args(LogScaling), None),
+        "vectorizer_": fields.DERIVED,
+    }
+
+    fit = texts.fit
+    partial_fit = texts.partial_fit
+    set_params = texts.set_params
+    to_html = page.topics_to_html
+    name_topics, languages_ = names.name_topics, names.languages_
+    _counts, _unpack = texts.counts_of, texts.restore_vectorizer
 
     start: Start
     tol: float
@@ -105,17 +119,7 @@ class CountMixture(FitsTexts, FlatModel):
         """Return the part of each sample's log-likelihood that does not depend on parameters."""
         raise NotImplementedError
 
-    def _check_restored(self) -> int:
-        check_scaling(self.log_scaling_)
-        return super()._check_restored()
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("tol", self.tol, at_least=0)
-        check_choice("refine", self.refine, (*get_args(Refine), None))
-        check_choice("start", self.start, get_args(Start))
-
-    def _fit(self, samples: Any, weight: RowArray) -> tuple[FitResult, Ints | None]:
+    def _fit_components(self, samples: Any, weight: RowArray) -> tuple[FitResult, Ints | None]:
         data, at, start = self._start(as_rows(samples), weight)
         while True:
             result = self._refined(data, start)

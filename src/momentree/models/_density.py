@@ -3,49 +3,33 @@
 from __future__ import annotations
 
 import logging
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    DensityMixin,
-    TransformerMixin,
-)
+from numpy.typing import NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, DensityMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._fit import FitPredict, all_or_nothing, warn_caller, warn_of_single_samples
+from momentree._fit import warn_of_single_samples
 from momentree._types import Floats, Ints
-from momentree._validation import (
-    check_flag,
-    check_integer,
-    check_number,
-    check_sample_weight,
-    check_shape,
-    generator,
-)
-from momentree.backends import counted_passes, single_threaded_blas
+from momentree._validation import check_sample_weight
+from momentree.backends import single_threaded_blas
 from momentree.backends.sources import by_partition, here
-from momentree.core.progress import console_logging
 from momentree.core.ties import largest
+from momentree.estimators import base, groups, names, rules
+from momentree.estimators.names import name_by_number
+from momentree.estimators.node import TreeNode, one_level
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, MomentreeWarning
 from momentree.inference import log_posterior
 from momentree.messages import Message
-from momentree.models._decomposers import Decomposer, check_decomposer, with_named_decomposition
-from momentree.models._sample import draw_components
+from momentree.models._steps import Decomposer, check_decomposition
 from momentree.models.selection import FEW_SAMPLES, MOST_COMPONENTS, guarded_search
-from momentree.objects.mixtures import check_sums
-from momentree.persistence import SavedEstimator
-from momentree.tree.names import NamedGroups
-from momentree.tree.naming import name_by_number
-from momentree.tree.node import TreeNode, one_level
+from momentree.persistence import fields
 
 log = logging.getLogger("momentree.models")
-package_log = logging.getLogger("momentree")
 
 
 @dataclass(frozen=True)
@@ -85,24 +69,34 @@ class DensityFit:
 
 
 class DensityModel(
-    NamedGroups,
-    SavedEstimator,
-    FitPredict,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     DensityMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
-    ABC,
+    base.Estimator,
 ):
     """Base class of flat mixtures of densities.
 
-    A subclass sets its parameters in ``__init__``, among them `n_components`, `decomposition`,
-    `max_iter`, `tol`, `random_state` and `verbose`, and implements :meth:`_checked`, :meth:`_fit`,
+    A subclass has the parameters `n_components`, `decomposition`, `max_iter`, `tol`,
+    `random_state` and `verbose`, and implements :meth:`_checked`, :meth:`_fit_mixture`,
     :meth:`_log_joint`, :meth:`_draw` and :meth:`_profiles`.
     """
 
-    _auto: ClassVar[bool] = True
-    """Whether ``n_components="auto"`` is allowed."""
+    _rules: ClassVar[rules.Rules] = {
+        "n_components": rules.whole(1, auto=True),
+        "decomposition": check_decomposition,
+        "max_iter": rules.whole(1),
+        "tol": rules.number(at_least=0),
+        "verbose": rules.check_verbose,
+    }
+    _fields: ClassVar[fields.Fields] = {
+        **base.Estimator._fields,
+        **base.GROUPS,
+        **names.FIELDS,
+        "weights_": fields.simplex("k"),
+        "lower_bound_": fields.of_type(float),
+        "n_parameters_": fields.INTEGER,
+        "diagnostics_": fields.DIAGNOSTICS,
+    }
 
     n_components: int | Literal["auto"]
     decomposition: Decomposer
@@ -110,17 +104,18 @@ class DensityModel(
     tol: float
     verbose: bool | int
 
-    weights_: Floats
-    labels_: Ints
-    n_iter_: int
-    converged_: bool
     lower_bound_: float
     n_parameters_: int
-    notes_: list[Message]
     diagnostics_: Mapping[str, Any]
-    vocabulary_: NDArray[Any]
 
-    _names: list[str]  # only after names were given
+    fit = groups.fit
+    fit_predict = groups.fit_predict
+    transform = groups.transform
+    score = groups.score
+    bic = groups.bic
+    sample = groups.sample
+    names_, given_names_, rename = names.names_, names.given_names_, names.rename
+    _copied_root, _set_names = names.root_of_components, names.set_component_names
 
     # --- what a subclass implements ---------------------------------------------------------------
 
@@ -134,7 +129,7 @@ class DensityModel(
         """
 
     @abstractmethod
-    def _fit(
+    def _fit_mixture(
         self, samples: Any, weight: Floats, n_components: int, *, brief: bool = False
     ) -> DensityFit:
         """Fit checked samples of positive total weight.
@@ -156,96 +151,54 @@ class DensityModel(
     def _profiles(self) -> Floats:
         """Means of the components in rows, shape (k, n_features)."""
 
+    def _unnamed_root(self) -> TreeNode:
+        return one_level(self._profiles, self.weights_, self.labels_, self.weights_)
+
     def _name(self, root: TreeNode) -> None:
         """Choose the names of components."""
         name_by_number(root)
 
     # --- fit --------------------------------------------------------------------------------------
 
-    @all_or_nothing
-    def fit(
-        self,
-        X: Any,
-        y: object = None,  # noqa: ARG002 - the convention of scikit-learn
-        *,
-        sample_weight: ArrayLike | None = None,
-        feature_names: Sequence[str] | NDArray[Any] | None = None,
-    ) -> Self:
-        """Fit the mixture.
+    def _gather(self, X: Any) -> tuple[Any, list[Message]]:
+        return here(X, type(self).__name__)
 
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            One sample per row; NaN for missing values.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0; a weight of 2 has the effect of two copies of the sample.
-        feature_names : sequence of str of shape (n_features,), default=None
-            Column names. None uses the column names of a data frame.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-
-        Raises
-        ------
-        InvalidDataError
-            If X contains other values, if weights or names do not match it, or if there are fewer
-            samples of positive weight than components.
-        InvalidParameterError
-            If a parameter is out of its range.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If fewer than `n_components` components were found; the message says why. If components
-            have one sample or none.
-        """
-        self._check_parameters()
-        self._forget_names()
-        X, brought = here(X, type(self).__name__)
-        samples, n = self._checked(X, feature_names, reset=True)
-        weight = check_sample_weight(sample_weight, n)
+    def _check_samples(self, X: Any, **given: Any) -> tuple[Any, int]:
+        samples, n = self._checked(X, given["feature_names"], reset=True)
+        weight = check_sample_weight(given["sample_weight"], n)
         usable = int(np.count_nonzero(weight > 0))
-        wanted = "auto" if self.n_components == "auto" else int(self.n_components)
+        wanted = self.n_components
         if usable < (1 if isinstance(wanted, str) else wanted):
             raise InvalidDataError("too_few_weighted_samples", n_rows=usable, n_components=wanted)
-        with (
-            console_logging(package_log, bool(self.verbose)),
-            single_threaded_blas(),
-            counted_passes() as read,
-        ):
-            if isinstance(wanted, str):
-                found = self._lowest_bic(samples, weight, min(MOST_COMPONENTS, usable))
-                wanted = len(found.attributes["weights_"])
-            else:
-                found = self._fit(samples, weight, wanted)
-        for name, value in found.attributes.items():
+        return (samples, weight), n
+
+    def _learn(self, samples: Any) -> DensityFit:
+        values, weight = samples
+        if isinstance(self.n_components, str):
+            return self._lowest_bic(values, weight)
+        return self._fit_mixture(values, weight, int(self.n_components))
+
+    def _finish(self, samples: Any, result: Any) -> Iterable[Warning]:
+        weight, fit = samples[1], result
+        for name, value in fit.attributes.items():
             setattr(self, name, value)
-        self.labels_, self.n_iter_, self.converged_ = found.labels, found.n_iter, found.converged
-        self.n_passes_ = read.n_rows / n
-        self.lower_bound_ = found.log_likelihood / float(weight.sum())
-        self.n_parameters_ = found.n_parameters
-        self.diagnostics_ = dict(found.diagnostics)
-        self.notes_ = list(self.diagnostics_.pop("notes", []))
-        if (n_found := len(self.weights_)) < wanted:
-            reason = found.diagnostics.get("reason") or Message("only_equal_samples")
-            warn_caller(
-                ConvergenceWarning(
-                    "fewer_components", found=n_found, requested=wanted, reason=reason
-                )
-            )
+        self.labels_, self.n_iter_, self.converged_ = fit.labels, fit.n_iter, fit.converged
+        self.lower_bound_ = fit.log_likelihood / float(weight.sum())
+        self.n_parameters_ = fit.n_parameters
+        self.diagnostics_ = {key: v for key, v in fit.diagnostics.items() if key != "notes"}
+        self.notes_ = list(fit.diagnostics.get("notes", []))
+        k = len(self.weights_)
+        if not isinstance(self.n_components, str) and k < self.n_components:
+            reason = fit.diagnostics.get("reason") or Message("only_equal_samples")
+            wanted = int(self.n_components)
+            yield ConvergenceWarning("fewer_components", found=k, requested=wanted, reason=reason)
         # A note may already name components of few samples.
         if not any("components" in note.values for note in self.notes_):
-            warn_of_single_samples(found.labels, weight, n_found)
+            warn_of_single_samples(fit.labels, weight, k)
         for note in self.notes_:
-            warn_caller(MomentreeWarning(note.code, **note.values))
-        self.notes_ += brought
-        return self
+            yield MomentreeWarning(note.code, **note.values)
 
-    def _lowest_bic(self, samples: Any, weight: Floats, most: int) -> DensityFit:
+    def _lowest_bic(self, samples: Any, weight: Floats) -> DensityFit:
         """Fit 1, 2, ... components until BIC stops falling; return the best, fitted in full.
 
         If one of its components then has too few samples, the next best smaller number is taken.
@@ -253,26 +206,20 @@ class DensityModel(
 
         def fit(k: int, *, brief: bool = True) -> tuple[DensityFit, float, NDArray[Any]]:
             log.info("trying %d", k)
-            found = self._fit(samples, weight, k, brief=brief)
+            found = self._fit_mixture(samples, weight, k, brief=brief)
             likelihood, n = found.usual or (found.log_likelihood, float(weight.sum()))
-            bic = _bic(likelihood, found.n_parameters, n)
+            bic = float(-2.0 * likelihood + found.n_parameters * np.log(n))
             log.info("BIC of %d components: %.6g", k, bic)
             n_found = len(found.attributes["weights_"])
             return found, bic, np.bincount(found.labels, weight, minlength=n_found)
 
+        most = min(MOST_COMPONENTS, int(np.count_nonzero(weight > 0)))
         best, lower, bics = guarded_search(fit, range(1, most + 1), FEW_SAMPLES)
         for k in reversed(lower if best.brief else []):
             best, bics[k - 1], sizes = fit(k, brief=False)
             if sizes.min() >= FEW_SAMPLES:
                 break
         return replace(best, diagnostics={**best.diagnostics, "bic": bics})
-
-    def _check_parameters(self) -> None:
-        check_integer("n_components", self.n_components, at_least=1, auto=self._auto)
-        check_decomposer(self.decomposition)
-        check_integer("max_iter", self.max_iter, at_least=1)
-        check_number("tol", self.tol, at_least=0)
-        check_flag("verbose", bool(self.verbose) if isinstance(self.verbose, int) else self.verbose)
 
     # --- results ----------------------------------------------------------------------------------
 
@@ -298,22 +245,6 @@ class DensityModel(
             Rows sum to 1.
         """
         return np.exp(log_posterior(self._joint(X))[0])
-
-    @by_partition
-    def transform(self, X: Any) -> Floats:
-        """Return :meth:`predict_proba`, so that the model can be used as a transformer.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples with the columns of ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-            Rows sum to 1.
-        """
-        return self.predict_proba(X)
 
     @by_partition
     def predict(self, X: Any) -> Ints:
@@ -347,41 +278,6 @@ class DensityModel(
         """
         return log_posterior(self._joint(X))[1]
 
-    def score(self, X: Any, y: object = None) -> float:  # noqa: ARG002 - scikit-learn's convention
-        """Return the mean log-likelihood of samples.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples with the columns of ``fit``.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        float
-            Mean of :meth:`score_samples`, in nats; larger is better.
-        """
-        return float(self.score_samples(X).mean())
-
-    def bic(self, X: Any) -> float:
-        """Return the Bayesian information criterion.
-
-            -2 sum_i log P[x_i] + p log n,   p = n_parameters_
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples with the columns of ``fit``.
-
-        Returns
-        -------
-        float
-            Smaller is better.
-        """
-        values = self.score_samples(X)
-        return _bic(float(values.sum()), self.n_parameters_, len(values))
-
     def aic(self, X: Any) -> float:
         """Return Akaike's information criterion.
 
@@ -399,72 +295,9 @@ class DensityModel(
         """
         return float(-2.0 * self.score_samples(X).sum() + 2.0 * self.n_parameters_)
 
-    def sample(
-        self, n_samples: int = 1, *, random_state: int | np.random.RandomState | None = None
-    ) -> tuple[Any, Ints]:
-        """Draw samples from the fitted mixture.
-
-        Parameters
-        ----------
-        n_samples : int >= 0, default=1
-            Number of samples.
-        random_state : int, RandomState or None, default=None
-            Seed; None means seed 0.
-
-        Returns
-        -------
-        X : ndarray or data frame of shape (n_samples, n_features)
-            The samples.
-        labels : ndarray of int of shape (n_samples,)
-            Component of each sample.
-        """
-        check_is_fitted(self, "labels_")
-        check_integer("n_samples", n_samples, at_least=0)
-        rng = generator(random_state)
-        labels = draw_components(self.weights_, n_samples, rng)
-        return self._draw(labels, rng), labels
-
-    # --- names and files --------------------------------------------------------------------------
-
     @property
-    def _n_features_out(self) -> int:
-        return len(self.weights_)
+    def _n_parameters(self) -> int:
+        return self.n_parameters_
 
-    def _copied_root(self) -> TreeNode:
-        root = one_level(self._profiles, self.weights_, self.labels_, self.weights_)
-        names: list[str] | None = vars(self).get("_names")
-        if names is None:
-            self._name(root)
-        else:
-            for leaf in root.leaves():
-                leaf.name = names[leaf.leaf_id or 0]
-        return root
-
-    def _set_names(self, root: TreeNode) -> None:
-        leaves = sorted(root.leaves(), key=lambda leaf: leaf.leaf_id or 0)
-        self._names = [leaf.name for leaf in leaves]
-
-    def _saved_params(self) -> dict[str, Any]:
-        return with_named_decomposition(super()._saved_params())
-
-    def _check_restored(self) -> int:
-        k = len(self.weights_)
-        check_shape("weights_", self.weights_, (k,))
-        check_sums("weights_", self.weights_.sum())
-        if (self.weights_ < 0).any():
-            raise InvalidDataError("below_zero", name="weights_")
-        for name, expected in (("diagnostics_", dict), ("notes_", list), ("lower_bound_", float)):
-            if not isinstance(getattr(self, name), expected):
-                raise InvalidDataError("bad_entry", name=name, value=getattr(self, name))
-        if type(self.n_parameters_) is not int:
-            raise InvalidDataError("bad_entry", name="n_parameters_", value=self.n_parameters_)
-        names: Any = vars(self).get("_names", [""] * k)
-        strings = isinstance(names, list) and all(isinstance(name, str) for name in names)
-        if not strings or len(names) != k:
-            raise InvalidDataError("bad_entry", name="_names", value=names)
-        self._check_names()
-        return k
-
-
-def _bic(log_likelihood: float, n_parameters: int, n: float) -> float:
-    return float(-2.0 * log_likelihood + n_parameters * np.log(n))
+    def _check_consistent(self) -> None:
+        names.check_given_names(self)

@@ -11,8 +11,7 @@ import numpy as np
 from momentree._types import Floats
 from momentree.core.ties import exceeds, largest_first
 from momentree.messages import Message
-from momentree.models._gaussian_data import GaussianData
-from momentree.models._gaussian_density import GaussianComponents
+from momentree.models._gaussian_data import GaussianComponents, GaussianData
 from momentree.models._gaussian_starts import SEARCH_SMOOTHING, Start, starts_of
 from momentree.models._groupings import n_distinct
 from momentree.objects import (
@@ -50,24 +49,12 @@ class GaussianFit:
     converged: bool
 
 
-def fitted(
-    data: GaussianData,
-    n_components: int,
-    *,
-    last: GaussianComponents | None,
-    start: Start,
-    refine: bool,
-    smoothing: float,
-    max_iter: int,
-    tol: float,
-    decompose: Callable[[Moments], Decomposition],
-) -> GaussianFit:
-    """Fit a mixture to prepared data.
+@dataclass(frozen=True)
+class GaussianSearch:
+    """The search for the most likely mixture, with parameters of :class:`GaussianMixture`.
 
-    Parameters
+    Attributes
     ----------
-    data : GaussianData
-        The data.
     n_components : int >= 1
         k.
     last : GaussianComponents or None
@@ -76,108 +63,108 @@ def fitted(
         As in :class:`GaussianMixture`.
     decompose : callable
         Maps moments to their decomposition into k components.
-
-    Returns
-    -------
-    GaussianFit
-        The most likely mixture.
     """
-    gaps = data.covariance_type in ("tied", "full")
-    if (
-        data.missing is not None and gaps
-    ):  # start from a diagonal mixture, and fill gaps by its expectations
-        diagonal = replace(data, covariance_type="diag")
-        name, reason, refined = _most_likely(
-            diagonal, n_components, last, start, refine, smoothing, max_iter, tol, decompose
-        )
-        complete = _filled(data, refined.parameters)
-        # Values at their expectations have too little variance, which the prior makes up.
-        prior = max(smoothing, PRIOR_OF_FILLED)
-        found = _most_likely(
-            complete, n_components, last, start, refine, prior, max_iter, tol, decompose
-        )
-        name, reason = found[0], found[1] or reason
-        refined = em_with_gaps(
-            data.Z,
-            data.missing.toarray() > 0,
-            found[2].parameters,
-            sample_weight=data.weight,
-            smoothing=smoothing,
-            max_iter=max_iter if refine else 0,
-            tol=tol,
-        )
-    else:
-        name, reason, refined = _most_likely(
-            data, n_components, last, start, refine, smoothing, max_iter, tol, decompose
-        )
-    components = _in_units(refined.parameters, data)
-    content = components.means.T
-    if data.covariance_type != "tied":
-        spreads = components.covariances.reshape(len(components.weights), -1).T
-        content = np.vstack([content, spreads])
-    order = largest_first(components.weights, content)
-    sizes = components.weights[order] * float(data.weight.sum())
-    order = order[sizes > EMPTY * float(data.weight[data.weight > 0].min())]
-    covariances = components.covariances
-    components = GaussianComponents(
-        components.weights[order] / components.weights[order].sum(),
-        components.means[order],
-        covariances if data.covariance_type == "tied" else covariances[order],
-        data.covariance_type,
-    )
-    if len(order) == n_components:
-        reason = None
-    elif reason is None:
-        reason = Message("components_emptied")
-    return GaussianFit(components, name, reason, refined.n_iter, refined.converged)
 
+    n_components: int
+    last: GaussianComponents | None
+    start: Start
+    refine: bool
+    smoothing: float
+    max_iter: int
+    tol: float
+    decompose: Callable[[Moments], Decomposition]
 
-def _most_likely(
-    data: GaussianData,
-    n_components: int,
-    last: GaussianComponents | None,
-    start: Start,
-    refine: bool,
-    smoothing: float,
-    max_iter: int,
-    tol: float,
-    decompose: Callable[[Moments], Decomposition],
-) -> tuple[str, Message | None, Refined[MixtureParameters]]:
-    rows, family = data.rows(), data.family()
-    reason: Message | None = None
-    if last is not None:
-        starts: dict[str, MixtureParameters] = {"last fit": _from_units(last, data, family)}
-    else:
-        k = min(n_components, n_distinct(data.Z, data.weight))
-        starts, reason = starts_of(data, rows, family, k, start, smoothing, decompose)
-        if k < n_components:
-            reason = Message("only_equal_samples")
-    if not refine:
-        name, parameters = next(iter(starts.items()))
-        return name, reason, Refined(parameters, 0.0, 1, converged=True)
-    log.info("refining %d components from %d starts", n_components, len(starts))
-
-    def run(starts: dict[str, MixtureParameters]) -> tuple[str, Refined[MixtureParameters]]:
-        return em_from_several(
-            rows,
-            starts,
-            sample_weight=data.weight,
-            smoothing=smoothing,
-            max_iter=max_iter,
-            tol=tol,
+    def fit(self, data: GaussianData) -> GaussianFit:
+        """Fit a mixture to prepared data."""
+        gaps = data.covariance_type in ("tied", "full")
+        if data.missing is not None and gaps:
+            # Start from a diagonal mixture, and fill gaps by its expectations.
+            diagonal = replace(data, covariance_type="diag")
+            name, reason, refined = self._most_likely(diagonal)
+            complete = _filled(data, refined.parameters)
+            # Values at their expectations have too little variance, which the prior makes up.
+            prior = max(self.smoothing, PRIOR_OF_FILLED)
+            found = replace(self, smoothing=prior)._most_likely(complete)
+            name, reason = found[0], found[1] or reason
+            refined = em_with_gaps(
+                data.Z,
+                data.missing.toarray() > 0,
+                found[2].parameters,
+                sample_weight=data.weight,
+                smoothing=self.smoothing,
+                max_iter=self.max_iter if self.refine else 0,
+                tol=self.tol,
+            )
+        else:
+            name, reason, refined = self._most_likely(data)
+        components = _in_units(refined.parameters, data)
+        content = components.means.T
+        if data.covariance_type != "tied":
+            spreads = components.covariances.reshape(len(components.weights), -1).T
+            content = np.vstack([content, spreads])
+        order = largest_first(components.weights, content)
+        sizes = components.weights[order] * float(data.weight.sum())
+        order = order[sizes > EMPTY * float(data.weight[data.weight > 0].min())]
+        covariances = components.covariances
+        components = GaussianComponents(
+            components.weights[order] / components.weights[order].sum(),
+            components.means[order],
+            covariances if data.covariance_type == "tied" else covariances[order],
+            data.covariance_type,
         )
+        if len(order) == self.n_components:
+            reason = None
+        elif reason is None:
+            reason = Message("components_emptied")
+        return GaussianFit(components, name, reason, refined.n_iter, refined.converged)
 
-    name, refined = run(starts)
-    if start in ("auto", "groups") and last is None and data.covariance_type != "full":
-        found, k = refined.parameters, refined.parameters.n_components
-        prior = max(smoothing, SEARCH_SMOOTHING)
-        growing = MixtureSearch(rows, family, data.weight, np.ones(rows.shape[1]), k, prior)
-        changed = growing.exchanged(found, EXCHANGE_TIME)
-        if changed is not found:
-            again = run({name: changed})[1]
-            if exceeds(again.log_likelihood, refined.log_likelihood):
-                name, refined = f"{name}, exchanges", again
-    return name, reason, refined
+    def _most_likely(
+        self, data: GaussianData
+    ) -> tuple[str, Message | None, Refined[MixtureParameters]]:
+        """Return the name of a start, why components are missing, and the result."""
+        rows, family = data.rows(), data.family()
+        reason: Message | None = None
+        if self.last is not None:
+            starts: dict[str, MixtureParameters] = {
+                "last fit": _from_units(self.last, data, family)
+            }
+        else:
+            k = min(self.n_components, n_distinct(data.Z, data.weight))
+            starts, reason = starts_of(
+                data, rows, family, k, self.start, self.smoothing, self.decompose
+            )
+            if k < self.n_components:
+                reason = Message("only_equal_samples")
+        if not self.refine:
+            name, parameters = next(iter(starts.items()))
+            return name, reason, Refined(parameters, 0.0, 1, converged=True)
+        log.info("refining %d components from %d starts", self.n_components, len(starts))
+
+        def run(starts: dict[str, MixtureParameters]) -> tuple[str, Refined[MixtureParameters]]:
+            return em_from_several(
+                rows,
+                starts,
+                sample_weight=data.weight,
+                smoothing=self.smoothing,
+                max_iter=self.max_iter,
+                tol=self.tol,
+            )
+
+        name, refined = run(starts)
+        if (
+            self.start in ("auto", "groups")
+            and self.last is None
+            and data.covariance_type != "full"
+        ):
+            found, k = refined.parameters, refined.parameters.n_components
+            prior = max(self.smoothing, SEARCH_SMOOTHING)
+            growing = MixtureSearch(rows, family, data.weight, np.ones(rows.shape[1]), k, prior)
+            changed = growing.exchanged(found, EXCHANGE_TIME)
+            if changed is not found:
+                again = run({name: changed})[1]
+                if exceeds(again.log_likelihood, refined.log_likelihood):
+                    name, refined = f"{name}, exchanges", again
+        return name, reason, refined
 
 
 def _filled(data: GaussianData, diagonal: MixtureParameters) -> GaussianData:

@@ -2,52 +2,51 @@
 
 from __future__ import annotations
 
-import logging
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from typing import Any, Self, get_args
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._fit import all_or_nothing, warn_caller
 from momentree._types import Floats, Ints
-from momentree._validation import (
-    check_choice,
-    check_flag,
-    check_integer,
-    check_number,
-    check_sequence_lengths,
-    check_shape,
-    generator,
-)
-from momentree.backends import single_threaded_blas
+from momentree._validation import check_integer, check_sequence_lengths, generator
 from momentree.backends.sequences import SequenceBlock, sequence_blocks
 from momentree.backends.sources import here
-from momentree.core.choices import Refine
-from momentree.core.progress import console_logging
 from momentree.core.ties import largest_first
+from momentree.estimators import base, rules
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.inference.hidden_markov import forward_backward, viterbi
 from momentree.messages import Message
-from momentree.models._decomposers import check_decomposer, with_named_decomposition
 from momentree.models._hmm_starts import most_likely
+from momentree.models._steps import check_decomposition
 from momentree.objects.hidden_markov import HMMParameters
-from momentree.objects.mixtures import check_sums
-from momentree.persistence import SavedEstimator
+from momentree.persistence import fields
 from momentree.refinement.hidden_markov import BaumWelch, RefinedHMM
 
-log = logging.getLogger("momentree.models")
-package_log = logging.getLogger("momentree")
 
+class HiddenMarkovModel(base.Estimator):
+    """Base class of hidden Markov models; a subclass has emissions of one family."""
 
-class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[misc]
-    """Base class of hidden Markov models.
-
-    A subclass sets its parameters in ``__init__``, checks observations, and proposes starts.
-    """
+    _rules: ClassVar[rules.Rules] = {
+        "n_components": rules.whole(1),
+        "decomposition": check_decomposition,
+        "refine": rules.REFINE,
+        "smoothing": rules.number(at_least=0),
+        "max_iter": rules.whole(1),
+        "tol": rules.number(at_least=0),
+        "verbose": rules.check_verbose,
+    }
+    _fields: ClassVar[fields.Fields] = {
+        **base.Estimator._fields,
+        **base.GROUPS,
+        "startprob_": fields.simplex("k"),
+        "transmat_": fields.simplex("k", "k"),
+        "weights_": fields.simplex("k"),
+        "log_likelihood_": fields.NUMBER,
+        "diagnostics_": fields.DIAGNOSTICS,
+    }
 
     n_components: int
     decomposition: Any
@@ -59,15 +58,14 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
     random_state: int | np.random.RandomState | None
     verbose: bool | int
 
-    vocabulary_: NDArray[Any]
     startprob_: Floats
     transmat_: Floats
-    weights_: Floats
-    labels_: Ints
-    n_iter_: int
-    converged_: bool
     log_likelihood_: float
     diagnostics_: dict[str, Any]
+
+    @property
+    def _n_groups(self) -> int:
+        return int(self.n_components)
 
     @abstractmethod
     def _check_observations(self, X: Any, *, reset: bool) -> Any:
@@ -105,7 +103,6 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
         """Number of observations below which a state may be an outlier."""
         return 0
 
-    @all_or_nothing
     def fit(self, X: Any, lengths: ArrayLike | None = None) -> Self:
         """Fit the model to sequences.
 
@@ -136,53 +133,58 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
             three observations. If a state of numbers has too few observations for its covariance,
             as an outlier does.
         """
-        self._check_parameters()
-        X, notes = here(X, type(self).__name__, dense=True)
+        return self._fit(X, lengths=lengths)
+
+    def _gather(self, X: Any) -> tuple[Any, list[Message]]:
+        return here(X, type(self).__name__, dense=True)
+
+    def _check_samples(self, X: Any, **given: Any) -> tuple[Any, int]:
         X = self._check_observations(X, reset=True)
-        n = check_sequence_lengths(lengths, len(X))
-        if len(X) < self.n_components:
-            raise InvalidDataError(
-                "too_few_observations", n_rows=len(X), n_components=self.n_components
-            )
-        if self.n_components > 1 and n.max() < 2:
-            raise InvalidDataError("only_single_observations", n_sequences=len(n))
-        if self.n_components > 1 and (reason := _unidentified(X, n)):
-            warn_caller(ConvergenceWarning("states_not_determined", reason=reason))
-        with console_logging(package_log, bool(self.verbose)), single_threaded_blas():
-            # In an order that depends on their content only, sequences give the same sums.
-            by_content = np.lexsort((self._keys(X, n), -n))
-            starts = (np.cumsum(n) - n)[by_content]
-            n = n[by_content]
-            rows = np.repeat(starts - np.cumsum(n) + n, n) + np.arange(len(X))
-            X = X[rows]
-            blocks = self._blocks(X, n, int(self.n_components))
-            learner = BaumWelch(blocks, X, self.smoothing)
-            found, name = self._refined(X, n, learner)
-            sizes = np.zeros(self.n_components)
-            for block in blocks:
-                sizes += forward_backward(block, X[block.at], found.parameters).gamma.sum(axis=1)
-            order = largest_first(sizes, _content(found.parameters))
-            parameters = found.parameters.reordered(order)
-            self.startprob_, self.transmat_ = parameters.startprob, parameters.transmat
-            self._set_emissions(parameters.emissions, X)
-            self.weights_ = sizes[order] / sizes.sum()
-            self.labels_ = np.empty(len(X), dtype=np.intp)
-            self.labels_[rows] = self._decoded(blocks, X)[0]
+        lengths = check_sequence_lengths(given["lengths"], len(X))
+        k = int(self.n_components)
+        if len(X) < k:
+            raise InvalidDataError("too_few_observations", n_rows=len(X), n_components=k)
+        if k > 1 and lengths.max() < 2:
+            raise InvalidDataError("only_single_observations", n_sequences=len(lengths))
+        return (X, lengths), len(X)
+
+    def _learn(self, samples: Any) -> tuple[RefinedHMM, str, Floats]:
+        X, n = samples
+        k = int(self.n_components)
+        # In an order that depends on their content only, sequences give the same sums.
+        by_content = np.lexsort((self._keys(X, n), -n))
+        starts = (np.cumsum(n) - n)[by_content]
+        n = n[by_content]
+        rows = np.repeat(starts - np.cumsum(n) + n, n) + np.arange(len(X))
+        X = X[rows]
+        blocks = self._blocks(X, n, k)
+        found, name = self._refined(X, n, BaumWelch(blocks, X, self.smoothing))
+        sizes = np.zeros(k)
+        for block in blocks:
+            sizes += forward_backward(block, X[block.at], found.parameters).gamma.sum(axis=1)
+        order = largest_first(sizes, _content(found.parameters))
+        parameters = found.parameters.reordered(order)
+        self.startprob_, self.transmat_ = parameters.startprob, parameters.transmat
+        self._set_emissions(parameters.emissions, X)
+        self.weights_ = sizes[order] / sizes.sum()
+        self.labels_ = np.empty(len(X), dtype=np.intp)
+        self.labels_[rows] = self._decoded(blocks, X)[0]
+        return found, name, sizes[order]
+
+    def _finish(self, samples: Any, result: Any) -> Iterable[Warning]:
+        X, lengths = samples
+        found, start, sizes = result
         self.n_iter_, self.converged_ = found.n_iter, found.converged
         self.log_likelihood_ = found.log_likelihood + len(X) * self._log_volume
-        self.diagnostics_ = {"start": name}
+        self.diagnostics_ = {"start": start}
+        if self.n_components > 1 and (reason := _unidentified(X, lengths)):
+            yield ConvergenceWarning("states_not_determined", reason=reason)
         needed = self._needed_observations
-        few = np.flatnonzero(sizes[order].round(3) < needed).tolist()
+        few = np.flatnonzero(sizes.round(3) < needed).tolist()
         if self.n_components > 1 and few:
-            warn_caller(
-                ConvergenceWarning(
-                    "states_of_few_observations", n_few=len(few), states=few, needed=needed
-                )
+            yield ConvergenceWarning(
+                "states_of_few_observations", n_few=len(few), states=few, needed=needed
             )
-        self.__dict__.pop("notes_", None)
-        if notes:
-            self.notes_ = notes
-        return self
 
     def _refined(self, X: Any, lengths: Ints, learner: BaumWelch) -> tuple[RefinedHMM, str]:
         """Return the most likely result of all starts, and the name of its start."""
@@ -191,16 +193,6 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
             return most_likely(learner, dict(starts), self.max_iter, self.tol)
         name, start = next(starts)
         return RefinedHMM(start, learner.step(start)[1], 0, converged=True), name
-
-    def _check_parameters(self) -> None:
-        check_integer("n_components", self.n_components, at_least=1)
-        check_decomposer(self.decomposition)
-        check_choice("refine", self.refine, (*get_args(Refine), None))
-        check_number("smoothing", self.smoothing, at_least=0)
-        check_integer("max_iter", self.max_iter, at_least=1)
-        check_number("tol", self.tol, at_least=0)
-        verbose = self.verbose
-        check_flag("verbose", bool(verbose) if isinstance(verbose, int) else verbose)
 
     def _blocks(self, X: Any, lengths: Ints, k: int) -> list[SequenceBlock]:
         return sequence_blocks(lengths, self._keys(X, lengths), k)
@@ -415,21 +407,6 @@ class HiddenMarkovModel(SavedEstimator, BaseEstimator, ABC):  # type: ignore[mis
 
     def _trial_samples(self) -> Floats:
         return np.zeros((2, self.n_features_in_))
-
-    def _saved_params(self) -> dict[str, Any]:
-        return with_named_decomposition(super()._saved_params())
-
-    def _check_restored(self) -> int:
-        k = self.n_components
-        check_shape("startprob_", self.startprob_, (k,))
-        check_shape("transmat_", self.transmat_, (k, k))
-        check_shape("weights_", self.weights_, (k,))
-        for name in ("startprob_", "transmat_", "weights_"):
-            values = getattr(self, name)
-            if (values < 0).any():
-                raise InvalidDataError("below_zero", name=name)
-            check_sums(name, values.sum(axis=-1))
-        return k
 
 
 def _content(p: HMMParameters) -> Floats:

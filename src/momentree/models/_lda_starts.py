@@ -17,8 +17,7 @@ from momentree.core.ties import largest
 from momentree.decomposition import Concentration, estimate_alpha0
 from momentree.inference import completion_log_likelihood, variational_proportions
 from momentree.messages import Message
-from momentree.models._decomposers import WHITENING_ITER
-from momentree.models._fit_result import Initialization
+from momentree.models._steps import WHITENING_ITER, Initialization
 from momentree.models.single_topic_model import SingleTopicModel
 from momentree.moments import LDAMoments, SingleTopicMoments
 from momentree.objects import Decomposition, LDAParameters, Moments
@@ -109,7 +108,7 @@ def _contradicts(estimate: Concentration, alpha0: float) -> bool:
 
 def from_single_topics(data: LDAData, model: SingleTopicModel, *, alpha0: float | None) -> Start:
     """Start from the topics of a single-topic model, with alpha proportional to its weights."""
-    found, _ = model._fit(data.rows, data.weight)
+    found, _ = model._fit_components(data.rows, data.weight)
     total = TEXT_ALPHA0 if alpha0 is None else alpha0
     alpha = concentrations(found.weights, float(data.rows.total(data.weight)), total)
     parameters = LDAParameters(alpha, data.smoothed(found.centers, found.weights))

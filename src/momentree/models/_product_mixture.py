@@ -5,20 +5,19 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, ClassVar, Literal, Protocol, get_args
 
 import numpy as np
 import pandas as pd
 
 from momentree._types import Floats, Ints
-from momentree._validation import check_choice, check_number, check_shape
 from momentree.backends import RowBlocks
 from momentree.core.choices import Refine
 from momentree.core.ties import largest, largest_first
+from momentree.estimators import rules
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
-from momentree.models._decomposers import decomposed
 from momentree.models._density import DensityFit, DensityModel, log
 from momentree.models._product_starts import (
     MAX_FEATURES,
@@ -28,7 +27,9 @@ from momentree.models._product_starts import (
     most_likely,
     smoothed,
 )
+from momentree.models._steps import decomposed
 from momentree.objects import ProductColumns, ProductParameters
+from momentree.persistence import fields
 from momentree.preprocessing.mixed_columns import Encoded
 from momentree.refinement import Refined, em
 
@@ -81,6 +82,21 @@ class ProductMixture(DensityModel):
     those below.
     """
 
+    _rules: ClassVar[rules.Rules] = {
+        **DensityModel._rules,
+        "refine": rules.REFINE,
+        "start": get_args(ProductStart),
+        "reg_covar": rules.number(above=0),
+        "smoothing": rules.number(above=0),
+    }
+    _fields: ClassVar[fields.Fields] = {
+        **DensityModel._fields,
+        "_centers": fields.array("n_features", "k"),
+        "_variances": fields.array("n_numbers", "k", above=0.0),
+        "_all_means": fields.array("k", "n_features"),
+        "variances_": fields.array("k", "n_numbers", above=0.0),
+    }
+
     n_components: int | Literal["auto"]
     refine: Refine | None
     start: ProductStart
@@ -111,18 +127,11 @@ class ProductMixture(DensityModel):
 
     # --- fit --------------------------------------------------------------------------------------
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("refine", self.refine, (*get_args(Refine), None))
-        check_choice("start", self.start, get_args(ProductStart))
-        check_number("reg_covar", self.reg_covar, above=0)
-        check_number("smoothing", self.smoothing, above=0)
-
     def _family(self, gaps: Ints, reg_covar: float = 0.0) -> ProductColumns:
         """Return the columns; only a fit needs the floor of variances."""
         return family_of(self._coder, gaps, reg_covar)
 
-    def _fit(
+    def _fit_mixture(
         self, samples: Unencoded, weight: Floats, n_components: int, *, brief: bool = False
     ) -> DensityFit:
         if samples.encoded is None:
@@ -133,30 +142,10 @@ class ProductMixture(DensityModel):
         least = np.maximum(columns.least_variance, samples.rounding)
         columns = replace(columns, least_variance=least)
         data, at = ProductData.prepared(columns, encoded.X, encoded.missing, weight)
-        parameters, diagnostics = self._started(data, n_components)
-        n_iter, converged = 1, True
-        if self.refine:
-            starts = [start for start, _ in parameters]
-            log.info("refining %d components from %d starts", n_components, len(starts))
-
-            def run(start: ProductParameters) -> Refined[ProductParameters]:
-                return em(
-                    data.rows,
-                    start,
-                    sample_weight=data.weight,
-                    smoothing=self.smoothing,
-                    max_iter=min(self.max_iter, BRIEF) if brief else self.max_iter,
-                    tol=self.tol,
-                )
-
-            refined, best = most_likely(starts, data.whole, run, self.smoothing, brief=brief)
-            found, n_iter, converged = refined.parameters, refined.n_iter, refined.converged
-            diagnostics = {**diagnostics, "start": parameters[best][1]}
-        else:
-            found = parameters[0][0]
-        found = found.reordered(
-            largest_first(found.weights, np.vstack([found.centers, found.variances]))
-        )
+        refined, diagnostics = self._refined(data, n_components, brief=brief)
+        found = refined.parameters
+        content = np.vstack([found.centers, found.variances])
+        found = found.reordered(largest_first(found.weights, content))
         joint = log_joint(data.rows, found)
         labels = np.empty(len(at), dtype=np.intp)
         labels[at] = largest(joint)
@@ -180,11 +169,34 @@ class ProductMixture(DensityModel):
             labels,
             total,
             k * free + k - 1,
-            n_iter,
-            converged,
+            refined.n_iter,
+            refined.converged,
             {**diagnostics, "log_likelihood": total, "notes": notes},
             brief=brief,
         )
+
+    def _refined(
+        self, data: ProductData, k: int, *, brief: bool
+    ) -> tuple[Refined[ProductParameters], dict[str, Any]]:
+        """Return the most likely result of all starts, or a start without EM."""
+        parameters, diagnostics = self._started(data, k)
+        if not self.refine:
+            return Refined(parameters[0][0], 0.0, 1, converged=True), diagnostics
+        starts = [start for start, _ in parameters]
+        log.info("refining %d components from %d starts", k, len(starts))
+
+        def run(start: ProductParameters) -> Refined[ProductParameters]:
+            return em(
+                data.rows,
+                start,
+                sample_weight=data.weight,
+                smoothing=self.smoothing,
+                max_iter=min(self.max_iter, BRIEF) if brief else self.max_iter,
+                tol=self.tol,
+            )
+
+        refined, best = most_likely(starts, data.whole, run, self.smoothing, brief=brief)
+        return refined, {**diagnostics, "start": parameters[best][1]}
 
     def _started(
         self, data: ProductData, k: int
@@ -310,23 +322,16 @@ class ProductMixture(DensityModel):
                 out[np.ix_(here, at)] = rng.multinomial(int(many[g]), p / p.sum(), size=len(here))
         return out
 
-    def _check_restored(self) -> int:
-        k = super()._check_restored()
-        c = self._family(np.empty(0, dtype=np.intp))
-        expected = {
-            "_centers": (c.n_features, k),
-            "_variances": (c.n_numbers, k),
-            "_all_means": (k, c.n_features),
-            "variances_": (k, c.n_numbers),
-        }
-        for name, shape in expected.items():
-            check_shape(name, getattr(self, name), shape)
-        for name in ("_variances", "variances_"):
-            if not (getattr(self, name) > 0).all():
-                raise InvalidDataError("below_zero", name=name)
-        if (self._centers[c.n_numbers :] < 0).any():
+    def _sizes(self) -> dict[str, int]:
+        columns = self._family(np.empty(0, dtype=np.intp))
+        own = {"n_features": columns.n_features, "n_numbers": columns.n_numbers}
+        return {**super()._sizes(), **own}
+
+    def _check_consistent(self) -> None:
+        super()._check_consistent()
+        columns = self._family(np.empty(0, dtype=np.intp))
+        if (self._centers[columns.n_numbers :] < 0).any():
             raise InvalidDataError("below_zero", name="_centers")
-        return k
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

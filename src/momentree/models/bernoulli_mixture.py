@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Literal, Self, get_args
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from momentree._types import Floats, Ints
-from momentree._validation import (
-    check_choice,
-    check_number,
-    check_ones,
-    check_sample_weight,
-    check_values,
-)
+from momentree._validation import check_ones, check_sample_weight, check_values
 from momentree.assignment.incomplete import IncompleteAssigner
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowArray, RowBlocks, Rows, as_rows, collected, products
 from momentree.backends.contents import Contents, checked_rows, row_weights
 from momentree.core.choices import Refine
 from momentree.core.ties import largest_first
+from momentree.estimators import rules
+from momentree.estimators.batches import BatchUpdate
 from momentree.exceptions import InvalidDataError
-from momentree.models._base import log
-from momentree.models._bernoulli_data import BinaryData
-from momentree.models._bernoulli_groups import BernoulliGroups, counted
-from momentree.models._decomposers import Decomposer
-from momentree.models._fit_result import FitResult, Initialization
+from momentree.models._base import FlatModel, log
+from momentree.models._bernoulli_groups import BernoulliGroups, BinaryData, counted
 from momentree.models._product_starts import (
     most_likely,
     start_from_tree,
@@ -36,10 +29,10 @@ from momentree.models._product_starts import (
     starts_from_moments,
     starts_from_splits,
 )
+from momentree.models._steps import Decomposer, FitResult, Initialization
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters, MixtureSums
 from momentree.refinement import Refined, em, renewing_em
 from momentree.refinement.em import Convergence
-from momentree.tree.online import BatchUpdate
 
 Start = Literal[
     "auto",
@@ -55,6 +48,7 @@ Start = Literal[
 TOLERANCES: dict[Convergence, float] = {"likelihood": 1e-7, "weights": 1e-2, "centers": 1e-4}
 
 
+@dataclass(eq=False, repr=False)
 class BernoulliMixture(BernoulliGroups):
     """Cluster binary records by a mixture of independent Bernoulli variables.
 
@@ -168,48 +162,32 @@ class BernoulliMixture(BernoulliGroups):
     """
 
     _warns_of_single_samples = True
+    _zeros_are_values = True
 
-    def __init__(
-        self,
-        n_components: int = 8,
-        *,
-        decomposition: Decomposer = "sidiwo",
-        refine: Refine | None = "em",
-        start: Start = "auto",
-        convergence: Convergence = "likelihood",
-        smoothing: float = 1.0,
-        max_iter: int = 200,
-        tol: float | None = None,
-        half_life: float | None = None,
-        warm_start: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.n_components = n_components
-        self.decomposition = decomposition
-        self.refine = refine
-        self.start = start
-        self.convergence = convergence
-        self.smoothing = smoothing
-        self.max_iter = max_iter
-        self.tol = tol
-        self.half_life = half_life
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.verbose = verbose
+    n_components: int = 8
+    _: KW_ONLY
+    decomposition: Decomposer = "sidiwo"
+    refine: Refine | None = "em"
+    start: Start = "auto"
+    convergence: Convergence = "likelihood"
+    smoothing: float = 1.0
+    max_iter: int = 200
+    tol: float | None = None
+    half_life: float | None = None
+    warm_start: bool = False
+    random_state: int | np.random.RandomState | None = None
+    verbose: bool | int = False
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("refine", self.refine, (*get_args(Refine), None))
-        check_choice("start", self.start, get_args(Start))
-        check_choice("convergence", self.convergence, get_args(Convergence))
-        check_number("tol", self.tol, at_least=0, optional=True)
+    _rules: ClassVar[rules.Rules] = {
+        **FlatModel._rules,
+        "refine": rules.REFINE,
+        "start": get_args(Start),
+        "convergence": get_args(Convergence),
+        "tol": rules.number(at_least=0, optional=True),
+    }
 
-    def _check_samples(
-        self,
-        X: Any,
-        sample_weight: ArrayLike | None,
-        feature_names: Sequence[str] | NDArray[Any] | None,
+    def _check_table(
+        self, X: Any, sample_weight: Any, feature_names: Any
     ) -> tuple[Any, Any, RowArray]:
         if isinstance(X, Rows):
             weight = row_weights(X, sample_weight)
@@ -237,10 +215,9 @@ class BernoulliMixture(BernoulliGroups):
             return {}
         return {"start": "moments"}
 
-    def _fit(
+    def _fit_components(
         self, samples: tuple[Any, Any | None], weight: RowArray
     ) -> tuple[FitResult, Ints | None]:
-        self.__dict__.pop("_edited", None)
         values, missing = samples
         at: Ints | None = None
         if isinstance(values, Rows):
@@ -282,10 +259,6 @@ class BernoulliMixture(BernoulliGroups):
         ones, missing, names = check_values(self, X, feature_names, reset=reset)
         check_ones(ones)
         return ones, missing, names
-
-    @property
-    def _zeros_are_values(self) -> bool:
-        return True
 
     def _updated(
         self, X: Any, missing: Any | None, weight: Floats, before: MixtureSums
@@ -332,11 +305,10 @@ class BernoulliMixture(BernoulliGroups):
         shares = found.sizes / found.sizes.sum()
         return result, at, BatchUpdate(found.to, shares, float(weight.sum()), found.unlike)
 
-    def _reordered(self, order: Ints) -> Self:
-        out = super()._reordered(order)
+    def _reorder(self, order: Ints) -> None:
+        super()._reorder(order)
         if self._incomplete is not None:
-            out._incomplete = self._incomplete.merged(np.argsort(order))
-        return out
+            self._incomplete = self._incomplete.merged(np.argsort(order))
 
     def _most_likely(
         self, data: BinaryData

@@ -3,40 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from momentree._types import Floats, Ints
-from momentree._validation import (
-    check_choice,
-    check_flag,
-    check_number,
-    check_shape,
-    check_values,
-    first_cell,
-)
+from momentree._validation import check_flag, check_shape, check_values, first_cell
 from momentree.core.choices import CovarianceType, Refine
 from momentree.core.ties import largest
+from momentree.estimators import rules
+from momentree.estimators.names import name_by_difference
+from momentree.estimators.node import TreeNode
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.inference import log_posterior
 from momentree.messages import Message
-from momentree.models._decomposers import Decomposer, decomposed
 from momentree.models._density import DensityFit, DensityModel, log
-from momentree.models._gaussian_data import GaussianData
-from momentree.models._gaussian_density import GaussianComponents
-from momentree.models._gaussian_fit import fitted
+from momentree.models._gaussian_data import GaussianComponents, GaussianData
+from momentree.models._gaussian_fit import GaussianSearch
 from momentree.models._gaussian_starts import Start
+from momentree.models._steps import Decomposer, decomposed
 from momentree.models.selection import FEW_SAMPLES
+from momentree.persistence import fields
 from momentree.preprocessing.kinds import MAX_SIZE
-from momentree.tree.naming import name_by_difference
-from momentree.tree.node import TreeNode
 
 MOST_COVARIANCES = 1 << 27
 """Entries of all covariances, at most (1 GB)."""
 
 
+@dataclass(eq=False, repr=False)
 class GaussianMixture(DensityModel):
     """Fit a mixture of Gaussians; nothing is random.
 
@@ -161,47 +157,35 @@ class GaussianMixture(DensityModel):
     50
     """
 
-    covariances_: Floats
-    means_: Floats
-    _covariance_type: CovarianceType  # of the fit
+    n_components: int | Literal["auto"] = 8
+    _: KW_ONLY
+    covariance_type: CovarianceType = "full"
+    decomposition: Decomposer = "sidiwo"
+    refine: Refine | None = "em"
+    start: Start = "auto"
+    reg_covar: float = 1e-6
+    smoothing: float = 0.0
+    max_iter: int = 200
+    tol: float = 1e-4
+    warm_start: bool = False
+    random_state: int | np.random.RandomState | None = None
+    verbose: bool | int = False
 
-    def __init__(
-        self,
-        n_components: int | Literal["auto"] = 8,
-        *,
-        covariance_type: CovarianceType = "full",
-        decomposition: Decomposer = "sidiwo",
-        refine: Refine | None = "em",
-        start: Start = "auto",
-        reg_covar: float = 1e-6,
-        smoothing: float = 0.0,
-        max_iter: int = 200,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.n_components = n_components
-        self.covariance_type = covariance_type
-        self.decomposition = decomposition
-        self.refine = refine
-        self.start = start
-        self.reg_covar = reg_covar
-        self.smoothing = smoothing
-        self.max_iter = max_iter
-        self.tol = tol
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("covariance_type", self.covariance_type, get_args(CovarianceType))
-        check_choice("refine", self.refine, (*get_args(Refine), None))
-        check_choice("start", self.start, get_args(Start))
-        check_number("reg_covar", self.reg_covar, at_least=0)
-        check_number("smoothing", self.smoothing, at_least=0)
-        check_flag("warm_start", self.warm_start)
+    _rules: ClassVar[rules.Rules] = {
+        **DensityModel._rules,
+        "covariance_type": get_args(CovarianceType),
+        "refine": rules.REFINE,
+        "start": get_args(Start),
+        "reg_covar": rules.number(at_least=0),
+        "smoothing": rules.number(at_least=0),
+        "warm_start": check_flag,
+    }
+    _fields: ClassVar[fields.Fields] = {
+        **DensityModel._fields,
+        "means_": fields.array("k", "d"),
+        "covariances_": fields.ANYTHING,  # checked with the other parameters
+        "_covariance_type": fields.choice(*get_args(CovarianceType)),  # of the fit
+    }
 
     def _checked(
         self, X: Any, feature_names: Sequence[str] | NDArray[Any] | None, *, reset: bool
@@ -214,7 +198,7 @@ class GaussianMixture(DensityModel):
             self.vocabulary_ = names
         return (values, missing), int(values.shape[0])
 
-    def _fit(
+    def _fit_mixture(
         self, samples: Any, weight: Floats, n_components: int, *, brief: bool = False
     ) -> DensityFit:
         del brief  # most of the time is that of the starts
@@ -232,8 +216,7 @@ class GaussianMixture(DensityModel):
         # Without a prior, BIC prefers components of repeated values, however few.
         smoothing = max(self.smoothing, 1.0) if self.n_components == "auto" else self.smoothing
         data = GaussianData.prepared(X, missing, weight, self.covariance_type, self.reg_covar)
-        result = fitted(
-            data,
+        search = GaussianSearch(
             n_components,
             last=self._last(n_components, d),
             start=self.start,
@@ -245,6 +228,7 @@ class GaussianMixture(DensityModel):
                 moments, n_components, self.decomposition, self.random_state
             ),
         )
+        result = search.fit(data)
         log.info("most likely start: %s", result.start)
         components = result.components
         joint = components.log_joint(X, missing)
@@ -296,7 +280,7 @@ class GaussianMixture(DensityModel):
 
     def _last(self, n_components: int, d: int) -> GaussianComponents | None:
         """Return the components of the last fit if a warm start continues from them."""
-        means: Any = vars(self).get("means_")
+        means: Any = getattr(self, "means_", None)
         if not (self.warm_start and self.refine) or np.shape(means) != (n_components, d):
             return None
         return self._components if self._covariance_type == self.covariance_type else None
@@ -312,7 +296,7 @@ class GaussianMixture(DensityModel):
     @property
     def components_(self) -> Floats:
         """The same as ``means_``, under the name that all models of this package have."""
-        return self.means_
+        return np.asarray(self.means_)
 
     @property
     def precisions_(self) -> Floats:
@@ -329,7 +313,7 @@ class GaussianMixture(DensityModel):
 
     @property
     def _profiles(self) -> Floats:
-        return self.means_
+        return np.asarray(self.means_)
 
     @property
     def _within(self) -> Floats:
@@ -343,16 +327,13 @@ class GaussianMixture(DensityModel):
 
     # --- files ------------------------------------------------------------------------------------
 
-    def _check_restored(self) -> int:
-        k, d = len(self.weights_), self.n_features_in_
-        check_choice("_covariance_type", self._covariance_type, get_args(CovarianceType))
-        check_shape("means_", self.means_, (k, d))
+    def _check_consistent(self) -> None:
         check_shape("covariances_", self.covariances_, _shape(self._components))
         try:
             np.linalg.cholesky(self._components.full())
         except np.linalg.LinAlgError as error:
             raise InvalidDataError("bad_entry", name="covariances_", value=None) from error
-        return super()._check_restored()
+        super()._check_consistent()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

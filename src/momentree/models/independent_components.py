@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 import momentree.decomposition as decompositions
-from momentree._fit import all_or_nothing, warn_caller
 from momentree._types import Floats, Ints
 from momentree._validation import (
     as_floats,
     check_choice,
-    check_integer,
-    check_number,
     check_real_features,
     check_sample_weight,
     check_shape,
 )
-from momentree.backends import single_threaded_blas
 from momentree.backends.sources import by_partition, here
 from momentree.core.ties import SAME_ENTRY, largest, largest_first
+from momentree.estimators import base, rules
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.messages import Message
-from momentree.models._decomposers import DecompositionName, decomposer, with_named_decomposition
-from momentree.models._stored import check_stored_diagnostics
+from momentree.models._steps import DecompositionName, decomposer
 from momentree.moments import ICAMoments
 from momentree.moments.ica import fourth_cumulants, whiten_covariance
 from momentree.objects import Decomposition
-from momentree.persistence import SavedEstimator
+from momentree.persistence import fields
 from momentree.refinement import refine_sources
 
 Refine = Literal["likelihood"]
@@ -48,11 +45,16 @@ FEW_SAMPLES = 0.5
 """A source of which one sample makes up more than this part of the variance is an outlier."""
 
 
+def _check_method(name: str, value: Any) -> None:
+    if not callable(value):
+        check_choice(name, value, METHODS)
+
+
+@dataclass(eq=False, repr=False)
 class IndependentComponents(
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
-    SavedEstimator,
-    BaseEstimator,  # type: ignore[misc]
+    base.Estimator,
 ):
     r"""Separate linear mixtures of independent sources.
 
@@ -145,28 +147,32 @@ class IndependentComponents(
     array([ 2.7, -1.2])
     """
 
+    n_components: int | None = None
+    _: KW_ONLY
+    decomposition: Decomposer = "jade"
+    refine: Refine | None = "likelihood"
+    max_iter: int = 200
+    tol: float = 1e-6
+    random_state: int | np.random.RandomState | None = None
+
     _assigns_groups: ClassVar[bool] = False
+    _rules: ClassVar[rules.Rules] = {
+        "n_components": rules.whole(1, optional=True),
+        "decomposition": _check_method,
+        "refine": (*get_args(Refine), None),
+        "max_iter": rules.whole(1),
+        "tol": rules.number(at_least=0),
+    }
+    _fields: ClassVar[fields.Fields] = {
+        **base.Estimator._fields,
+        "components_": fields.array("k", "d"),
+        "mixing_": fields.array("d", "k"),
+        "whitening_": fields.array("k", "d"),
+        "mean_": fields.array("d"),
+        "kurtosis_": fields.array("k"),
+        "diagnostics_": fields.DIAGNOSTICS,
+    }
 
-    n_features_in_: int
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        decomposition: Decomposer = "jade",
-        refine: Refine | None = "likelihood",
-        max_iter: int = 200,
-        tol: float = 1e-6,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.decomposition = decomposition
-        self.refine = refine
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-
-    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -205,17 +211,19 @@ class IndependentComponents(
             several sources look Gaussian, so that they cannot be separated, or if a source consists
             mainly of one sample.
         """
-        self._check_parameters()
-        X, notes = here(X, type(self).__name__, dense=True)
+        return self._fit(X, sample_weight=sample_weight)
+
+    def _gather(self, X: Any) -> tuple[Any, list[Message]]:
+        return here(X, type(self).__name__, dense=True)
+
+    def _check_samples(self, X: Any, **given: Any) -> tuple[Any, int]:
         X = check_real_features(self, X, reset=True)[0]
-        weight = check_sample_weight(sample_weight, len(X))
-        at = _canonical_order(X, weight)
-        with single_threaded_blas():
-            self._separate(X[at], weight[at])
-        self.__dict__.pop("notes_", None)
-        if notes:
-            self.notes_ = notes
-        return self
+        return (X, check_sample_weight(given["sample_weight"], len(X))), len(X)
+
+    def _learn(self, samples: Any) -> tuple[Floats, int]:
+        X, weight = samples
+        order = _canonical_order(X, weight)
+        return self._separate(X[order], weight[order])
 
     def fit_transform(
         self, X: Any, y: object = None, *, sample_weight: ArrayLike | None = None
@@ -278,35 +286,10 @@ class IndependentComponents(
         return np.asarray(S @ self.mixing_.T + self.mean_)
 
     @property
-    def _n_features_out(self) -> int:
+    def _n_groups(self) -> int:
         return len(self.components_)
 
-    def _saved_params(self) -> dict[str, Any]:
-        return with_named_decomposition(super()._saved_params())
-
-    def _check_restored(self) -> int:
-        d, k = self.n_features_in_, len(self.components_)
-        shapes = {
-            "components_": (k, d),
-            "mixing_": (d, k),
-            "whitening_": (k, d),
-            "mean_": (d,),
-            "kurtosis_": (k,),
-        }
-        for name, shape in shapes.items():
-            check_shape(name, getattr(self, name), shape)
-        check_stored_diagnostics(self.diagnostics_)
-        return k
-
-    def _check_parameters(self) -> None:
-        check_integer("n_components", self.n_components, at_least=1, optional=True)
-        if not callable(self.decomposition):
-            check_choice("decomposition", self.decomposition, METHODS)
-        check_choice("refine", self.refine, (*get_args(Refine), None))
-        check_integer("max_iter", self.max_iter, at_least=1)
-        check_number("tol", self.tol, at_least=0)
-
-    def _separate(self, X: Floats, weight: Floats) -> None:
+    def _separate(self, X: Floats, weight: Floats) -> tuple[Floats, int]:
         mean, W, E = whiten_covariance(X, weight, self.n_components)
         k, d = W.shape
         Z = (X - mean) @ W.T
@@ -334,7 +317,7 @@ class IndependentComponents(
             "reason": reason,
         }
         share = (v[:, None] * S**2).max(axis=0)
-        self._warn(_evidence(S, v), int(np.count_nonzero(share > FEW_SAMPLES)))
+        return _evidence(S, v), int(np.count_nonzero(share > FEW_SAMPLES))
 
     def _rotation(self, moments: ICAMoments) -> tuple[Floats, int, bool, Message | None]:
         """Return the rotation of white data to sources, and how it was found."""
@@ -351,21 +334,22 @@ class IndependentComponents(
         reason: Message | None = result.diagnostics.get("reason")
         return (U @ Vt).T, int(result.diagnostics.get("n_iter", 0)), True, reason
 
-    def _warn(self, evidence: Floats, outliers: int) -> None:
+    def _finish(self, samples: Any, result: Any) -> Iterable[Warning]:  # noqa: ARG002
+        evidence, outliers = result
         reason = self.diagnostics_["reason"]
-        k = len(self.components_)
+        k = self._n_groups
         gaussian = int(np.count_nonzero(evidence < GAUSSIAN[0] + GAUSSIAN[1] * k))
         if reason is not None:
             requested = k if self.n_components is None else int(self.n_components)
-            warn_caller(
-                ConvergenceWarning("fewer_components", found=k, requested=requested, reason=reason)
+            yield ConvergenceWarning(
+                "fewer_components", found=k, requested=requested, reason=reason
             )
         if not self.converged_ and gaussian < 2:
-            warn_caller(ConvergenceWarning("not_separated", n_iter=self.n_iter_))
+            yield ConvergenceWarning("not_separated", n_iter=self.n_iter_)
         if gaussian > 1:
-            warn_caller(ConvergenceWarning("gaussian_sources", found=gaussian, of=k))
+            yield ConvergenceWarning("gaussian_sources", found=gaussian, of=k)
         if outliers:
-            warn_caller(ConvergenceWarning("source_of_one_sample", found=outliers))
+            yield ConvergenceWarning("source_of_one_sample", found=outliers)
 
 
 def _evidence(S: Floats, v: Floats) -> Floats:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
 from momentree._types import Floats, Ints
-from momentree._validation import check_choice, check_number, generator
+from momentree._validation import check_choice, generator
 from momentree.backends import (
     FileRows,
     RowArray,
@@ -24,6 +25,9 @@ from momentree.backends.sources import by_partition
 from momentree.core.choices import TopicModel, Weighting
 from momentree.core.pages import in_parts
 from momentree.core.ties import largest, largest_first
+from momentree.estimators import names, page, rules, texts
+from momentree.estimators.batches import BatchUpdate
+from momentree.estimators.texts import Vectorizer
 from momentree.inference import (
     completion_log_likelihood,
     gibbs_proportions,
@@ -35,17 +39,19 @@ from momentree.inference import (
 )
 from momentree.messages import Message
 from momentree.models._base import FlatModel, log
-from momentree.models._decomposers import Decomposer
-from momentree.models._fit_result import FitResult, Initialization
 from momentree.models._lda_starts import LDAData, from_moments, from_single_topics, most_likely
-from momentree.models._sample import SamplesOfDocuments, draw_rows
+from momentree.models._steps import (
+    Decomposer,
+    FitResult,
+    Initialization,
+    draw_rows,
+    sample_documents,
+)
 from momentree.models.single_topic_model import SingleTopicModel
 from momentree.moments.lda import check_alpha0
 from momentree.objects import LDAParameters, MixtureSums
+from momentree.persistence import fields
 from momentree.refinement import RefinedLDA, gibbs_em, variational_em
-from momentree.tree.counted_texts import Vectorizer
-from momentree.tree.online import BatchUpdate
-from momentree.tree.texts import FitsTexts
 from momentree.tree.topic_growth import is_sampled
 
 Refine = Literal["em", "variational", "gibbs"]
@@ -53,7 +59,13 @@ Start = Literal["auto", "moments", "single-topic"]
 Inference = Literal["variational", "gibbs"]
 
 
-class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
+def _check_alpha0(name: str, value: Any) -> None:  # noqa: ARG001
+    if value is not None:
+        check_alpha0(value)
+
+
+@dataclass(eq=False, repr=False)
+class LatentDirichletAllocation(FlatModel):
     """Find topics in documents that mix them.
 
         h ~ Dirichlet(alpha),   each word: Y ~ Discrete(h), w | Y = j ~ Discrete(mu_j)
@@ -182,58 +194,48 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
     _leaves_out_empty = True
     _auto_model: ClassVar[TopicModel | None] = "lda"
 
-    tol: float
-    posterior_: LDAParameters
+    n_components: int | Literal["auto"] = 8
+    _: KW_ONLY
+    alpha0: float | None = None
+    decomposition: Decomposer = "sidiwo"
+    refine: Refine | None = "em"
+    start: Start = "auto"
+    weighting: Weighting = "length"
+    inference: Inference = "variational"
+    smoothing: float = 0.05
+    max_iter: int = 30
+    tol: float = 5e-5
+    half_life: float | None = None
+    warm_start: bool = False
+    vectorizer: Vectorizer | None = None
+    random_state: int | np.random.RandomState | None = None
+    verbose: bool | int = False
 
-    def __init__(
-        self,
-        n_components: int | Literal["auto"] = 8,
-        *,
-        alpha0: float | None = None,
-        decomposition: Decomposer = "sidiwo",
-        refine: Refine | None = "em",
-        start: Start = "auto",
-        weighting: Weighting = "length",
-        inference: Inference = "variational",
-        smoothing: float = 0.05,
-        max_iter: int = 30,
-        tol: float = 5e-5,
-        half_life: float | None = None,
-        warm_start: bool = False,
-        vectorizer: Vectorizer | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.n_components = n_components
-        self.alpha0 = alpha0
-        self.decomposition = decomposition
-        self.refine = refine
-        self.start = start
-        self.weighting = weighting
-        self.inference = inference
-        self.smoothing = smoothing
-        self.max_iter = max_iter
-        self.tol = tol
-        self.half_life = half_life
-        self.warm_start = warm_start
-        self.vectorizer = vectorizer
-        self.random_state = random_state
-        self.verbose = verbose
+    _rules: ClassVar[rules.Rules] = {
+        **FlatModel._rules,
+        "n_components": rules.whole(1, auto=True),
+        "tol": rules.number(at_least=0),
+        "refine": (*get_args(Refine), None),
+        "start": get_args(Start),
+        "weighting": get_args(Weighting),
+        "inference": get_args(Inference),
+        "alpha0": _check_alpha0,
+        "vectorizer": texts.check_vectorizer,
+    }
+    _fields: ClassVar[fields.Fields] = {**FlatModel._fields, "vectorizer_": fields.DERIVED}
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("tol", self.tol, at_least=0)
-        check_choice("refine", self.refine, (*get_args(Refine), None))
-        check_choice("start", self.start, get_args(Start))
-        check_choice("weighting", self.weighting, get_args(Weighting))
-        check_choice("inference", self.inference, get_args(Inference))
-        if self.alpha0 is not None:
-            check_alpha0(self.alpha0)
+    fit = texts.fit
+    partial_fit = texts.partial_fit
+    set_params = texts.set_params
+    sample = sample_documents
+    to_html = page.topics_to_html
+    name_topics, languages_ = names.name_topics, names.languages_
+    _counts, _unpack = texts.counts_of, texts.restore_vectorizer
 
     @property
     def alpha_(self) -> Floats:
         """Concentrations of the topics, shape (n_components,)."""
-        return self.posterior_.alpha
+        return np.asarray(self.posterior_.alpha)
 
     def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any]:
         instead: dict[str, Any] = {}
@@ -251,7 +253,7 @@ class LatentDirichletAllocation(FitsTexts, SamplesOfDocuments, FlatModel):
             instead["inference"] = "variational"
         return instead
 
-    def _fit(self, samples: Any, weight: RowArray) -> tuple[FitResult, Ints | None]:
+    def _fit_components(self, samples: Any, weight: RowArray) -> tuple[FitResult, Ints | None]:
         rows, weight, at = ordered(as_rows(samples), weight)
         data = LDAData(rows, weight, self.smoothing)
         start = self._initialize(data)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Literal
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -13,15 +13,18 @@ from numpy.typing import NDArray
 from momentree._fit import warn_caller
 from momentree._types import Floats, Ints
 from momentree.core.choices import Refine
+from momentree.estimators import rules
 from momentree.exceptions import MomentreeWarning
-from momentree.models._decomposers import Decomposer
 from momentree.models._product_mixture import ProductMixture, ProductStart, Unencoded
+from momentree.models._steps import Decomposer
 from momentree.models._tables import as_table
+from momentree.persistence import fields
 from momentree.preprocessing import MixedColumns
 from momentree.preprocessing.column_kinds import check_kinds
 from momentree.preprocessing.mixed_columns import Encoded
 
 
+@dataclass(eq=False, repr=False)
 class MixedMixture(ProductMixture):
     """Cluster tables with columns of different kinds by a mixture of independent columns.
 
@@ -156,43 +159,32 @@ class MixedMixture(ProductMixture):
     True
     """
 
-    columns_: MixedColumns
+    n_components: int | Literal["auto"] = 8
+    _: KW_ONLY
+    kinds: Literal["auto"] | Mapping[Any, str] = "auto"
+    decomposition: Decomposer = "sidiwo"
+    refine: Refine | None = "em"
+    start: ProductStart = "auto"
+    reg_covar: float = 1e-6
+    smoothing: float = 1e-6
+    max_iter: int = 1000
+    tol: float = 1e-8
+    random_state: int | np.random.RandomState | None = None
+    verbose: bool | int = False
 
-    def __init__(
-        self,
-        n_components: int | Literal["auto"] = 8,
-        *,
-        kinds: Literal["auto"] | Mapping[Any, str] = "auto",
-        decomposition: Decomposer = "sidiwo",
-        refine: Refine | None = "em",
-        start: ProductStart = "auto",
-        reg_covar: float = 1e-6,
-        smoothing: float = 1e-6,
-        max_iter: int = 1000,
-        tol: float = 1e-8,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.n_components = n_components
-        self.kinds = kinds
-        self.decomposition = decomposition
-        self.refine = refine
-        self.start = start
-        self.reg_covar = reg_covar
-        self.smoothing = smoothing
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    _rules: ClassVar[rules.Rules] = {
+        **ProductMixture._rules,
+        "kinds": lambda _, value: check_kinds(value),
+    }
+    _fields: ClassVar[fields.Fields] = {
+        **ProductMixture._fields,
+        "columns_": fields.of_type(MixedColumns),
+    }
 
     @property
     def kinds_(self) -> dict[str, str]:
         """Kind of each column; "" for one that is left out."""
         return dict(zip(map(str, self.columns_.names), self.columns_.kinds, strict=True))
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_kinds(self.kinds)
 
     def _checked(
         self, X: Any, feature_names: Sequence[str] | NDArray[Any] | None, *, reset: bool
@@ -236,9 +228,9 @@ class MixedMixture(ProductMixture):
             params["kinds"] = {str(name): kind for name, kind in self.kinds.items()}
         return params
 
-    def _check_restored(self) -> int:
+    def _sizes(self) -> dict[str, int]:
         self.columns_.check(self.n_features_in_)
-        return super()._check_restored()
+        return super()._sizes()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,46 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from momentree._fit import all_or_nothing, warn_caller
 from momentree._types import Floats
 from momentree._validation import (
     as_floats,
-    check_choice,
     check_flag,
-    check_integer,
-    check_number,
     check_real_features,
     check_sample_weight,
     check_shape,
 )
-from momentree.backends import single_threaded_blas
 from momentree.backends.sources import here
 from momentree.core.choices import Refine
 from momentree.core.ties import largest, largest_first
+from momentree.estimators import base, rules
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, MomentreeWarning
 from momentree.messages import Message
-from momentree.models._decomposers import (
-    Decomposer,
-    check_decomposer,
-    decomposer,
-    with_named_decomposition,
-)
 from momentree.models._gaussian_data import without_extremes
-from momentree.models._stored import check_stored_diagnostics
+from momentree.models._steps import Decomposer, check_decomposition, decomposer
 from momentree.moments import RegressionMoments
 from momentree.moments.regressions import coefficients
-from momentree.objects.mixtures import check_sums
 from momentree.objects.regressions import RegressionParameters
-from momentree.persistence import SavedEstimator
+from momentree.persistence import fields
 from momentree.refinement.regressions import (
     RefinedRegressions,
     RegressionData,
@@ -55,11 +45,8 @@ NO_SPREAD = 1e-100
 """Standard deviations whose inverse is too large for products."""
 
 
-class MixtureOfRegressions(
-    RegressorMixin,  # type: ignore[misc]
-    SavedEstimator,
-    BaseEstimator,  # type: ignore[misc]
-):
+@dataclass(eq=False, repr=False)
+class MixtureOfRegressions(RegressorMixin, base.Estimator):  # type: ignore[misc]
     r"""Mixture of linear regressions.
 
     Each sample belongs to one of k regressions, whatever its inputs:
@@ -145,34 +132,38 @@ class MixtureOfRegressions(
            [-1.]]), array([1., 0.]))
     """
 
+    n_components: int = 2
+    _: KW_ONLY
+    fit_intercept: bool = True
+    variances: Variances = "own"
+    decomposition: Decomposer = "sidiwo"
+    refine: Refine | None = "em"
+    reg_variance: float = 1e-6
+    max_iter: int = 1000
+    tol: float = 1e-7
+    random_state: int | np.random.RandomState | None = None
+
     _assigns_groups: ClassVar[bool] = False
+    _rules: ClassVar[rules.Rules] = {
+        "n_components": rules.whole(1),
+        "fit_intercept": check_flag,
+        "variances": get_args(Variances),
+        "decomposition": check_decomposition,
+        "refine": rules.REFINE,
+        "reg_variance": rules.number(above=0),
+        "max_iter": rules.whole(1),
+        "tol": rules.number(at_least=0),
+    }
+    _fields: ClassVar[fields.Fields] = {
+        **base.Estimator._fields,
+        "labels_": fields.LABELS,
+        "weights_": fields.simplex("k"),
+        "coef_": fields.array("k", "d"),
+        "intercept_": fields.array("k"),
+        "noise_variances_": fields.array("k", at_least=0.0),
+        "diagnostics_": fields.DIAGNOSTICS,
+    }
 
-    n_features_in_: int
-
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        fit_intercept: bool = True,
-        variances: Variances = "own",
-        decomposition: Decomposer = "sidiwo",
-        refine: Refine | None = "em",
-        reg_variance: float = 1e-6,
-        max_iter: int = 1000,
-        tol: float = 1e-7,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.fit_intercept = fit_intercept
-        self.variances = variances
-        self.decomposition = decomposition
-        self.refine = refine
-        self.reg_variance = reg_variance
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-
-    @all_or_nothing
     def fit(self, X: Any, y: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the regressions.
 
@@ -207,36 +198,43 @@ class MixtureOfRegressions(
             If a value is a million times farther from the median of its column, or of y, than
             typical values: its sample is left out of the fit and assigned afterwards.
         """
-        self._check_parameters()
-        if y is None:
+        return self._fit(X, y=y, sample_weight=sample_weight)
+
+    def _gather(self, X: Any) -> tuple[Any, list[Message]]:
+        return here(X, type(self).__name__, dense=True)
+
+    def _check_samples(self, X: Any, **given: Any) -> tuple[Any, int]:
+        if given["y"] is None:
             raise InvalidDataError("no_target")
-        table, notes = here(X, type(self).__name__, dense=True)
-        X, target = check_real_features(self, table, reset=True, y=y)
-        weight = check_sample_weight(sample_weight, len(X))
+        table = X
+        X, target = check_real_features(self, table, reset=True, y=given["y"])
+        weight = check_sample_weight(given["sample_weight"], len(X))
         weight, extremes = without_extremes(np.column_stack([X, target]), None, weight)
         used = int(np.count_nonzero(weight))
         if used < self.n_components:
             raise InvalidDataError(
                 "too_few_weighted_samples", n_rows=used, n_components=self.n_components
             )
-        at = np.lexsort((weight, target, *X.T[::-1]))
-        with single_threaded_blas():
-            self._fit(X[at], target[at], weight[at])
+        return (table, X, target, weight, extremes), len(X)
+
+    def _learn(self, samples: Any) -> None:
+        _, X, target, weight, _ = samples
+        order = np.lexsort((weight, target, *X.T[::-1]))
+        self._estimate(X[order], target[order], weight[order])
+
+    def _finish(self, samples: Any, result: Any) -> Iterable[Warning]:  # noqa: ARG002
+        table, X, target, weight, extremes = samples
         self.labels_ = np.asarray(largest(self.predict_proba(table, target)), np.intp)
         for note in extremes:
             column = note.values["column"]
             name = "y" if column == X.shape[1] else column
-            warn_caller(MomentreeWarning(note.code, **{**note.values, "column": name}))
+            yield MomentreeWarning(note.code, **{**note.values, "column": name})
         if not self.converged_:
-            warn_caller(ConvergenceWarning("em_not_converged", n_iter=self.n_iter_))
+            yield ConvergenceWarning("em_not_converged", n_iter=self.n_iter_)
         needed = self.coef_.shape[1] + int(self.fit_intercept) + 1
-        small = int(np.count_nonzero(self.weights_ * used < needed))
+        small = int(np.count_nonzero(self.weights_ * np.count_nonzero(weight) < needed))
         if small:
-            warn_caller(ConvergenceWarning("regression_of_few_samples", found=small, needed=needed))
-        self.__dict__.pop("notes_", None)
-        if notes:
-            self.notes_ = notes
-        return self
+            yield ConvergenceWarning("regression_of_few_samples", found=small, needed=needed)
 
     def predict(self, X: Any) -> Floats:
         """Return the mean of y for each sample.
@@ -360,38 +358,7 @@ class MixtureOfRegressions(
         )
         return parameters.log_joint(means, target)
 
-    def _saved_params(self) -> dict[str, Any]:
-        return with_named_decomposition(super()._saved_params())
-
-    def _check_restored(self) -> int:
-        d, k = self.n_features_in_, len(self.weights_)
-        shapes: dict[str, tuple[int | str, ...]] = {
-            "weights_": (k,),
-            "coef_": (k, d),
-            "intercept_": (k,),
-            "noise_variances_": (k,),
-            "labels_": ("n_samples",),
-        }
-        for name, shape in shapes.items():
-            check_shape(name, getattr(self, name), shape)
-        check_sums("weights_", self.weights_.sum())
-        for name in ("weights_", "noise_variances_"):
-            if not (getattr(self, name) >= 0).all():
-                raise InvalidDataError("below_zero", name=name)
-        check_stored_diagnostics(self.diagnostics_)
-        return k
-
-    def _check_parameters(self) -> None:
-        check_integer("n_components", self.n_components, at_least=1)
-        check_flag("fit_intercept", self.fit_intercept)
-        check_choice("variances", self.variances, get_args(Variances))
-        check_decomposer(self.decomposition)
-        check_choice("refine", self.refine, (*get_args(Refine), None))
-        check_number("reg_variance", self.reg_variance, above=0)
-        check_integer("max_iter", self.max_iter, at_least=1)
-        check_number("tol", self.tol, at_least=0)
-
-    def _fit(self, X: Floats, y: Floats, weight: Floats) -> None:
+    def _estimate(self, X: Floats, y: Floats, weight: Floats) -> None:
         v = weight / weight.sum()
         center, unit = _scale(X, v, center=self.fit_intercept)
         middle, size = _scale(y[:, None], v, center=self.fit_intercept)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Literal, get_args
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -17,16 +17,25 @@ from momentree._validation import check_missing
 from momentree.core.choices import Refine
 from momentree.core.sparse import as_csr
 from momentree.exceptions import InvalidDataError, InvalidParameterError, MomentreeWarning
-from momentree.models._decomposers import Decomposer
 from momentree.models._product_mixture import ProductMixture, ProductStart, Unencoded
 from momentree.models._product_starts import ProductData
-from momentree.models._tables import as_table, checked_table, pandas_of, table_names
-from momentree.models._views import ViewColumns, columns_of_views, is_list_of_tables
+from momentree.models._steps import Decomposer
+from momentree.models._tables import (
+    ViewColumns,
+    as_table,
+    checked_table,
+    columns_of_views,
+    is_list_of_tables,
+    pandas_of,
+    table_names,
+)
+from momentree.persistence import fields
 from momentree.preprocessing.mixed_columns import Encoded
 
 ViewKind = Literal["auto", "number", "yes_no", "count", "category", "words"]
 
 
+@dataclass(eq=False, repr=False)
 class MultiviewMixture(ProductMixture):
     """Cluster samples that are described by three or more views.
 
@@ -142,38 +151,26 @@ class MultiviewMixture(ProductMixture):
     True
     """
 
-    views_: ViewColumns
-    view_names_: NDArray[np.object_]
-    _positions: list[Ints]  # of the columns of each view
+    n_components: int | Literal["auto"] = 8
+    _: KW_ONLY
+    views: Mapping[str, Any] | Sequence[Any] | None = None
+    kinds: str | Mapping[str, Any] | Sequence[Any] = "auto"
+    decomposition: Decomposer = "sidiwo"
+    refine: Refine | None = "em"
+    start: ProductStart = "auto"
+    reg_covar: float = 1e-6
+    smoothing: float = 1e-6
+    max_iter: int = 1000
+    tol: float = 1e-8
+    random_state: int | np.random.RandomState | None = None
+    verbose: bool | int = False
 
-    def __init__(
-        self,
-        n_components: int | Literal["auto"] = 8,
-        *,
-        views: Mapping[str, Any] | Sequence[Any] | None = None,
-        kinds: str | Mapping[str, Any] | Sequence[Any] = "auto",
-        decomposition: Decomposer = "sidiwo",
-        refine: Refine | None = "em",
-        start: ProductStart = "auto",
-        reg_covar: float = 1e-6,
-        smoothing: float = 1e-6,
-        max_iter: int = 1000,
-        tol: float = 1e-8,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.n_components = n_components
-        self.views = views
-        self.kinds = kinds
-        self.decomposition = decomposition
-        self.refine = refine
-        self.start = start
-        self.reg_covar = reg_covar
-        self.smoothing = smoothing
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    _fields: ClassVar[fields.Fields] = {
+        **ProductMixture._fields,
+        "views_": fields.of_type(ViewColumns),
+        "view_names_": fields.strings("n_views"),
+        "_positions": fields.list_of(np.ndarray, "n_views"),  # of the columns of each view
+    }
 
     # --- data -------------------------------------------------------------------------------------
 
@@ -212,7 +209,7 @@ class MultiviewMixture(ProductMixture):
                     for part, end in zip(parts, ends, strict=True)
                 ]
                 self.n_features_in_ = int(ends[-1])
-                self.__dict__.pop("feature_names_in_", None)
+                self._forget("feature_names_in_")
                 self.view_names_ = np.arange(len(parts)).astype(str).astype(object)
                 names = [
                     f"{i}.{name}"
@@ -285,12 +282,12 @@ class MultiviewMixture(ProductMixture):
         parts = self.views_.of_views(self._drawn(labels, rng))
         return [coder.decode(part) for coder, part in zip(self.views_.coders, parts, strict=True)]
 
-    def _check_restored(self) -> int:
+    def _sizes(self) -> dict[str, int]:
         self.views_.check([len(at) for at in self._positions])
         every = np.concatenate(self._positions)
         if every.dtype.kind != "i" or ((every < 0) | (every >= self.n_features_in_)).any():
             raise InvalidDataError("bad_entry", name="_positions", value=len(every))
-        return super()._check_restored()
+        return {**super()._sizes(), "n_views": len(self._positions)}
 
     def _saved_params(self) -> dict[str, Any]:
         params = super()._saved_params()

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from momentree._types import Floats, Ints
 from momentree.core.choices import Refine
+from momentree.estimators import groups
+from momentree.estimators.texts import Vectorizer
 from momentree.inference.posteriors import log_factorials
 from momentree.models._count_mixture import CountMixture, Start
-from momentree.models._decomposers import Decomposer
-from momentree.models._sample import SamplesByComponent, draw_by_component
+from momentree.models._steps import Decomposer, draw_by_component
 from momentree.moments import PoissonMoments
 from momentree.objects import Decomposition, MixtureParameters, Moments, PoissonParameters
-from momentree.tree.counted_texts import Vectorizer
 from momentree.tree.topic_growth import ScaledCounts
 
 
-class PoissonMixture(SamplesByComponent, CountMixture):
+@dataclass(eq=False, repr=False)
+class PoissonMixture(CountMixture):
     """Cluster counts by a mixture of independent Poisson variables.
 
         Y ~ Discrete(omega),   x_w | Y = j ~ Poisson(mu_wj), independent     (T section 1.2)
@@ -119,34 +121,21 @@ class PoissonMixture(SamplesByComponent, CountMixture):
 
     _family: ClassVar[type[MixtureParameters]] = PoissonParameters
 
-    def __init__(
-        self,
-        n_components: int = 8,
-        *,
-        decomposition: Decomposer = "sidiwo",
-        refine: Refine | None = "em",
-        start: Start = "auto",
-        smoothing: float = 1.0,
-        max_iter: int = 100,
-        tol: float = 1e-5,
-        half_life: float | None = None,
-        warm_start: bool = False,
-        vectorizer: Vectorizer | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.n_components = n_components
-        self.decomposition = decomposition
-        self.refine = refine
-        self.start = start
-        self.smoothing = smoothing
-        self.max_iter = max_iter
-        self.tol = tol
-        self.half_life = half_life
-        self.warm_start = warm_start
-        self.vectorizer = vectorizer
-        self.random_state = random_state
-        self.verbose = verbose
+    n_components: int = 8
+    _: KW_ONLY
+    decomposition: Decomposer = "sidiwo"
+    refine: Refine | None = "em"
+    start: Start = "auto"
+    smoothing: float = 1.0
+    max_iter: int = 100
+    tol: float = 1e-5
+    half_life: float | None = None
+    warm_start: bool = False
+    vectorizer: Vectorizer | None = None
+    random_state: int | np.random.RandomState | None = None
+    verbose: bool | int = False
+
+    sample = groups.sample
 
     @property
     def means_(self) -> Floats:

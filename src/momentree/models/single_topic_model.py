@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
 from momentree._types import Floats, Ints
-from momentree._validation import check_choice
 from momentree.core.choices import AutoLogScaling, Refine, Search, TopicModel, Weighting
+from momentree.estimators import rules
+from momentree.estimators.groups import draw_components
+from momentree.estimators.texts import Vectorizer
 from momentree.exceptions import InvalidParameterError
 from momentree.inference import log_multinomial
 from momentree.models._count_mixture import CountMixture, Start
-from momentree.models._decomposers import Decomposer
-from momentree.models._sample import SamplesOfDocuments, draw_by_component, draw_components
+from momentree.models._steps import Decomposer, draw_by_component, sample_documents
 from momentree.moments import SingleTopicMoments
 from momentree.objects import Decomposition, MixtureParameters, Moments, TopicParameters
 from momentree.parameters import project_to_simplex
-from momentree.tree.counted_texts import Vectorizer
 from momentree.tree.topic_growth import ScaledCounts
 
 
-class SingleTopicModel(SamplesOfDocuments, CountMixture):
+@dataclass(eq=False, repr=False)
+class SingleTopicModel(CountMixture):
     """Find a flat list of topics, one topic per document.
 
         Y ~ Discrete(omega),   x | Y = j ~ Multinomial(c, mu_j)     (S section 2.1)
@@ -164,46 +166,35 @@ class SingleTopicModel(SamplesOfDocuments, CountMixture):
     _leaves_out_empty = True
     _auto_model: ClassVar[TopicModel | None] = "single-topic"
 
-    def __init__(
-        self,
-        n_components: int | Literal["auto"] = 8,
-        *,
-        decomposition: Decomposer = "sidiwo",
-        refine: Refine | None = "em",
-        start: Start = "auto",
-        search: Search = "starts",
-        log_scaling: AutoLogScaling | None = "auto",
-        weighting: Weighting = "length",
-        smoothing: float = 1.0,
-        max_iter: int = 100,
-        tol: float = 1e-5,
-        half_life: float | None = None,
-        warm_start: bool = False,
-        vectorizer: Vectorizer | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.n_components = n_components
-        self.decomposition = decomposition
-        self.refine = refine
-        self.start = start
-        self.search = search
-        self.log_scaling = log_scaling
-        self.weighting = weighting
-        self.smoothing = smoothing
-        self.max_iter = max_iter
-        self.tol = tol
-        self.half_life = half_life
-        self.warm_start = warm_start
-        self.vectorizer = vectorizer
-        self.random_state = random_state
-        self.verbose = verbose
+    n_components: int | Literal["auto"] = 8
+    _: KW_ONLY
+    decomposition: Decomposer = "sidiwo"
+    refine: Refine | None = "em"
+    start: Start = "auto"
+    search: Search = "starts"
+    log_scaling: AutoLogScaling | None = "auto"
+    weighting: Weighting = "length"
+    smoothing: float = 1.0
+    max_iter: int = 100
+    tol: float = 1e-5
+    half_life: float | None = None
+    warm_start: bool = False
+    vectorizer: Vectorizer | None = None
+    random_state: int | np.random.RandomState | None = None
+    verbose: bool | int = False
+
+    _rules: ClassVar[rules.Rules] = {
+        **CountMixture._rules,
+        "n_components": rules.whole(1, auto=True),
+        "log_scaling": (*get_args(AutoLogScaling), None),
+        "search": get_args(Search),
+        "weighting": get_args(Weighting),
+    }
+
+    sample = sample_documents
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice("log_scaling", self.log_scaling, (*get_args(AutoLogScaling), None))
-        check_choice("search", self.search, get_args(Search))
-        check_choice("weighting", self.weighting, get_args(Weighting))
         if self.weighting == "three_words" and self.log_scaling == "log1p":
             raise InvalidParameterError(
                 "three_words_after_log_scaling", weighting=self.weighting, log_scaling=None

@@ -1,6 +1,6 @@
-"""Save and load fitted estimators in one file format, without pickle."""
+"""Save fitted estimators to files and load them."""
 
-from momentree.persistence._values import storable
-from momentree.persistence.estimators import SavedEstimator, load
+from momentree.persistence.files import load
+from momentree.persistence.values import storable
 
-__all__ = ["SavedEstimator", "load", "storable"]
+__all__ = ["load", "storable"]

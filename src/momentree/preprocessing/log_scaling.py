@@ -15,7 +15,6 @@ from momentree.backends import Block, RowArray, RowBlocks, Rows, as_rows, collec
 from momentree.backends.base import Kernel, OfDerived
 from momentree.backends.kernels import kernel
 from momentree.core.choices import LogScaling
-from momentree.exceptions import InvalidDataError
 
 REFERENCE_LENGTH = 24.0
 """Log-scaled length from which a document weighs less than its words. On real corpora, values from
@@ -141,12 +140,6 @@ def token_sums(_: Block, c: Floats, u: Floats, v: Floats) -> Floats:
     """Return sum v u c and sum v c."""
     mass = v * c
     return np.array([mass @ u, mass.sum()])
-
-
-def check_scaling(fitted: object) -> None:
-    """Raise InvalidDataError if the scaling of a fitted estimator is not one of the choices."""
-    if fitted not in (*get_args(LogScaling), None):
-        raise InvalidDataError("bad_entry", name="log_scaling_", value=fitted)
 
 
 def tfidf(X: Any, sample_weight: Floats) -> Any:

@@ -24,12 +24,12 @@ from momentree._validation import check_table
 from momentree._version import __version__
 from momentree.core.pages import counted
 from momentree.core.sparse import as_csr
+from momentree.estimators.names import name_by_words
+from momentree.estimators.node import TreeNode, one_level
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.metrics.words import word_probabilities
 from momentree.report.text import clean_text, for_readers
-from momentree.tree.naming import name_by_words
-from momentree.tree.node import TreeNode, one_level
 
 _OF_SEQUENCES = Message("use_summarize_sequences")
 _OF_MEASUREMENTS = Message("use_summarize_measurements")
@@ -78,7 +78,7 @@ def fitted(estimator: Any) -> Fitted:
     The topics of a flat model are sorted by their share of the documents in a topic, or by
     ``weights_`` if the documents are elsewhere.
     """
-    flat = hasattr(estimator, "components_")
+    flat = hasattr(estimator, "components_") and not hasattr(estimator, "tree_")
     if not flat:
         check_fitted(estimator, "tree_")
     root = _one_level(estimator) if flat else estimator.tree_

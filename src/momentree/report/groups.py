@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from momentree._types import Floats, Int64s, Ints
+from momentree.estimators.names import nodes_by_number
+from momentree.estimators.node import TreeNode
 from momentree.metrics import intervals
 from momentree.report.disclosure import Disclosure
 from momentree.report.layout import Cell, icicle_cells
-from momentree.tree.naming import nodes_by_number
-from momentree.tree.node import TreeNode
 
 DIGITS = 9
 """Enough digits that a second rounding, for display, gives the same result as one rounding."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from momentree.tree.node import TreeNode
+from momentree.estimators.node import TreeNode
 
 # Degrees of the color circle: less than 360, so that the first and last branch differ.
 _FIRST_HUE = 25.0

@@ -1,49 +1,42 @@
-"""Base of the tree estimators: fit, assignment of samples, exports, report and files."""
+"""Base of the tree estimators: fit, batches, cuts, assignment of samples and exports."""
 
 from __future__ import annotations
 
-import copy
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+import logging
+from abc import abstractmethod
+from collections.abc import Iterable
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 import momentree.tree.exports as export
-from momentree._fit import FitPredict, all_or_nothing, warn_caller
+import momentree.tree.online_tree as online
 from momentree._types import Floats, Ints
 from momentree._validation import (
-    check_choice,
     check_flag,
     check_integer,
-    check_number,
     check_sample_weight,
     check_shape,
     check_something,
 )
 from momentree.assignment.nested import Assigner
 from momentree.assignment.posteriors import MixtureAssigner
-from momentree.backends import RowArray, Rows, counted_passes, single_threaded_blas
-from momentree.backends.contents import checked_rows, filled_labels, row_weights
-from momentree.backends.sources import by_partition, in_reach
+from momentree.backends import RowArray, Rows, contents
+from momentree.backends.sources import by_partition
 from momentree.core.choices import Growth
-from momentree.core.progress import console_logging
+from momentree.estimators import base, batches, changes, groups, names, rules
+from momentree.estimators.node import StoredTree, TreeNode, why_no_more
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.messages import Message
 from momentree.objects import MixtureSums
-from momentree.persistence import SavedEstimator
+from momentree.persistence import fields
 from momentree.tree.cuts import Merges
-from momentree.tree.growth import log
-from momentree.tree.names import NamedGroups
-from momentree.tree.node import StoredTree, TreeNode, why_no_more
-from momentree.tree.notebook import repr_html
-from momentree.tree.online_tree import OnlineTree
-from momentree.tree.page import TopicsPage
+from momentree.tree.exports import repr_html
+from momentree.tree.selection import ComponentChoice
 from momentree.tree.stopping import Stop, TopicStop
 
 if TYPE_CHECKING:
@@ -55,23 +48,49 @@ def _has_likelihood(tree: Any) -> bool:
     return hasattr(tree, "score_samples")
 
 
+def _has_words(tree: Any) -> bool:
+    """Whether centers are frequencies of words or codes."""
+    return tree._described or getattr(tree, "data_", "counts") in ("binary", "counts")
+
+
 class TreeEstimator(
-    OnlineTree,
-    SavedEstimator,
-    NamedGroups,
-    TopicsPage,
-    FitPredict,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
-    ABC,
+    base.Estimator,
 ):
     """Base of the estimators that grow a tree of samples."""
 
-    # Allowed values of the parameters that only this estimator has.
-    _choices: ClassVar[dict[str, tuple[str | None, ...]]]
-    # Whether samples without values are in no leaf.
     _leaves_out_empty: ClassVar[bool] = False
+    """Whether samples without values are in no leaf."""
+
+    _unlike: ClassVar[str] = "batch_unlike_leaves"
+    _log: ClassVar[logging.Logger] = logging.getLogger("momentree.tree")
+
+    _rules: ClassVar[rules.Rules] = {
+        "max_leaf_nodes": rules.whole(1, optional=True, auto=True),
+        "max_depth": rules.whole(0, optional=True),
+        "max_iter": rules.whole(1),
+        "min_samples_leaf": rules.number(above=0),
+        "smoothing": rules.number(above=0),
+        "tol": rules.number(at_least=0),
+        "half_life": rules.number(above=0, optional=True),
+        "exact": check_flag,
+        "growth": get_args(Growth),
+        "stop": get_args(Stop),
+    }
+    _fields: ClassVar[fields.Fields] = {
+        **base.Estimator._fields,
+        **base.GROUPS,
+        **names.FIELDS,
+        **batches.FIELDS,
+        "tree_": fields.of_type(TreeNode),  # saved as a StoredTree
+        "leaves_": fields.DERIVED.kept,
+        "n_leaves_": fields.DERIVED.kept,
+        "choice_": fields.choice(None).optional,  # saved as None, of no use for new samples
+        "_assigner": fields.of_type(*get_args(Assigner)),
+        "_merges": fields.of_type(Merges),
+        "_leaf_sums": batches.sums_of("k").optional,  # of the samples of each leaf
+    }
 
     max_leaf_nodes: int | Literal["auto"] | None
     max_depth: int | None
@@ -82,104 +101,39 @@ class TreeEstimator(
     stop: Stop | TopicStop
     max_iter: int
     tol: float
+    half_life: float | None
     verbose: bool | int
 
-    labels_: Ints
-    vocabulary_: NDArray[Any]
+    tree_: TreeNode
+    leaves_: list[TreeNode]
+    n_leaves_: int
+    choice_: ComponentChoice | None
+    changes_: changes.ModelChanges
+    _described: bool | None = None  # whether words name the nodes of clusters
+    _words_of_fit: Any = None  # only during such a fit
     _assigner: Assigner
     _merges: Merges
-    notes_: list[Message]
+    _sums: MixtureSums | None
+    _leaf_sums: MixtureSums | None
+    _given_names: dict[str, str] | None
 
-    @all_or_nothing
-    def fit(
-        self,
-        X: Any,
-        y: object = None,  # noqa: ARG002 - the convention of scikit-learn
-        *,
-        sample_weight: ArrayLike | None = None,
-        feature_names: Sequence[str] | NDArray[Any] | None = None,
-    ) -> Self:
-        """Grow the tree.
+    fit = groups.fit
+    fit_predict = groups.fit_predict
+    transform = groups.transform
+    score = available_if(_has_likelihood)(groups.score)
+    partial_fit = batches.partial_fit
+    relabeled = batches.relabeled
+    n_samples_seen_ = batches.n_samples_seen_
+    names_, given_names_, rename = names.names_, names.given_names_, names.rename
+    top_words = available_if(_has_words)(names.top_words)
+    _relabel, _keep_names_of = online.relabel, online.keep_names_of
+    _update = online.update_tree
 
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame, Rows} of shape (n_samples, n_features)
-            One sample per row: word counts >= 0 for :class:`TopicTree`; for :class:`ClusterTree`,
-            numbers of the kind `data`, with NaN for missing values of binary and real data.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0; a weight of 2 has the effect of two copies of the sample.
-        feature_names : sequence of str of shape (n_features,), default=None
-            Words, codes or other names of the columns, used in node names and reports. None uses
-            the column names of a data frame.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-
-        Raises
-        ------
-        InvalidDataError
-            If X contains other values or counts above 1e30, or weights or names do not match it.
-        EmptyCorpusError
-            If no sample of positive weight has a nonzero value.
-        InvalidParameterError
-            If a parameter is invalid.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If there are fewer leaves than `max_leaf_nodes`, or than were chosen; the message says
-            why.
-        """
-        self._check_parameters()
-        X, notes = in_reach(X, type(self).__name__, self._for_sums_alone)
-        missing = None
-        if isinstance(X, Rows):
-            weight = row_weights(X, sample_weight)
-            _, self.vocabulary_ = checked_rows(self, X, weight, feature_names)
-        else:
-            X, missing, self.vocabulary_ = self._check_samples(X, feature_names)
-            weight = check_sample_weight(sample_weight, X.shape[0])
-            check_something(X, weight)
-        self._forget_names()
-        self._forget_batches()
-        with (
-            console_logging(log, bool(self.verbose)),
-            single_threaded_blas(),
-            counted_passes() as read,
-        ):
-            tree = self._fit_tree(X, missing, weight)
-        self.n_passes_ = read.n_rows / X.shape[0]
-        self._set_tree(tree)
-        self._warn_of_fewer_leaves()
-        self.__dict__.pop("notes_", None)
-        if notes:
-            self.notes_ = notes
-        return self
-
-    def _warn_of_fewer_leaves(self) -> None:
-        choice = getattr(self, "choice_", None)
-        requested = self.max_leaf_nodes if choice is None else choice.n_components
-        if not isinstance(requested, Integral) or self.growth == "depth":
-            return
-        requested = int(requested)
-        if self.max_depth is not None:
-            requested = min(requested, 2 ** int(self.max_depth))
-        if self.n_leaves_ < requested and not getattr(self, "n_components", None):
-            reason = why_no_more(self) or Message("leaves_too_small")
-            facts = {"found": self.n_leaves_, "requested": requested}
-            warn_caller(ConvergenceWarning("fewer_leaves_found", reason=reason, **facts))
-
-    def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any] | None:  # noqa: ARG002
-        """Return parameters with which sums over rows suffice, or None if they never do."""
-        return None
+    # --- what a subclass implements ---------------------------------------------------------------
 
     @abstractmethod
-    def _check_samples(self, X: Any, feature_names: Any) -> tuple[Any, Any | None, NDArray[Any]]:
-        """Return the checked samples of ``fit``, their missing values, and column names."""
+    def _check_table(self, X: Any, feature_names: Any, *, reset: bool) -> tuple[Any, Any, Any]:
+        """Return checked samples, their missing values, and column names."""
 
     @abstractmethod
     def _fit_tree(self, X: Any, missing: Any | None, weight: RowArray) -> TreeNode:
@@ -189,18 +143,65 @@ class TreeEstimator(
     def _ready(self, X: Any) -> tuple[Assigner, Rows]:
         """Return the assigner, and the checked samples in the form that it expects."""
 
-    def _check_parameters(self) -> None:
-        check_integer("max_leaf_nodes", self.max_leaf_nodes, at_least=1, optional=True, auto=True)
-        check_integer("max_depth", self.max_depth, at_least=0, optional=True)
-        check_integer("max_iter", self.max_iter, at_least=1)
-        check_number("min_samples_leaf", self.min_samples_leaf, above=0)
-        check_number("smoothing", self.smoothing, above=0)
-        check_number("tol", self.tol, at_least=0)
-        check_number("half_life", self.half_life, above=0, optional=True)
-        check_flag("exact", self.exact)
-        choices = {"growth": get_args(Growth), "stop": get_args(Stop), **self._choices}
-        for parameter, values in choices.items():
-            check_choice(parameter, getattr(self, parameter), values)
+    @abstractmethod
+    def _batch(self, X: Any, missing: Any | None, weight: Floats) -> online.TreeBatch:
+        """Return a batch in the form of the fit."""
+
+    @abstractmethod
+    def _nodes_of(self, root: Any, leaves: MixtureSums) -> TreeNode:
+        """Return the nodes of a tree of splits, given the sums over its leaves."""
+
+    @abstractmethod
+    def _describe_batch(self, tree: TreeNode, X: Any, weight: Floats) -> None:
+        """Name the nodes of a tree by the samples of a batch."""
+
+    @abstractmethod
+    def _name(self, root: TreeNode) -> None:
+        """Name the nodes of a tree by words or codes."""
+
+    # --- fit --------------------------------------------------------------------------------------
+
+    def _check_samples(self, X: Any, **given: Any) -> tuple[Any, int]:
+        self.choice_ = None
+        columns, missing = given["feature_names"], None
+        if isinstance(X, Rows):
+            weight = contents.row_weights(X, given["sample_weight"])
+            _, self.vocabulary_ = contents.checked_rows(self, X, weight, columns)
+        else:
+            X, missing, self.vocabulary_ = self._check_table(X, columns, reset=True)
+            weight = check_sample_weight(given["sample_weight"], X.shape[0])
+            check_something(X, weight)
+        return (X, missing, weight), X.shape[0]
+
+    def _learn(self, samples: Any) -> TreeNode:
+        return self._fit_tree(*samples)
+
+    def _finish(self, samples: Any, result: Any) -> Iterable[Warning]:  # noqa: ARG002
+        self._set_tree(result)
+        requested = self.max_leaf_nodes if self.choice_ is None else self.choice_.n_components
+        if not isinstance(requested, Integral) or self.growth == "depth":
+            return
+        requested = int(requested)
+        if self.max_depth is not None:
+            requested = min(requested, 2 ** int(self.max_depth))
+        if self.n_leaves_ < requested and not getattr(self, "n_components", None):
+            reason = why_no_more(self) or Message("leaves_too_small")
+            facts = {"found": self.n_leaves_, "requested": requested}
+            yield ConvergenceWarning("fewer_leaves_found", reason=reason, **facts)
+
+    def _check_online(self) -> None:
+        """Raise InvalidParameterError if parameters do not allow ``partial_fit``."""
+
+    def _checked_batch(self, X: Any, feature_names: Any, *, reset: bool) -> tuple[Any, Any, Any]:
+        """Return checked samples, missing values, and column names."""
+        return self._check_table(X, feature_names, reset=reset)
+
+    @property
+    def _zeros_are_values(self) -> bool:
+        """Whether there is something to learn from a batch that contains only zeros."""
+        return False
+
+    # --- cuts -------------------------------------------------------------------------------------
 
     def cut(self, n_leaves: int) -> Self:
         """Return the tree with fewer leaves: merge leaves where that loses least log-likelihood.
@@ -237,39 +238,41 @@ class TreeEstimator(
         """
         check_is_fitted(self, "tree_")
         check_integer("n_leaves", n_leaves, at_least=1, at_most=self.n_leaves_)
-        out = self._cut(self._copied_root(), int(n_leaves))
+        out = self._copy()
+        out._cut_to(self._copied_root(), int(n_leaves))
         flat = getattr(self, "n_components", None) is not None
         out.set_params(**{"n_components" if flat else "max_leaf_nodes": int(n_leaves)})
         return out
 
-    def _cut(self, root: TreeNode, n_leaves: int) -> Self:
+    def _cut_to(self, root: TreeNode, n_leaves: int) -> None:
+        """Merge leaves of this tree, of which `root` is a copy, until there are as many."""
+        before = self._copy()
         to, merges = self._merges.cut(root, n_leaves)
-        out = self._with_merged(to)
-        out._merges = merges
-        out._set_tree(root)
+        self._merge_leaves(to)
+        self._merges = merges
+        self._set_tree(root)
         if any(not node.name for node in root.nodes()):
-            out._name_new(root)
-        out._keep_names(self)
-        return out
+            self._name_new(root)
+        names.keep_names(self, before)
 
-    def _with_merged(self, to: Ints) -> Self:
-        """Return a copy that assigns samples of leaf i to leaf `to[i]`."""
-        out = copy.copy(self)  # shared attributes are never changed in place
-        out.labels_ = np.append(to, -1)[self.labels_]  # -1 stays -1
-        if (sums := vars(self).get("_leaf_sums")) is not None:
-            out._leaf_sums = sums.regrouped(to, int(to.max()) + 1)
+    def _merge_leaves(self, to: Ints) -> None:
+        """Assign samples of leaf i to leaf `to[i]`."""
+        self.labels_ = np.append(to, -1)[self.labels_]  # -1 stays -1
+        if self._leaf_sums is not None:
+            self._leaf_sums = self._leaf_sums.regrouped(to, int(to.max()) + 1)
             if not isinstance(self._assigner, MixtureAssigner):
-                out._sums = out._leaf_sums
-        out._assigner = self._assigner.renumbered(to)
-        return out
+                self._sums = self._leaf_sums
+        self._assigner = self._assigner.renumbered(to)
 
-    def _count_rows(self) -> None:
+    def _count_copies(self) -> None:
         """Let weights of nodes be fractions of their samples, whatever the sample weights."""
+        if not len(self.labels_):
+            return
         root = self._copied_root()
         for node in reversed(list(root.nodes())):
             node.weight = node.n_samples / root.n_samples
             node.children.sort(key=lambda child: -child.weight)
-        self.__dict__.update(self._cut(root, self.n_leaves_).__dict__)
+        self._cut_to(root, self.n_leaves_)
 
     def _name_new(self, root: TreeNode) -> None:
         """Name the nodes without a name."""
@@ -283,21 +286,13 @@ class TreeEstimator(
             for node, name in zip(root.nodes(), names, strict=True):
                 node.name = name
 
-    @abstractmethod
-    def _name(self, root: TreeNode) -> None:
-        """Name the nodes of a tree by words or codes."""
-
     def _set_tree(self, tree: TreeNode) -> None:
         self.tree_ = tree
-        self.leaves_: list[TreeNode] = list(tree.leaves())
+        self.leaves_ = list(tree.leaves())
         self.n_leaves_ = len(self.leaves_)
-        if not len(self.labels_):
-            self._count_elsewhere()
-
-    def _count_elsewhere(self) -> None:
-        """Count samples at several sites, all of the same weight: their labels stay there."""
-        sums = vars(self).get("_leaf_sums")
-        if not isinstance(sums, MixtureSums) or not sums.weight > 0:
+        sums = self._leaf_sums
+        # Count samples at several sites, all of the same weight: their labels stay there.
+        if len(self.labels_) or not isinstance(sums, MixtureSums) or not sums.weight > 0:
             return
         counts = sums.sizes * (sums.n_samples / sums.weight)
         if len(counts) == self.n_leaves_ and np.isfinite(counts).all():
@@ -307,8 +302,33 @@ class TreeEstimator(
     def _copied_root(self) -> TreeNode:
         return StoredTree.of(self.tree_).root(self.labels_)
 
+    def _unnamed_root(self) -> TreeNode:
+        return self.tree_
+
     def _set_names(self, root: TreeNode) -> None:
         self._set_tree(root)
+
+    # --- results ----------------------------------------------------------------------------------
+
+    @property
+    def weights_(self) -> Floats:  # type: ignore[override]
+        """Weights of the leaves, as of the components of a flat model."""
+        return np.array([leaf.weight for leaf in self._fitted_leaves])
+
+    @property
+    def components_(self) -> Floats:
+        """Centers of the leaves in rows, as of the components of a flat model."""
+        return np.array([leaf.center for leaf in self._fitted_leaves])
+
+    @property
+    def _fitted_leaves(self) -> list[TreeNode]:
+        if "leaves_" not in vars(self):
+            raise AttributeError("leaves_")
+        return self.leaves_
+
+    @property
+    def _n_groups(self) -> int:
+        return self.n_leaves_
 
     @by_partition
     def predict(self, X: Any) -> Ints:
@@ -329,7 +349,9 @@ class TreeEstimator(
         check_is_fitted(self, "tree_")
         assigner, rows = self._ready(X)
         labels = assigner.labels(rows)
-        return np.asarray(filled_labels(rows, labels) if self._leaves_out_empty else labels)
+        return np.asarray(
+            contents.filled_labels(rows, labels) if self._leaves_out_empty else labels
+        )
 
     @by_partition
     def predict_proba(self, X: Any) -> Floats:
@@ -352,46 +374,6 @@ class TreeEstimator(
         check_is_fitted(self, "tree_")
         assigner, rows = self._ready(X)
         return np.asarray(assigner.proba(rows))
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_leaves_
-
-    @by_partition
-    def transform(self, X: Any) -> Floats:
-        """Return :meth:`predict_proba`, so that the tree can be used as a transformer.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples with the columns of ``fit``; or texts, after a fit to texts.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_leaves)
-            Rows sum to 1.
-        """
-        return self.predict_proba(X)
-
-    @available_if(_has_likelihood)  # type: ignore[untyped-decorator]
-    def score(self, X: Any, y: object = None) -> float:  # noqa: ARG002 - scikit-learn's convention
-        """Return the mean log-likelihood of samples.
-
-        Parameters
-        ----------
-        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-            Samples with the columns of ``fit``; or texts, after a fit to texts.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        float
-            Mean of ``score_samples``, in nats; larger is better. Only trees of counts of words and
-            of binary data have this method. Trees of texts can be compared only if they count the
-            same words: fewer words give a larger value.
-        """
-        return float(self.score_samples(X).mean())
 
     @by_partition
     def apply(self, X: Any) -> Ints:
@@ -452,32 +434,29 @@ class TreeEstimator(
             return str(super()._repr_html_())
         return repr_html(self)
 
-    def _state(self) -> dict[str, Any]:
-        state = super()._state()
-        for name in ("leaves_", "n_leaves_"):
-            del state[name]
-        if "choice_" in state:
-            state["choice_"] = None  # a table, of no use for new samples
-        state.pop("changes_", None)
-        return {**state, "tree_": StoredTree.of(self.tree_)}
+    # --- files ------------------------------------------------------------------------------------
 
-    def _restore(self, state: dict[str, Any]) -> None:
-        stored = state.pop("tree_")
-        super()._restore(state)
+    def _packed(self, state: dict[str, Any]) -> dict[str, Any]:
+        return {**state, "tree_": StoredTree.of(self.tree_), "choice_": None}
+
+    def _unpack(self) -> None:
+        stored: Any = self.tree_
         if not isinstance(stored, StoredTree):
             raise InvalidDataError("bad_entry", name="tree_", value=stored)
         self._set_tree(stored.root(self.labels_))
 
-    def _check_restored(self) -> int:
+    def _sizes(self) -> dict[str, int]:
+        sizes, assigner = super()._sizes(), self._assigner
+        if isinstance(assigner, MixtureAssigner):
+            sizes["components"] = assigner.parameters.n_components
+        return sizes
+
+    def _check_consistent(self) -> None:
         for node in self.tree_.nodes():
             check_shape("center", node.center, (self._n_names,))
-        if not isinstance(self._merges, Merges):
-            raise InvalidDataError("bad_entry", name="_merges", value=self._merges)
         check_shape("centers", self._merges.centers, ("n_groups", self._n_names))
         self._merges.cut(StoredTree.of(self.tree_).root(self.labels_[:0]), 1)
-        self._check_names()
-        self._check_sums(self.n_leaves_)
-        return self.n_leaves_
+        names.check_given_names(self)
 
     def _check_profiles(self) -> None:
         """Raise ValueError for negative centers, or for words in a node but not in the root."""

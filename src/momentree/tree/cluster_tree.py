@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import logging
 import warnings
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from os import PathLike
+from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, cast, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 import momentree.tree.exports as export
+from momentree._fit import all_or_nothing
 from momentree._types import Floats, Ints
-from momentree._validation import check_integer, check_shape, check_values
+from momentree._validation import check_counts, check_sample_weight, check_shape, check_values
 from momentree.assignment.incomplete import IncompleteAssigner
-from momentree.assignment.incomplete_records import IncompleteRecords
 from momentree.assignment.nested import Assigner, check_assigner
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import (
@@ -33,29 +34,49 @@ from momentree.backends import (
 from momentree.backends.contents import Contents
 from momentree.backends.sources import by_partition
 from momentree.core.choices import CovarianceType, Growth
+from momentree.core.sparse import as_csr
+from momentree.estimators import editing, incomplete, names, page, rules, texts
+from momentree.estimators.names import (
+    choose_words_of,
+    name_by_codes,
+    name_by_difference,
+    name_by_number,
+    name_by_words,
+)
+from momentree.estimators.node import TreeNode
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters, MixtureSums
+from momentree.persistence import fields
 from momentree.preprocessing import FeatureMap
 from momentree.preprocessing.kinds import DIRECTIONS, Kind, detect_kind
-from momentree.tree.cluster_editing import EditableClusters
+from momentree.tree._base import TreeEstimator
 from momentree.tree.cluster_growth import ClusterGrowth, Refine
-from momentree.tree.cluster_nodes import nodes_and_merges, spread_within
-from momentree.tree.described_clusters import DescribedClusters
-from momentree.tree.growth import Branch, Limits, log
-from momentree.tree.naming import name_by_codes, name_by_difference, name_by_number
-from momentree.tree.node import TreeNode
-from momentree.tree.online_tree import TreeBatch
+from momentree.tree.cluster_leaves import (
+    describe,
+    merge_leaves,
+    nodes_and_merges,
+    prepare_edit,
+    split_leaf,
+    spread_within,
+)
+from momentree.tree.growth import Branch, Limits
+from momentree.tree.online_tree import TreeBatch, sums_of_em
 from momentree.tree.selection import ComponentChoice, choose_n_components
 from momentree.tree.stopping import Stop
+
+
+def _is_described(tree: Any) -> bool:
+    return bool(tree._described)
 
 
 def _is_binary(tree: Any) -> bool:
     return getattr(tree, "data_", "binary") == "binary"
 
 
-class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
+@dataclass(eq=False, repr=False)
+class ClusterTree(TreeEstimator):
     """Grow a tree of clusters without a model, from the moments of the data.
 
     SIDIWO recovers discriminators d_1, d_2 from the raw moments M2 = sum x x^T / n and
@@ -218,65 +239,135 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
     True
     """
 
-    _choices: ClassVar[dict[str, tuple[str | None, ...]]] = {
+    max_leaf_nodes: int | Literal["auto"] | None = 8
+    _: KW_ONLY
+    max_depth: int | None = None
+    n_components: int | None = None
+    min_samples_leaf: float = 5
+    growth: Growth = "best_first"
+    refine: Refine | None = "em"
+    data: Literal["auto"] | Kind = "auto"
+    scaling: Literal["auto"] | None = "auto"
+    covariance_type: Literal["auto"] | CovarianceType = "auto"
+    smoothing: float = 1.0
+    exact: bool = False
+    stop: Stop = "bic"
+    max_iter: int = 100
+    tol: float = 1e-5
+    half_life: float | None = None
+    random_state: int | np.random.RandomState | None = None
+    verbose: bool | int = False
+
+    _rules: ClassVar[rules.Rules] = {
+        **TreeEstimator._rules,
+        "n_components": rules.whole(1, optional=True),
         "refine": (*get_args(Refine), None),
         "data": ("auto", *get_args(Kind)),
         "scaling": ("auto", None),
         "covariance_type": ("auto", *get_args(CovarianceType)),
     }
-    _log: ClassVar[logging.Logger] = log
+    _fields: ClassVar[fields.Fields] = {
+        **TreeEstimator._fields,
+        "data_": fields.choice(*get_args(Kind)),
+        "covariance_type_": fields.choice(*get_args(CovarianceType), None).optional,
+        "vectorizer_": fields.DERIVED,
+        "_feature_map": fields.of_type(FeatureMap),
+        "_spread": fields.array("d").optional,  # not in older files
+        "_incomplete": fields.of_type(IncompleteAssigner).optional,  # of binary data
+        "_described": fields.FLAG.optional.kept,  # whether words name the nodes
+        "_words_of_fit": fields.DERIVED.kept,  # only during a fit with counts
+    }
 
-    def __init__(
+    split_group, merge_groups = editing.split_group, editing.merge_groups
+    predict_incomplete = incomplete.predict_incomplete
+    predict_incomplete_proba = incomplete.predict_incomplete_proba
+    scoring = incomplete.scoring
+    name_topics, languages_ = available_if(_is_described)(names.name_topics), names.languages_
+    _prepared, _split, _merge = prepare_edit, split_leaf, merge_leaves
+
+    @all_or_nothing
+    def fit(
         self,
-        max_leaf_nodes: int | Literal["auto"] | None = 8,
+        X: Any,
+        y: object = None,  # noqa: ARG002 - the convention of scikit-learn
         *,
-        max_depth: int | None = None,
-        n_components: int | None = None,
-        min_samples_leaf: float = 5,
-        growth: Growth = "best_first",
-        refine: Refine | None = "em",
-        data: Literal["auto"] | Kind = "auto",
-        scaling: Literal["auto"] | None = "auto",
-        covariance_type: Literal["auto"] | CovarianceType = "auto",
-        smoothing: float = 1.0,
-        exact: bool = False,
-        stop: Stop = "bic",
-        max_iter: int = 100,
-        tol: float = 1e-5,
-        half_life: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.n_components = n_components
-        self.min_samples_leaf = min_samples_leaf
-        self.growth = growth
-        self.refine = refine
-        self.data = data
-        self.scaling = scaling
-        self.covariance_type = covariance_type
-        self.smoothing = smoothing
-        self.exact = exact
-        self.stop = stop
-        self.max_iter = max_iter
-        self.tol = tol
-        self.half_life = half_life
-        self.random_state = random_state
-        self.verbose = verbose
+        counts: Any = None,
+        sample_weight: ArrayLike | None = None,
+        feature_names: Sequence[str] | NDArray[Any] | None = None,
+    ) -> Self:
+        """Grow the tree.
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            One sample per row: numbers of the kind `data`, with NaN for missing values of binary
+            data.
+        y : None
+            Ignored.
+        counts : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_words), \
+{sequence, array or column} of str of shape (n_samples,), or Corpus, default=None
+            Counts >= 0 of the words of each sample, or its text, as for
+            :meth:`momentree.TopicTree.fit`. They take no part in the tree, but name and describe
+            its nodes, whose centers are then word distributions. See ``docs/embeddings.md``.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0; a weight of 2 has the effect of two copies of the sample. With None, many
+            copies of a text in `counts` together have the weight of one.
+        feature_names : sequence of str of shape (n_features,) or (n_words,), default=None
+            Codes, words or other names of the columns of `counts`, or of X without `counts`. None
+            uses the column names of a data frame, or the words of texts.
 
-    def _check_samples(self, X: Any, feature_names: Any) -> tuple[Any, Any | None, NDArray[Any]]:
-        return check_values(self, X, feature_names, reset=True)
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        InvalidDataError
+            If X or `counts` contains other values, or they, the weights or the names do not match.
+        EmptyCorpusError
+            If no sample of positive weight has a nonzero value, or no word of texts is kept.
+        InvalidParameterError
+            If a parameter is invalid, or `feature_names` are given with texts.
+        """
+        self._described = counts is not None
+        if counts is None:
+            return self._fit(X, sample_weight=sample_weight, feature_names=feature_names)
+        corpus, vectorizer = texts.corpus_of(counts, None, weighted=sample_weight is not None)
+        if corpus is not None:
+            counts, sample_weight, feature_names = texts.of_fit(
+                corpus, sample_weight, feature_names
+            )
+        words = getattr(counts, "columns", None) if feature_names is None else feature_names
+        counts = as_csr(check_counts(counts))
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        if counts.shape[0] != n:
+            raise InvalidDataError("counts_of_other_rows", found=counts.shape[0], needed=n)
+        d = counts.shape[1]
+        columns = np.asarray(np.arange(d).astype(str) if words is None else words, dtype=object)
+        if columns.shape != (d,):
+            raise InvalidDataError("wrong_number_of_names", found=columns.size, needed=d)
+        self._words_of_fit = counts
+        self._fit(X, sample_weight=sample_weight, feature_names=None)
+        self._forget("_words_of_fit")
+        self._words_of_fit = None
+        self.vocabulary_ = columns
+        weight = check_sample_weight(sample_weight, n)
+        center = describe(self.tree_, counts, weight)
+        self._merges = self._merges.described(d, center)
+        choose_words_of(self.tree_, counts, self.labels_, columns, weight)
+        self._name(self.tree_)
+        texts.keep_words(self, corpus, vectorizer)
+        return self
+
+    def _check_table(self, X: Any, feature_names: Any, *, reset: bool) -> tuple[Any, Any, Any]:
+        return check_values(self, X, feature_names, reset=reset)
 
     def _fit_tree(self, X: Any, missing: Any | None, weight: RowArray) -> TreeNode:
         feature_map = self._mapped(X, missing, weight)
         self._check_covariances(feature_map)
-        self.choice_ = self._choose(feature_map.kind, weight)
+        if (choice := self._choose(feature_map.kind, weight)) is not None:
+            self.choice_ = choice
         statistics = X if isinstance(X, Rows) else feature_map.rows(X, missing)
         rows, in_order, at = ordered(statistics, weight)
         feature_map, grown, refined = self._growth.fit(feature_map, rows, in_order)
@@ -290,7 +381,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         self._warn_of_fewer(grown.root)
         tree = self._nodes(grown.root, labels, rows, as_rows(X), in_order, weight)
         assert self._leaf_sums is not None  # noqa: S101 - for the type checker
-        self._sums = self._sums_of_em(refined, self._leaf_sums)
+        self._sums = sums_of_em(refined, self._leaf_sums)
         if self._described or feature_map.kind in DIRECTIONS:
             self._sums = self._leaf_sums = None  # no sums suffice for these
         return tree
@@ -360,8 +451,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
 
     @property
     def _growth(self) -> ClusterGrowth:
-        choice = getattr(self, "choice_", None)  # a part of an edited tree chooses nothing
-        return ClusterGrowth.of(self, choice and choice.n_components)
+        return ClusterGrowth.of(self, None if self.choice_ is None else self.choice_.n_components)
 
     def _nodes(
         self,
@@ -411,15 +501,13 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         self._name_by_values(tree)
         return tree
 
-    def _checked_batch(
-        self, X: Any, feature_names: Any, *, reset: bool
-    ) -> tuple[Any, Any | None, NDArray[Any]]:
-        X, missing, names = check_values(self, X, feature_names, reset=reset)
-        if "labels_" in vars(self):
+    def _checked_batch(self, X: Any, feature_names: Any, *, reset: bool) -> tuple[Any, Any, Any]:
+        X, missing, columns = self._check_table(X, feature_names, reset=reset)
+        if hasattr(self, "labels_"):
             self._feature_map.check(X, missing)
             if missing is not None and not self._feature_map.incomplete:
                 raise InvalidDataError("missing_in_batch")
-        return X, missing, names
+        return X, missing, columns
 
     @property
     def _zeros_are_values(self) -> bool:
@@ -463,14 +551,21 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
     def _describe_batch(self, tree: TreeNode, X: Any, weight: Floats) -> None:  # noqa: ARG002
         self._name_by_values(tree)
 
-    def _with_merged(self, to: Ints) -> Self:
-        out = super()._with_merged(to)
-        out._incomplete = None if self._incomplete is None else self._incomplete.merged(to)
-        return out
+    def _merge_leaves(self, to: Ints) -> None:
+        super()._merge_leaves(to)
+        self._incomplete = None if self._incomplete is None else self._incomplete.merged(to)
+
+    @property
+    def _groups_assigner(self) -> Assigner:
+        return self._assigner
+
+    @property
+    def _fitted_with_missing(self) -> bool:
+        return self._feature_map.incomplete
 
     def _name(self, root: TreeNode) -> None:
         if self._described:
-            super()._name(root)
+            name_by_words(root, self.vocabulary_, languages=self.languages_)
         else:
             self._name_by_values(root)
 
@@ -484,8 +579,7 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
             return np.ones(self.n_features_in_)
         if self._described or self._feature_map.kind != "real":
             return None
-        spread: Floats | None = getattr(self, "_spread", None)  # not in older files
-        return self._feature_map.scale if spread is None else spread
+        return self._feature_map.scale if self._spread is None else self._spread
 
     def _name_by_values(self, root: TreeNode) -> None:
         if self._feature_map.kind in DIRECTIONS:
@@ -534,38 +628,69 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
         scale = self._feature_map.scale if differences else None
         return export.to_dict(self.tree_, self.vocabulary_, scale=scale)
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_integer("n_components", self.n_components, at_least=1, optional=True)
+    def to_html(
+        self, path: str | PathLike[str] | None = None, X: Any = None, **options: Any
+    ) -> str | Path:
+        """Write the report as one HTML page that works offline.
 
-    def _check_restored(self) -> int:
-        k, feature_map, d = super()._check_restored(), self._feature_map, self.n_features_in_
-        if not isinstance(feature_map, FeatureMap) or self.data_ != feature_map.kind:
+        Parameters
+        ----------
+        path : str or path-like, default=None
+            File to write the page to; None returns the page.
+        X : Records, or {ndarray, sparse matrix or array, data frame}, default=None
+            The records of ``fit``, or its `counts`, also as texts or Corpus.
+        **options
+            For a tree described by counts, those of :meth:`momentree.TopicTree.to_html`: `ids`,
+            `texts`, `labels`, `order`, `title`, `documents`. For a tree of records, those of
+            :meth:`momentree.BernoulliMixture.to_html`.
+
+        Returns
+        -------
+        Path or str
+            `path`, or the page as text if it is None.
+
+        Raises
+        ------
+        InvalidDataError
+            If X is missing or differs from the data of ``fit``, if options do not match it, or if
+            the data of ``fit`` were neither binary nor described by counts.
+        OSError
+            If the file cannot be written; no partial file remains.
+        """
+        write = page.topics_to_html if self._described else page.records_to_html
+        return write(self, path, X, **options)
+
+    @property
+    def _n_names(self) -> int:
+        return len(self.vocabulary_) if self._described else self.n_features_in_
+
+    def _unpack(self) -> None:
+        super()._unpack()
+        if self._described:
+            texts.restore_vectorizer(self)
+
+    def _check_consistent(self) -> None:
+        super()._check_consistent()
+        k, feature_map, d = self._n_groups, self._feature_map, self.n_features_in_
+        if self.data_ != feature_map.kind:
             raise InvalidDataError("bad_entry", name="data_", value=self.data_)
         check_shape("shift", feature_map.shift, (d,))
         check_shape("scale", feature_map.scale, (d,))
-        p = len(feature_map.moment_scale)
-        consistent = feature_map.scaled == (self.scaling is not None)
-        if (
-            not consistent
-            or not (feature_map.scale > 0).all()
-            or feature_map.family.n_features(p) != d
-        ):
-            raise InvalidDataError("other_feature_map")
-        spread = getattr(self, "_spread", None)
-        if spread is not None:
-            check_shape("_spread", spread, (d,))
-        if feature_map.bounds is not None:
-            for name, bound in vars(feature_map.bounds).items():
-                check_shape(name, bound, (d,))
         columns = None if feature_map.leaves is None else feature_map.leaves.columns
-        if columns is not None and not np.array_equal(columns, np.unique(columns % d)):
+        consistent = (
+            feature_map.scaled == (self.scaling is not None)
+            and (feature_map.scale > 0).all()
+            and feature_map.family.n_features(len(feature_map.moment_scale)) == d
+            and (columns is None or np.array_equal(columns, np.unique(columns % d)))
+        )
+        if not consistent:
             raise InvalidDataError("other_feature_map")
-        if feature_map.kind != "real" and feature_map.kind not in DIRECTIONS:
+        for name, bound in vars(feature_map.bounds).items() if feature_map.bounds else ():
+            check_shape(name, bound, (d,))
+        if self._described or feature_map.kind not in ("real", *DIRECTIONS):
             self._check_profiles()
         check_assigner(self._assigner, feature_map.leaf_family, feature_map.n_leaf_statistics, k)
-        self._check_incomplete(k, d, expected=feature_map.kind == "binary")
-        return k
+        incomplete.check_incomplete(self, k, d, expected=feature_map.kind == "binary")
 
     def _ready(self, X: Any) -> tuple[Assigner, Rows]:
         X, missing, _ = check_values(self, X, None, reset=False)
@@ -583,3 +708,8 @@ class ClusterTree(DescribedClusters, IncompleteRecords, EditableClusters):
             raise InvalidDataError("missing_not_assigned", row=row, column=column, instead="diag")
         assigner = self._assigner.for_missing_values()
         return assigner, found.leaf_rows(found.rows(X, missing))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags

@@ -12,12 +12,12 @@ import numpy as np
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
 from momentree.core.ties import largest_first
+from momentree.estimators.node import TreeNode
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.objects import MixtureParameters
 from momentree.persistence import storable
 from momentree.tree.hierarchy import least_loss_merges
-from momentree.tree.node import TreeNode
 
 
 @storable

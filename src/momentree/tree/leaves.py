@@ -12,16 +12,15 @@ import numpy as np
 from momentree._types import Floats, Ints
 from momentree.assignment.nested import Assigner
 from momentree.assignment.posteriors import MixtureAssigner
-from momentree.assignment.rules import LinearRule, Rule
-from momentree.assignment.tree_rules import RuleAssigner
+from momentree.assignment.rules import LinearRule, Rule, RuleAssigner
 from momentree.backends import RowArray, Rows, collected, products
 from momentree.core.ties import largest, largest_first
+from momentree.estimators.node import TreeNode, by_leaf
 from momentree.messages import Message
 from momentree.objects import Family, MixtureParameters, TopicParameters
 from momentree.refinement.em import Refined, Samples, column_sums, expected_statistics
 from momentree.tree.growth import Branch, Grown, log
 from momentree.tree.hierarchy import join_chains, least_loss_merges, tree_of_groups
-from momentree.tree.node import TreeNode, by_leaf
 from momentree.tree.split import SPLIT_ITER
 from momentree.tree.stopping import log_likelihood, n_added
 

@@ -12,6 +12,7 @@ from momentree._types import Floats
 from momentree.assignment.rules import LinearRule, ScoreRule
 from momentree.backends import RowArray, RowBlocks, collected
 from momentree.core.choices import Weighting
+from momentree.core.eigenpairs import DENSE_FEATURES
 from momentree.core.ties import largest
 from momentree.decomposition import discriminators
 from momentree.decomposition.sidiwo import common_rotation, pseudo_centers
@@ -33,7 +34,7 @@ from momentree.tree.split import (
     sides_of,
     small_side,
 )
-from momentree.whitening import DENSE_FEATURES, group_starts, whiten, whiten_groups
+from momentree.whitening import group_starts, whiten, whiten_groups
 
 P = TypeVar("P", bound=MixtureParameters)
 

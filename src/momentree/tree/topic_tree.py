@@ -3,54 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._types import Floats, Ints
-from momentree._validation import check_features, check_number
+from momentree._validation import check_features
 from momentree.assignment.nested import Assigner, check_assigner
-from momentree.backends import (
-    RowArray,
-    RowBlocks,
-    Rows,
-    as_rows,
-    collected,
-    products,
-)
+from momentree.backends import RowArray, RowBlocks, Rows, as_rows, collected, products
 from momentree.backends.contents import filled_labels, filled_weights
 from momentree.backends.sources import by_partition
-from momentree.core.choices import (
-    AutoLogScaling,
-    Growth,
-    LogScaling,
-    Refine,
-    Search,
-    Weighting,
-)
-from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.core.choices import AutoLogScaling, Growth, LogScaling, Refine, Search, Weighting
+from momentree.estimators import names, page, rules, texts
+from momentree.estimators.names import choose_words_of, name_by_words
+from momentree.estimators.node import TreeNode
+from momentree.estimators.texts import Vectorizer
+from momentree.exceptions import InvalidParameterError
 from momentree.inference import log_joint, log_multinomial, log_posterior
 from momentree.objects import MixtureSums, TopicParameters
+from momentree.persistence import fields
 from momentree.preprocessing import log_scale
-from momentree.preprocessing.log_scaling import check_scaling
 from momentree.refinement.em import group_sums
 from momentree.tree._base import TreeEstimator
-from momentree.tree.counted_texts import Vectorizer
 from momentree.tree.cuts import Merges
 from momentree.tree.growth import Branch
 from momentree.tree.leaves import build_nodes
-from momentree.tree.naming import choose_words_of, name_by_words
-from momentree.tree.node import TreeNode
-from momentree.tree.online_tree import TreeBatch
-from momentree.tree.selection import ComponentChoice, choose_n_components
+from momentree.tree.online_tree import TreeBatch, sums_of_em
+from momentree.tree.selection import choose_n_components
 from momentree.tree.stopping import TopicStop
-from momentree.tree.texts import FitsTexts
 from momentree.tree.topic_growth import ScaledCounts, TopicGrowth, is_sampled
 
 
-class TopicTree(FitsTexts, TreeEstimator):
+@dataclass(eq=False, repr=False)
+class TopicTree(TreeEstimator):
     """Grow a tree of topics from word counts by the method of moments.
 
     SIDIWO recovers two pseudo-centers from the moments M1, M2, M3 of a single-topic model. They
@@ -198,60 +185,53 @@ class TopicTree(FitsTexts, TreeEstimator):
     [[0], [1], [2], [3]]
     """
 
+    max_leaf_nodes: int | Literal["auto"] | None = 8
+    _: KW_ONLY
+    max_depth: int | None = None
+    min_samples_leaf: float = 5
+    growth: Growth = "best_first"
+    refine: Refine | None = "em"
+    search: Search = "starts"
+    log_scaling: AutoLogScaling | None = "auto"
+    weighting: Weighting = "length"
+    smoothing: float = 1.0
+    exact: bool = False
+    stop: TopicStop = "completion"
+    max_iter: int = 100
+    tol: float = 1e-5
+    half_life: float | None = None
+    vectorizer: Vectorizer | None = None
+    random_state: int | np.random.RandomState | None = None
+    verbose: bool | int = False
+
     _leaves_out_empty: ClassVar[bool] = True
-    _choices: ClassVar[dict[str, tuple[str | None, ...]]] = {
-        "refine": (*get_args(Refine), None),
+    _rules: ClassVar[rules.Rules] = {
+        **TreeEstimator._rules,
+        "refine": rules.REFINE,
         "search": get_args(Search),
         "log_scaling": (*get_args(AutoLogScaling), None),
         "weighting": get_args(Weighting),
         "stop": get_args(TopicStop),
+        "vectorizer": texts.check_vectorizer,
+    }
+    _fields: ClassVar[fields.Fields] = {
+        **TreeEstimator._fields,
+        "log_scaling_": fields.choice(*get_args(LogScaling), None),
+        "vectorizer_": fields.DERIVED,
+        "_n_words": fields.POSITIVE,
+        "_smoothing": fields.POSITIVE,
     }
 
-    log_scaling_: LogScaling | None
-    choice_: ComponentChoice | None
+    fit = texts.fit
+    partial_fit = texts.partial_fit
+    set_params = texts.set_params
+    to_html = page.topics_to_html
+    name_topics, languages_ = names.name_topics, names.languages_
+    _counts = texts.counts_of
 
-    def __init__(
-        self,
-        max_leaf_nodes: int | Literal["auto"] | None = 8,
-        *,
-        max_depth: int | None = None,
-        min_samples_leaf: float = 5,
-        growth: Growth = "best_first",
-        refine: Refine | None = "em",
-        search: Search = "starts",
-        log_scaling: AutoLogScaling | None = "auto",
-        weighting: Weighting = "length",
-        smoothing: float = 1.0,
-        exact: bool = False,
-        stop: TopicStop = "completion",
-        max_iter: int = 100,
-        tol: float = 1e-5,
-        half_life: float | None = None,
-        vectorizer: Vectorizer | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: bool | int = False,
-    ) -> None:
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.growth = growth
-        self.refine = refine
-        self.search = search
-        self.log_scaling = log_scaling
-        self.weighting = weighting
-        self.smoothing = smoothing
-        self.exact = exact
-        self.stop = stop
-        self.max_iter = max_iter
-        self.tol = tol
-        self.half_life = half_life
-        self.vectorizer = vectorizer
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def _check_samples(self, X: Any, feature_names: Any) -> tuple[Any, None, NDArray[Any]]:
-        X, names = check_features(self, X, feature_names, reset=True)
-        return X, None, names
+    def _check_table(self, X: Any, feature_names: Any, *, reset: bool) -> tuple[Any, Any, Any]:
+        X, columns = check_features(self, X, feature_names, reset=reset)
+        return X, None, columns
 
     def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any]:
         instead: dict[str, Any] = {}
@@ -278,7 +258,7 @@ class TopicTree(FitsTexts, TreeEstimator):
         known = None if self.refine else grown.sums_and_sizes
         k = len(grown.root.leaves())
         self._leaf_sums = self._sums_of_leaves(counts, weight, in_order, data, labels, k, known)
-        self._sums = self._sums_of_em(refined, self._leaf_sums)
+        self._sums = sums_of_em(refined, self._leaf_sums)
         tree = self._nodes_of(grown.root, self._leaf_sums)
         if counts.gives_rows:
             choose_words_of(tree, counts, self.labels_, self.vocabulary_, np.asarray(weight))
@@ -356,7 +336,6 @@ class TopicTree(FitsTexts, TreeEstimator):
 
     def _choose(self, X: Any, weight: Floats) -> None:
         """Choose the number of leaves if neither it nor the depth is given."""
-        self.choice_ = None
         given = self.max_leaf_nodes not in ("auto", None)
         depth_alone = self.max_leaf_nodes is None and self.max_depth is not None
         if self.stop == "completion" and not given and not depth_alone:
@@ -377,15 +356,14 @@ class TopicTree(FitsTexts, TreeEstimator):
                 "three_words_after_log_scaling", weighting=self.weighting, log_scaling=None
             )
 
-    def _check_restored(self) -> int:
-        k = super()._check_restored()
+    def _unpack(self) -> None:
+        super()._unpack()
+        texts.restore_vectorizer(self)
+
+    def _check_consistent(self) -> None:
+        super()._check_consistent()
         self._check_profiles()
-        if type(self._n_words) is not float or not 0 < self._n_words < np.inf:
-            raise InvalidDataError("bad_entry", name="_n_words", value=self._n_words)
-        check_number("_smoothing", self._smoothing, above=0)
-        check_assigner(self._assigner, TopicParameters, self.n_features_in_, k)
-        check_scaling(self.log_scaling_)
-        return k
+        check_assigner(self._assigner, TopicParameters, self.n_features_in_, self._n_groups)
 
     def _ready(self, X: Any) -> tuple[Assigner, Rows]:
         X, _ = check_features(self, self._counts(X), None, reset=False)

@@ -11,7 +11,8 @@ from momentree import TopicTree
 from momentree.datasets import Corpus, Documents, Passages, read_documents, read_like, vectorize
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 from momentree.messages import Message
-from momentree.readers.text.passages import count_words, cut_text
+from momentree.readers.tables.values import count_words
+from momentree.readers.text.passages import cut_text
 from tests.raising import raises
 
 SENTENCE = "The boat of the captain leaves the harbour at noon. "

@@ -12,7 +12,7 @@ from momentree import TopicTree
 from momentree.exceptions import InvalidParameterError
 from momentree.report import plot_icicle, plot_tree
 from momentree.report.layout import icicle_cells
-from momentree.tree.notebook import repr_html
+from momentree.tree.exports import repr_html
 
 
 @pytest.mark.parametrize("plot", [plot_tree, plot_icicle])

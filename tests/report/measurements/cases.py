@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from momentree.datasets import MeasurementCoder, Measurements
+from momentree.estimators.node import TreeNode
 from momentree.messages import Message
-from momentree.tree.node import TreeNode
 
 SIZES = (60, 40, 30, 3)
 """Sizes of the groups; the last one is small."""

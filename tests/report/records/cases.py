@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import logsumexp
 
+from momentree.estimators.node import TreeNode
 from momentree.messages import Message
-from momentree.tree.node import TreeNode
 
 THEMES = ("heart failure", "childbirth", "kidney disease", "injury of the hip")
 CODES_PER_THEME = 6

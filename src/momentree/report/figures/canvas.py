@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from momentree._types import Floats
 from momentree._validation import check_integer, check_number
+from momentree.estimators.names import shown_words
+from momentree.estimators.node import TreeNode
 from momentree.exceptions import InvalidDataError
 from momentree.metrics import relevance
 from momentree.report.disclosure import Disclosure
 from momentree.report.layout import leaf_color, spread_hue
 from momentree.report.numbers import short_percent
-from momentree.tree.naming import shown_words
-from momentree.tree.node import TreeNode
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

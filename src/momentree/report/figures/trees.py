@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from momentree.estimators.node import TreeNode
 from momentree.report.estimators import check_fitted
 from momentree.report.figures import canvas
 from momentree.report.figures.canvas import INK, SOFT
 from momentree.report.layout import icicle_cells, leaf_color
-from momentree.tree.node import TreeNode
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

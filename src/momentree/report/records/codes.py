@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from momentree._types import Floats, Ints
 from momentree.assignment.incomplete import IncompleteAssigner
+from momentree.estimators.names import choose_codes, most_relevant
 from momentree.metrics import GroupProfiles
 from momentree.report.disclosure import Published
 from momentree.report.groups import DIGITS, Groups
 from momentree.report.text import clean_text
-from momentree.tree.naming import choose_codes, most_relevant
 
 _FEW_CODES = 2 / 3
 _COMMON = 0.5

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from momentree._validation import check_integer
+from momentree.estimators.names import CODE_LAMBDA
 from momentree.exceptions import InvalidDataError
 from momentree.metrics import group_profiles
 from momentree.report.disclosure import SMALL, Disclosure
@@ -24,7 +25,6 @@ from momentree.report.relations import describe_groups, largest_residuals
 from momentree.report.statistics import code_statistics
 from momentree.report.tables import describe_characteristics
 from momentree.report.text import names_of_codes
-from momentree.tree.naming import CODE_LAMBDA
 
 if TYPE_CHECKING:
     from momentree.datasets import Records

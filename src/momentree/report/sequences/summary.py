@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from momentree._types import Floats, Ints
+from momentree.estimators.names import CODE_LAMBDA, choose_codes, most_relevant
+from momentree.estimators.node import TreeNode
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.naming.given import check_names
@@ -18,8 +20,6 @@ from momentree.report.groups import level_of, names_of, place_of
 from momentree.report.layout import icicle_cells
 from momentree.report.sequences import paths
 from momentree.report.text import for_readers, names_of_codes
-from momentree.tree.naming import CODE_LAMBDA, choose_codes, most_relevant
-from momentree.tree.node import TreeNode
 
 if TYPE_CHECKING:
     from momentree.datasets import Sequences

@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from momentree._types import Floats, Ints
+from momentree.estimators.node import TreeNode
 from momentree.preprocessing import tfidf
-from momentree.tree.node import TreeNode
 
 # Weight of the corpus in the mixture that replaces a node's word probabilities, so that a word
 # absent from the node contributes log(1%) to a document's score instead of minus infinity.

@@ -14,6 +14,8 @@ from sklearn.metrics.cluster import contingency_matrix
 
 from momentree._types import Floats, Ints
 from momentree.core.ties import largest_first
+from momentree.estimators.names import shown_words
+from momentree.estimators.node import TreeNode
 from momentree.messages import Message
 from momentree.metrics import npmi_coherence, umass_coherence
 from momentree.naming import join_forms
@@ -21,8 +23,6 @@ from momentree.report.estimators import Fitted
 from momentree.report.groups import place_of
 from momentree.report.layout import icicle_cells
 from momentree.report.text import MAX_NAME, clean_text, for_readers, snippet
-from momentree.tree.naming import shown_words
-from momentree.tree.node import TreeNode
 
 # The usual number of words in coherence measures.
 _COHERENCE_WORDS = 10

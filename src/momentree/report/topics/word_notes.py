@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from momentree._types import Floats, Ints
+from momentree.estimators.names import WORD_LAMBDA
+from momentree.estimators.node import TreeNode
 from momentree.messages import Message
 from momentree.metrics.words import relevance_order
 from momentree.readers import LANGUAGES, stop_words
 from momentree.readers.text.languages import name_of_language
 from momentree.readers.text.words import share_without_blanks
 from momentree.report.estimators import fitted
-from momentree.tree.naming import WORD_LAMBDA
-from momentree.tree.node import TreeNode
 
 _N_WORDS, _N_SHOWN = 10, 6
 _MIN_WORDS, _OF_ONE_LANGUAGE = 5, 0.4

@@ -15,32 +15,15 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree import objects
 from momentree._validation import check_shape
 from momentree.assignment.incomplete import IncompleteAssigner
 from momentree.assignment.nested import Division, NestedAssigner
 from momentree.assignment.posteriors import MixtureAssigner
-from momentree.assignment.rules import LinearRule, ScoreRule
-from momentree.assignment.tree_rules import RuleAssigner
+from momentree.assignment.rules import LinearRule, RuleAssigner, ScoreRule
 from momentree.core.container import Arrays
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
-from momentree.objects import (
-    BernoulliParameters,
-    DiagonalGaussianParameters,
-    FullGaussianParameters,
-    GaussianParameters,
-    IncompleteBernoulliParameters,
-    IncompleteDiagonalGaussianParameters,
-    IncompleteGaussianParameters,
-    LDAParameters,
-    MixtureParameters,
-    MixtureSums,
-    PoissonParameters,
-    SharedGaussianParameters,
-    TiedGaussianParameters,
-    TopicParameters,
-    VonMisesFisherParameters,
-)
 from momentree.preprocessing import FeatureMap, MatrixColumns, MixedColumns
 from momentree.preprocessing.leaf_mixture import LeafMixture
 from momentree.preprocessing.outliers import Bounds
@@ -79,20 +62,20 @@ def storable(kind: T) -> T:
 
 _STORABLE: dict[str, type[Any]] = {}
 for _known in (
-    TiedGaussianParameters,
-    TopicParameters,
-    PoissonParameters,
-    BernoulliParameters,
-    IncompleteBernoulliParameters,
-    GaussianParameters,
-    DiagonalGaussianParameters,
-    FullGaussianParameters,
-    SharedGaussianParameters,
-    IncompleteGaussianParameters,
-    IncompleteDiagonalGaussianParameters,
-    VonMisesFisherParameters,
-    LDAParameters,
-    MixtureSums,
+    objects.TiedGaussianParameters,
+    objects.TopicParameters,
+    objects.PoissonParameters,
+    objects.BernoulliParameters,
+    objects.IncompleteBernoulliParameters,
+    objects.GaussianParameters,
+    objects.DiagonalGaussianParameters,
+    objects.FullGaussianParameters,
+    objects.SharedGaussianParameters,
+    objects.IncompleteGaussianParameters,
+    objects.IncompleteDiagonalGaussianParameters,
+    objects.VonMisesFisherParameters,
+    objects.LDAParameters,
+    objects.MixtureSums,
     LinearRule,
     ScoreRule,
     MixtureAssigner,
@@ -185,7 +168,7 @@ def _object(cls: type[Any], content: dict[str, Any]) -> Any:
         numbers = isinstance(value, np.ndarray) and value.dtype != object
         if numbers and (cls, name) not in _UNBOUNDED:
             check_finite(name, value)
-    if issubclass(cls, MixtureParameters | LDAParameters):
+    if issubclass(cls, objects.MixtureParameters | objects.LDAParameters):
         _check_parameters(cls, values)
     return cls(**values)
 

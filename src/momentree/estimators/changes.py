@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -81,16 +81,10 @@ class GroupChange:
     def message(self) -> Message:
         """What happened, as a message."""
         number = self.old if self.new is None else self.new
-        return Message(
-            _CODES[self.status],
-            number=number,
-            name=self.name,
-            old_weight=self.old_weight,
-            new_weight=self.new_weight,
-            distance=self.distance,
-            rose=list(self.rose),
-            fell=list(self.fell),
-        )
+        kept = ("name", "old_weight", "new_weight", "distance")
+        facts = {name: getattr(self, name) for name in kept}
+        rose, fell = list(self.rose), list(self.fell)
+        return Message(_CODES[self.status], number=number, rose=rose, fell=fell, **facts)
 
 
 @dataclass(frozen=True)
@@ -152,17 +146,7 @@ class ModelChanges:
         import pandas as pd
 
         rows = [
-            {
-                "old": group.old,
-                "new": group.new,
-                "name": group.name,
-                "status": group.status,
-                "old_weight": group.old_weight,
-                "new_weight": group.new_weight,
-                "distance": group.distance,
-                "rose": ", ".join(group.rose),
-                "fell": ", ".join(group.fell),
-            }
+            {**vars(group), "rose": ", ".join(group.rose), "fell": ", ".join(group.fell)}
             for group in self.groups
         ]
         table = pd.DataFrame(rows, columns=list(GroupChange.__dataclass_fields__))
@@ -274,10 +258,7 @@ def changes_of_batch(
         A row for each group.
     """
     if before is None:
-        rows = [
-            GroupChange(None, j, name, "appeared", 0.0, float(after.weights[j]), float("nan"))
-            for j, name in enumerate(after.names)
-        ]
+        rows = [_appeared(after, j, after.weights) for j in range(len(after.names))]
         return ModelChanges(tuple(rows), 1.0)
     pairs = {j: j for j, into in enumerate(to.tolist()) if into == j}  # numbers are kept
     changed = _compared(
@@ -287,15 +268,7 @@ def changes_of_batch(
     for group in changed:
         absent = group.new_weight < ABSENT * group.old_weight
         if group.old is not None and absent and group.old_weight * n_batch >= EXPECTED:
-            group = GroupChange(
-                group.old,
-                group.new,
-                group.name,
-                "vanished",
-                group.old_weight,
-                group.new_weight,
-                group.distance,
-            )
+            group = replace(group, status="vanished", rose=(), fell=())
         rows.append(group)
     return ModelChanges(tuple(rows), changed.separation)
 
@@ -331,31 +304,22 @@ def _compared(
         i = pairs.get(j, -1)
         distance = float(distances[i, j]) if i >= 0 else float("nan")
         if i < 0 or (not given and distance > SAME * separation):
-            rows.append(
-                GroupChange(None, j, name, "appeared", 0.0, float(weights[j]), float("nan"))
-            )
+            rows.append(_appeared(after, j, weights))
             continue
         matched.add(i)
         status: Status = "stayed" if distance <= STAYED * separation else "moved"
         rose, fell = _words(A[i], B[j], words, before.distributions)
-        rows.append(
-            GroupChange(
-                i,
-                j,
-                name,
-                status,
-                float(before.weights[i]),
-                float(weights[j]),
-                distance,
-                rose,
-                fell,
-            )
-        )
+        old_weight, new_weight = float(before.weights[i]), float(weights[j])
+        rows.append(GroupChange(i, j, name, status, old_weight, new_weight, distance, rose, fell))
     for i, name in enumerate(before.names):
         if i not in matched:
             weight = float(before.weights[i])
             rows.append(GroupChange(i, None, name, "vanished", weight, 0.0, float("nan")))
     return ModelChanges(tuple(rows), separation)
+
+
+def _appeared(after: Groups, j: int, weights: Floats) -> GroupChange:
+    return GroupChange(None, j, after.names[j], "appeared", 0.0, float(weights[j]), float("nan"))
 
 
 def _units(before: Groups, A: Floats, words: Sequence[str]) -> Floats:

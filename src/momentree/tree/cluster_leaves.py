@@ -1,0 +1,209 @@
+"""The nodes of a tree of clusters from sums over its leaves, and edits of leaves by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from sklearn.base import clone
+
+from momentree._types import Floats, Ints
+from momentree.backends import (
+    RowArray,
+    RowBlocks,
+    Rows,
+    group_totals,
+    in_canonical_order,
+    in_given_order,
+)
+from momentree.estimators.editing import Groups, RefitData, merged_numbers, with_labels
+from momentree.estimators.names import keep_names
+from momentree.estimators.node import TreeNode
+from momentree.exceptions import InvalidDataError
+from momentree.messages import Message
+from momentree.objects import MixtureSums
+from momentree.preprocessing import FeatureMap
+from momentree.preprocessing.kinds import MAX_SIZE
+from momentree.tree.cluster_growth import ClusterGrowth
+from momentree.tree.cuts import Merges
+from momentree.tree.growth import Branch
+from momentree.tree.leaves import branch_of, build_nodes, drop, sort_children
+
+
+def nodes_and_merges(
+    root: Branch, labels: Ints, leaves: MixtureSums, feature_map: FeatureMap, n_features: int
+) -> tuple[TreeNode, Merges]:
+    """Return the finished tree, and the order in which its leaves can be merged.
+
+    Parameters
+    ----------
+    root : Branch
+        The splits.
+    labels : ndarray of int of shape (n,)
+        Leaf of each sample; empty if the samples are elsewhere.
+    leaves : MixtureSums
+        Sums over the leaves: `statistics` of the moments, and `counts` of the values.
+    feature_map : FeatureMap
+        The map from values to statistics.
+    n_features : int
+        Number of columns d of the data.
+
+    Returns
+    -------
+    tree : TreeNode
+        The root, with means of the values as centers, and gains in nats.
+    merges : Merges
+        The merges, with their losses in nats.
+    """
+    sums, sizes, of_values, d = leaves.statistics, leaves.sizes, leaves.counts, n_features
+    if feature_map.kind in ("binary", "counts"):
+        of_values = sums[:d]
+    elif feature_map.kind == "real":
+        of_values = feature_map.restored(sums, sizes)
+    family = feature_map.family
+    unit = family.nats_per_unit(sums, sizes)
+
+    def center(leaves: list[int]) -> Floats:
+        missing = sums[-d:, leaves].sum(axis=1) if feature_map.incomplete else 0.0
+        observed = np.maximum(sizes[leaves].sum() - missing, np.finfo(float).tiny)
+        return np.asarray(of_values[:, leaves].sum(axis=1) / observed)
+
+    def gain(sides: list[list[int]]) -> float:
+        S = np.stack([sums[:, side].sum(axis=1) for side in sides], axis=1)
+        N = np.array([sizes[side].sum() for side in sides])
+        whole = family.maximized_log_likelihood(S.sum(axis=1), N.sum())
+        return float(family.maximized_log_likelihood(S, N).sum() - whole) * unit
+
+    tree = build_nodes(root, labels, sizes, center=center, gain=gain)
+    merges = Merges.of(tree, sums, sizes, family, center)
+    return tree, replace(merges, losses=merges.losses * unit)
+
+
+def spread_within(
+    rows: Rows,
+    weight: RowArray,
+    sums: Floats,
+    sizes: Floats,
+    feature_map: FeatureMap,
+    n_features: int,
+) -> Floats:
+    """Return the standard deviation of real columns within leaves; huge if it is constant.
+
+    Parameters
+    ----------
+    rows : Rows of shape (n, p)
+        Statistics of the samples.
+    weight : row array of shape (n,)
+        Sample weights.
+    sums, sizes : ndarray of shape (p, k) and (k,)
+        Sums of the statistics, and total weight, of each leaf.
+    feature_map : FeatureMap
+        The map from values to statistics.
+    n_features : int
+        Number of columns d of the data.
+
+    Returns
+    -------
+    ndarray of shape (d,)
+        In units of the columns.
+    """
+    scale, d = feature_map.scale, n_features
+    squares = rows.sum(lambda B, v: B.with_data(B.csr[0] ** 2).tdot(v), weight)[:d]
+    missing = sums[-d:] if feature_map.incomplete else 0.0
+    observed = np.maximum(sizes - missing, np.finfo(float).tiny) * np.ones((d, 1))
+    within = squares - (sums[:d] ** 2 / observed).sum(axis=1)
+    spread = np.sqrt(np.maximum(within, 1e-12 * squares) / observed.sum(axis=1))
+    varies = (spread > 0) & np.isfinite(scale)
+    return np.where(varies, spread * np.where(varies, scale, 1.0), MAX_SIZE)
+
+
+def describe(root: TreeNode, counts: Any, weight: Floats) -> Callable[[list[int]], Floats]:
+    """Set the center of each node to the distribution of the words of its samples.
+
+    Return the function that computes it for a list of leaves.
+    """
+    leaves = list(root.leaves())
+    labels: Ints = np.zeros(counts.shape[0], dtype=np.intp)
+    for i, leaf in enumerate(leaves):
+        labels[leaf.samples] = i
+    sums = RowBlocks(counts).group_sums(labels, len(leaves), weight)
+
+    def center(below: list[int]) -> Floats:
+        words = sums[:, below].sum(axis=1)
+        total = float(words.sum())
+        return np.asarray(words / total if total > 0 else words)
+
+    for node in root.nodes():
+        node.center = center([leaf.leaf_id or 0 for leaf in node.leaves()])
+    return center
+
+
+ClusterData: TypeAlias = tuple[RowBlocks, RowBlocks]
+"""Statistics of the samples in canonical order, and their values in that of the data."""
+
+
+def prepare_edit(
+    tree: Any, X: Any, missing: Any | None, weight: Floats
+) -> tuple[ClusterData, Ints]:
+    """Check and prepare data as ``fit`` does; also return the row of each sample."""
+    if tree._described:
+        raise InvalidDataError("described_not_edited")
+    tree._feature_map.check(X, missing)
+    rows, order = in_canonical_order(tree._feature_map.rows(X, missing), weight)
+    return (rows, RowBlocks(X)), order
+
+
+def split_leaf(tree: Any, refit: RefitData[ClusterData], group: int, n_groups: int) -> Any:
+    """Return a copy of a tree with a leaf split."""
+    here = np.flatnonzero(refit.groups.labels == group)
+    part, weight = refit.data[0].take(here), refit.weight[here]
+    alone = clone(tree).set_params(max_leaf_nodes=n_groups, max_depth=None, growth="best_first")
+    if tree.n_components is not None:
+        alone.set_params(n_components=n_groups)
+    growth = ClusterGrowth.of(alone)
+    grown = growth.grow(tree._feature_map, part, weight)
+    if not grown.root.children:
+        raise InvalidDataError("cannot_split", group=group, reason=grown.root.reason)
+    refined = growth.refine_leaves(grown, tree._feature_map, part, weight)
+    if not grown.root.children:
+        raise InvalidDataError(
+            "cannot_split",
+            group=group,
+            reason=Message("small_part_after_em", least=tree.min_samples_leaf),
+        )
+    root = branch_of(tree.tree_)
+    leaf = root.leaves()[group]
+    for branch in grown.root.branches():
+        branch.depth += leaf.depth
+    leaf.children, leaf.reason = grown.root.children, None
+    groups = refit.groups.split(group, Groups(refined.assigner, refined.labels))
+    return _edited(tree, refit, root, groups, converged=tree.converged_ and refined.converged)
+
+
+def merge_leaves(tree: Any, refit: RefitData[ClusterData], groups: list[int]) -> Any:
+    """Return a copy of a tree with leaves merged."""
+    place, to = merged_numbers(groups, refit.sizes(tree.n_leaves_))
+    root = branch_of(tree.tree_)
+    for group in reversed(groups):  # from the right, so that the other numbers remain valid
+        if group != place:
+            drop(root, root.leaves()[group])
+    root.leaves()[to[place]].reason = Message("merged_by_hand")
+    merged = refit.groups.renumbered(to)
+    # The merged leaf may be larger than those before it.
+    sizes = group_totals(merged.labels, refit.weight, len(root.leaves()))
+    merged = merged.reordered(sort_children(root, sizes, np.empty((0, len(sizes)))))
+    return _edited(tree, refit, root, merged, converged=tree.converged_)
+
+
+def _edited(
+    tree: Any, refit: RefitData[ClusterData], root: Branch, groups: Groups, *, converged: bool
+) -> Any:
+    out = with_labels(tree, groups.labels, refit.at)
+    out._assigner, out.converged_ = groups.assigner, converged
+    out._sums = out._leaf_sums = None
+    in_given = in_given_order(refit.weight, refit.at)
+    out._set_tree(out._nodes(root, groups.labels, *refit.data, refit.weight, in_given))
+    keep_names(out, tree)
+    return out
