@@ -109,8 +109,8 @@ def test_a_weight_of_zero_is_the_sample_left_out(kind, refine):
 @every_kind
 def test_threads_and_repetition_change_no_bit(kind, refine):
     X, _ = of_kind(kind)
-    for threads in (1, 4):
-        with num_threads(threads):
+    for n_threads in (1, 4):
+        with num_threads(n_threads):
             assert_same_tree(tree_of(kind, refine), tree(X, refine))
 
 

@@ -138,8 +138,8 @@ def test_a_common_factor_of_all_weights_changes_nothing(X, name):
 
 @configurations
 def test_threads_and_repetition_change_no_bit(X, trees, name):
-    for threads in (1, 4):
-        with num_threads(threads):
+    for n_threads in (1, 4):
+        with num_threads(n_threads):
             assert_same_tree(trees[name], tree(X, CONFIGURATIONS[name]))
 
 
