@@ -21,7 +21,7 @@ from momentree.moments import (
 from momentree.report import plot_record_heatmap, summarize
 from tests.raising import raises
 
-OUTSIDE = Message("sparse_indices", low=0, high=11)
+OUTSIDE = Message("[sparse_indices]", low=0, high=11)
 
 
 def sound() -> sp.csr_array:

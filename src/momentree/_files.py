@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from momentree.exceptions import InvalidParameterError, MomentreeError, ReadError
+from momentree.messages import wording
 
 # Paths here are open files of a process, which are written to, never replaced.
 _DESCRIPTORS = (Path("/dev"), Path("/dev/fd"), Path("/proc/self/fd"))
@@ -28,18 +29,28 @@ def check_readable(path: str | PathLike[str]) -> Path:
         given = os.fspath(path)
         checked = Path(given)
     except TypeError as error:
-        raise InvalidParameterError("not_a_path", parameter="path", value=path) from error
+        raise InvalidParameterError(
+            "[not_a_path] {parameters.path:=value} is not a path; give a file or folder as str or "
+            "pathlib.Path",
+            value=path,
+        ) from error
     if not given:
-        raise InvalidParameterError("empty_path")
+        raise InvalidParameterError(wording.EMPTY_PATH)
     try:
         mode = checked.stat().st_mode
     except FileNotFoundError as error:
-        raise ReadError("no_such_file", path=str(checked)) from error
+        raise ReadError(
+            "[no_such_file] cannot read {path}: there is no such file or folder", path=str(checked)
+        ) from error
     except (OSError, ValueError) as error:  # also a zero byte in the name
         reason = getattr(error, "strerror", None) or str(error)
-        raise ReadError("unreadable_path", path=str(checked), error=reason) from error
+        raise ReadError(wording.UNREADABLE_PATH, path=str(checked), error=reason) from error
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        raise ReadError("not_a_regular_file", path=str(checked))
+        raise ReadError(
+            "[not_a_regular_file] cannot read {path}: it is a pipe, a socket or a device; save its "
+            "content as a file first",
+            path=str(checked),
+        )
     return checked
 
 
@@ -50,7 +61,7 @@ def read_file(path: str | PathLike[str]) -> bytes:
         return checked.read_bytes()
     except OSError as error:
         reason = error.strerror or str(error)
-        raise ReadError("unreadable_path", path=str(checked), error=reason) from error
+        raise ReadError(wording.UNREADABLE_PATH, path=str(checked), error=reason) from error
 
 
 def is_special(path: Path) -> bool:
@@ -109,7 +120,12 @@ def scratch() -> Iterator[None]:
         yield
     except OSError as error:
         reason = error.strerror or str(error)
-        raise MomentreeError("no_scratch", path=tempfile.gettempdir(), reason=reason) from error
+        raise MomentreeError(
+            "[no_scratch] cannot write temporary files to {path}: {reason}; set the environment "
+            "variable TMPDIR to a folder with more room",
+            path=tempfile.gettempdir(),
+            reason=reason,
+        ) from error
 
 
 @contextmanager

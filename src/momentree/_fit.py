@@ -26,7 +26,11 @@ def converging() -> Iterator[None]:
     try:
         yield
     except np.linalg.LinAlgError as error:
-        raise InvalidDataError("no_convergence", error=str(error)) from error
+        raise InvalidDataError(
+            "[no_convergence] the numbers are too large, too small or too far apart for "
+            "computations with matrices ({error}); bring the columns to comparable units",
+            error=str(error),
+        ) from error
 
 
 def all_or_nothing(
@@ -71,7 +75,10 @@ def warn_of_single_samples(labels: Ints, weight: Floats, k: int) -> None:
     if k > 1 and len(few):
         warn_caller(
             ConvergenceWarning(
-                "components_of_one_sample",
+                "[components_of_one_sample] {n_few:~component} {n_few:?has/have} one sample or "
+                "none (number {components:and}; {n_few:?size/sizes} {sizes:and}) and "
+                "{n_few:?describes/describe} no group: use fewer components, or check the data for "
+                "outliers",
                 n_few=len(few),
                 components=few.tolist(),
                 sizes=sizes[few].tolist(),

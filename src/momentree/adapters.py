@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer
 from momentree.exceptions import InvalidDataError
+from momentree.messages import wording
 from momentree.tree import ClusterTree, TopicTree
 from momentree.tree.cuts import Merges
 
@@ -65,12 +66,22 @@ def bertopic_linkage(
     labels = np.asarray(tree.labels_)
     given = np.asarray(topics)
     if given.shape != labels.shape:
-        raise InvalidDataError("topics_of_other_rows", found=given.size, needed=len(labels))
+        raise InvalidDataError(
+            "[topics_of_other_rows] topics has {found:~value} for {needed:~sample} of the tree; "
+            "pass topic_model.topics_ of the model that was fitted with this tree",
+            found=given.size,
+            needed=len(labels),
+        )
     pairs = sorted({*zip(labels.tolist(), given.tolist(), strict=True)})
     k = tree.n_leaves_
     topic_of = dict(pairs)
     if len(pairs) != k or sorted(topic_of.values()) != list(range(k)):
-        raise InvalidDataError("topics_not_leaves", n_leaves=k, n_topics=len(set(given.tolist())))
+        raise InvalidDataError(
+            "[topics_not_leaves] the {n_topics:~topic} are not the {n_leaves:~leaf/leaves} of the "
+            "tree; build the hierarchy before topics are reduced or merged",
+            n_leaves=k,
+            n_topics=len(set(given.tolist())),
+        )
     Z = _linkage(tree._merges, [topic_of[j] for j in range(k)])
 
     def linkage(distances: Any) -> Floats:  # noqa: ARG001
@@ -177,7 +188,7 @@ class ToponymyClusterer:
         n = len(clusterable_vectors)
         if vectors.ndim != 2 or len(vectors) != n:
             raise InvalidDataError(
-                "wrong_shape",
+                wording.WRONG_SHAPE,
                 parameter="embedding_vectors",
                 found=str(vectors.shape),
                 expected=f"({n}, n_dimensions)",

@@ -27,6 +27,10 @@ __all__ = [
     "from_moments",
 ]
 
+_ALL_VALUES_EQUAL = (
+    "[all_values_equal] all values of {parameter} are equal; at least two must differ"
+)
+
 
 @dataclass(frozen=True)
 class MomentFit:
@@ -375,9 +379,15 @@ def _fit(distribution: str, x: ArrayLike, sample_weight: ArrayLike | None) -> Mo
     values = validation.as_floats("x", x)
     validation.check_shape("x", values, ("n_samples",))
     if not len(values):
-        raise InvalidDataError("no_values", parameter="x")
+        raise InvalidDataError(
+            "[no_values] {parameters.x} is empty; give at least two different values"
+        )
     if not (np.isfinite(values) & (np.abs(values) <= LARGEST)).all():
-        raise InvalidDataError("values_not_usable", parameter="x", largest=LARGEST)
+        raise InvalidDataError(
+            "[values_not_usable] {parameters.x} contains missing, infinite or huge values; "
+            "expected numbers from -{largest:g} to {largest:g}: remove the others",
+            largest=LARGEST,
+        )
     weight = validation.check_sample_weight(sample_weight, len(values))
     values, weight = values[weight > 0], weight[weight > 0]
     _check_range(distribution, values)
@@ -389,7 +399,7 @@ def _fit(distribution: str, x: ArrayLike, sample_weight: ArrayLike | None) -> Mo
     variance = float(v @ terms[1])
     mean += float(shift)
     if variance == 0.0 and distribution != "poisson":
-        raise InvalidDataError("all_values_equal", parameter="x")
+        raise InvalidDataError(_ALL_VALUES_EQUAL, parameter="x")
     estimates = _fitted(distribution, mean, variance)
     terms[1] -= variance
     S = (terms * v) @ terms.T
@@ -408,11 +418,27 @@ def _fit(distribution: str, x: ArrayLike, sample_weight: ArrayLike | None) -> Mo
 def _fitted(distribution: str, mean: float, variance: float) -> dict[str, float]:
     """Return the parameters; an error if there are none."""
     if variance < 0 or (variance == 0 and distribution in ("binomial", "gamma")):
-        raise InvalidDataError("no_variance", variance=variance)
+        raise InvalidDataError(
+            "[no_variance] the variance is {variance:g}, and must be positive; m2 must exceed the "
+            "square of m1",
+            variance=variance,
+        )
     if distribution in ("binomial", "poisson", "gamma") and not mean > 0:
-        raise InvalidDataError("mean_not_positive", mean=mean, distribution=distribution)
+        raise InvalidDataError(
+            "[mean_not_positive] the mean is {mean:g}; a {distribution} distribution requires a "
+            "positive mean",
+            mean=mean,
+            distribution=distribution,
+        )
     if distribution == "binomial" and not variance < mean:
-        raise InvalidDataError("not_underdispersed", mean=mean, variance=variance)
+        raise InvalidDataError(
+            "[not_underdispersed] the variance, {variance:.4g}, is not below the mean, {mean:.4g}, "
+            "as in a binomial distribution: the number of trials would be negative or infinite. "
+            "Fit a Poisson distribution if they are about equal; a larger variance suggests a "
+            "mixture",
+            mean=mean,
+            variance=variance,
+        )
     family = _FAMILIES[distribution]
     values = (float(value) for value in family.values(mean, variance))
     return dict(zip(family.parameters, values, strict=True))
@@ -425,7 +451,17 @@ def _check_range(distribution: str, x: Floats) -> None:
     elif distribution == "gamma":
         bad = x <= 0
     if bad.any():
-        code = "not_positive_values" if distribution == "gamma" else "not_counts"
+        code = (
+            (
+                "[not_positive_values] {parameter} contains {value:g}; a {distribution} "
+                "distribution requires numbers above zero"
+            )
+            if distribution == "gamma"
+            else (
+                "[not_counts] {parameter} contains {value:g}; a {distribution} distribution "
+                "requires whole numbers of zero or more"
+            )
+        )
         value = float(x[int(np.argmax(bad))])
         raise InvalidDataError(code, parameter="x", value=value, distribution=distribution)
 
@@ -439,18 +475,39 @@ def _notes(
     n: float,
 ) -> tuple[Message, ...]:
     if distribution == "binomial" and estimates["n"] < x.max():
-        return (Message("trials_below_largest", n=estimates["n"], largest=float(x.max())),)
+        return (
+            Message(
+                "[trials_below_largest] the estimated number of trials, {n:.2f}, is below the "
+                "largest value, {largest:g}: the number of trials is at least that, or the data "
+                "are not binomial",
+                n=estimates["n"],
+                largest=float(x.max()),
+            ),
+        )
     if distribution == "uniform":
         outside = int(np.count_nonzero((x < estimates["low"]) | (x > estimates["high"])))
         if outside:
-            return (Message("samples_outside", n_rows=outside),)
+            return (
+                Message(
+                    "[samples_outside] {n_rows:~sample} {n_rows:?lies/lie} outside the estimated "
+                    "limits; the smallest and largest values are the most likely limits of a "
+                    "uniform distribution",
+                    n_rows=outside,
+                ),
+            )
     if distribution == "poisson":
         rate = estimates["rate"]
         # Standard error of variance - mean, by the delta method.
         g = np.array([-1.0, 1.0])
         error = float(np.sqrt(max(g @ S @ g, 0.0) / n))
         if abs(variance - rate) > MAX_ERRORS * error:
-            return (Message("not_poisson", dispersion=variance / rate),)
+            return (
+                Message(
+                    "[not_poisson] the variance is {dispersion:.2f} times the mean, so the data "
+                    "are not Poisson; the standard error allows for this",
+                    dispersion=variance / rate,
+                ),
+            )
     return ()
 
 
@@ -535,7 +592,7 @@ def fit_multivariate_normal(
     Y = X - mean
     covariance = (Y * v[:, None]).T @ Y
     if not Y[weight > 0].any():
-        raise InvalidDataError("all_values_equal", parameter="X")
+        raise InvalidDataError(_ALL_VALUES_EQUAL, parameter="X")
     fourth = (Y**2 * v[:, None]).T @ Y**2
     return MultivariateNormalFit(
         mean,

@@ -1,9 +1,7 @@
-"""Errors and warnings that momentree raises: each carries a message, a code with values."""
+"""Errors and warnings that momentree raises: each carries a message, a sentence with values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from momentree.messages import Message
@@ -24,9 +22,9 @@ __all__ = [
 class _WithMessage(Exception):  # noqa: N818 - also the base of warnings
     """An error or warning with a :class:`momentree.messages.Message`; ``str`` gives its words."""
 
-    def __init__(self, code: str, /, **values: Any) -> None:
-        super().__init__(code)
-        self.message = Message(code, **values)
+    def __init__(self, message: str | Message, /, **values: Any) -> None:
+        self.message = message if isinstance(message, Message) else Message(message, **values)
+        super().__init__(self.message.template)
 
     @property
     def code(self) -> str:
@@ -36,9 +34,8 @@ class _WithMessage(Exception):  # noqa: N818 - also the base of warnings
     def __str__(self) -> str:
         return str(self.message)
 
-    def __reduce__(self) -> tuple[Callable[[], Exception], tuple[()], dict[str, Any]]:
-        again = partial(type(self), self.message.code, **self.message.values)
-        return again, (), dict(vars(self))
+    def __reduce__(self) -> tuple[type[Exception], tuple[Message], dict[str, Any]]:
+        return type(self), (self.message,), dict(vars(self))
 
 
 class MomentreeError(_WithMessage, ValueError):

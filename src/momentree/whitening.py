@@ -90,7 +90,11 @@ def whiten(
     check_integer("n_components", n_components, at_least=1)
     check_integer("max_iter", max_iter, at_least=1, optional=True)
     if not hasattr(moments, "whitened_slices"):
-        raise InvalidParameterError("not_moments", type=type(moments).__name__)
+        raise InvalidParameterError(
+            "moments is of type {type}; expected moments, such as "
+            "momentree.moments.SingleTopicMoments.from_data(X)",
+            type=type(moments).__name__,
+        )
     start = _start(moments.m1)
     k, limit = _limits(len(start), n_components, max_iter)
     spectrum, U, residual = top_eigenpairs(moments.m2, start, k, tol, limit)
@@ -211,14 +215,20 @@ def _whitening(
     reason = None
     if rank < k:
         reason = Message(
-            "rank_too_low",
+            "[rank_too_low] M2 supports {rank:~component}, not {needed}: its eigenvalue {position} "
+            "is {eigenvalue:.3g}",
             rank=rank,
             needed=int(n_components),
             position=rank + 1,
             eigenvalue=float(values[rank]),
         )
     elif rank < n_components:
-        reason = Message("more_components_than_features", n_features=d, needed=int(n_components))
+        reason = Message(
+            "[more_components_than_features] {n_features:~feature} cannot distinguish "
+            "{needed:~component}",
+            n_features=d,
+            needed=int(n_components),
+        )
     root = np.sqrt(values[:rank])
     U = U[:, :rank]
     next_eigenvalue = float(spectrum[k]) if len(spectrum) > k else float("nan")

@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 
 from momentree.cli import app
 from momentree.exceptions import MomentreeError
-from momentree.messages import Audience, Message, in_words
+from momentree.messages import Audience, in_words
+from tests.wording import message
 
 THEMES = {
     "sea": "boat harbour sail wind wave anchor mast island tide crew",
@@ -228,7 +229,7 @@ def words(code: str, **values) -> str:
         flag = "--" + name.replace("_", "-")
         return flag if text is None else f"{flag} {text}"
 
-    return in_words(Message(code, **values), Audience(option))
+    return in_words(message(code, **values), Audience(option))
 
 
 def clean_environment(**changes: str) -> dict[str, str]:

@@ -126,9 +126,9 @@ def test_heart_failure_is_not_a_newborn(run, shared_data, tmp_path):
         assign = ["assign", model, new, "--code-column", "codes", "--quiet"]
         heart, rare, newborn, both = rows_of(run(*assign))
         assert heart["group"] in of_heart
-        assert (rare["group"], rare["reason"]) == ("", str(Message("undecided_few")))
+        assert (rare["group"], rare["reason"]) == ("", str(Message("[undecided_few]")))
         assert newborn["group"] not in {*of_heart, ""}
-        assert (both["group"], both["reason"]) == ("", str(Message("undecided_different")))
+        assert (both["group"], both["reason"]) == ("", str(Message("[undecided_different]")))
 
 
 def test_another_table_with_other_columns(run, groups_model, tmp_path):

@@ -113,7 +113,7 @@ def counted(values, groups):
         marks = published.counts.copy()
         marks[:, 0] = 0 if binary else marks[:, 0]  # "no" is not shown
         note = Message(
-            "outcome_missing", outcome="", n_missing=int(table[:, -1].sum()), n_all=1_000
+            "[outcome_missing]", outcome="", n_missing=int(table[:, -1].sum()), n_all=1_000
         )
         noted = str(Disclosure(5).notes([note], [])[0])
         return marks, published.totals[binary:], np.array([kept == names, noted])

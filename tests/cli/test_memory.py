@@ -248,7 +248,7 @@ def test_finished_steps_are_kept_if_temporary_files_have_no_room(tmp_path, codes
     given = ["clusters", codes, "-k", 3, "--csv", tmp_path / "g.csv", "--memory", "1GB"]
 
     def full(*_, **__):
-        raise MomentreeError("no_scratch", path="/tmp", needed=1.0, reason="full")
+        raise MomentreeError("[no_scratch]", path="/tmp", needed=1.0, reason="full")
 
     with monkeypatch.context() as patch:
         patch.setattr(ClusterTree, "fit", full)

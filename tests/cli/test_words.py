@@ -10,7 +10,7 @@ import pytest
 
 from momentree import readers
 from momentree.exceptions import ConvergenceWarning, InvalidParameterError, MomentreeWarning
-from momentree.messages import CATALOGUE
+from tests.wording import templates
 
 
 @pytest.fixture
@@ -81,8 +81,8 @@ def test_a_bug_is_not_hidden(run, lasting_table, monkeypatch):
     ],
 )
 def test_parameters_are_options(fails, monkeypatch, command, parameter, value, expected):
-    monkeypatch.setitem(CATALOGUE, "test", "try {parameter:=value} or {parameter}\nnow")
-    status, line = fails(InvalidParameterError("test", parameter=parameter, value=value), command)
+    template = "[test] try {parameter:=value} or {parameter}\nnow"
+    status, line = fails(InvalidParameterError(template, parameter=parameter, value=value), command)
     assert status == 2
     assert line.startswith(f"momentree: error: try {expected} or ")
     assert line.endswith(" now\n")
@@ -95,7 +95,7 @@ def test_warnings_are_one_line(run, lasting_table, monkeypatch):
         warnings.simplefilter("always")
         warnings.warn(ConvergenceWarning("EM ended\nearly"), stacklevel=1)
         known = {"parameter": "min_df", "value": 2, "choices": [1]}
-        warnings.warn(MomentreeWarning("not_a_choice", **known), stacklevel=1)
+        warnings.warn(MomentreeWarning(templates()["not_a_choice"], **known), stacklevel=1)
         warnings.warn("for programmers", DeprecationWarning, stacklevel=1)
         return read(*args, **options)
 

@@ -72,7 +72,7 @@ def test_centers_may_be_negative_and_weights_need_not_sum_to_one(method):
     mass = np.where(mu < 0, -mu, 0).sum(axis=1) / np.abs(mu).sum(axis=1)
     np.testing.assert_allclose(found.diagnostics["negative_mass"], mass, rtol=1e-6)
     large = int(np.count_nonzero(mass > 0.1))
-    warning = Message("negative_components", found=large, most=0.1)
+    warning = Message("[negative_components]", found=large, most=0.1)
     assert warning in found.diagnostics["warnings"]
 
 

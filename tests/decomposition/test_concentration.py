@@ -70,7 +70,7 @@ def test_two_components_do_not_determine_it():
     moments = SingleTopicMoments.from_data(make_lda(500, 50, 4, random_state=1).X)
     found = estimate_alpha0(moments, 2)
     assert found.alpha0 == 1.0
-    assert found.reason == Message("concentration_needs_components", needed=3, found=2)
+    assert found.reason == Message("[concentration_needs_components]", needed=3, found=2)
     assert np.isnan(found.at(1.0))
 
 

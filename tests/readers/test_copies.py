@@ -132,11 +132,11 @@ def test_only_copies_are_refused(originals):
 
 def test_words_of_the_note():
     note = Message(
-        "copies_weighted",
+        "[copies_weighted]",
         n_rows=645,
         n_all=1000,
-        every=Message("all_documents", n_all=1000),
-        near=Message("of_these_near", n_rows=45),
+        every=Message("[all_documents]", n_all=1000),
+        near=Message("[of_these_near]", n_rows=45),
         parameter="unique",
         other=False,
     )

@@ -197,7 +197,7 @@ def test_notes_of_few_records_are_rounded():
 @pytest.mark.parametrize("n_left_out", [0, 3, 5])
 def test_notes_of_the_total_are_rounded_if_few_records_were_left_out(n_left_out):
     notes = [
-        Message("joined", n_rows=1834, n_records=900),
+        Message("[joined]", n_rows=1834, n_records=900),
         Message("of", part=Message("total", total=900)),
         Message("read"),
     ]
@@ -211,10 +211,12 @@ def test_notes_of_the_total_are_rounded_if_few_records_were_left_out(n_left_out)
 
 
 def test_what_a_rounded_note_says():
-    seen = Message("shared_patients", n_records=96921, n_patients=68188, column="nr", parameter="x")
-    one = Message("records_without_codes", n_records=1, n_all=96921)
-    cell = {"column": "hb", "value": "Eve", "origin": Message("at_row", row=7)}
-    text = Message("cells_not_numbers", n_missing=1, **cell)
+    seen = Message(
+        "[shared_patients]", n_records=96921, n_patients=68188, column="nr", parameter="x"
+    )
+    one = Message("[records_without_codes]", n_records=1, n_all=96921)
+    cell = {"column": "hb", "value": "Eve", "origin": Message("[at_row]", row=7)}
+    text = Message("[cells_not_numbers]", n_missing=1, **cell)
     found = list(map(str, Disclosure(5).notes([seen, one, text], [96920])))
     assert "about 97,000 records belong to about 68,000 patients" in found[0]
     assert "x='nr'" in found[0]
@@ -227,8 +229,8 @@ def test_what_a_rounded_note_says():
 def test_a_rounded_count_does_not_tell_a_small_difference(n):
     """All totals from which the number of records differs by 1 to 4 are the same in the note."""
     for difference in (-4, -1, 1, 2, 3, 4):
-        note = Message("joined", n_rows=5000, n_records=n + difference)
-        expected = Message("joined", n_rows=5000, n_records=n + 1)
+        note = Message("[joined]", n_rows=5000, n_records=n + difference)
+        expected = Message("[joined]", n_rows=5000, n_records=n + 1)
         assert Disclosure(5).notes([note], [n]) == Disclosure(5).notes([expected], [n])
 
 

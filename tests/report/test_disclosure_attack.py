@@ -214,7 +214,7 @@ def test_no_number_of_missing_values_follows_from_a_note(min_cell, k):
     for row in descending(k * (min_cell + 1), k):
         if row[0] <= min_cell + 1:
             table = np.column_stack([np.full(k, 60), row])
-            note = Message("outcome_missing", outcome="age", n_missing=sum(row), n_all=1_000)
+            note = Message("[outcome_missing]", outcome="age", n_missing=sum(row), n_all=1_000)
             published = rules.suppress_classes(table)
             said = tuple(map(str, rules.notes([note], [60 * k])))
             marks, total = published.counts[:, 1], int(published.totals[1])

@@ -214,9 +214,9 @@ def test_groups_too_small_or_of_one_direction_are_not_split():
     X, one = np.eye(4)[[0, 1, 2, 3, 0, 1]], np.ones(6)
     rows = RowBlocks(sp.csr_array(X))
     found = split_one(splitter(4, min_samples_leaf=4), rows, one, one)
-    assert found == Message("too_few_to_split", needed=8, n_sides=2)
+    assert found == Message("[too_few_to_split]", needed=8, n_sides=2)
     found = split_one(splitter(4, min_samples_leaf=3, n_sides=3), rows, one, one)
-    assert found == Message("too_few_to_split", needed=9, n_sides=3)
+    assert found == Message("[too_few_to_split]", needed=9, n_sides=3)
     alike = RowBlocks(sp.csr_array(np.ones((6, 4))))
     assert split_one(splitter(4), alike, one, one).values["rank"] == 1
     nothing = RowBlocks(sp.csr_array((6, 4)))
@@ -225,7 +225,7 @@ def test_groups_too_small_or_of_one_direction_are_not_split():
     found = split_one(
         splitter(2, min_samples_leaf=2), RowBlocks(sp.csr_array(lonely)), np.ones(10), np.ones(10)
     )
-    assert found == Message("small_side", least=2)
+    assert found == Message("[small_side]", least=2)
 
 
 def test_what_the_view_hides_moves_no_side():

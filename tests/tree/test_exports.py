@@ -128,7 +128,7 @@ def test_the_graph_requires_networkx(tree, monkeypatch):
     monkeypatch.setitem(sys.modules, "networkx", None)
     with pytest.raises(ImportError) as caught:
         tree.to_networkx()
-    assert str(caught.value) == str(Message("networkx_missing"))
+    assert str(caught.value) == str(Message("[networkx_missing]"))
 
 
 def parse_newick(text):

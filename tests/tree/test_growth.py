@@ -108,7 +108,7 @@ class Prescribed:
         self.groups.append(group)
         side = (np.arange(len(group)) >= len(group) // 2).astype(np.intp)
         if group not in self.gains:
-            return Splits([Message("one_component")], side)
+            return Splits([Message("[one_component]")], side)
         sizes = np.bincount(side, minlength=2).astype(float)
         sums = np.bincount(side, weights=group, minlength=2)[None]
         return Splits([Split(LinearRule(np.ones(1), 0.0), self.gains[group], sums, sizes)], side)
@@ -164,7 +164,7 @@ def test_growth_by_depth_splits_every_leaf(balanced, depth):
     assert tree.n_leaves_ == 2**depth
     for leaf in tree.leaves_:
         assert leaf.depth == depth
-        assert leaf.reason == Message("max_depth_reached", limit=depth)
+        assert leaf.reason == Message("[max_depth_reached]", limit=depth)
 
 
 @pytest.mark.parametrize("max_depth", [None, 3])
@@ -200,7 +200,7 @@ def test_growth_by_depth_never_exceeds_the_leaves(balanced, leaves, refine):
 def test_best_first_stops_at_the_requested_leaves(X, leaves, refine):
     tree = TopicTree(leaves, refine=refine).fit(X)
     assert tree.n_leaves_ == leaves
-    reached = Message("max_leaf_nodes_reached", limit=leaves)
+    reached = Message("[max_leaf_nodes_reached]", limit=leaves)
     assert any(leaf.reason == reached for leaf in tree.leaves_)
     assert all(leaf.reason for leaf in tree.leaves_)
 
@@ -210,7 +210,7 @@ def test_best_first_respects_max_depth(X, refine):
     tree = TopicTree(16, max_depth=2, refine=refine).fit(X)
     assert tree.n_leaves_ == 4
     assert max(leaf.depth for leaf in tree.leaves_) == 2
-    assert {leaf.reason for leaf in tree.leaves_} == {Message("max_depth_reached", limit=2)}
+    assert {leaf.reason for leaf in tree.leaves_} == {Message("[max_depth_reached]", limit=2)}
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_reasons_of_leaves(X):
         (found,) = {leaf.reason for leaf in TopicTree(**options).fit(X).leaves_}
         return found
 
-    assert reason(X[:9]) == Message("too_few_to_split", needed=10, n_sides=2)
+    assert reason(X[:9]) == Message("[too_few_to_split]", needed=10, n_sides=2)
     one_word = np.tile(np.eye(5, dtype=int), (4, 1))
     assert reason(one_word).code == "no_triples"
     assert reason(3 * one_word, log_scaling="log1p").code == "no_triples"
@@ -239,7 +239,7 @@ def test_reasons_of_leaves(X):
     options = {"max_leaf_nodes": None, "stop": "bic", "refine": None, "min_samples_leaf": 1}
     assert reason(one_topic, **options).code == "bic_penalty"
     apart = np.repeat([[9, 0, 0], [0, 9, 9]], [2, 28], axis=0)
-    assert reason(apart) == Message("small_side", least=5)
+    assert reason(apart) == Message("[small_side]", least=5)
 
 
 def test_a_topic_that_em_starves_takes_no_document():

@@ -367,7 +367,7 @@ def test_reason_names_disagreement():
     answer = combine(said)
     assert answer == Estimate(4, 2, 5)
     assert reason(answer, said, curves).values["facts"][0] == Message(
-        "n_topics_of", n=4, low=2, high=5
+        "[n_topics_of]", n=4, low=2, high=5
     )
     assert coded(answer, said, curves) == {
         "completion_best": {"n": 5},
@@ -404,7 +404,7 @@ def test_reason_names_the_grid_and_that_the_spectrum_goes_on():
     curves = replace(Curves.unknown(k), completion=np.array([0.0, 0.5, 0.7, 1.0, 0.8, 0.7]))
     said = {"completion": Estimate(5, 4, 8), "spectrum": Estimate(9, 9, 9)}
     found = coded(combine(said), said, curves)
-    assert found["numbers_tried"] == {"tried": [Message("range", low=1, high=3), 5, 6, 9]}
+    assert found["numbers_tried"] == {"tried": [Message("[range]", low=1, high=3), 5, 6, 9]}
     assert found["spectrum_supports_all"] == {"n": 9}
 
 
@@ -432,7 +432,7 @@ def test_table_has_a_row_for_each_candidate(four):
 
 def test_reason_starts_with_the_answer(four):
     facts = four.reason.values["facts"]
-    assert facts[:2] == (Message("n_topics", n=4), Message("completion_best", n=4))
+    assert facts[:2] == (Message("[n_topics]", n=4), Message("[completion_best]", n=4))
     assert str(four.reason) == " ".join(map(str, facts))
     assert list(four.by_criterion) == ["completion", "spectrum", "bic", "coherence"]
 

@@ -34,12 +34,12 @@ def test_whole_numbers_are_accepted(value):
 
 @pytest.mark.parametrize("value", [-1, 3, 2.0, True, "2", np.nan, np.array([2])])
 def test_other_values_are_not_whole_numbers(value):
-    expected = Message("whole_number", ends=[Message("from_to", low=0, high=2)])
+    expected = Message("[whole_number]", ends=[Message("[from_to]", low=0, high=2)])
     with raises(
         InvalidParameterError,
         "not_a_number",
         parameter="feature",
-        expected=Message("or_none", expected=expected),
+        expected=Message("[or_none]", expected=expected),
     ):
         feature(value)
 
@@ -52,7 +52,7 @@ def test_numbers_are_accepted(value):
 
 @pytest.mark.parametrize("value", [-0.1, 1.1, np.inf, np.nan, True, "0.5", None, 1j])
 def test_other_values_are_not_numbers(value):
-    expected = Message("number", ends=[Message("from_to", low=0, high=1)])
+    expected = Message("[number]", ends=[Message("[from_to]", low=0, high=1)])
     with raises(InvalidParameterError, "not_a_number", parameter="lam", expected=expected):
         weighted(value)
 
@@ -60,20 +60,20 @@ def test_other_values_are_not_numbers(value):
 @pytest.mark.parametrize(
     ("parameters", "ends"),
     [
-        ({"smoothing": 0}, [Message("above", end=0)]),
-        ({"tol": -1}, [Message("at_least", end=0)]),
+        ({"smoothing": 0}, [Message("[above]", end=0)]),
+        ({"tol": -1}, [Message("[at_least]", end=0)]),
     ],
 )
 def test_open_ranges_are_described_by_their_end(parameters, ends):
-    expected = Message("number", ends=ends)
+    expected = Message("[number]", ends=ends)
     with raises(InvalidParameterError, "not_a_number", expected=expected):
         TopicTree(2, **parameters).fit(COUNTS)
 
 
 def test_messages_contain_plain_numbers():
-    ends = [Message("above", end=0), Message("below", end=1)]
+    ends = [Message("[above]", end=0), Message("[below]", end=1)]
     with raises(
-        InvalidParameterError, "not_a_number", value=2.0, expected=Message("number", ends=ends)
+        InvalidParameterError, "not_a_number", value=2.0, expected=Message("[number]", ends=ends)
     ) as caught:
         stability_score(TopicTree(2), COUNTS, overlap=np.float64(2))
     assert type(caught.value.message.values["value"]) is float

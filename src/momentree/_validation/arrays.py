@@ -12,6 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from momentree._types import Floats, Ints
 from momentree.core.pages import in_parts
 from momentree.exceptions import InvalidDataError
+from momentree.messages import wording
+
+_NOT_SEQUENCE_LENGTHS = (
+    "[not_sequence_lengths] lengths must be a list of whole numbers of 1 or more that sum to "
+    "{n_rows:,}, the number of rows of X"
+)
+_NOT_NUMBERS = "[not_numbers] {parameter} is not an array of real numbers: {error}"
+
 
 MAX_COUNT = 1e30
 """Largest count: single precision, used for log scaling, ends at 3e38, and sums need headroom."""
@@ -28,7 +36,7 @@ def as_floats(parameter: str, values: ArrayLike) -> Floats:
             warnings.simplefilter("error", ComplexWarning)  # NumPy drops imaginary parts
             return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, ComplexWarning) as error:
-        raise InvalidDataError("not_numbers", parameter=parameter, error=str(error)) from error
+        raise InvalidDataError(_NOT_NUMBERS, parameter=parameter, error=str(error)) from error
 
 
 def check_shape(
@@ -41,7 +49,7 @@ def check_shape(
     )
     if not same:
         raise InvalidDataError(
-            "wrong_shape",
+            wording.WRONG_SHAPE,
             parameter=parameter,
             found=_in_parentheses(array.shape),
             expected=_in_parentheses(expected),
@@ -76,13 +84,25 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_samples: int) -> Floa
             at = int(np.argmax(bad))
             value = float(part[at])
             raise InvalidDataError(
-                "bad_sample_weight", row=start + at, value=value, largest=MAX_COUNT
+                "[bad_sample_weight] sample_weight[{row}] is {value:g}; expected a number from 0 "
+                "to {largest:g}",
+                row=start + at,
+                value=value,
+                largest=MAX_COUNT,
             )
         start, top = start + len(part), max(top, float(part.max(initial=0.0)))
     if not top:
-        raise InvalidDataError("no_sample_weight")
+        raise InvalidDataError(
+            "[no_sample_weight] all sample weights are zero; give at least one sample a positive "
+            "weight"
+        )
     if top < MIN_COUNT:
-        raise InvalidDataError("tiny_sample_weights", largest=top, needed=MIN_COUNT)
+        raise InvalidDataError(
+            "[tiny_sample_weights] the largest sample weight is {largest:g}; multiply the weights "
+            "by a constant, so that at least one is {needed:g} or more",
+            largest=top,
+            needed=MIN_COUNT,
+        )
     return w
 
 
@@ -103,7 +123,7 @@ def check_means(weights: ArrayLike, means: ArrayLike) -> tuple[Floats, Floats]:
     check_shape("weights", w, (mu.shape[0],))
     check_distribution("weights", w)
     if not ((mu >= 0) & np.isfinite(mu)).all():
-        raise InvalidDataError("negative_or_not_finite", parameter="means")
+        raise InvalidDataError(wording.NEGATIVE_OR_NOT_FINITE, parameter="means")
     return w, mu
 
 
@@ -112,7 +132,8 @@ def check_distribution(parameter: str, values: Floats) -> None:
     sums = values.sum(axis=-1)
     if not (values >= 0).all() or not np.allclose(sums, 1.0, atol=SUM_TOLERANCE):
         raise InvalidDataError(
-            "not_a_distribution",
+            "[not_a_distribution] {parameter} must be nonnegative and sum to 1; the smallest value "
+            "is {smallest:g}, the sums are {sums:list}",
             parameter=parameter,
             smallest=float(values.min(initial=0.0)),
             sums=np.atleast_1d(sums).tolist(),
@@ -131,7 +152,12 @@ def check_lengths(needed: int, each: str, **sequences: Any) -> None:
     for name, values in sequences.items():
         if values is not None and len(values) != needed:
             raise InvalidDataError(
-                "wrong_length", name=name, n_entries=len(values), needed=needed, each=each
+                "[wrong_length] {name} has {n_entries:~entry/entries}; expected {needed:,}, one "
+                "per {each}",
+                name=name,
+                n_entries=len(values),
+                needed=needed,
+                each=each,
             )
 
 
@@ -146,15 +172,20 @@ def check_sequence_lengths(lengths: ArrayLike | None, n_samples: int) -> Ints:
     try:
         found = np.asarray(lengths)
     except ValueError as error:
-        raise InvalidDataError("not_sequence_lengths", n_rows=n_samples) from error
+        raise InvalidDataError(_NOT_SEQUENCE_LENGTHS, n_rows=n_samples) from error
     whole = found.dtype.kind in "iu" or (
         found.dtype.kind == "f" and bool((np.isfinite(found) & (np.trunc(found) == found)).all())
     )
     if found.ndim != 1 or not found.size or not whole or not (found >= 1).all():
-        raise InvalidDataError("not_sequence_lengths", n_rows=n_samples)
+        raise InvalidDataError(_NOT_SEQUENCE_LENGTHS, n_rows=n_samples)
     total = float(found.sum(dtype=np.float64))
     if total != n_samples:
-        raise InvalidDataError("lengths_do_not_match", total=int(total), n_rows=n_samples)
+        raise InvalidDataError(
+            "[lengths_do_not_match] lengths sum to {total:,}, but X has {n_rows:~row}; give the "
+            "length of each sequence, in the order of X",
+            total=int(total),
+            n_rows=n_samples,
+        )
     return found.astype(np.intp)
 
 
@@ -167,31 +198,48 @@ def check_symbols(X: Any, n_symbols: int | None = None) -> Ints:
     try:
         values = np.asarray(X)
     except ValueError as error:
-        raise InvalidDataError("not_numbers", parameter="X", error=str(error)) from error
+        raise InvalidDataError(_NOT_NUMBERS, parameter="X", error=str(error)) from error
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim != 1:
-        raise InvalidDataError("not_one_column", shape=str(values.shape))
+        raise InvalidDataError(
+            "[not_one_column] X has shape {shape}; expected one column of symbols, whole numbers "
+            "from 0: use GaussianHMM for several columns of numbers",
+            shape=str(values.shape),
+        )
     if not len(values):
-        raise InvalidDataError("no_symbols")
+        raise InvalidDataError("[no_symbols] X is empty; expected at least one observation")
     if values.dtype.kind not in "iubf":
         bad = [0]
         if values.dtype.kind in "OU":
             bad = [i for i, value in enumerate(values) if not _is_number(value)]
         if bad:
             row = bad[0]
-            raise InvalidDataError("symbols_not_numbers", row=row, value=str(values[row]))
+            raise InvalidDataError(
+                "[symbols_not_numbers] X contains {value!r} in row {row}; expected symbols as "
+                "whole numbers from 0: number them, as in pandas.factorize(X)[0]",
+                row=row,
+                value=str(values[row]),
+            )
         values = as_floats("X", values)
     with np.errstate(invalid="ignore"):
         bad = ~((values >= 0) & (values < MAX_SYMBOLS) & (values % 1 == 0))
     if bad.any():
         at = int(np.argmax(bad))
-        raise InvalidDataError("not_a_symbol", row=at, value=values[at].item())
+        raise InvalidDataError(
+            "[not_a_symbol] X contains {value} in row {row}; expected symbols as whole numbers "
+            "from 0 to 9,999,999: number them, as in pandas.factorize(X)[0], and leave out missing "
+            "observations",
+            row=at,
+            value=values[at].item(),
+        )
     found = values.astype(np.intp)
     if n_symbols is not None and int(found.max()) >= n_symbols:
         at = int(np.argmax(found >= n_symbols))
         raise InvalidDataError(
-            "symbol_too_large",
+            "[symbol_too_large] X contains the symbol {value} in row {row}, but the model has "
+            "{n:~symbol}, from 0; leave out other symbols, or fit with "
+            "{parameters.n_features:{remedy}}",
             row=at,
             value=int(found[at]),
             n=n_symbols,

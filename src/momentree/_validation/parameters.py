@@ -41,7 +41,9 @@ def check_number(
         and (below is None or float(value) < below)
     )
     if not sound:
-        expected = Message("number", ends=_ends(at_least, above, at_most, below))
+        expected = Message(
+            "[number] a number {ends:and}", ends=_ends(at_least, above, at_most, below)
+        )
         raise _not_a_number(parameter, value, expected, optional=optional)
 
 
@@ -67,8 +69,12 @@ def check_integer(
         and (at_most is None or int(value) <= at_most)
     )
     if not sound:
-        expected = Message("whole_number", ends=_ends(at_least, None, at_most, None))
-        expected = Message("or_auto", expected=expected) if auto else expected
+        expected = Message(
+            "[whole_number] a whole number {ends:and}", ends=_ends(at_least, None, at_most, None)
+        )
+        expected = (
+            Message("[or_auto] {expected}, or 'auto'", expected=expected) if auto else expected
+        )
         raise _not_a_number(parameter, value, expected, optional=optional)
 
 
@@ -77,18 +83,26 @@ def _ends(
 ) -> list[Message]:
     """Return the limits of a range as messages."""
     if at_least is not None and at_most is not None:
-        return [Message("from_to", low=at_least, high=at_most)]
-    ends = {"at_least": at_least, "above": above, "at_most": at_most, "below": below}
-    return [Message(code, end=end) for code, end in ends.items() if end is not None]
+        return [Message("[from_to] from {low:,} to {high:,}", low=at_least, high=at_most)]
+    ends = {
+        "[at_least] of at least {end:,}": at_least,
+        "[above] above {end:,}": above,
+        "[at_most] of at most {end:,}": at_most,
+        "[below] below {end:,}": below,
+    }
+    return [Message(template, end=end) for template, end in ends.items() if end is not None]
 
 
 def _not_a_number(
     parameter: str, value: object, expected: Message, *, optional: bool
 ) -> InvalidParameterError:
     if optional:
-        expected = Message("or_none", expected=expected)
+        expected = Message("[or_none] {expected}, or None", expected=expected)
     return InvalidParameterError(
-        "not_a_number", parameter=parameter, value=_plain(value), expected=expected
+        "[not_a_number] {parameter:=value}; expected {expected}",
+        parameter=parameter,
+        value=_plain(value),
+        expected=expected,
     )
 
 
@@ -101,7 +115,10 @@ def check_choice(parameter: str, value: object, choices: Sequence[str | None]) -
     """Check that a parameter is one of `choices`, such as ``get_args`` of a ``Literal``."""
     if not (value is None or isinstance(value, str)) or value not in choices:
         raise InvalidParameterError(
-            "not_a_choice", parameter=parameter, value=_plain(value), choices=list(choices)
+            "[not_a_choice] {parameter:=value}; expected {choices:quoted or}",
+            parameter=parameter,
+            value=_plain(value),
+            choices=list(choices),
         )
 
 
@@ -110,7 +127,11 @@ def check_flag(parameter: str, value: object, *, optional: bool = False) -> None
     if optional and value is None:
         return
     if not isinstance(value, Integral | np.bool_) or value not in (0, 1):
-        raise InvalidParameterError("not_a_flag", parameter=parameter, value=_plain(value))
+        raise InvalidParameterError(
+            "[not_a_flag] {parameter:=value}; expected True or False",
+            parameter=parameter,
+            value=_plain(value),
+        )
 
 
 def generator(random_state: int | np.random.RandomState | None) -> np.random.RandomState:
@@ -120,5 +141,7 @@ def generator(random_state: int | np.random.RandomState | None) -> np.random.Ran
         return cast("np.random.RandomState", check_random_state(seed))
     except ValueError as error:
         raise InvalidParameterError(
-            "not_a_random_state", parameter="random_state", value=random_state
+            "[not_a_random_state] {parameters.random_state:=value}; expected an integer, a "
+            "RandomState or None",
+            value=random_state,
         ) from error

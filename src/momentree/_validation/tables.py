@@ -25,7 +25,17 @@ from momentree.core.sparse import (
     is_canonical,
 )
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
-from momentree.messages import Message
+from momentree.messages import Message, wording
+
+_MISSING_COUNT = (
+    "[missing_count] Input X contains NaN or infinity: row {row}, column {column} contains "
+    "{value}; remove or fill missing values"
+)
+_ONE_STRING = (
+    "[one_string] the texts are a single string; expected a list or column of strings: put it in a "
+    "list"
+)
+
 
 _CHECKS: dict[str, Any] = {
     "accept_sparse": "csr",
@@ -103,14 +113,22 @@ def check_real_features(
     huge = ~(np.abs(target) <= MAX_COUNT)
     if huge.any():
         at = int(np.argmax(huge))
-        raise InvalidDataError("huge_target", row=at, value=float(target[at]), largest=MAX_COUNT)
+        raise InvalidDataError(
+            "y[{row}] is {value:g}; expected a number from -{largest:g} to {largest:g}: rescale y",
+            row=at,
+            value=float(target[at]),
+            largest=MAX_COUNT,
+        )
     return X, target
 
 
 def _refuse_sparse(X: Any) -> None:
     sparse: bool = sp.issparse(X)
     if sparse:
-        raise InvalidDataError("sparse_not_supported")
+        raise InvalidDataError(
+            "[sparse_not_supported] X is a sparse matrix, which is not accepted here; pass "
+            "X.toarray()"
+        )
 
 
 def _finite_reals(X: Any) -> Floats:
@@ -122,8 +140,8 @@ def _finite_reals(X: Any) -> Floats:
         value = float(values[row, column])
         cell = {"row": row, "column": column, "value": value}
         if np.isfinite(value):
-            raise InvalidDataError("huge_value", largest=MAX_COUNT, **cell)
-        raise InvalidDataError("missing_count", **cell)
+            raise InvalidDataError(wording.HUGE_VALUE, largest=MAX_COUNT, **cell)
+        raise InvalidDataError(_MISSING_COUNT, **cell)
     return values
 
 
@@ -148,7 +166,7 @@ def check_feature_names(feature_names: Sequence[str] | NDArray[Any], d: int) -> 
     """Return the names of d columns as an array of objects."""
     names = np.asarray(feature_names, dtype=object)
     if names.shape != (d,):
-        raise InvalidDataError("wrong_number_of_names", found=names.size, needed=d)
+        raise InvalidDataError(wording.WRONG_NUMBER_OF_NAMES, found=names.size, needed=d)
     return names
 
 
@@ -173,7 +191,11 @@ def check_canonical(X: Any) -> Any:
 def _check_received(X: Any) -> None:
     """Reject texts, dates, damaged matrices, and objects that hold or stand for a table."""
     if hasattr(X, "gives_rows"):  # of momentree.backends, which needs these checks itself
-        raise InvalidDataError("rows_are_for_fit", type=type(X).__name__)
+        raise InvalidDataError(
+            "[rows_are_for_fit] X is a {type}, which only fit() accepts; here, give a table, where "
+            "the rows are: a model can be saved, and loaded there",
+            type=type(X).__name__,
+        )
     try:
         texts = bool(texts_of(X))
     except InvalidDataError as error:
@@ -181,9 +203,16 @@ def _check_received(X: Any) -> None:
             raise
         texts = True
     if texts:
-        raise InvalidDataError("texts_not_counts")
+        raise InvalidDataError(
+            "[texts_not_counts] X contains texts; expected a table of numbers: topic models such "
+            "as TopicTree accept texts, vectorize(texts).X are their word counts"
+        )
     if hasattr(X, "X") and not hasattr(X, "shape"):
-        raise InvalidDataError("holds_the_table", type=type(X).__name__)
+        raise InvalidDataError(
+            "[holds_the_table] X is a {type}; expected a table of numbers: pass its attribute X, "
+            "as in corpus.X",
+            type=type(X).__name__,
+        )
     check_structure(X)
     columns, dtypes = getattr(X, "columns", None), getattr(X, "dtypes", None)
     if columns is None or dtypes is None:
@@ -191,9 +220,13 @@ def _check_received(X: Any) -> None:
     for place, (name, dtype) in enumerate(zip(columns, dtypes, strict=True)):
         kind = getattr(dtype, "kind", "")
         if kind in ("M", "m") or str(dtype) == "category":
-            raise InvalidDataError("column_not_numeric", column=str(name), type=str(dtype))
+            raise InvalidDataError(wording.COLUMN_NOT_NUMERIC, column=str(name), type=str(dtype))
         if kind == "O" and hasattr(X, "iloc") and isinstance(X.iloc[:1, place].squeeze(), str):
-            raise InvalidDataError("column_of_texts", column=str(name))
+            raise InvalidDataError(
+                "[column_of_texts] column {column!r} of X contains texts; expected numbers: remove "
+                "it, or pass it alone to a topic model, as in TopicTree().fit(X[{column!r}])",
+                column=str(name),
+            )
 
 
 @contextmanager
@@ -202,7 +235,7 @@ def _as_invalid_data() -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise InvalidDataError("refused_by_sklearn", error=str(error)) from error
+        raise InvalidDataError(wording.REFUSED_BY_SKLEARN, error=str(error)) from error
 
 
 def check_missing(X: Any) -> tuple[Any, Any | None]:
@@ -222,7 +255,11 @@ def _without_missing(X: Any) -> tuple[Any, Any | None]:
     nan = np.isnan(X.data)
     infinite = ~np.isfinite(X.data) & ~nan
     if infinite.any():
-        raise InvalidDataError("infinite_value", **first_cell(X, infinite))
+        raise InvalidDataError(
+            "[infinite_value] row {row}, column {column} contains {value}; expected a finite "
+            "number, or NaN for a missing value",
+            **first_cell(X, infinite),
+        )
     if not nan.any():
         return X, None
     missing = _stored(X, nan)
@@ -236,8 +273,8 @@ def check_ones(X: Any) -> None:
     if bad.any():
         cell = first_cell(X, bad)
         if cell["value"] < 0:
-            raise InvalidDataError("negative_not_binary", **cell)
-        raise InvalidDataError("not_binary", **cell)
+            raise InvalidDataError(wording.NEGATIVE_NOT_BINARY, **cell)
+        raise InvalidDataError(wording.NOT_BINARY, **cell)
 
 
 def first_cell(X: Any, bad: NDArray[np.bool_]) -> dict[str, Any]:
@@ -284,21 +321,35 @@ def refuse_count(cell: dict[str, Any]) -> None:
     """Raise the error of a value that is no count, given its row, column and value."""
     value = cell["value"]
     if value < 0:
-        raise InvalidDataError("negative_count", **cell)
+        raise InvalidDataError(
+            "[negative_count] Negative values in data: row {row}, column {column} contains "
+            "{value}; counts must be zero or more",
+            **cell,
+        )
     if value < MIN_COUNT:
-        raise InvalidDataError("tiny_count", smallest=MIN_COUNT, **cell)
+        raise InvalidDataError(
+            "[tiny_count] row {row}, column {column} contains {value}; counts must be zero, or "
+            "{smallest:g} or more: multiply X by a constant, or set such values to zero",
+            smallest=MIN_COUNT,
+            **cell,
+        )
     if np.isfinite(value):
-        raise InvalidDataError("huge_count", largest=MAX_COUNT, **cell)
-    raise InvalidDataError("missing_count", **cell)
+        raise InvalidDataError(
+            "[huge_count] row {row}, column {column} contains {value}; counts must be {largest:g} "
+            "or less",
+            largest=MAX_COUNT,
+            **cell,
+        )
+    raise InvalidDataError(_MISSING_COUNT, **cell)
 
 
 def check_something(X: Any, sample_weight: Floats) -> None:
     """Check that at least one sample with positive weight has a nonzero value."""
     if not X.nnz:  # zeros are not stored
-        raise EmptyCorpusError("all_empty", n_rows=X.shape[0])
+        raise EmptyCorpusError(wording.ALL_EMPTY, n_rows=X.shape[0])
     weighted = sample_weight > 0
     if not weighted.all() and not X.data[np.repeat(weighted, np.diff(X.indptr))].any():
-        raise EmptyCorpusError("all_weighted_empty", n_rows=int(np.count_nonzero(weighted)))
+        raise EmptyCorpusError(wording.ALL_WEIGHTED_EMPTY, n_rows=int(np.count_nonzero(weighted)))
 
 
 _NUMERIC = "biufcmM"
@@ -316,9 +367,13 @@ def texts_of(X: Any) -> list[str] | None:
     fixed order or length and ``texts_in_dask`` for a column of strings in Dask.
     """
     if isinstance(X, str | bytes):
-        raise InvalidDataError("one_string")
+        raise InvalidDataError(_ONE_STRING)
     if isinstance(X, Iterator | Mapping | MappingView | Set):
-        raise InvalidDataError("not_listed", type=type(X).__name__)
+        raise InvalidDataError(
+            "[not_listed] X is a {type}; expected a table of counts, or texts in a list or column, "
+            "such as list(texts) or table['text']",
+            type=type(X).__name__,
+        )
     entries = _entries(X)
     if entries is None:
         return None
@@ -327,7 +382,10 @@ def texts_of(X: Any) -> list[str] | None:
     if not any(isinstance(entry, str | bytes) or entry is None for entry in entries):
         first = entries[0]
         if isinstance(first, list | tuple) and any(isinstance(word, str) for word in first):
-            raise InvalidDataError("lists_of_words")
+            raise InvalidDataError(
+                "[lists_of_words] X contains lists of words; expected texts: join the words, as in "
+                "[' '.join(words) for words in X]"
+            )
         return None
     return _strings(entries)
 
@@ -335,12 +393,16 @@ def texts_of(X: Any) -> list[str] | None:
 def check_texts(texts: Any) -> list[str]:
     """Return texts as a list of strings, after checking that there is at least one."""
     if isinstance(texts, str | bytes):
-        raise InvalidDataError("one_string")
+        raise InvalidDataError(_ONE_STRING)
     entries = None if isinstance(texts, Mapping) else _entries(texts)
     if entries is None:
-        raise InvalidDataError("texts_not_a_column", type=type(texts).__name__)
+        raise InvalidDataError(
+            "[texts_not_a_column] the texts are a {type}; expected a list or a column of strings, "
+            "such as table['text']",
+            type=type(texts).__name__,
+        )
     if not len(entries):
-        raise EmptyCorpusError("no_documents")
+        raise EmptyCorpusError(wording.NO_DOCUMENTS)
     return _strings(entries)
 
 
@@ -350,7 +412,12 @@ def _entries(X: Any) -> Sequence[Any] | None:
         return X
     if hasattr(X, "__dask_graph__"):
         if _is_column_of_strings(X):
-            raise InvalidDataError("texts_in_dask")
+            raise InvalidDataError(
+                "[texts_in_dask] the texts are in a Dask collection, and their words are counted "
+                "only on this machine; write them to Parquet files and give "
+                "read_corpus('texts/*.parquet'), which counts words on the workers, or bring them "
+                "here with X.compute()"
+            )
         return None
     if hasattr(X, "texts") and hasattr(X, "ids") and not hasattr(X, "vocabulary"):
         return list(X.texts)  # Documents
@@ -382,7 +449,7 @@ def _strings(entries: Sequence[Any]) -> list[str]:
     for place, entry in enumerate(entries):
         if not isinstance(entry, str):
             raise InvalidDataError(
-                "text_not_a_string",
+                "[text_not_a_string] text {place} is of type {type}; expected a string: {remedy}",
                 place=place,
                 type=type(entry).__name__,
                 remedy=Message(_remedy(entry)),
@@ -392,9 +459,13 @@ def _strings(entries: Sequence[Any]) -> list[str]:
 
 def _remedy(entry: Any) -> str:
     if isinstance(entry, bytes):
-        return "decode_text"
+        return "[decode_text] decode it first, as in text.decode('utf-8')"
     if isinstance(entry, list | tuple | np.ndarray):
-        return "join_words"
+        return "[join_words] join its words, as in ' '.join(words)"
     missing = entry is None or type(entry).__name__ in ("NAType", "NaTType")
     missing = missing or (isinstance(entry, float | np.floating) and bool(np.isnan(entry)))
-    return "fill_text" if missing else "make_string"
+    return (
+        "[fill_text] leave out missing texts, or replace them with '', as in column.fillna('')"
+        if missing
+        else "[make_string] convert it with str, or leave it out"
+    )

@@ -13,6 +13,7 @@ from momentree._validation import check_shape
 from momentree.core.ties import largest
 from momentree.exceptions import InvalidDataError
 from momentree.inference import log_posterior
+from momentree.messages import wording
 
 RATES = 5.0 ** (-np.arange(6) / 5.0)
 """Recording rates from all codes to a fifth of them, equally likely on a logarithmic scale."""
@@ -60,7 +61,7 @@ class IncompleteAssigner:
         check_shape("observed", self.observed, self.counts.shape)
         for name in ("counts", "observed", "sizes"):
             if not (getattr(self, name) >= 0).all():
-                raise InvalidDataError("below_zero", name=name)
+                raise InvalidDataError(wording.BELOW_ZERO, name=name)
 
     @classmethod
     def from_sums(cls, ones: Floats, missing: Floats | None, sizes: Floats) -> IncompleteAssigner:
@@ -85,9 +86,11 @@ class IncompleteAssigner:
                 observed = np.array(content["observed"], dtype=float)
             usable = all(np.isfinite(values).all() for values in (counts, observed, sizes))
         except (KeyError, IndexError, TypeError, ValueError) as error:
-            raise InvalidDataError("bad_entry", name="assignment", value=repr(error)) from error
+            raise InvalidDataError(
+                wording.BAD_ENTRY, name="assignment", value=repr(error)
+            ) from error
         if not usable:
-            raise InvalidDataError("bad_entry", name="assignment", value="not finite")
+            raise InvalidDataError(wording.BAD_ENTRY, name="assignment", value="not finite")
         return cls(counts, observed, sizes)
 
     def to_dict(self) -> dict[str, Any]:

@@ -162,4 +162,8 @@ def check_assigner(
     """Check that an assigner from a file fits a model, because compiled code trusts shapes."""
     found = assigner.check(family, n_statistics)
     if found != set(range(n_groups)):
-        raise InvalidDataError("other_groups", found=sorted(found), last=n_groups - 1)
+        raise InvalidDataError(
+            "the groups of the assigner are {found:list}; expected 0 to {last}",
+            found=sorted(found),
+            last=n_groups - 1,
+        )

@@ -16,6 +16,7 @@ from momentree.core.ties import largest
 from momentree.exceptions import InvalidDataError
 from momentree.inference import log_posterior
 from momentree.inference.posteriors import JointKernel
+from momentree.messages import wording
 from momentree.objects import (
     BernoulliParameters,
     DiagonalGaussianParameters,
@@ -133,7 +134,7 @@ class MixtureAssigner(BlockAssigner):
         """Check that the assigner fits a model, and return its group numbers."""
         if type(self.parameters) is not family:
             raise InvalidDataError(
-                "bad_entry", name="parameters", value=type(self.parameters).__name__
+                wording.BAD_ENTRY, name="parameters", value=type(self.parameters).__name__
             )
         shape = (n_statistics, self.parameters.n_components)
         check_shape("coefficients", self.parameters.coefficients, shape)

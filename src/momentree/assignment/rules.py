@@ -159,7 +159,9 @@ class RuleAssigner(BlockAssigner):
             and all(parent < side for parent, side in inner)
         )
         if not sound:
-            raise InvalidDataError("rules_not_a_tree")
+            raise InvalidDataError(
+                "[rules_not_a_tree] the sides of the rules do not lead from the root to the leaves"
+            )
 
     @property
     def n_groups(self) -> int:

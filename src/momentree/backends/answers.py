@@ -20,6 +20,7 @@ from momentree.backends.base import Kernel, count_pass
 from momentree.core.container import DAMAGE
 from momentree.core.pages import digest
 from momentree.exceptions import MomentreeError
+from momentree.messages import wording
 
 log = logging.getLogger("momentree.backends")
 
@@ -90,7 +91,7 @@ class Answers:
                 file.write(digest(answer))
         except OSError as error:
             reason = error.strerror or str(error)
-            raise MomentreeError("cannot_store", path=str(path), reason=reason) from error
+            raise MomentreeError(wording.CANNOT_STORE, path=str(path), reason=reason) from error
         return answer
 
 
@@ -142,7 +143,7 @@ def answers_kept(folder: str | PathLike[str]) -> Iterator[None]:
         place.mkdir(exist_ok=True)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise MomentreeError("cannot_store", path=str(place), reason=reason) from error
+        raise MomentreeError(wording.CANNOT_STORE, path=str(place), reason=reason) from error
     before = _kept.set(Answers(place))
     try:
         yield

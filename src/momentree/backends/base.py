@@ -17,6 +17,7 @@ from momentree._types import Floats, Ints
 from momentree.backends.block import Block
 from momentree.backends.kernels import kernel
 from momentree.exceptions import InvalidDataError
+from momentree.messages import wording
 
 RowArray: TypeAlias = Any
 """One entry per row: an array whose first axis is that of the rows, or what `map` returned."""
@@ -162,7 +163,7 @@ class Rows(ABC):
         InvalidDataError
             If the rows cannot be brought to this machine.
         """
-        raise InvalidDataError("rows_stay", n_rows=self.shape[0])
+        raise InvalidDataError(wording.ROWS_STAY, n_rows=self.shape[0])
 
     def pieces_of(self, at: Ints) -> Iterator[Any]:
         """Yield some rows in order, as CSR arrays.

@@ -12,6 +12,12 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_shape
 from momentree.exceptions import InvalidDataError
 
+_OUT_LAYOUT = (
+    "[out_layout] out is an array of {type}, or not contiguous; pass a contiguous array of "
+    "float64, such as B.total, or None"
+)
+
+
 MAX_SPARE = 4
 """Arrays that are kept for new results, at most."""
 PART = 1 << 14
@@ -48,7 +54,13 @@ class Members:
         check_shape("the groups", own, (n,))
         low, high = (int(own.min()), int(own.max())) if n else (-1, -1)
         if not -1 <= low <= high < g:
-            raise InvalidDataError("no_such_row_groups", first=low, last=high, most=g - 1)
+            raise InvalidDataError(
+                "[no_such_row_groups] rows belong to groups {first} to {last}; expected groups "
+                "from 0 to {most}, or -1 for a row of no group",
+                first=low,
+                last=high,
+                most=g - 1,
+            )
         self.own, self.complete = own, low >= 0
         self._n_groups = g
 
@@ -363,7 +375,7 @@ class Block:
             if out.shape != shape:
                 check_shape("out", out, shape)
             if out.dtype != np.float64 or not out.flags.c_contiguous:
-                raise InvalidDataError("out_layout", type=str(out.dtype))
+                raise InvalidDataError(_OUT_LAYOUT, type=str(out.dtype))
             return out
         try:
             array = self.spare.pop()
@@ -381,7 +393,7 @@ class Block:
         check_shape("out", out, shape)
         apart = shape[-1] > 1 and out.strides[-1] != out.itemsize
         if out.dtype != np.float64 or (apart and out.size):
-            raise InvalidDataError("out_layout", type=str(out.dtype))
+            raise InvalidDataError(_OUT_LAYOUT, type=str(out.dtype))
         return out
 
     def _stack(self, V: Floats) -> Floats:

@@ -18,6 +18,7 @@ from momentree.backends.base import RowArray, Rows
 from momentree.backends.block import Block
 from momentree.backends.kernels import kernel
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
+from momentree.messages import wording
 
 PART = 1 << 14
 
@@ -173,9 +174,9 @@ def checked_rows(
     if contents.not_binary if binary else contents.bad:
         _refuse(rows, binary=binary)
     if filled and not contents.rows_filled:
-        raise EmptyCorpusError("all_empty", n_rows=n)
+        raise EmptyCorpusError(wording.ALL_EMPTY, n_rows=n)
     if filled and not contents.rows_usable:
-        raise EmptyCorpusError("all_weighted_empty", n_rows=int(contents.rows_weighted))
+        raise EmptyCorpusError(wording.ALL_WEIGHTED_EMPTY, n_rows=int(contents.rows_weighted))
     found = getattr(rows, "feature_names", None)
     estimator.n_features_in_ = d
     vars(estimator).pop("feature_names_in_", None)
@@ -190,11 +191,16 @@ def checked_rows(
 def _refuse(rows: Rows, *, binary: bool) -> None:
     """Raise the error of the first bad value."""
     if not rows.gives_rows:
-        raise InvalidDataError("bad_values_elsewhere")
+        raise InvalidDataError(
+            "[bad_values_elsewhere] some values are negative, missing, infinite or of another kind "
+            "than expected; check the rows where they are"
+        )
     found = np.asarray(rows.map(partial(_first_bad, binary=binary)))
     row = int(np.argmax(found[:, 0] >= 0))
     value = float(found[row, 1])
     cell: dict[str, Any] = {"row": row, "column": int(found[row, 0]), "value": value}
     if binary:
-        raise InvalidDataError("negative_not_binary" if value < 0 else "not_binary", **cell)
+        raise InvalidDataError(
+            wording.NEGATIVE_NOT_BINARY if value < 0 else wording.NOT_BINARY, **cell
+        )
     refuse_count(cell)

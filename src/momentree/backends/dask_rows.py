@@ -28,6 +28,15 @@ from momentree.backends.dask_tasks import (
 from momentree.backends.rows import RowBlocks
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
 
+_BLOCKS_OF_OTHER_WIDTHS = (
+    "[blocks_of_other_widths] partitions of the Dask collection differ in their number of columns "
+    "({found:list}); give all of them the same columns"
+)
+_NO_ROWS_IN_COLLECTION = (
+    "[no_rows_in_collection] the Dask collection has {n_blocks:~partition}, all without rows"
+)
+
+
 PART_BYTES = 1 << 26
 """Partitions that are smaller are joined to parts of about this size: 64 MB."""
 MAX_JOINED = 32
@@ -115,9 +124,9 @@ class DaskRows(Rows):
         self._sizes = [sum(sizes) for sizes in self._part_sizes]
         widths = sorted({d for sizes in found for n, d in sizes if n})
         if not sum(self._sizes):
-            raise EmptyCorpusError("no_rows_in_collection", n_blocks=len(read.keys))
+            raise EmptyCorpusError(_NO_ROWS_IN_COLLECTION, n_blocks=len(read.keys))
         if len(widths) > 1:
-            raise InvalidDataError("blocks_of_other_widths", found=widths)
+            raise InvalidDataError(_BLOCKS_OF_OTHER_WIDTHS, found=widths)
         self.shape = (sum(self._sizes), widths[0])
         self._sent: OrderedDict[Any, DaskRowArray] = OrderedDict()
 
@@ -296,7 +305,7 @@ def _of_one_width(tables: list[Any]) -> list[Any]:
     filled = [table for table in tables if table.shape[0]] or tables[:1]
     widths = sorted({table.shape[1] for table in filled})
     if len(widths) > 1:
-        raise InvalidDataError("blocks_of_other_widths", found=widths)
+        raise InvalidDataError(_BLOCKS_OF_OTHER_WIDTHS, found=widths)
     return filled
 
 
@@ -308,7 +317,11 @@ def _as_matrix(table: Any, names: list[Any] | None) -> Any:
         (table,) = table
     _check_columns(table, names)
     if len(table.shape) != 2:
-        raise InvalidDataError("block_not_two_dimensional", shape=str(table.shape))
+        raise InvalidDataError(
+            "[block_not_two_dimensional] a block of the Dask array has shape {shape}; expected "
+            "rows by columns",
+            shape=str(table.shape),
+        )
     if not table.shape[0]:  # scikit-learn rejects empty tables
         return sp.csr_array(table.shape)
     return check_canonical(table)
@@ -318,7 +331,9 @@ def _check_columns(table: Any, names: list[Any] | None) -> None:
     found = getattr(table, "columns", None)
     if found is not None and list(found) != names:
         raise InvalidDataError(
-            "partition_of_other_columns",
+            "[partition_of_other_columns] a partition of the Dask data frame has other columns "
+            "than the first (missing: {missing:list}; unknown: {unknown:list}); give all "
+            "partitions the same columns in the same order",
             missing=[str(name) for name in names or [] if name not in list(found)],
             unknown=[str(name) for name in found if name not in (names or [])],
         )
@@ -365,7 +380,7 @@ def of_partitions(function: Callable[[Any], Any], X: Any) -> Any:
     results = computed(Tasks.of_collection(X).then(_applied, Value(function)), reading=True)
     found = [result for result in results if result is not None]
     if not found:
-        raise EmptyCorpusError("no_rows_in_collection", n_blocks=len(results))
+        raise EmptyCorpusError(_NO_ROWS_IN_COLLECTION, n_blocks=len(results))
     return np.concatenate(found)
 
 

@@ -87,9 +87,17 @@ class Tasks:
     def of_collection(cls, X: Any) -> Self:
         """Return the partitions of an array or data frame; for arrays, lists of column blocks."""
         if not (hasattr(X, "to_delayed") and isinstance(getattr(X, "shape", None), tuple)):
-            raise InvalidDataError("dask_not_a_table", type=type(X).__name__)
+            raise InvalidDataError(
+                "[dask_not_a_table] X is a Dask {type}; expected a two-dimensional Dask array or a "
+                "Dask data frame",
+                type=type(X).__name__,
+            )
         if len(X.shape) != 2:
-            raise InvalidDataError("dask_not_two_dimensional", n_dimensions=len(X.shape))
+            raise InvalidDataError(
+                "[dask_not_two_dimensional] the Dask collection has {n_dimensions:~dimension}; "
+                "expected two, samples by features",
+                n_dimensions=len(X.shape),
+            )
         found = np.asarray(X.to_delayed(), dtype=object)
         if any(block.key not in block.dask for block in found.flat):
             # Optimization loses the partitions that a cluster already holds.
@@ -248,11 +256,25 @@ def _errors(*, reading: bool = False) -> Iterator[None]:
     except (Exception, asyncio.CancelledError) as error:
         kind, text = type(error).__name__, " ".join(f"{type(error).__name__}: {error}".split())
         if kind == "KilledWorker":
-            raise ClusterError("worker_killed", error=text) from error
+            raise ClusterError(
+                "[worker_killed] the same task lost one Dask worker after another, usually for "
+                "lack of memory: make partitions smaller, or give workers more memory; if workers "
+                "stop for other reasons, raise distributed.scheduler.allowed-failures in the "
+                "configuration of Dask ({error})",
+                error=text,
+            ) from error
         if kind in _LOST or str(error).startswith("Missing dependency"):  # results that are gone
-            raise ClusterError("scheduler_lost", error=text) from error
+            raise ClusterError(
+                "[scheduler_lost] the connection to the Dask scheduler was lost ({error}); start "
+                "it again, connect a new client, and repeat the call",
+                error=text,
+            ) from error
         if reading:
-            raise ReadError("partition_not_read", error=text) from error
+            raise ReadError(
+                "[partition_not_read] a partition of the Dask collection cannot be computed: "
+                "{error}",
+                error=text,
+            ) from error
         raise
 
 

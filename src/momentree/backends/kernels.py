@@ -119,7 +119,12 @@ def block_type(nnz: int) -> type[Block]:
         return Block
     compiled, error = _load()
     if compiled is None and kernels == "numba":
-        raise InvalidParameterError("numba_not_loaded", error=error)
+        raise InvalidParameterError(
+            '[numba_not_loaded] Numba cannot be loaded ({error}); install it with "pip install '
+            "'momentree[fast]'\", or choose the kernels 'auto' or 'scipy', which give the same "
+            "results",
+            error=error,
+        )
     return compiled or Block
 
 
@@ -127,7 +132,11 @@ def _check(name: str, value: str) -> Kernels:
     for choice in get_args(Kernels):
         if value == choice:
             return choice  # type: ignore[no-any-return]
-    raise InvalidParameterError("bad_kernels", name=name, value=value)
+    raise InvalidParameterError(
+        "[bad_kernels] {name} is {value!r}; set it to 'auto', 'numba' or 'scipy'",
+        name=name,
+        value=value,
+    )
 
 
 @cache

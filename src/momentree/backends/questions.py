@@ -15,6 +15,16 @@ from numpy.typing import NDArray
 from momentree.backends.kernels import KERNELS, name_of
 from momentree.core.container import Arrays, container_bytes, reading
 from momentree.exceptions import InvalidDataError, ReadError
+from momentree.messages import wording
+
+_DAMAGED_QUESTION = (
+    "[damaged_question] this is not a question or answer of momentree, or it is damaged ({error})"
+)
+_NOT_IN_A_QUESTION = (
+    "[not_in_a_question] the algorithm asks for a {type}, which is not one of the questions that "
+    "sites answer; choose options that need only sums, or bring the rows together"
+)
+
 
 FORMAT = "momentree-question"
 
@@ -62,11 +72,11 @@ def decoded(content: bytes) -> Any:
     ReadError
         If the bytes are damaged, or contain a kernel that is not in `KERNELS`.
     """
-    codes = {"unreadable": "damaged_question", "damaged": "damaged_question"}
+    codes = {"unreadable": _DAMAGED_QUESTION, "damaged": _DAMAGED_QUESTION}
     content = bytes(memoryview(content))  # never the name of a file
     with reading(content, **codes) as (manifest, arrays):
         if manifest.get("format") != FORMAT:
-            raise InvalidDataError("bad_entry", name="format", value=manifest.get("format"))
+            raise InvalidDataError(wording.BAD_ENTRY, name="format", value=manifest.get("format"))
         return _value(manifest["content"], arrays)
 
 
@@ -77,7 +87,7 @@ def _plain(value: Any, arrays: dict[str, NDArray[Any]]) -> Any:
         return value
     if isinstance(value, np.ndarray):
         if value.dtype.kind not in "biuf":
-            raise InvalidDataError("not_in_a_question", type=str(value.dtype))
+            raise InvalidDataError(_NOT_IN_A_QUESTION, type=str(value.dtype))
         name = f"a{len(arrays)}"
         arrays[name] = value
         return {"array": name}
@@ -89,7 +99,7 @@ def _plain(value: Any, arrays: dict[str, NDArray[Any]]) -> Any:
         return {"dict": {str(key): _plain(one, arrays) for key, one in value.items()}}
     name, parts = parts_of(value)
     if name not in KERNELS:
-        raise InvalidDataError("not_in_a_question", type=name)
+        raise InvalidDataError(_NOT_IN_A_QUESTION, type=name)
     if parts is None:
         return {"function": name}
     return {"kernel": name, "parts": {key: _plain(one, arrays) for key, one in parts.items()}}
@@ -130,5 +140,9 @@ def _registered(name: Any) -> Any:
         with suppress(ImportError):
             import_module(f"momentree.{name.rpartition('.')[0]}")
     if name not in KERNELS:
-        raise ReadError("unknown_question", name=str(name))
+        raise ReadError(
+            "[unknown_question] {name!r} is not one of the questions that sites answer; use the "
+            "same version of momentree everywhere",
+            name=str(name),
+        )
     return KERNELS[name]

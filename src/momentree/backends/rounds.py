@@ -18,6 +18,18 @@ from momentree.backends.base import Kernel, RowArray, Rows, count_pass
 from momentree.backends.questions import decoded, encoded
 from momentree.backends.sites import DESCRIBE, State, fingerprint_of
 from momentree.exceptions import InvalidDataError, MomentreeError, MomentreeWarning
+from momentree.messages import wording
+
+_BAD_ANSWER = (
+    "[bad_answer] the answer of site {site} is damaged, or no answer to the question; check what "
+    "brings the answers, and that all sites have the same version of momentree"
+)
+_SITES_SUPPRESS = (
+    "[sites_suppress] sites suppress sums over few rows, so that the result is not exactly that of "
+    "the pooled rows; `suppressed_` counts them, and {parameters.min_count:1} of each site shares "
+    "all sums"
+)
+
 
 Transport = Callable[[bytes], bytes]
 """Brings a question to a site and returns its answer: a function call, a file, an HTTP request."""
@@ -63,7 +75,7 @@ class SiteArray:
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
         """Refuse: entries belong to single rows, which stay at the sites."""
-        raise InvalidDataError("rows_stay", n_rows=self.shape[0])
+        raise InvalidDataError(wording.ROWS_STAY, n_rows=self.shape[0])
 
 
 class RemoteRows(Rows):
@@ -124,12 +136,15 @@ class RemoteRows(Rows):
             return values.made
         array = np.asarray(values)
         if len(array) != self.shape[0] or (len(array) and (array != array[0]).any()):
-            raise InvalidDataError("row_arrays_stay")
+            raise InvalidDataError(
+                "[row_arrays_stay] sample weights and other values of single rows cannot be sent "
+                "to sites; leave them out"
+            )
         return {"entry": array[0]}
 
     def _note_suppressed(self, state: State) -> None:
         if self._warns and any(state.suppressed.values()) and not any(self.suppressed_.values()):
-            warn_caller(MomentreeWarning("sites_suppress"))
+            warn_caller(MomentreeWarning(_SITES_SUPPRESS))
         for name, number in state.suppressed.items():
             self.suppressed_[name] += number
 
@@ -187,10 +202,15 @@ class Sites(RemoteRows):
 
     def __init__(self, sites: Sequence[Transport]) -> None:
         if not sites:
-            raise InvalidDataError("no_sites")
+            raise InvalidDataError("[no_sites] give at least one site")
         for i, site in enumerate(sites, start=1):
             if not callable(site):
-                raise InvalidDataError("not_a_site", site=i, type=type(site).__name__)
+                raise InvalidDataError(
+                    "[not_a_site] site {site} is a {type}; give one function for each site, which "
+                    "takes the bytes of a question and returns those of the answer, or a Site",
+                    site=i,
+                    type=type(site).__name__,
+                )
         self._sites = list(sites)
         self.bytes_sent_ = [0] * len(self._sites)
         self.bytes_received_ = [0] * len(self._sites)
@@ -200,10 +220,20 @@ class Sites(RemoteRows):
         known: list[frozenset[str]] = []
         for i, state in enumerate(states, start=1):
             if state.columns != states[0].columns:
-                raise InvalidDataError("sites_with_other_columns", first=1, site=i)
+                raise InvalidDataError(
+                    "[sites_with_other_columns] sites {first} and {site} have different columns; "
+                    "give all sites the same columns in the same order",
+                    first=1,
+                    site=i,
+                )
             if state.parts in known:
                 first = known.index(state.parts) + 1
-                raise InvalidDataError("same_site_twice", first=first, site=i)
+                raise InvalidDataError(
+                    "[same_site_twice] sites {first} and {site} have exactly the same rows, which "
+                    "would count double; leave one of them out",
+                    first=first,
+                    site=i,
+                )
             known.append(state.parts)
         named = all(state.named for state in states)
         self._begin(reduce(State.merge, states))
@@ -236,7 +266,7 @@ class Sites(RemoteRows):
                 raise _refusal(answer, i + 1) from error
             shapes = {None if s.total is None else s.total.shape for s in (state, *states[:1])}
             if state.fingerprint != fingerprint_of(content) or len(shapes) > 1:
-                raise InvalidDataError("bad_answer", site=i + 1)
+                raise InvalidDataError(_BAD_ANSWER, site=i + 1)
             self.bytes_received_[i] += len(content)
             self.bytes_sent_[i] += len(answer)
             states.append(state)
@@ -255,8 +285,10 @@ def _refusal(answer: Any, site: int) -> InvalidDataError:
     except (MomentreeError, TypeError):
         content = None
     if isinstance(content, dict) and isinstance(content.get("refused"), str):
-        return InvalidDataError("site_refuses", site=site, reason=content["refused"])
-    return InvalidDataError("bad_answer", site=site)
+        return InvalidDataError(
+            "[site_refuses] site {site} refuses: {reason}", site=site, reason=content["refused"]
+        )
+    return InvalidDataError(_BAD_ANSWER, site=site)
 
 
 class NextRound(Exception):  # noqa: N818 - no error, but the end of what is known
@@ -329,13 +361,30 @@ class Rounds(RemoteRows):
         state = self._states.get(number)
         if state is None:
             if any(later > number for later in self._states):
-                raise InvalidDataError("round_missing", number=number)
+                raise InvalidDataError(
+                    "[round_missing] there is no answer of round {number}, but of later ones; give "
+                    "the answers of all rounds",
+                    number=number,
+                )
             raise NextRound(content, number)
         if state.fingerprint != fingerprint_of(content):
-            raise InvalidDataError("answers_of_another_fit", number=number)
+            raise InvalidDataError(
+                "[answers_of_another_fit] the answers of round {number} belong to another "
+                "question; give the same estimator with the same parameters, and the answers of "
+                "all sites in all rounds before",
+                number=number,
+            )
         before = self._states[1].n_rows
         if state.n_rows != before:
-            warn_caller(MomentreeWarning("other_rows", n_rows=state.n_rows, before=before))
+            warn_caller(
+                MomentreeWarning(
+                    "[other_rows] this round has {n_rows:~row}, and the one before had {before:,}; "
+                    "ask the same sites in each round, and let them answer with the same table, "
+                    "read in the same way",
+                    n_rows=state.n_rows,
+                    before=before,
+                )
+            )
         return state
 
 
@@ -388,5 +437,5 @@ def next_round(estimator: Any, answers: Iterable[State | bytes] = ()) -> bytes |
     except NextRound as ends:
         return ends.question
     if any(rows.suppressed_.values()):
-        warn_caller(MomentreeWarning("sites_suppress"))
+        warn_caller(MomentreeWarning(_SITES_SUPPRESS))
     return None

@@ -279,7 +279,8 @@ class RowBlocks(Rows):
         """
         if len(rows) and not 0 <= rows.min() <= rows.max() < self.shape[0]:
             raise InvalidDataError(
-                "no_such_rows",
+                "[no_such_rows] rows {first} to {last} were requested; expected row numbers from 0 "
+                "to {most}",
                 first=int(rows.min()),
                 last=int(rows.max()),
                 most=self.shape[0] - 1,
@@ -533,7 +534,12 @@ def _table_of(X: Any, values: ArrayLike | None) -> Floats | None:
     whole = data.dtype.kind in "iu" or not (data % 1).any()
     if not (whole and low >= 0 and high < len(table) and table[0] == 0):
         raise InvalidDataError(
-            "values_not_listed", low=float(low), high=float(high), most=len(table) - 1
+            "[values_not_listed] the stored values, from {low:g} to {high:g}, must be whole "
+            "numbers that `values` lists, from 0 to {most}, and values[0] must be 0; pass `values` "
+            "for each of them",
+            low=float(low),
+            high=float(high),
+            most=len(table) - 1,
         )
     return table
 

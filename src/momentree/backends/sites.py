@@ -23,6 +23,17 @@ from momentree.backends.base import Kernel, OfDerived
 from momentree.backends.questions import decoded, encoded, parts_of
 from momentree.backends.rows import RowBlocks
 from momentree.exceptions import InvalidDataError, MomentreeError, MomentreeWarning, ReadError
+from momentree.messages import wording
+
+_N_COLUMNS_NOT_OF_STATE = (
+    "[n_columns_not_of_state] X has {found:~column}, but the state has {needed}"
+)
+_STATES_DIFFER = (
+    "[states_differ] the states answer different questions, of the rounds {rounds:and}; add up "
+    "only answers to the same question, which depends on the columns and parameters of all sites"
+)
+_REFUSED_QUESTION = "{name!r} is not a question that sites answer"
+
 
 DESCRIBE = encoded({"do": "describe", "round": 1})
 """The question of the first round: how many rows there are, and which columns."""
@@ -121,7 +132,10 @@ class State:
             its question is not known.
         """
         if not self.question:
-            raise InvalidDataError("state_without_question")
+            raise InvalidDataError(
+                "[state_without_question] rows cannot be added to a loaded state, because it does "
+                "not contain the question; make a State of the question, update it, and merge both"
+            )
         if np.shape(X)[0]:
             merged = self.merge(Site(X, min_count=1).state(self.question))
             vars(self).update(vars(merged))
@@ -151,7 +165,13 @@ class State:
             If both contain the same table, such as one site twice.
         """
         if common := self.parts & other.parts:
-            warn_caller(MomentreeWarning("same_part_twice", n_parts=len(common)))
+            warn_caller(
+                MomentreeWarning(
+                    "[same_part_twice] both states contain the same {n_parts:~part}: if one site "
+                    "or batch was added twice, its rows now count double",
+                    n_parts=len(common),
+                )
+            )
         return self._combined(other, 1)
 
     def __add__(self, other: State | int) -> State:
@@ -167,15 +187,18 @@ class State:
         if not isinstance(other, State):
             return NotImplemented
         if other.n_rows > self.n_rows:
-            raise InvalidDataError("never_added")
+            raise InvalidDataError(
+                "[never_added] the difference of the states is negative: the rows of the second "
+                "one were not all added to the first; subtract only what was added"
+            )
         return self._combined(other, -1)
 
     def _combined(self, other: State, sign: int) -> State:
         if self.fingerprint != other.fingerprint:
-            raise InvalidDataError("states_differ", rounds=[self.round, other.round])
+            raise InvalidDataError(_STATES_DIFFER, rounds=[self.round, other.round])
         totals = [state.total for state in (self, other) if state.total is not None]
         if len({total.shape for total in totals}) > 1:
-            raise InvalidDataError("states_differ", rounds=[self.round, other.round])
+            raise InvalidDataError(_STATES_DIFFER, rounds=[self.round, other.round])
         total = None
         if totals:
             total = totals[0] if len(totals) == 1 else totals[0] + sign * totals[1]
@@ -225,7 +248,7 @@ class State:
         """
         answer = decoded(content)
         if not isinstance(answer, dict) or not _is_answer(answer):
-            raise ReadError("not_an_answer")
+            raise ReadError("[not_an_answer] this is not the answer to a question of momentree")
         return cls(
             question=b"",
             fingerprint=answer["of"],
@@ -269,7 +292,7 @@ class State:
         except ReadError as error:
             if error.code not in ("damaged_question", "not_an_answer", "unknown_question"):
                 raise
-            raise ReadError("damaged_state", path=str(path), error=error.message) from error
+            raise ReadError(wording.DAMAGED_STATE, path=str(path), error=error.message) from error
 
 
 class Site:
@@ -338,10 +361,14 @@ class Site:
         X, missing = check_missing(X)
         if missing is not None:
             row, column = (int(part[0]) for part in missing.nonzero())
-            raise InvalidDataError("missing_in_moments", row=row, column=column)
+            raise InvalidDataError(wording.MISSING_IN_MOMENTS, row=row, column=column)
         n, d = X.shape
         if n < min_count:
-            raise InvalidDataError("too_few_rows_to_release", min_count=min_count)
+            raise InvalidDataError(
+                "[too_few_rows_to_release] fewer than {min_count} rows: their sums could disclose "
+                "single rows; add rows, or lower {parameters.min_count}",
+                min_count=min_count,
+            )
         self._named = names is not None
         names = np.arange(d).astype(str) if names is None else names
         self.columns = check_feature_names([str(name) for name in names], d)
@@ -418,7 +445,7 @@ class Site:
             if isinstance(error, MomentreeError):
                 raise
             reason = f"{type(error).__name__}: {error}"
-            raise InvalidDataError("refused_question", name=reason) from error
+            raise InvalidDataError(_REFUSED_QUESTION, name=reason) from error
 
     def _answered(self, question: bytes) -> State:
         asked = read_question(question)
@@ -429,7 +456,7 @@ class Site:
             state.suppressed["columns"] = self.suppressed_["columns"]
             return state
         if asked["do"] != "sum":
-            raise InvalidDataError("refused_question", name=str(asked["do"]))
+            raise InvalidDataError(_REFUSED_QUESTION, name=str(asked["do"]))
         rows = self._rows_for(asked.get("columns"), asked.get("n_columns"))
         for made in asked.get("maps", []):
             kernel, arrays = self._parts_of("map", made)
@@ -452,7 +479,7 @@ class Site:
             n_asked = len(columns) if columns is not None else n_columns
             if n_asked not in (None, self._X.shape[1]):
                 raise InvalidDataError(
-                    "n_columns_not_of_state", found=self._X.shape[1], needed=n_asked
+                    _N_COLUMNS_NOT_OF_STATE, found=self._X.shape[1], needed=n_asked
                 )
             return self._rows
         if columns == self.columns.tolist():
@@ -460,7 +487,7 @@ class Site:
         place = {name: i for i, name in enumerate(columns)}
         new = np.array([place.get(str(name), -1) for name in self.columns], dtype=np.intp)
         if not (new >= 0).any():
-            raise InvalidDataError("no_column_in_common", n_columns=len(new))
+            raise InvalidDataError(wording.NO_COLUMN_IN_COMMON, n_columns=len(new))
         entries = sp.coo_array(self._X)
         row, column = entries.coords[0], new[entries.coords[1]]
         kept = column >= 0
@@ -471,7 +498,7 @@ class Site:
         """Return the kernel and the row arrays of a question, and count it."""
         kernel = asked["kernel"]
         if not callable(kernel):
-            raise InvalidDataError("refused_question", name=do)
+            raise InvalidDataError(_REFUSED_QUESTION, name=do)
         self.questions_[f"{do} {parts_of(kernel)[0].rpartition('.')[2]}"] += 1
         return kernel, [self._row_array(array) for array in asked["arrays"]]
 
@@ -541,7 +568,7 @@ def read_question(question: bytes) -> dict[str, Any]:
     """
     asked = decoded(question)
     if not isinstance(asked, dict) or type(asked.get("round")) is not int or "do" not in asked:
-        raise ReadError("not_a_question_of_sites")
+        raise ReadError("[not_a_question_of_sites] this is not a question of momentree")
     return asked
 
 
@@ -551,7 +578,7 @@ def _union(state: State, other: State) -> list[str] | None:
     if mine is None or others is None or mine == others:
         return others if mine is None else mine
     if not (state.named and other.named):
-        raise InvalidDataError("n_columns_not_of_state", found=len(others), needed=len(mine))
+        raise InvalidDataError(_N_COLUMNS_NOT_OF_STATE, found=len(others), needed=len(mine))
     return sorted({*mine, *others})
 
 

@@ -24,6 +24,12 @@ from momentree.core.sparse import NamedColumns
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 
+_ROWS_ALWAYS_BROUGHT_HERE = (
+    "[rows_always_brought_here] {n_rows:~row} were copied to this machine, because {estimator} "
+    "needs such data row by row"
+)
+
+
 _FILES = ("data", "indices")
 
 
@@ -215,19 +221,39 @@ def in_reach(
     if instead is not None and not instead:
         return rows, []
     options = [
-        Message("option_instead", parameter=name, value=value)
+        Message("[option_instead] {parameter:=value}", parameter=name, value=value)
         for name, value in (instead or {}).items()
     ]
     facts = {"estimator": estimator, "options": options}
     if not rows.gives_rows:
-        code = "rows_needed_here" if options else "rows_always_needed_here"
+        code = (
+            (
+                "[rows_needed_here] {estimator} with these parameters needs single rows, which "
+                "stay where they are; with {options:and}, sums over rows suffice"
+            )
+            if options
+            else (
+                "[rows_always_needed_here] {estimator} needs single rows of such data, which stay "
+                "where they are; sums over rows suffice for SingleTopicModel, PoissonMixture and "
+                "TopicTree, and for BernoulliMixture and ClusterTree if the data are binary and "
+                "complete"
+            )
+        )
         raise InvalidDataError(code, **facts)
     found: Any = collected(rows, _memory()).matrix
     names = getattr(rows, "feature_names", None)
     if names is not None:
         found = NamedColumns.of(found, tuple(names))
         found.is_frame = True
-    code = "rows_brought_here" if options else "rows_always_brought_here"
+    code = (
+        (
+            "[rows_brought_here] {n_rows:~row} were copied to this machine, because {estimator} "
+            "with these parameters needs them one by one; with {options:and}, rows stay where they "
+            "are"
+        )
+        if options
+        else _ROWS_ALWAYS_BROUGHT_HERE
+    )
     return found, [Message(code, n_rows=rows.shape[0], **facts)]
 
 
@@ -258,7 +284,7 @@ def here(X: Any, estimator: str, *, dense: bool = False) -> tuple[Any, list[Mess
     if is_collection(X) and (dense or hasattr(X, "columns")):
         found: Any = import_module("momentree.backends.dask_rows").gathered(X)
         facts = {"estimator": estimator, "options": []}
-        return found, [Message("rows_always_brought_here", n_rows=len(found), **facts)]
+        return found, [Message(_ROWS_ALWAYS_BROUGHT_HERE, n_rows=len(found), **facts)]
     found, notes = in_reach(X, estimator, lambda _: None)
     return found.toarray() if notes and dense else found, notes
 

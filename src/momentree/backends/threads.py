@@ -55,7 +55,11 @@ def _usable_cores() -> int:
         return min(16, int(joblib.cpu_count()))
     except ValueError as error:
         value = os.environ.get("LOKY_MAX_CPU_COUNT")
-        raise InvalidParameterError("bad_cpu_count", value=value) from error
+        raise InvalidParameterError(
+            "the environment variable LOKY_MAX_CPU_COUNT is {value!r}; set it to a whole number of "
+            "cores, such as 4, or unset it",
+            value=value,
+        ) from error
 
 
 @contextmanager

@@ -140,8 +140,21 @@ def note_number(
     reason = why_no_more(model)
     values: dict[str, Any] = {"found": n_found, "requested": requested, "reason": reason}
     notes = {
-        "groups": (Message("fewer_groups", **values), Message("fewer_groups_because", **values)),
-        "leaves": (Message("fewer_leaves", **values), Message("fewer_leaves_because", **values)),
+        "groups": (
+            Message("[fewer_groups] {found:~group} instead of {requested}", **values),
+            Message(
+                "[fewer_groups_because] {found:~group} instead of {requested}; the largest one was "
+                "not split further, because {reason}",
+                **values,
+            ),
+        ),
+        "leaves": (
+            Message("[fewer_leaves] {found:~leaf/leaves} instead of {requested}", **values),
+            Message(
+                "[fewer_leaves_because] {found:~leaf/leaves} instead of {requested}: {reason}",
+                **values,
+            ),
+        ),
     }
     run.note(notes[what][reason is not None])
 
@@ -150,7 +163,11 @@ def why_one(model: Any, requested: int | None) -> Message:
     """Return why a result is a single group."""
     from momentree.estimators.node import why_no_more
 
-    code = "one_group_requested" if requested == 1 else "one_group_supported"
+    code = (
+        "[one_group_requested] one group was requested"
+        if requested == 1
+        else "[one_group_supported] the records support only one group"
+    )
     return why_no_more(model) or Message(code)
 
 

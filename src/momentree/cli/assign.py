@@ -19,9 +19,19 @@ from momentree.cli.sequences import STATE_NAMES, steps_table
 from momentree.cli.tables import CsvTable, assignments
 from momentree.cli.topics import give_tokenizer
 from momentree.exceptions import InvalidDataError, InvalidParameterError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers import Corpus
 from momentree.report.topics import topic_names
+
+_APPLIES_TO_RECORDS = (
+    "[applies_to_records] {parameter} applies only to records, but {path} is a model of {kind}; "
+    "leave it out"
+)
+_ASSIGNED_TO_LEAVES = (
+    "[assigned_to_leaves] Assigned {n_documents:~document} to {n_places:~leaf/leaves}."
+)
+_ASSIGNED_TO_GROUPS = "[assigned_to_groups] Assigned {n_records:~record} to {n_groups:~group}."
+
 
 Kind = Literal["documents", "records", "measurements", "sequences"]
 Assigned = tuple[CsvTable, Message]
@@ -35,14 +45,24 @@ def read(run: Run, _held: ExitStack) -> Any:
     kind = _kind_of(model)
     if kind != "sequences" and not hasattr(model, "vocabulary_"):
         raise InvalidDataError(
-            "no_groups_to_assign", path=str(options.model), kind=type(model).__name__
+            "{path} contains a {kind}, which does not assign samples to groups by their columns "
+            "alone; use it in Python, with momentree.load",
+            path=str(options.model),
+            kind=type(model).__name__,
         )
     _check(options, kind)
     embedded = getattr(model, "data_", "") in ("directions", "embeddings")
     if embedded and options.embeddings is None:
-        raise InvalidParameterError("model_needs_embeddings", path=str(options.model))
+        raise InvalidParameterError(
+            "{path} is a model of embeddings; give those of the new documents: "
+            "{parameters.embeddings:FILE.npy}",
+            path=str(options.model),
+        )
     if options.embeddings is not None and not embedded:
-        raise InvalidParameterError("model_without_embeddings", path=str(options.model))
+        raise InvalidParameterError(
+            "{path} is not a model of embeddings; leave out {parameters.embeddings}",
+            path=str(options.model),
+        )
     return model
 
 
@@ -55,11 +75,20 @@ def _kind_of(model: Any) -> Kind:
 def _check(options: Options, kind: Kind) -> None:
     """Refuse options for another kind of data than that of the model."""
     codes = {
-        "documents": "applies_to_documents",
-        "records": "applies_to_records",
-        "records measurements": "applies_to_records",
-        "sequences": "applies_to_sequences",
-        "records sequences": "applies_to_codes",
+        "documents": (
+            "[applies_to_documents] {parameter} applies only to documents, but {path} is a model "
+            "of {kind}; leave it out"
+        ),
+        "records": _APPLIES_TO_RECORDS,
+        "records measurements": _APPLIES_TO_RECORDS,
+        "sequences": (
+            "[applies_to_sequences] {parameter} applies only to sequences, but {path} is a model "
+            "of {kind}; leave it out"
+        ),
+        "records sequences": (
+            "[applies_to_codes] {parameter} applies only to records and sequences, but {path} is a "
+            "model of {kind}; leave it out"
+        ),
     }
     for option in options.table:
         if option.only and option.name in options.given and kind not in option.only.split():
@@ -110,9 +139,22 @@ def _assign_documents(run: Run, model: Any) -> Assigned:
     unknown = int((n_words == 0).sum())
     if unknown == len(ids):
         path = str(run.options.source)
-        raise InvalidDataError("all_unknown_words", path=path, n_documents=len(ids))
+        raise InvalidDataError(
+            "{n_documents:~document} in {path}, but none has a word in common with the model; "
+            "check that the column of text, the language and the model are the right ones",
+            path=path,
+            n_documents=len(ids),
+        )
     if unknown:
-        run.note(Message("no_known_words", n_records=unknown, n_all=len(ids)))
+        run.note(
+            Message(
+                "[no_known_words] {n_records:,} of {n_all:~document} {n_records:?has/have} no "
+                "words in common with the model and {n_records:?is/are} not assigned; "
+                "{n_records:?its/their} cells are empty",
+                n_records=unknown,
+                n_all=len(ids),
+            )
+        )
     names = topic_names(model)
     table = assignments(
         "leaf" if is_tree else "topic",
@@ -126,8 +168,12 @@ def _assign_documents(run: Run, model: Any) -> Assigned:
     )
     n_assigned, n_places = len(ids) - unknown, len(names)
     if is_tree:
-        return table, Message("assigned_to_leaves", n_documents=n_assigned, n_places=n_places)
-    return table, Message("assigned_to_topics", n_documents=n_assigned, n_places=n_places)
+        return table, Message(_ASSIGNED_TO_LEAVES, n_documents=n_assigned, n_places=n_places)
+    return table, Message(
+        "[assigned_to_topics] Assigned {n_documents:~document} to {n_places:~topic}.",
+        n_documents=n_assigned,
+        n_places=n_places,
+    )
 
 
 def _read_counts(run: Run, model: Any) -> Corpus:
@@ -136,11 +182,17 @@ def _read_counts(run: Run, model: Any) -> Corpus:
     source, tokenizer = options.source, options.tokenizer
     if readers.holds_counts(source):
         if tokenizer is not None:
-            raise InvalidParameterError("only_for_texts", parameter="tokenizer", path=str(source))
+            raise InvalidParameterError(
+                wording.ONLY_FOR_TEXTS, parameter="tokenizer", path=str(source)
+            )
         corpus = readers.read_counts(source, vocabulary=options.vocabulary)
         return readers.align_columns(corpus, model.vocabulary_.tolist())
     if model.vectorizer_config_ is None:
-        raise InvalidDataError("model_of_counts", path=str(source))
+        raise InvalidDataError(
+            "the model was fitted to word counts, but {path} contains text; give counts, or fit a "
+            "model to text with momentree topics --save",
+            path=str(source),
+        )
     documents = readers.read_documents(source, **options.read_by("documents"))
     vectorizer = readers.TextVectorizer.from_dict(model.vectorizer_config_)
     corpus = readers.read_like(documents, give_tokenizer(run, vectorizer, tokenizer))
@@ -154,7 +206,7 @@ def _assign_embeddings(run: Run, model: Any) -> Assigned:
     options = run.options
     if options.tokenizer is not None:
         raise InvalidParameterError(
-            "no_tokenizer_in_model", parameter="tokenizer", value=options.tokenizer
+            wording.NO_TOKENIZER_IN_MODEL, parameter="tokenizer", value=options.tokenizer
         )
     with _reading(run):
         new: Any
@@ -177,7 +229,7 @@ def _assign_embeddings(run: Run, model: Any) -> Assigned:
             assigned=[bool(row.any()) for row in vectors.X],
             id=new.ids,
         )
-    return table, Message("assigned_to_leaves", n_documents=len(new), n_places=model.n_leaves_)
+    return table, Message(_ASSIGNED_TO_LEAVES, n_documents=len(new), n_places=model.n_leaves_)
 
 
 def _assign_records(run: Run, model: Any) -> Assigned:
@@ -210,12 +262,28 @@ def _assign_records(run: Run, model: Any) -> Assigned:
         )
     unknown = int(((X == 1).sum(axis=1) == 0).sum())
     if unknown:
-        run.note(Message("no_known_codes", n_records=unknown, n_all=X.shape[0]))
+        run.note(
+            Message(
+                "[no_known_codes] {n_records:,} of {n_all:~record} {n_records:?has/have} no codes "
+                "in common with the model; check that the codes are of the same system",
+                n_records=unknown,
+                n_all=X.shape[0],
+            )
+        )
     undecided = int((assigned.labels < 0).sum())
     if undecided:
-        run.note(Message("undecided", n_records=undecided, n_all=X.shape[0]))
+        run.note(
+            Message(
+                "[undecided] {n_records:,} of {n_all:~record} {n_records:?has/have} no group, "
+                "because {n_records:?its/their} codes are too few, or belong to different groups; "
+                "the columns of probabilities show the leading groups. If the records are as "
+                "complete as those of the fit, add {parameters.complete}",
+                n_records=undecided,
+                n_all=X.shape[0],
+            )
+        )
     n_assigned = len(records) - undecided
-    return table, Message("assigned_to_groups", n_records=n_assigned, n_groups=len(names))
+    return table, Message(_ASSIGNED_TO_GROUPS, n_records=n_assigned, n_groups=len(names))
 
 
 def _assign_measurements(run: Run, model: Any) -> Assigned:
@@ -242,10 +310,17 @@ def _assign_measurements(run: Run, model: Any) -> Assigned:
         ]
     undecided = int((~complete).sum())
     if undecided:
-        run.note(Message("undecided_incomplete", n_records=undecided, n_all=len(table)))
+        run.note(
+            Message(
+                "[undecided_incomplete] {n_records:,} of {n_all:~record} {n_records:?has/have} no "
+                "group, because values are missing",
+                n_records=undecided,
+                n_all=len(table),
+            )
+        )
     n_assigned = len(table) - undecided
     return replace(assigned, rows=rows), Message(
-        "assigned_to_groups", n_records=n_assigned, n_groups=len(names)
+        _ASSIGNED_TO_GROUPS, n_records=n_assigned, n_groups=len(names)
     )
 
 
@@ -260,9 +335,14 @@ def _taken_extras(model: Any, config: dict[str, Any]) -> tuple[list[str], dict[s
     names, scoring = config.pop(GROUP_NAMES, own_names), config.pop(ASSIGNMENT, None)
     valid = isinstance(names, list) and all(isinstance(name, str) for name in names)
     if not valid or len(names) != len(own_names):
-        raise InvalidDataError("damaged_group_names", n_groups=len(own_names), found=repr(names))
+        raise InvalidDataError(
+            "[damaged_group_names] the model is damaged: its {n_groups} groups have the names "
+            "{found}",
+            n_groups=len(own_names),
+            found=repr(names),
+        )
     if not isinstance(scoring, dict | None):
-        raise InvalidDataError("damaged_assignment", found=ASSIGNMENT)
+        raise InvalidDataError(wording.DAMAGED_ASSIGNMENT, found=ASSIGNMENT)
     return names, scoring
 
 
@@ -270,18 +350,27 @@ def _assign_steps(run: Run, model: Any) -> Assigned:
     """Assign the steps of new sequences to the states of a model."""
     columns = run.options.code_column or []
     if len(columns) > 1:
-        raise InvalidParameterError("one_code_column", parameter="code_column")
+        raise InvalidParameterError(
+            "[one_code_column] {parameters.code_column} was given more than once; sequences have "
+            "one column of codes"
+        )
     with _reading(run):
         config = dict(model.vectorizer_config_)
         k = len(model.startprob_)
         names = config.pop(STATE_NAMES, [f"state {j}" for j in range(k)])
         valid = isinstance(names, list) and all(isinstance(name, str) for name in names)
         if not valid or len(names) != k:
-            raise InvalidDataError("damaged_state_names", n_states=k, found=repr(names))
+            raise InvalidDataError(
+                "the model is damaged: its {n_states} states have the names {found}",
+                n_states=k,
+                found=repr(names),
+            )
         coder = readers.SequenceCoder.from_dict(config)
         if len(coder.codes) != model.emissionprob_.shape[1]:
             raise InvalidDataError(
-                "damaged_codes", n_codes=len(coder.codes), fitted=model.emissionprob_.shape[1]
+                "the model is damaged: it has {n_codes:~code} for {fitted} symbols",
+                n_codes=len(coder.codes),
+                fitted=model.emissionprob_.shape[1],
             )
         arguments = run.options.read_by("sequences")
         arguments.pop("code_columns", None)
@@ -292,4 +381,8 @@ def _assign_steps(run: Run, model: Any) -> Assigned:
         run.note(note)
     with run.stage("assigning"):
         table = steps_table(sequences, model, names)
-    return table, Message("assigned_to_states", n_entries=len(table.rows), n_states=k)
+    return table, Message(
+        "[assigned_to_states] Assigned {n_entries:~step} to {n_states:~state}.",
+        n_entries=len(table.rows),
+        n_states=k,
+    )

@@ -14,8 +14,11 @@ from momentree.cli.tables import decimals
 from momentree.core.choices import TopicModel
 from momentree.estimators.changes import ModelChanges, compare_models
 from momentree.exceptions import InvalidDataError, InvalidParameterError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.tree import ClusterTree, TopicTree
+
+_EDIT_FAILED = "[edit_failed] {parameter:{value}}: {reason}"
+
 
 _FLAT: dict[type, TopicModel] = {
     models.SingleTopicModel: "single-topic",
@@ -68,20 +71,27 @@ def _renamed(estimator: Any, names: Mapping[str, str], **shown: str) -> Any:
     except InvalidParameterError as error:
         # For the user, the names are those of an option.
         named = {**error.message.values, **shown}
-        raise InvalidParameterError(error.code, **named) from error
+        raise InvalidParameterError(error.message.replace(**named)) from error
 
 
 def sort_names(values: Sequence[str] | None) -> tuple[str | None, Path | None]:
     """Return the value of ``--names`` that names codes, and the file that names groups."""
     values = values or ()
     if "" in values:  # as from an unset variable
-        raise InvalidParameterError("empty_path")
+        raise InvalidParameterError(wording.EMPTY_PATH)
     of_groups = [value for value in values if Path(value).is_file() and naming.holds_names(value)]
     of_codes = [value for value in values if value not in of_groups]
     if len(of_codes) > 1:
-        raise InvalidParameterError("two_names_of_codes", parameter="names", values=of_codes)
+        raise InvalidParameterError(
+            "{parameters.names} was given {values:and}, which all name codes; give one. A table "
+            "that names groups has the columns number and name",
+            values=of_codes,
+        )
     if len(of_groups) > 1:
-        raise InvalidParameterError("two_names_of_groups", parameter="names", values=of_groups)
+        raise InvalidParameterError(
+            "{parameters.names} was given {values:and}, which all name groups; give one",
+            values=of_groups,
+        )
     return next(iter(of_codes), None), Path(of_groups[0]) if of_groups else None
 
 
@@ -108,7 +118,11 @@ def read_edits(options: Options) -> list[Edit]:
 def _parse_merge(value: str) -> Edit:
     groups = [_number(part) for part in value.split(",")]
     if len(groups) < 2 or -1 in groups or len(set(groups)) < len(groups):
-        raise InvalidParameterError("not_a_merge", parameter="merge", value=value)
+        raise InvalidParameterError(
+            "{parameters.merge:{value}}; expected two or more different group numbers, such as "
+            "{parameters.merge:2,5}",
+            value=value,
+        )
     return Edit("merge", value, tuple(groups))
 
 
@@ -116,7 +130,12 @@ def _parse_split(value: str) -> Edit:
     group, colon, parts = value.partition(":")
     n_groups = _number(parts) if colon else 2
     if _number(group) < 0 or n_groups < 2:
-        raise InvalidParameterError("not_a_split", parameter="split", value=value)
+        raise InvalidParameterError(
+            "{parameters.split:{value}}; expected a group number, optionally followed by a colon "
+            "and the number of parts (default 2), such as {parameters.split:3} or "
+            "{parameters.split:3:4}",
+            value=value,
+        )
     return Edit("split", value, (_number(group),), n_groups)
 
 
@@ -130,21 +149,39 @@ def apply_edits(run: Run, estimator: Any, X: Any, edits: Iterable[Edit], min_cel
         k = _n_groups(estimator, X)
         written = {"parameter": edit.option, "value": edit.value}
         if max(edit.groups) >= k:
-            raise InvalidParameterError("no_group", **written, group=max(edit.groups), last=k - 1)
+            raise InvalidParameterError(
+                "[no_group] {parameter:{value}}: group {group} does not exist; without this "
+                "option, the groups are numbered 0 to {last}",
+                **written,
+                group=max(edit.groups),
+                last=k - 1,
+            )
         if edit.option == "merge":
             estimator = estimator.merge_groups(X, list(edit.groups))
             continue
         if (estimator.labels_ == edit.groups[0]).sum() < min_cell:
             # The reason why so few records cannot be split would disclose their number.
-            reason = Message("small_group", group=edit.groups[0], min_cell=min_cell)
-            raise InvalidDataError("edit_failed", **written, reason=reason)
+            reason = Message(
+                "[small_group] group {group} has fewer records than "
+                "{parameters.min_cell:{min_cell}}, so its parts could not be shown",
+                group=edit.groups[0],
+                min_cell=min_cell,
+            )
+            raise InvalidDataError(_EDIT_FAILED, **written, reason=reason)
         try:
             estimator = estimator.split_group(X, edit.groups[0], n_groups=edit.n_groups)
         except InvalidDataError as error:
-            raise InvalidDataError("edit_failed", **written, reason=error.message) from error
+            raise InvalidDataError(_EDIT_FAILED, **written, reason=error.message) from error
         n_parts = _n_groups(estimator, X) - k + 1
         if n_parts < edit.n_groups:
-            run.note(Message("fewer_parts", **written, found=n_parts))
+            run.note(
+                Message(
+                    "[fewer_parts] {parameter:{value}} made {found:~group}; no more could be "
+                    "distinguished",
+                    **written,
+                    found=n_parts,
+                )
+            )
     return estimator
 
 
@@ -167,15 +204,33 @@ class OldModel:
         of_documents = (getattr(model, "vectorizer_config_", None) or {}).get("kind") is None
         if isinstance(model, TopicTree) and of_documents:
             if flat or embeddings:
-                raise InvalidDataError("like_tree", **shown)
+                raise InvalidDataError(
+                    "[like_tree] {path} has a tree of topics; leave out {parameters.flat} and "
+                    "{parameters.embeddings}, or {parameter}",
+                    **shown,
+                )
         elif isinstance(model, ClusterTree) and model.data_ in ("directions", "embeddings"):
             if not embeddings:
-                raise InvalidDataError("like_embeddings", **shown)
+                raise InvalidDataError(
+                    "{path} has a tree of embeddings; add {parameters.embeddings:FILE.npy}, or "
+                    "leave out {parameter}",
+                    **shown,
+                )
         elif type(model) in _FLAT and of_documents:
             if not flat or _FLAT[type(model)] != (kind or "single-topic"):
-                raise InvalidDataError("like_flat", kind=_FLAT[type(model)], **shown)
+                raise InvalidDataError(
+                    "{path} has flat topics; add {parameters.flat} {parameters.model:=kind}, or "
+                    "leave out {parameter}",
+                    kind=_FLAT[type(model)],
+                    **shown,
+                )
         else:
-            raise InvalidDataError("like_other", kind=type(model).__name__, **shown)
+            raise InvalidDataError(
+                "{path} is a {kind}, not a model of documents; give a file of momentree topics "
+                "{parameters.save}, or leave out {parameter}",
+                kind=type(model).__name__,
+                **shown,
+            )
         return cls(model, path.name)
 
     @property
@@ -206,14 +261,26 @@ class Named:
         if self.changes is None:
             return []
         counts, *groups = self.changes.messages
-        messages = [Message("compared_with", path=self.since, changes=counts), *groups]
+        messages = [
+            Message(
+                "[compared_with] Compared with {path}: {changes}", path=self.since, changes=counts
+            ),
+            *groups,
+        ]
         pairs = [
             f"{group.new} was {group.old}"
             for group in self.changes
             if None not in (group.new, group.old) and group.new != group.old
         ]
         if pairs:
-            messages.append(Message("leaves_renumbered", path=self.since, pairs=pairs))
+            messages.append(
+                Message(
+                    "[leaves_renumbered] The numbers of leaves follow the branches of the tree, so "
+                    "some are not those in {path}: {pairs:all}.",
+                    path=self.since,
+                    pairs=pairs,
+                )
+            )
         return messages
 
     def content(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from importlib import metadata
 from pathlib import Path
 
 from momentree.exceptions import ClusterError, InvalidParameterError, MissingLibraryError
+from momentree.messages import wording
 from momentree.readers import is_pattern
 
 PATIENCE = 20
@@ -43,24 +44,40 @@ def connected(address: str | None) -> Iterator[None]:
         import dask
         from distributed import Client
     except ImportError as error:
-        raise MissingLibraryError("dask_missing") from error
+        raise MissingLibraryError(wording.DASK_MISSING) from error
     named = {"parameter": "scheduler", "value": address}
     with dask.config.set({"distributed.logging.distributed": "critical"}):
         try:
             client = Client(address, timeout=PATIENCE)
         except (OSError, ValueError, RuntimeError) as error:
             text = " ".join(f"{error}".split()) or type(error).__name__
-            raise ClusterError("no_scheduler", error=text, **named) from error
+            raise ClusterError(
+                "no scheduler of Dask answers at {parameter:{value}} ({error}); check the address, "
+                "which the scheduler prints when it starts, and that this machine can reach it",
+                error=text,
+                **named,
+            ) from error
         with client:
             try:
                 client.wait_for_workers(1, timeout=PATIENCE)
             except TimeoutError as error:
-                raise ClusterError("no_workers", seconds=PATIENCE, **named) from error
+                raise ClusterError(
+                    "the scheduler at {parameter:{value}} has no workers after {seconds:~second}; "
+                    "start some: dask worker {value}",
+                    seconds=PATIENCE,
+                    **named,
+                ) from error
             here = metadata.version("momentree")
             there = set(client.run(_version).values())
             if there != {here}:
                 found = sorted(version or "none" for version in there)
-                raise ClusterError("workers_differ", here=here, found=found)
+                raise ClusterError(
+                    "workers must have the same version of momentree as this machine, {here}, but "
+                    "have {found:list}; install it on all of them: pip install "
+                    "'momentree[dask]=={here}'",
+                    here=here,
+                    found=found,
+                )
             yield
 
 
@@ -77,6 +94,9 @@ def on_workers(source: Path) -> str:
         return str(source)
     if source.suffix.lower() not in (".parquet", ".pq"):
         raise InvalidParameterError(
-            "only_parquet_on_workers", parameter="scheduler", path=str(source)
+            "[only_parquet_on_workers] with {parameters.scheduler}, workers read Parquet files, "
+            "and {path} is not one; give a file, a pattern such as 'news/*.parquet' or a URL such "
+            "as 's3://news/*.parquet', or leave out {parameters.scheduler}",
+            path=str(source),
         )
     return f"file://{source.resolve()}"

@@ -31,13 +31,20 @@ from momentree.exceptions import (
     InvalidParameterError,
     ReadError,
 )
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.metrics.outcomes import outcome_numbers
 from momentree.readers import Measurements, Records, SampledMeasurements
 from momentree.readers.sequences.sequences import holds_steps
 from momentree.report.disclosure import Disclosure
 from momentree.report.records import notes_shown, why_no_classes
 from momentree.tree import ClusterTree
+
+_EDITS_NEED_A_TREE = (
+    "[edits_need_a_tree] {parameter} applies only to trees; the groups of this table are a list, "
+    "because trees need columns of numbers; leave it out, and set the number of groups with "
+    "{parameters.n_components}"
+)
+
 
 GROUP_NAMES = "group_names"
 ASSIGNMENT = "assignment"
@@ -110,18 +117,30 @@ def _contains_measurements(options: Options, names_of_codes: str | None) -> bool
         arguments = options.read_by("measurements")
         opening = {name: arguments[name] for name in _OPENING if name in arguments}
         if of_measurements is None and holds_steps(source, **opening):
-            raise InvalidParameterError("steps_of_sequences", path=str(source))
+            raise InvalidParameterError(
+                "[steps_of_sequences] {path} has a step of a sequence in each row, such as a "
+                "click: use momentree sequences {path}; to group its rows as records all the same, "
+                "pass {parameters.form:measurements}",
+                path=str(source),
+            )
         roles = ("id_column", "ignore_columns")
         opening |= {name: arguments[name] for name in roles if name in arguments}
         outcomes = [*(options.outcome or ()), *(options.covariate or ())]
         measured = readers.holds_measurements(source, outcome_columns=outcomes, **opening)
     if measured and of_codes is not None:
         raise InvalidParameterError(
-            "applies_to_tables_of_codes", parameter=of_codes, path=str(source)
+            "{parameter} applies only to tables of codes, but {path} was read as measurements; if "
+            "it contains codes, add {parameters.form:codes}",
+            parameter=of_codes,
+            path=str(source),
         )
     if not measured and of_measurements is not None:
         raise InvalidParameterError(
-            "applies_to_measurements", parameter=of_measurements, path=str(source)
+            "[applies_to_measurements] {parameter} applies only to tables of measurements, but "
+            "{path} contains codes; if it contains measurements, add "
+            "{parameters.form:measurements}",
+            parameter=of_measurements,
+            path=str(source),
         )
     return measured
 
@@ -136,7 +155,12 @@ def _read_table(
     except ReadError as error:
         if error.code != "no_code_columns":
             raise
-        raise ReadError("neither_codes_nor_measurements", reason=error.message) from error
+        raise ReadError(
+            "[neither_codes_nor_measurements] {reason}; if its columns contain measurements "
+            "instead, pass {parameters.form:measurements}, and no options for codes, such as "
+            "{parameters.rollup}",
+            reason=error.message,
+        ) from error
 
 
 def _store_table(
@@ -167,7 +191,13 @@ def _notes(table: Table, options: Options) -> Iterable[Message]:
     if options.form == "auto" and isinstance(table.records, Measurements):
         kinds = list(table.records.kinds.values())
         if 2 * kinds.count("yes_no") > len(kinds):
-            yield Message("may_be_codes", n_columns=kinds.count("yes_no"))
+            yield Message(
+                "[may_be_codes] {n_columns:~column} {n_columns:?contains/contain} yes and no; if "
+                "they are codes, and the groups should depend on them alone, pass "
+                "{parameters.form:codes} and leave the other columns out with "
+                "{parameters.ignore_columns}",
+                n_columns=kinds.count("yes_no"),
+            )
 
 
 def proceed(run: Run, table: Table) -> None:
@@ -207,11 +237,14 @@ def _check_measured(options: Options, table: Measurements, edits: Sequence[Edit]
     """Refuse options of trees for lists, and those of lists for trees."""
     is_tree = table.only_numbers and not options.flat
     if not table.only_numbers and "min_samples_leaf" in options.given:
-        raise InvalidParameterError("edits_need_a_tree", parameter="min_samples_leaf")
+        raise InvalidParameterError(_EDITS_NEED_A_TREE, parameter="min_samples_leaf")
     if edits and not is_tree:
-        raise InvalidParameterError("edits_need_a_tree", parameter=edits[0].option)
+        raise InvalidParameterError(_EDITS_NEED_A_TREE, parameter=edits[0].option)
     if options.fits is not None and is_tree:
-        raise InvalidParameterError("fits_need_flat", parameter="fits")
+        raise InvalidParameterError(
+            "{parameters.fits} compares mixtures of measurements; add {parameters.flat}, because a "
+            "tree of measurements has no BIC"
+        )
 
 
 def _check(
@@ -219,18 +252,28 @@ def _check(
 ) -> None:
     """Refuse too few records, and outcomes that are names, dates or ids, before the fit."""
     if not n_fitted:
-        raise InvalidDataError("no_record_with_enough_codes", n_records=len(records))
+        raise InvalidDataError(
+            "[no_record_with_enough_codes] none of {n_records:~record} has enough codes; lower "
+            "{parameters.min_codes} or {parameters.min_records}",
+            n_records=len(records),
+        )
     if n_fitted < (n_groups or 0):
         raise InvalidParameterError(
-            "more_groups_than_records",
-            parameter="n_components",
+            "[more_groups_than_records] {parameters.n_components:{value}}, but the number of "
+            "records with enough codes is {n_fitted}; request fewer groups",
             value=n_groups,
             n_fitted=disclosure.count(n_fitted),
         )
     for name, values in records.outcomes.items():
         if reason := why_no_classes(values[records.enough]):
             option = "covariate" if name in records.covariates else "outcome"
-            raise InvalidDataError("not_an_outcome", parameter=option, value=name, reason=reason)
+            raise InvalidDataError(
+                "[not_an_outcome] {parameter:=value}: {reason}. Leave it out, or combine its "
+                "values into categories",
+                parameter=option,
+                value=name,
+                reason=reason,
+            )
 
 
 def _find_measured(
@@ -261,7 +304,7 @@ def _find_by_codes(
             progress=lambda k: run.update(f"finding groups: trying {k}"),
             feature_names=records.codes,
         )
-        remarks.append(Message("n_groups_chosen", most=len(bics)))
+        remarks.append(Message(wording.N_GROUPS_CHOSEN, most=len(bics)))
         return best
 
     with warnings.catch_warnings():
@@ -350,7 +393,7 @@ def _summarize(run: Run, table: Table, fit: Fit) -> tuple[dict[str, Any], list[s
     n_groups = fit.more["n_groups"]
     unsplit = not options.flat or (table.measured and n_groups is None)
     if summary["n_leaves"] == 1 and unsplit:
-        remarks.append(Message("not_split", reason=why_one(fit.model, n_groups)))
+        remarks.append(Message(wording.NOT_SPLIT, reason=why_one(fit.model, n_groups)))
     return summary, list(map(run.words, remarks))
 
 
@@ -436,7 +479,7 @@ def _table_of_measured(
         for block in blocks:
             yield from part(*block).rows
         if n_unknown and isinstance(table, SampledMeasurements):
-            run.note(Message("unknown_categories", n_entries=n_unknown))
+            run.note(Message(wording.UNKNOWN_CATEGORIES, n_entries=n_unknown))
 
     blocks = table.blocks()
     return replace(part(*next(blocks)), more=more())

@@ -14,7 +14,7 @@ from rich.text import Text
 import momentree.cli.drawing_details as details
 from momentree.cli._nodes import EIGHTHS, Column, Node, cut, draw_nodes, listed
 from momentree.cli.screen import CONTROL, one_line, seconds
-from momentree.messages import Message
+from momentree.messages import Message, wording
 
 _INTERVALS_FROM, _LABELS_FROM = 80, 90
 """Minimum width of the terminal for these columns."""
@@ -80,18 +80,33 @@ def _heading(summary: Mapping[str, Any], kind: str, took: float) -> Text:
     n, leaves = summary[of.get(kind, "n_documents")], summary["n_leaves"]
     if left_out := summary.get("n_left_out"):
         if isinstance(left_out, str):
-            n = Message("records_fitted_but_few", n_records=n, least=summary["min_cell"])
+            n = Message(
+                "[records_fitted_but_few] {n_records:~record} fitted, fewer than {least:,} left "
+                "out",
+                n_records=n,
+                least=summary["min_cell"],
+            )
         else:
-            n = Message("records_fitted", n_records=n, n_all=n + left_out)
+            n = Message(
+                "[records_fitted] {n_records:,} of {n_all:~record} fitted",
+                n_records=n,
+                n_all=n + left_out,
+            )
     if "passages_of" in summary:
-        n = Message("passages_of_documents", n_entries=n, n_rows=summary["passages_of"])
+        n = Message(
+            "[passages_of_documents] {n_entries:~passage} of {n_rows:~document}",
+            n_entries=n,
+            n_rows=summary["passages_of"],
+        )
     codes = {
-        "tree": "tree_found",
-        "flat": "flat_found",
-        "measurements": "groups_of_features_found",
-        "sequences": "states_found",
+        "tree": "[tree_found] {n:~document}, {n_features:~word}, {n_leaves:~leaf/leaves}",
+        "flat": "[flat_found] {n:~document}, {n_features:~word}, {n_leaves:~topic}",
+        "measurements": (
+            "[groups_of_features_found] {n:~record}, {n_features:~feature}, {n_leaves:~group}"
+        ),
+        "sequences": "[states_found] {n:~sequence}, {n_features:~code}, {n_leaves:~state}",
     }
-    code = codes.get(kind, "groups_found")
+    code = codes.get(kind, "[groups_found] {n:~record}, {n_features:~code}, {n_leaves:~group}")
     found = Message(code, n=n, n_features=summary["n_features"], n_leaves=leaves)
     title, words = one_line(summary["title"]), str(found)
     count, _, others = words.partition(", ")
@@ -145,9 +160,19 @@ def _counted(summary: Mapping[str, Any]) -> list[str]:
     """Return what numbers and shares do not count, and how copies count."""
     lines = [summary["copies"]] if summary["copies"] else []
     if left_out := summary["n_in_no_topic"]:
-        code = "all_passages" if "passages_of" in summary else "all_documents"
+        code = wording.ALL_PASSAGES if "passages_of" in summary else wording.ALL_DOCUMENTS
         every = Message(code, n_all=summary["n_documents"])
-        lines.insert(0, str(Message("in_no_topic", n_rows=left_out, every=every)))
+        lines.insert(
+            0,
+            str(
+                Message(
+                    "[in_no_topic] {n_rows:,} of {every} {n_rows:?contains/contain} none of the "
+                    "words and {n_rows:?is/are} in no topic and no share",
+                    n_rows=left_out,
+                    every=every,
+                )
+            ),
+        )
     return lines
 
 
@@ -155,7 +180,17 @@ def _agreement(summary: Mapping[str, Any]) -> list[str]:
     agreement = summary["agreement"]
     if agreement is None:
         return [summary["no_agreement"]] if summary["no_agreement"] else []
-    code = "agreement_of_topics" if summary["kind"] == "flat" else "agreement_of_leaves"
+    code = (
+        (
+            "[agreement_of_topics] Agreement of topics and labels: NMI {nmi:.3f}, ARI {ari:.3f} "
+            "({n_labeled:,} with a label)"
+        )
+        if summary["kind"] == "flat"
+        else (
+            "[agreement_of_leaves] Agreement of leaves and labels: NMI {nmi:.3f}, ARI {ari:.3f} "
+            "({n_labeled:,} with a label)"
+        )
+    )
     values = {name: value for name, value in agreement.items() if name != "purity"}
     return [str(Message(code, **values))]
 

@@ -16,6 +16,10 @@ from momentree.messages import Message
 from momentree.report.disclosure import SMALL, Disclosure
 from momentree.report.numbers import NO_VALUE, fixed, percent, share_text, whole_percent
 
+_NO_COMMON_CODES = "[no_common_codes] (no common codes)"
+_ESTIMATED_RATES = "[estimated_rates] ≈ estimated, because counts below {min_cell} are suppressed"
+
+
 _NAME, _CLASS = 40, 30
 """Maximum lengths of names of codes and features, and of classes."""
 _N_ITEMS = 6
@@ -75,12 +79,19 @@ def draw_codes(summary: Mapping[str, Any], console: Console) -> list[RenderableT
     codes = summary["codes"]
     lines = ["Most relevant codes: share of the group with the code (share of all records)"]
     if any(codes["estimated"]):
-        lines.append(str(Message("estimated_rates", min_cell=summary["min_cell"])))
+        lines.append(str(Message(_ESTIMATED_RATES, min_cell=summary["min_cell"])))
 
     def items_of(node: Node) -> Iterable[str]:
         if node["residual"]:
             own, overall = (fixed(n["codes_per_record"], 1) for n in (node, summary["nodes"][0]))
-            yield str(Message("residual_group", n_codes=own, n_overall=overall))
+            yield str(
+                Message(
+                    "[residual_group] Residual group: {n_codes} codes per record ({n_overall} "
+                    "overall), no code in half of them",
+                    n_codes=own,
+                    n_overall=overall,
+                )
+            )
         top = list(zip(node["top"], node["top_rates"], node["top_estimated"], strict=True))
         for j, rate, estimated in top[:_N_ITEMS]:
             code = codes["code"][j]
@@ -89,7 +100,7 @@ def draw_codes(summary: Mapping[str, Any], console: Console) -> list[RenderableT
             overall = _tight_whole(codes["rate"][j], estimated=codes["estimated"][j])
             yield f"{title} {_tight_whole(rate, estimated=estimated)} ({overall})"
 
-    table = _draw_items(summary, console, items_of, str(Message("no_common_codes")))
+    table = _draw_items(summary, console, items_of, str(Message(_NO_COMMON_CODES)))
     return [*map(Text, lines), "", table]
 
 
@@ -97,10 +108,25 @@ def draw_features(summary: Mapping[str, Any], console: Console) -> list[Renderab
     """Return the features that set each group apart, with means or shares."""
     leaves = [node for node in summary["nodes"] if node["leaf"] is not None]
     if len(leaves) < 2:
-        return [Text(str(Message("one_group_of_features")))]
-    lines = [str(Message("what_sets_apart"))]
+        return [
+            Text(
+                str(
+                    Message(
+                        "[one_group_of_features] There is only one group, so nothing sets it apart."
+                    )
+                )
+            )
+        ]
+    lines = [
+        str(
+            Message(
+                "[what_sets_apart] What sets each group apart: mean or share of its records (of "
+                "all other records)"
+            )
+        )
+    ]
     if any(entry["estimated"] for node in leaves for entry in node["differences"][:_N_ITEMS]):
-        lines.append(str(Message("estimated_rates", min_cell=summary["min_cell"])))
+        lines.append(str(Message(_ESTIMATED_RATES, min_cell=summary["min_cell"])))
 
     def items_of(node: Node) -> Iterable[str]:
         return (_described(summary["features"], e) for e in node["differences"][:_N_ITEMS])
@@ -157,7 +183,12 @@ def draw_outcomes(summary: Mapping[str, Any], console: Console) -> list[Renderab
             table.add_row(*map(Text, (name, *cells[start:end], whole)))
         parts += ["", table]
     if any(_HIDDEN in (*cells, whole) for _, cells, whole in rows):
-        reason = Message("suppressed_rates", mark=_HIDDEN, min_cell=summary["min_cell"])
+        reason = Message(
+            "[suppressed_rates] {mark} suppressed, because a count below {min_cell} could be "
+            "derived from it",
+            mark=_HIDDEN,
+            min_cell=summary["min_cell"],
+        )
         parts += ["", Text(str(reason))]
     return parts
 
@@ -240,9 +271,29 @@ def draw_fits(summary: Mapping[str, Any]) -> list[RenderableType]:
     table = _table(*(fits["columns"][j].lower() for j in shown))
     for row in fits["rows"]:
         table.add_row(*(Text(row[j]) for j in shown))
-    compared = [Text(str(Message("fits_compared", **fits["lowest"])))]
+    compared = [
+        Text(
+            str(
+                Message(
+                    "[fits_compared] Fits with other numbers of groups: lowest AIC at {aic}, BIC "
+                    "at {bic}, adjusted BIC at {adjusted_bic}",
+                    **fits["lowest"],
+                )
+            )
+        )
+    ]
     if fits["open"]:
-        compared.append(Text(str(Message("fits_open", most=fits["lowest"]["bic"]))))
+        compared.append(
+            Text(
+                str(
+                    Message(
+                        "[fits_open] BIC is lowest at {most}, the largest number compared: a "
+                        "larger number may be better",
+                        most=fits["lowest"]["bic"],
+                    )
+                )
+            )
+        )
     return ["", *compared, "", table]
 
 
@@ -253,17 +304,50 @@ def describe_quality(summary: Mapping[str, Any]) -> list[str]:
     diagonal = [row[j] for j, row in enumerate(certainty["mean_posterior"]) if row is not None]
     if summary["n_leaves"] > 1 and diagonal:
         low, high = min(diagonal), max(diagonal)
-        lines.append(Message("certainty", entropy=certainty["entropy"], low=low, high=high))
+        lines.append(
+            Message(
+                "[certainty] Certainty of assignment by the model: mean probability {low:.0%} to "
+                "{high:.0%} per group; relative entropy {entropy:.2f} (1 = certain)",
+                entropy=certainty["entropy"],
+                low=low,
+                high=high,
+            )
+        )
     if residuals := quality["residuals"]:
         pair = residuals["pairs"][0]
         first, second = (repr(cut(name, _NAME)) for name in pair["items"])
         values = {"residual": pair["residual"], "limit": residuals["limit"]}
-        lines.append(Message("residual_dependence", first=first, second=second, **values))
+        lines.append(
+            Message(
+                "[residual_dependence] Residual dependence within groups: largest {residual:,.12g} "
+                "between {first} and {second} (1 or less expected; above {limit} is more than "
+                "chance among all pairs)",
+                first=first,
+                second=second,
+                **values,
+            )
+        )
     if stability := quality["stability"]:
-        lines.append(Message("stability_of_groups", **stability))
+        lines.append(
+            Message(
+                "[stability_of_groups] Stability over {n} samples: {mean:.2f} on average, "
+                "{low:.2f} to {high:.2f} (1 = the same groups each time)",
+                **stability,
+            )
+        )
     for power in quality["predictive_power"]:
-        auc = "" if power["auc"] is None else Message("and_auc", auc=power["auc"])
-        lines.append(Message("outcome_predicted", **{**power, "auc": auc}))
+        auc = (
+            ""
+            if power["auc"] is None
+            else Message("[and_auc] ; AUC {auc:.2f} (0.5 = chance, 1 = perfect)", auc=power["auc"])
+        )
+        lines.append(
+            Message(
+                "[outcome_predicted] {name}: the group alone predicts {accuracy:.1%} of records "
+                "correctly, the most frequent class {baseline:.1%}{auc}",
+                **{**power, "auc": auc},
+            )
+        )
     return [*map(str, lines), *(f"{name}: {value}" for name, value in quality["other"])]
 
 
@@ -288,11 +372,25 @@ def draw_states(summary: Mapping[str, Any], console: Console) -> list[Renderable
     return [
         draw_nodes(summary, words, before, after, console),
         "",
-        Text(str(Message("stay_explained"))),
+        Text(
+            str(
+                Message(
+                    "[stay_explained] stay: steps in a row on average; next: the most likely other "
+                    "state"
+                )
+            )
+        ),
         "",
-        Text(str(Message("codes_of_states"))),
+        Text(
+            str(
+                Message(
+                    "[codes_of_states] Most distinctive codes: probability in the state (share of "
+                    "all steps)"
+                )
+            )
+        ),
         "",
-        _draw_items(summary, console, items_of, str(Message("no_common_codes"))),
+        _draw_items(summary, console, items_of, str(Message(_NO_COMMON_CODES))),
         *_moves(summary, console),
         *_models(summary),
     ]
@@ -311,9 +409,25 @@ def _moves(summary: Mapping[str, Any], console: Console) -> list[RenderableType]
     table = _table("from", *map(str, range(k)))
     for cells in texts:
         table.add_row(*cells)
-    parts: list[RenderableType] = ["", Text(str(Message("moves_of_states"))), "", table]
+    parts: list[RenderableType] = [
+        "",
+        Text(
+            str(
+                Message(
+                    "[moves_of_states] Moves: probability of the state of the next step, by state"
+                )
+            )
+        ),
+        "",
+        table,
+    ]
     if any(p is None for _, row in rows for p in row):
-        hidden = Message("hidden_moves", mark=_HIDDEN, min_cell=summary["min_cell"])
+        hidden = Message(
+            "[hidden_moves] {mark} hides moves made in fewer than {min_cell} sequences, and what "
+            "they could be derived from",
+            mark=_HIDDEN,
+            min_cell=summary["min_cell"],
+        )
         parts += ["", Text(str(hidden))]
     return parts
 
@@ -322,7 +436,11 @@ def _models(summary: Mapping[str, Any]) -> list[RenderableType]:
     parts: list[RenderableType] = []
     if summary["pairs"]:
         keys = ("n_codes", "misfit", "misfit_of_chance")
-        pairs = Message("pairs_of_codes", **{key: summary["pairs"][key] for key in keys})
+        pairs = Message(
+            "[pairs_of_codes] Pairs of consecutive codes, among the {n_codes} most common: the "
+            "model puts {misfit:.0%} of them in the wrong place, chance {misfit_of_chance:.0%}",
+            **{key: summary["pairs"][key] for key in keys},
+        )
         parts += ["", Text(str(pairs))]
     if not summary["fits"]:
         return parts
@@ -337,4 +455,10 @@ def _models(summary: Mapping[str, Any]) -> list[RenderableType]:
             f"{row['n_parameters']:,}",
             f"{row['bic'] / summary['n_steps']:.4f}{' <' if row['bic'] == lowest else '  '}",
         )
-    return [*parts, "", Text(str(Message("models_of_sequences"))), "", table]
+    return [
+        *parts,
+        "",
+        Text(str(Message("[models_of_sequences] Other models: the lower BIC, the better"))),
+        "",
+        table,
+    ]

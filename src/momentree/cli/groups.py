@@ -16,7 +16,7 @@ from momentree._types import Floats, Ints
 from momentree.assignment.incomplete import IncompleteAssigner
 from momentree.cli._run import Run
 from momentree.exceptions import InvalidDataError, MomentreeWarning
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers import Measurements
 from momentree.report.text import clean_text
 from momentree.tree import ClusterTree
@@ -82,7 +82,12 @@ def find_mixture_or_tree(
     names = list(table.columns)
     if not table.only_numbers:
         if not flat:
-            run.note(Message("list_of_mixed"))
+            run.note(
+                Message(
+                    "[list_of_mixed] the groups are a list, not a tree, because the columns are of "
+                    "different kinds"
+                )
+            )
         shared = {key: value for key, value in parameters.items() if key != "min_samples_leaf"}
         mixture = models.MixedMixture(n_groups or "auto", kinds=dict(table.kinds), **shared)
         fitted = _fitted(run, mixture, X)
@@ -134,7 +139,7 @@ def _chosen(best: Any, found: list[Any]) -> list[Message]:
     if best.n_components != "auto":
         return []
     best.set_params(n_components=len(best.weights_))
-    return [Message("n_groups_chosen", most=max(len(f.diagnostics_["bic"]) for f in found))]
+    return [Message(wording.N_GROUPS_CHOSEN, most=max(len(f.diagnostics_["bic"]) for f in found))]
 
 
 def _bic(mixture: Any, X: Any) -> float:
@@ -190,11 +195,11 @@ class RecordAssigner:
         names = scoring.get("codes")
         named = list(place) if names is None else names
         if not isinstance(named, list) or not all(name in place for name in map(str, named)):
-            raise InvalidDataError("damaged_assignment", found="codes")
+            raise InvalidDataError(wording.DAMAGED_ASSIGNMENT, found="codes")
         columns = np.array([place[str(name)] for name in named], dtype=np.intp)
         assigner = IncompleteAssigner.from_dict(scoring)
         if assigner.shape != (n_groups, len(columns)):
-            raise InvalidDataError("damaged_assignment", found="assignment")
+            raise InvalidDataError(wording.DAMAGED_ASSIGNMENT, found="assignment")
         return cls(assigner, columns)
 
     def assign(self, X: Any) -> IncompleteAssignments:
@@ -204,7 +209,10 @@ class RecordAssigner:
         proba = self.assigner.proba(ones, missing if missing.nnz else None)
         labels = self.assigner.labels(ones, proba)
         different = np.any(self.assigner.lacks(ones) & (proba > 0.5), axis=1)
-        words = [str(Message("undecided_few")), str(Message("undecided_different"))]
+        words = [
+            str(Message("[undecided_few] too few codes to say")),
+            str(Message("[undecided_different] codes of different groups")),
+        ]
         return IncompleteAssignments(labels, proba, [words[int(one)] for one in different.tolist()])
 
 

@@ -19,7 +19,7 @@ from momentree.cli.option_table import SHORT_HELP, options_of, usual_options
 from momentree.cli.screen import BROKEN_PIPE, GENERAL_ERROR, one_line, prepare_screen, say
 from momentree.exceptions import MomentreeError, MomentreeWarning
 from momentree.messages import PYTHON, Audience, Message, in_words
-from momentree.messages.catalogue.report import PLAIN
+from momentree.messages.plain import PLAIN
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 ORDER = "momentree.order"
@@ -42,8 +42,14 @@ _WORDS = {code: PLAIN[code] for code in PLAIN if code not in _LIMITS}
 _LONG = re.compile(r"\S{500,}")
 """What was given without a blank is repeated only in part."""
 _OUT_OF_MEMORY = {
-    "topics": Message("out_of_memory_words"),
-    "clusters": Message("out_of_memory_codes"),
+    "topics": Message(
+        "[out_of_memory_words] not enough memory; add {parameters.memory:1GB} to work on disk, "
+        "lower {parameters.max_features}, raise {parameters.min_df}, or give a smaller input"
+    ),
+    "clusters": Message(
+        "[out_of_memory_codes] not enough memory; raise {parameters.min_records}, or give a "
+        "smaller input"
+    ),
 }
 
 
@@ -147,7 +153,13 @@ class Command(TyperCommand):
             what = error.strerror or error
             _fail(f"{what}: {error.filename}" if error.filename else what)
         except MemoryError:
-            problem = _OUT_OF_MEMORY.get(self.name or "", Message("out_of_memory"))
+            problem = _OUT_OF_MEMORY.get(
+                self.name or "",
+                Message(
+                    "[out_of_memory] not enough memory; split the input and run the command on "
+                    "each part"
+                ),
+            )
             _fail(in_words(problem, audience))
         except KeyboardInterrupt:
             say("momentree: interrupted")

@@ -30,16 +30,29 @@ def read(run: Run, _held: ExitStack) -> list[backends.State]:
             continue
         first, total = rounds[state.round]
         if state.parts & total.parts:
-            raise InvalidDataError("site_twice", path=str(path))
+            raise InvalidDataError(
+                "[site_twice] {path} contains rows that another file contains too: give the file "
+                "of each site only once",
+                path=str(path),
+            )
         try:
             rounds[state.round] = first, total.merge(state)
         except InvalidDataError as error:
             raise InvalidDataError(
-                "files_differ", path=str(path), first=str(first), reason=error.message
+                "[files_differ] {path} and {first} cannot be merged: {reason}",
+                path=str(path),
+                first=str(first),
+                reason=error.message,
             ) from error
         if state.columns and len(set(state.columns) ^ set(total.columns or [])):
             n_columns = len(rounds[state.round][1].columns or [])
-            run.note(Message("columns_united", n_columns=n_columns))
+            run.note(
+                Message(
+                    "[columns_united] the files have different columns; the merged sums have all "
+                    "{n_columns:,}, with zeros where a site has no such column",
+                    n_columns=n_columns,
+                )
+            )
     return [state for _, (_, state) in sorted(rounds.items())]
 
 
@@ -53,7 +66,11 @@ def _load(path: Path) -> backends.State:
         except ReadError:
             pass
         else:
-            raise ReadError("question_to_merge", path=str(path)) from None
+            raise ReadError(
+                "[question_to_merge] {path} is the question of a round and contains no rows; "
+                "answer it at each site with momentree moments --round, and merge the answers",
+                path=str(path),
+            ) from None
         raise
 
 
@@ -69,12 +86,18 @@ def proceed(run: Run, states: list[backends.State]) -> None:
     if any(any(state.suppressed.values()) for state in states):
         n_others = sum(sum(s.suppressed.values()) - s.suppressed["columns"] for s in states)
         note = Message(
-            "suppressed_in_sum", n_columns=first.suppressed["columns"], n_others=n_others
+            "Note: the sites suppressed {n_columns:~column} and {n_others:~other sum} of few rows, "
+            "each counted at every site. The result is not exactly that of the pooled rows.",
+            n_columns=first.suppressed["columns"],
+            n_others=n_others,
         )
         lines.append(run.words(note))
     if run.writes("save"):
         if len(states) > 1:
-            raise InvalidParameterError("save_of_one_round", parameter="save")
+            raise InvalidParameterError(
+                "[save_of_one_round] {parameters.save} requires files of one round; leave out "
+                "those of the rounds before"
+            )
         saves["save"] = first.save
     if options.components or options.leaves:
         model = estimator_for(name, options.components, options.leaves, options.steps)
@@ -86,17 +109,37 @@ def proceed(run: Run, states: list[backends.State]) -> None:
             question, number = ends.question, ends.number
             if not run.writes("next"):
                 raise InvalidParameterError(
-                    "fit_too_early", parameter="fit", number=number
+                    "[fit_too_early] the model requires the answers of round {number}: write its "
+                    "question with {parameters.next:FILE.mom}, answer it at each site with "
+                    "momentree moments --round, and merge these answers with all before",
+                    number=number,
                 ) from ends
             saves["next"] = lambda path: path.write_bytes(question)
-            lines.append(run.words(Message("next_is_round", number=number)))
+            lines.append(
+                run.words(
+                    Message(
+                        "[next_is_round] Next: round {number}. Each site answers the question with "
+                        "momentree moments --round; then merge these answers with all before.",
+                        number=number,
+                    )
+                )
+            )
         else:
             vars(model).pop("feature_names_in_", None)  # the command assigns arrays, not frames
             config = _reader_of(first, rows.columns.tolist())
             saves["fit"] = lambda path: model.save(path, vectorizer_config=config)
             lines += ["", *_components(model)]
             if not run.writes("fit"):
-                lines += ["", run.words(Message("model_complete", parameter="fit"))]
+                lines += [
+                    "",
+                    run.words(
+                        Message(
+                            "[model_complete] No question is left; write the model with "
+                            "{parameter:FILE.mt}.",
+                            parameter="fit",
+                        )
+                    ),
+                ]
     with run.stage("writing"):
         run.write_files(saves)
     if not run.quiet:
@@ -111,7 +154,11 @@ def estimator_for(model: str, components: int | None, leaves: int | None, steps:
             return tree.ClusterTree(leaves)
         if model == "single-topic":
             return tree.TopicTree(leaves, search="none")
-        raise InvalidParameterError("no_tree_of_model", parameter="leaves", model=model)
+        raise InvalidParameterError(
+            "{parameters.leaves} grows trees of codes (bernoulli) and of words (single-topic), not "
+            "of {model}; give {parameters.components}",
+            model=model,
+        )
     kinds: dict[str, Any] = {
         "single-topic": models.SingleTopicModel,
         "lda": models.LatentDirichletAllocation,

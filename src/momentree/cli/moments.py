@@ -18,7 +18,7 @@ from momentree.cli._run import Run
 from momentree.cli.options import Options
 from momentree.cli.screen import show
 from momentree.exceptions import ReadError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 
 _TEXT_SUFFIXES = (".txt", ".jsonl", ".ndjson", ".mbox", ".html", ".htm", ".pdf", ".docx")
 
@@ -41,8 +41,12 @@ class Question:
             asked = read_question(content)
         except ReadError as error:
             if error.code == "not_a_question_of_sites":
-                raise ReadError("not_a_question", path=str(path)) from error
-            raise ReadError("damaged_state", path=str(path), error=error.message) from error
+                raise ReadError(
+                    "[not_a_question] {path} contains the sums of rows, not the question of a "
+                    "round; give the file that momentree merge --next wrote",
+                    path=str(path),
+                ) from error
+            raise ReadError(wording.DAMAGED_STATE, path=str(path), error=error.message) from error
         about = {"model": "bernoulli", "options": {}, **dict(*asked.get("about", []))}
         columns = asked.get("columns") or []
         return cls(content, asked["round"], columns, about["model"], about["options"])
@@ -72,7 +76,12 @@ def read(run: Run, _held: ExitStack) -> tuple[Table, Question | None]:
         columns, X = data.codes, sp.csr_array(data.X)[data.enough.nonzero()[0]]
         reader: dict[str, Any] | None = data.coder.to_dict()
         if n_cells := int(np.isnan(X.data).sum()):
-            raise ReadError("incomplete_for_moments", n_cells=n_cells)
+            raise ReadError(
+                "[incomplete_for_moments] {n_cells:~cell} {n_cells:?is/are} empty, and moments "
+                "require complete records: add {parameters.empty:zero} if an empty cell means no, "
+                "or leave such records out",
+                n_cells=n_cells,
+            )
     else:
         data = _read_corpus(options)
         columns, X = data.vocabulary, data.X
@@ -86,9 +95,16 @@ def read(run: Run, _held: ExitStack) -> tuple[Table, Question | None]:
         note_differences(run, [defining, question.options])
         n_others = len(set(names).difference(question.columns))
         if n_others == len(names):
-            raise ReadError("no_column_in_common", n_columns=n_others)
+            raise ReadError(wording.NO_COLUMN_IN_COMMON, n_columns=n_others)
         if n_others:
-            run.note(Message("columns_left_out", n_columns=n_others))
+            run.note(
+                Message(
+                    "[columns_left_out] {n_columns:~column} of the table {n_columns:?is/are} not "
+                    "in the question of this round, because they were suppressed or new, and "
+                    "{n_columns:?is/are} left out",
+                    n_columns=n_others,
+                )
+            )
     return Table(X, names, options.vocabulary is None, about), question
 
 
@@ -120,7 +136,10 @@ def _read_corpus(options: Options) -> Any:
     try:
         lines = read_file(vocabulary).decode("utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
-        raise ReadError("words_not_utf8", path=str(vocabulary)) from error
+        raise ReadError(
+            "cannot read {path}: it is not in UTF-8; save the list of words as UTF-8",
+            path=str(vocabulary),
+        ) from error
     words = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
     return readers.align_columns(corpus, words)
 
@@ -142,7 +161,14 @@ def note_differences(run: Run, given: Sequence[Mapping[str, Any]]) -> None:
         name for name in (known or [{}])[0] if any(o.get(name) != known[0][name] for o in known)
     ]
     if names:
-        run.note(Message("read_otherwise", names=names))
+        run.note(
+            Message(
+                "[read_otherwise] not all tables were read with the same {names:and}, which "
+                "decides what a record or a code is; give all sites the same options in every "
+                "round, unless their tables differ in this",
+                names=names,
+            )
+        )
 
 
 def proceed(run: Run, data: tuple[Table, Question | None]) -> None:
@@ -154,7 +180,12 @@ def proceed(run: Run, data: tuple[Table, Question | None]) -> None:
     occurrences = np.bincount(table.X.indices, minlength=len(table.columns))
     rare = (occurrences > 0) & (occurrences < min_cell)
     if private and rare.all() and table.X.shape[0] >= min_cell:
-        raise ReadError("no_common_column", parameter="min_cell", min_cell=min_cell)
+        raise ReadError(
+            "[no_common_column] every column is found in fewer than "
+            "{parameters.min_cell:{min_cell}} rows, so nothing can be sent; lower it, or roll "
+            "codes up",
+            min_cell=min_cell,
+        )
     named = [name for name, few in zip(table.columns, rare, strict=True) if not (few and private)]
     about = {**table.about, "reader": with_columns(table.about["reader"], named)}
     with run.stage("adding up"):
@@ -174,7 +205,17 @@ def proceed(run: Run, data: tuple[Table, Question | None]) -> None:
         n_others = sum(state.suppressed.values()) - state.suppressed["columns"]
         if n_columns or n_others:
             counts = {"n_columns": n_columns, "n_others": n_others}
-            lines.append(run.words(Message("suppressed_here", **counts, min_cell=min_cell)))
+            lines.append(
+                run.words(
+                    Message(
+                        "[suppressed_here] Suppressed {n_columns:~column} and {n_others:~other "
+                        "sum} of fewer than {min_cell} rows. The result of all sites lacks them: "
+                        "it is not exactly that of the pooled rows.",
+                        **counts,
+                        min_cell=min_cell,
+                    )
+                )
+            )
         show("\n".join(lines) + "\n")
     run.end()
 
@@ -192,5 +233,15 @@ def described(run: Run, states: Sequence[backends.State], n_columns: int, model:
     facts = {"n_all": states[0].n_rows, "n_columns": n_columns, "model": model}
     size = sum(len(state.to_bytes()) for state in states)
     rounds = {"first": states[0].round, "last": states[-1].round}
-    code = "state_described" if len(states) == 1 else "states_described"
+    code = (
+        (
+            "[state_described] Answer of {n_all:~row} with {n_columns:~column} for {model}: round "
+            "{first}, {kilobytes:,.1f} kB."
+        )
+        if len(states) == 1
+        else (
+            "[states_described] Answers of {n_all:~row} with {n_columns:~column} for {model}: "
+            "rounds {first} to {last}, {kilobytes:,.1f} kB."
+        )
+    )
     return run.words(Message(code, **facts, **rounds, kilobytes=size / 1e3))

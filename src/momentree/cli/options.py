@@ -13,7 +13,7 @@ import typer
 
 from momentree.core.choices import MOST_NGRAM, AutoLogScaling, ColumnKind
 from momentree.exceptions import InvalidParameterError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ class Options:
 def input_path(text: str) -> Path:
     """Parse the path of an input; an empty one, as from an unset variable, is an error."""
     if not text:
-        raise _refused(Message("empty_path"))
+        raise _refused(Message(wording.EMPTY_PATH))
     return Path(text)
 
 
@@ -221,7 +221,13 @@ def choice_of(kind: Any) -> Callable[[str], str]:
 
     def choice(text: str) -> str:
         if text not in names:
-            raise _refused(Message("not_an_option", value=text, choices=names))
+            raise _refused(
+                Message(
+                    "[not_an_option] {value!r}; expected {choices:quoted or}",
+                    value=text,
+                    choices=names,
+                )
+            )
         return text
 
     return choice
@@ -229,41 +235,88 @@ def choice_of(kind: Any) -> Callable[[str], str]:
 
 def whole_number(text: str) -> int:
     """Parse an integer of at least 0."""
-    return _integer(text, 0, Message("not_a_whole_number", value=text))
+    return _integer(
+        text, 0, Message("[not_a_whole_number] {value!r}; expected a whole number", value=text)
+    )
 
 
 def count(text: str) -> int:
     """Parse an integer of at least 1."""
-    return _integer(text, 1, Message("not_a_count", value=text))
+    return _integer(
+        text,
+        1,
+        Message("[not_a_count] {value!r}; expected a whole number of at least 1", value=text),
+    )
 
 
 def words_of_passage(text: str) -> int | str | None:
     """Parse ``auto``, ``none``, or a number of words."""
     if text in ("auto", "none"):
         return None if text == "none" else text
-    return _integer(text, 1, Message("not_passages_option", value=text))
+    return _integer(
+        text,
+        1,
+        Message(
+            "[not_passages_option] {value!r}; expected 'auto', 'none', or a number of words of at "
+            "least 1",
+            value=text,
+        ),
+    )
 
 
 def count_or_auto(text: str) -> int | None:
     """Parse an integer of at least 1, or ``auto``, which is None."""
-    return None if text == "auto" else _integer(text, 1, Message("not_a_count_or_auto", value=text))
+    return (
+        None
+        if text == "auto"
+        else _integer(
+            text,
+            1,
+            Message(
+                "[not_a_count_or_auto] {value!r}; expected a whole number of at least 1, or 'auto'",
+                value=text,
+            ),
+        )
+    )
 
 
 def states_or_auto(text: str) -> int | None:
     """Parse an integer of at least 2, or ``auto``, which is None."""
-    return None if text == "auto" else _integer(text, 2, Message("not_states_or_auto", value=text))
+    return (
+        None
+        if text == "auto"
+        else _integer(
+            text,
+            2,
+            Message(
+                "[not_states_or_auto] {value!r}; expected a whole number of at least 2, or 'auto'",
+                value=text,
+            ),
+        )
+    )
 
 
 def whole_number_or_all(text: str) -> int | Literal["all"]:
     """Parse an integer of at least 0, or ``all``."""
     if text == "all":
         return "all"
-    return _integer(text, 0, Message("not_a_whole_number_or_all", value=text))
+    return _integer(
+        text,
+        0,
+        Message(
+            "[not_a_whole_number_or_all] {value!r}; expected a whole number, or 'all'", value=text
+        ),
+    )
 
 
 def ngrams(text: str) -> int:
     """Parse a number of words from 1 to 5."""
-    return _integer(text, 1, Message("not_ngrams", value=text), MOST_NGRAM)
+    return _integer(
+        text,
+        1,
+        Message("[not_ngrams] {value!r}; expected a number of words from 1 to 5", value=text),
+        MOST_NGRAM,
+    )
 
 
 def log_scaling(text: str) -> str | None:
@@ -281,7 +334,13 @@ def count_range(text: str) -> range:
     """Parse two numbers of groups, such as 2-10; the range includes both."""
     low, _, high = (part.strip() for part in text.partition("-"))
     if not (low.isdecimal() and high.isdecimal() and 1 <= int(low) <= int(high)):
-        raise _refused(Message("not_a_range", value=text))
+        raise _refused(
+            Message(
+                "[not_a_range] {value!r}; expected a smallest and a largest number of groups, such "
+                "as 2-10",
+                value=text,
+            )
+        )
     return range(int(low), int(high) + 1)
 
 
@@ -291,7 +350,11 @@ def positive_or_auto(text: str) -> float | None:
         return None
     number = _number(text, float)
     if not 0 < number < inf:
-        raise _refused(Message("not_positive_or_auto", value=text))
+        raise _refused(
+            Message(
+                "[not_positive_or_auto] {value!r}; expected a number above 0, or 'auto'", value=text
+            )
+        )
     return number
 
 
@@ -300,7 +363,13 @@ def count_or_fraction(text: str) -> float:
     is_fraction = "." in text
     number = _number(text, float if is_fraction else int)
     if not 0 <= number <= (1 if is_fraction else inf):
-        raise _refused(Message("not_a_count_or_fraction", value=text))
+        raise _refused(
+            Message(
+                "[not_a_count_or_fraction] {value!r}; expected a number of documents (5), or a "
+                "fraction of them with a decimal point (0.05)",
+                value=text,
+            )
+        )
     return number
 
 
@@ -308,7 +377,11 @@ def fraction(text: str) -> float:
     """Read a fraction above 0, of at most 1."""
     number = _number(text, float)
     if not 0 < number <= 1:
-        raise _refused(Message("not_a_fraction", value=text))
+        raise _refused(
+            Message(
+                "[not_a_fraction] {value!r}; expected a number above 0 and at most 1", value=text
+            )
+        )
     return number
 
 
@@ -320,7 +393,12 @@ def words_or_file(text: str, parameter: str) -> Path | tuple[str, ...]:
     words = tuple(word.strip() for word in text.split(",") if word.strip())
     # One name with a folder or a suffix is a file that does not exist.
     if not words or ("," not in text and (path.suffix or len(path.parts) > 1)):
-        raise InvalidParameterError("no_file_of_words", parameter=parameter, value=text)
+        raise InvalidParameterError(
+            "{parameter:=value}: no such file; expected a file with one word per line, or words "
+            "separated by commas, such as said,mr",
+            parameter=parameter,
+            value=text,
+        )
     return words
 
 
@@ -332,7 +410,10 @@ def kinds_by_column(values: Iterable[str]) -> dict[str, str]:
         if not (equals and column and kind in get_args(ColumnKind)):
             choices = get_args(ColumnKind)
             raise InvalidParameterError(
-                "not_column_kind", parameter="kinds", value=value, choices=choices
+                "{parameters.kinds:=value}; expected COLUMN=KIND, with one of the kinds "
+                "{choices:or}",
+                value=value,
+                choices=choices,
             )
         kinds[column] = kind
     return kinds

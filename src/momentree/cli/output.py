@@ -31,7 +31,10 @@ class Outputs:
 
     def __init__(self, inputs: Iterable[Path] = ()) -> None:
         self._taken = {
-            key: Message("same_as_input", path=str(path))
+            key: Message(
+                "[same_as_input] it is the same file as the input {path}; choose another name",
+                path=str(path),
+            )
             for path in inputs
             for key in _identities(path)
         }
@@ -49,13 +52,23 @@ class Outputs:
         complaint: Message | None
         if is_stream:
             self._streams.add(option)
-            complaint = None if os.access(path, os.W_OK) else Message("no_permission")
+            complaint = (
+                None
+                if os.access(path, os.W_OK)
+                else Message("[no_permission] you do not have permission to write to it")
+            )
         else:
             taken = (self._taken[key] for key in identities if key in self._taken)
             complaint = _complaint(path, target, suffixes) or next(taken, None)
         if complaint is not None:
             raise _cannot_write(option, path, complaint)
-        self._taken |= dict.fromkeys(identities, Message("same_as_output", parameter=option))
+        self._taken |= dict.fromkeys(
+            identities,
+            Message(
+                "[same_as_output] {parameter} writes to the same file; choose another name",
+                parameter=option,
+            ),
+        )
         self._targets[option] = target
         self._shown[option] = path
 
@@ -148,7 +161,12 @@ class Outputs:
 
 
 def _cannot_write(option: str, path: Path, reason: Message | str) -> MomentreeError:
-    return MomentreeError("cannot_write", parameter=option, path=str(path), reason=reason)
+    return MomentreeError(
+        "[cannot_write] cannot write {parameter:{path}}: {reason}",
+        parameter=option,
+        path=str(path),
+        reason=reason,
+    )
 
 
 def _identities(path: Path) -> list[object]:
@@ -164,20 +182,26 @@ def _complaint(path: Path, target: Path, suffixes: tuple[str, ...]) -> Message |
     """Return why a file cannot be written, or None."""
     folder = target.parent
     if target.is_dir():
-        return Message("is_a_folder")
+        return Message("[is_a_folder] it is a folder; give the name of a file")
     if path.suffix.lower() not in suffixes:
-        return Message("wrong_suffix", suffixes=list(suffixes))
+        return Message("[wrong_suffix] its name must end in {suffixes:or}", suffixes=list(suffixes))
     if not folder.is_dir():
-        return Message("no_folder", path=str(path.parent))
+        return Message(
+            "[no_folder] there is no folder {path}; create it first", path=str(path.parent)
+        )
     if target.exists() and not os.access(target, os.W_OK):
-        return Message("read_only")
+        return Message("[read_only] the file exists and is read-only")
     try:
         # Only an attempt is certain: a file system may be read-only whatever the permissions say.
         with staging(folder):
             pass
     except OSError as error:
         reason = error.strerror or str(error)
-        return Message("folder_not_writable", path=str(path.parent), reason=reason)
+        return Message(
+            "[folder_not_writable] no file can be created in {path} ({reason})",
+            path=str(path.parent),
+            reason=reason,
+        )
     return None
 
 

@@ -106,7 +106,10 @@ def _ending(stream: TextIO) -> Iterator[None]:
         _silence(stream)
         if isinstance(error, BrokenPipeError):
             raise SystemExit(BROKEN_PIPE) from None
-        message = Message("cannot_print", reason=error.strerror or str(error))
+        message = Message(
+            "[cannot_print] cannot write to standard output: {reason}",
+            reason=error.strerror or str(error),
+        )
         say(f"momentree: error: {message}")
         raise SystemExit(GENERAL_ERROR) from None
 

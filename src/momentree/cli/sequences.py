@@ -69,28 +69,66 @@ def _fit(run: Run, steps: Steps) -> Fit:
             progress=lambda k: run.update(f"finding states: trying {k}"),
         )
         if not getattr(fitted, "converged_", True):
-            run.note(Message("states_not_converged", n_iter=int(fitted.n_iter_)))
+            run.note(
+                Message(
+                    "[states_not_converged] the fit stopped after {n_iter:~iteration} before it "
+                    "had converged; its states may still change a little",
+                    n_iter=int(fitted.n_iter_),
+                )
+            )
     took = time.perf_counter() - start
     k, remarks = len(fitted.startprob_), list[Message]()
     if n_states is None:
         most = max(fit.n_states for fit in fits[:-1])
-        remarks.append(Message("n_states_chosen", most=most))
+        remarks.append(
+            Message(
+                "[n_states_chosen] Number of states chosen by the lowest BIC among 2 to {most} "
+                "states.",
+                most=most,
+            )
+        )
         if k == most == CANDIDATES[-1]:
-            remarks.append(Message("n_states_at_most", most=most))
+            remarks.append(
+                Message(
+                    "[n_states_at_most] The lowest BIC is that of the largest number of states "
+                    "tried, {most}: a larger number may be better ({parameters.n_components:N} "
+                    "sets it).",
+                    most=most,
+                )
+            )
     return Fit(fitted, took, (*remarks, *_simpler(fits, k)), {"fits": fits})
 
 
 def _check(sequences: Sequences, n_states: int) -> None:
     """Refuse sequences in which nothing can follow anything, before the fit."""
     if sequences.lengths.max() < 2:
-        raise InvalidDataError("sequences_of_one_step")
+        raise InvalidDataError(
+            "[sequences_of_one_step] no sequence has more than one step, so nothing follows "
+            "anything; check that {parameters.id_column} names the column that says which rows "
+            "form a sequence"
+        )
     if (longest := int(sequences.lengths.max())) < 3:
-        raise InvalidDataError("sequences_too_short", n_records=len(sequences), longest=longest)
+        raise InvalidDataError(
+            "[sequences_too_short] the longest of {n_records:~sequence} has {longest} steps; "
+            "states require at least three steps in a row. Check {parameters.id_column}, or add "
+            "longer sequences",
+            n_records=len(sequences),
+            longest=longest,
+        )
     if len(sequences.codes) < 2:
-        raise InvalidDataError("sequences_of_one_code", code=str(sequences.codes[0]))
+        raise InvalidDataError(
+            "[sequences_of_one_code] all steps have the same code, {code!r}, so there are no "
+            "states; check {parameters.code_column}, or keep rare codes with "
+            "{parameters.min_sequences:1}",
+            code=str(sequences.codes[0]),
+        )
     if n_states > 2 and n_states**2 > (n_steps := len(sequences.symbols)):
         raise InvalidDataError(
-            "more_moves_than_steps", n_states=n_states, n_moves=n_states**2, n_steps=n_steps
+            "[more_moves_than_steps] {parameters.states:{n_states}} would need {n_moves:,} "
+            "probabilities of moves, more than there are steps ({n_steps:,}); use fewer states",
+            n_states=n_states,
+            n_moves=n_states**2,
+            n_steps=n_steps,
         )
 
 
@@ -99,9 +137,20 @@ def _simpler(fits: Sequence[StatesFit], k: int) -> list[Message]:
     chosen = next(fit for fit in fits if fit.kind == "states" and fit.n_states == k)
     independent, chain = fits[0], fits[-1]
     if independent.bic <= chosen.bic:
-        return [Message("steps_independent")]
+        return [
+            Message(
+                "[steps_independent] BIC is lower if steps do not depend on each other: the states "
+                "describe little more than chance. More sequences or fewer codes may help."
+            )
+        ]
     if chain.bic < chosen.bic:
-        return [Message("chain_is_better")]
+        return [
+            Message(
+                "[chain_is_better] BIC is lower for a Markov chain, in which the next code depends "
+                "on the present code: the states summarize the sequences, but do not explain all "
+                "of how codes follow each other."
+            )
+        ]
     return []
 
 

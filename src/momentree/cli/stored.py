@@ -67,7 +67,13 @@ def kept(run: Run, work: WorkFolder, *, resume: bool) -> Iterator[None]:
     """Keep finished stages if the block is interrupted, and remove them if it succeeds."""
     work.hold()
     if resume and work.is_new:
-        run.note(Message("nothing_to_resume", path=str(work.path)))
+        run.note(
+            Message(
+                "[nothing_to_resume] there is no unfinished work in {path}; starting from the "
+                "beginning",
+                path=str(work.path),
+            )
+        )
     try:
         with work.read_from():
             yield
@@ -88,7 +94,14 @@ def kept(run: Run, work: WorkFolder, *, resume: bool) -> Iterator[None]:
 
 def _keep(run: Run, work: WorkFolder) -> None:
     if not work.remove_if_new():
-        run.note(Message("work_kept", path=str(work.path), parameter="resume", value=True))
+        run.note(
+            Message(
+                "[work_kept] finished steps are kept in {path}; add {parameter:=value} to continue",
+                path=str(work.path),
+                parameter="resume",
+                value=True,
+            )
+        )
 
 
 def note_size(run: Run, source: Path) -> None:
@@ -99,7 +112,11 @@ def note_size(run: Run, source: Path) -> None:
         if source.is_file() and needed > there:
             run.note(
                 Message(
-                    "may_exceed_memory", gigabytes=needed / 1e9, there=there / 1e9, memory="1GB"
+                    "the input may take {gigabytes:,.0f} GB of memory, and this machine has "
+                    "{there:,.0f} GB; {parameters.memory:1GB} works in bounded memory",
+                    gigabytes=needed / 1e9,
+                    there=there / 1e9,
+                    memory="1GB",
                 )
             )
 
@@ -108,7 +125,14 @@ def note_fit(run: Run, n_rows: int, memory: str, bytes_per_row: int) -> None:
     """Print a note if the fit and the report may take more memory than allowed."""
     needed = BYTES_OF_FIT + bytes_per_row * n_rows
     if needed > memory_bytes(memory):
-        run.note(Message("fit_exceeds_memory", n_rows=n_rows, gigabytes=needed / 1e9))
+        run.note(
+            Message(
+                "[fit_exceeds_memory] reading stays within {parameters.memory}, but the fit to "
+                "{n_rows:~row} may take {gigabytes:.1f} GB",
+                n_rows=n_rows,
+                gigabytes=needed / 1e9,
+            )
+        )
 
 
 def search_fits(corpus: Corpus, n_topics: int | None, memory: str) -> bool:
@@ -147,7 +171,12 @@ def shown_of(corpus: Corpus, model: Any) -> tuple[Corpus, Any]:
     rows = evenly_spread(model.labels_, SHOWN)
     shown = copy.copy(model)
     shown.labels_ = picked(model.labels_, rows)
-    note = Message("report_of_sample", n_rows=len(rows), n_all=len(corpus))
+    note = Message(
+        "[report_of_sample] coherence, separation, labels and the documents shown are of a sample "
+        "of {n_rows:,} of {n_all:~document}",
+        n_rows=len(rows),
+        n_all=len(corpus),
+    )
     documents = corpus.take(rows)
     return replace(documents, notes=[*documents.notes, note]), shown
 

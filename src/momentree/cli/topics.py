@@ -25,7 +25,7 @@ from momentree.cli.options import Options, words_or_file
 from momentree.cli.tables import CsvTable, assignments, write_json
 from momentree.core.choices import TopicModel
 from momentree.exceptions import ConvergenceWarning, InvalidParameterError, ReadError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers import Corpus, TextVectorizer
 from momentree.readers.text.words import name_of, read_words
 from momentree.report.text import for_readers
@@ -128,7 +128,12 @@ def _read_corpus(
         held.enter_context(connected(options.scheduler))
         corpus = readers.read_corpus(files, phrases=options.phrases, **arguments)
         if not (options.flat and model_of(options)[0] == "lda"):
-            run.note(Message("search_left_out_on_cluster"))
+            run.note(
+                Message(
+                    "[search_left_out_on_cluster] rows stay on the workers: topics come from "
+                    "splits and EM alone, as with {parameters.search:none}"
+                )
+            )
         return corpus, False
     if memory is None:
         disk.note_size(run, source)
@@ -145,7 +150,13 @@ def _read_corpus(
     )
     fits = not needs_search or disk.search_fits(stored, n_topics, memory)
     if not fits:
-        run.note(Message("search_left_out"))
+        run.note(
+            Message(
+                "[search_left_out] a search in all documents would exceed {parameters.memory}, so "
+                "topics come from splits and EM alone, as with {parameters.search:none}; more "
+                "memory or fewer topics allow it"
+            )
+        )
     return stored, fits
 
 
@@ -153,7 +164,11 @@ def _read_order(source: Path, options: Options) -> pd.Series[Any]:
     """Read the column of a table that orders the documents."""
     column = options.order
     if source.is_dir() or readers.holds_counts(source):
-        raise InvalidParameterError("no_columns_to_order_by", parameter="order", path=str(source))
+        raise InvalidParameterError(
+            "[no_columns_to_order_by] {parameters.order} names a column, but {path} has no "
+            "columns; leave out {parameters.order}",
+            path=str(source),
+        )
     # It is read like labels: one value per row, "" if missing.
     arguments = options.read_by("documents") | {"label_column": column}
     arguments.pop("id_column", None)
@@ -162,7 +177,7 @@ def _read_order(source: Path, options: Options) -> pd.Series[Any]:
     except ReadError as error:
         # For the user, these are not labels.
         named = {**error.message.values, "parameter": "order"}  # noqa: PD011  no data frame
-        raise ReadError(error.code, **named) from error
+        raise ReadError(error.message.replace(**named)) from error
     order = pd.Series(documents.labels, name=column, dtype=object)
     sort_documents(order, len(order))  # fail now rather than after the fit
     return order
@@ -181,7 +196,10 @@ def load_tokenizer(name: str) -> Any:
     """Import a function by its name, "module:function"; modules may be files of this folder."""
     module, _, path = name.partition(":")
     if not module or not path:
-        raise InvalidParameterError("not_a_function_name", parameter="tokenizer", value=name)
+        raise InvalidParameterError(
+            "{parameters.tokenizer:=value}; expected a module and a function, such as jieba:lcut",
+            value=name,
+        )
     folder = str(Path.cwd())
     sys.path.insert(0, folder)
     try:
@@ -191,7 +209,7 @@ def load_tokenizer(name: str) -> Any:
     except Exception as error:
         problem = " ".join(f"{type(error).__name__}: {error}".split())[:200]
         raise InvalidParameterError(
-            "no_such_function", parameter="tokenizer", value=name, error=problem
+            "{parameters.tokenizer:=value} cannot be imported: {error}", value=name, error=problem
         ) from error
     finally:
         sys.path.remove(folder)
@@ -205,10 +223,19 @@ def give_tokenizer(run: Run, vectorizer: TextVectorizer, name: str | None) -> Te
         vectorizer.splitter()  # fails if a function is needed
         return vectorizer
     if known is None:
-        raise InvalidParameterError("no_tokenizer_in_model", parameter="tokenizer", value=name)
+        raise InvalidParameterError(
+            wording.NO_TOKENIZER_IN_MODEL, parameter="tokenizer", value=name
+        )
     given = replace(vectorizer, tokenizer=load_tokenizer(name))
     if name_of(given.tokenizer) != known:
-        run.note(Message("other_tokenizer", known=known, given=name_of(given.tokenizer)))
+        run.note(
+            Message(
+                "[other_tokenizer] the words of the model were found by {known}, those of the new "
+                "documents by {given}: the results are right only if both find the same words",
+                known=known,
+                given=name_of(given.tokenizer),
+            )
+        )
     return given
 
 
@@ -306,8 +333,8 @@ def _summarize(run: Run, data: Documents, fit: Fit) -> tuple[dict[str, Any], lis
         summary["passages_of"] = n = len(passages)
         if data.title is None:
             # A title gives the rows of the CSV file: passages of a single text, else documents.
-            single = Message("all_passages", n_all=len(corpus))
-            every = single if n == 1 else Message("all_documents", n_all=n)
+            single = Message(wording.ALL_PASSAGES, n_all=len(corpus))
+            every = single if n == 1 else Message(wording.ALL_DOCUMENTS, n_all=n)
             summary["title"] = f"Topics of {every}"
     summary["changes"] = list(map(for_readers, named.messages))
     disk.of_all(summary, data.corpus, fit.model)
@@ -328,7 +355,16 @@ def _settings(run: Run, data: Documents, corpus: Corpus) -> dict[str, Any]:
 def _remarks(run: Run, fit: Fit, summary: dict[str, Any], common: list[Message]) -> list[str]:
     """Return lines below the topics: their number, changes, and words that say little."""
     choice = fit.more["choice"]
-    remarks = [] if choice is None else [Message("n_topics_chosen", reason=choice.reason)]
+    remarks = (
+        []
+        if choice is None
+        else [
+            Message(
+                "[n_topics_chosen] Number of topics chosen by cross-validation: {reason}",
+                reason=choice.reason,
+            )
+        ]
+    )
     lines = list(map(run.words, [*remarks, *fit.more["named"].messages]))
     if summary["kind"] == "flat":
         lines += [f"Note: {warning}" for warning in summary["diagnostics"]["warnings"]]
@@ -336,7 +372,7 @@ def _remarks(run: Run, fit: Fit, summary: dict[str, Any], common: list[Message])
     notes = notes_on_function_words(fit.more["shown"]) or common
     lines += [f"Note: {run.words(note)}" for note in notes]
     if summary["kind"] == "tree" and summary["n_leaves"] == 1 and fit.model.tree_.reason:
-        lines.append(run.words(Message("not_split", reason=fit.model.tree_.reason)))
+        lines.append(run.words(Message(wording.NOT_SPLIT, reason=fit.model.tree_.reason)))
     return lines
 
 

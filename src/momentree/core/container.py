@@ -99,7 +99,7 @@ def read_member(archive: zipfile.ZipFile, name: str, path: Source, *, known: int
     info = archive.getinfo(name)
     check_memory(path, known + info.file_size)
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise InvalidDataError("unsafe_compression", name=name)
+        raise InvalidDataError("{name!r} is compressed with a method other than deflate", name=name)
     with archive.open(info) as file:
         return file.read(info.file_size)  # without a size, it could expand further
 
@@ -131,16 +131,24 @@ def _described(
     """Return the type, order and shape of an array, and where its entries begin."""
     magic = _MAGIC.match(content)
     if magic is None:
-        raise InvalidDataError("not_an_array", name=name)
+        raise InvalidDataError("{name!r} is not a NumPy array", name=name)
     start = magic.end() + int.from_bytes(magic["v1"] or magic["v2"], "little")
     header = content[magic.end() : min(start, _MAX_HEADER)].decode("latin-1")
     fields = [pattern.search(header) for pattern in _FIELDS.values()]
     if not all(fields):
-        raise InvalidDataError("array_header", name=name, header=header[:60].strip())
+        raise InvalidDataError(
+            "the array {name!r} has an unreadable header, {header!r}",
+            name=name,
+            header=header[:60].strip(),
+        )
     descr, order, sizes = (field[1] for field in fields if field is not None)
     dtype = np.dtype(descr)
     if dtype.hasobject:
-        raise InvalidDataError("array_of_objects", name=name)
+        raise InvalidDataError(
+            "[array_of_objects] the array {name!r} contains pickled objects, which are never "
+            "loaded",
+            name=name,
+        )
     shape = tuple(int(size.strip(" L")) for size in sizes.split(",") if size.strip())
     return dtype, "F" if order == "True" else "C", shape, start
 

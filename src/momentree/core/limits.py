@@ -39,12 +39,19 @@ def memory_bytes(memory: int | str) -> int:
     given = str(memory).strip().upper()
     match = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)\s*([KMGT]?I?B?)", given)
     if isinstance(memory, bool) or match is None or match[2] not in _UNITS:
-        raise InvalidParameterError("not_a_size", parameter="memory", value=memory)
+        raise InvalidParameterError(
+            "[not_a_size] {parameters.memory:=value} is not an amount of memory; give one such as "
+            "800MB or 1.5GB",
+            value=memory,
+        )
     n_bytes = int(float(match[1]) * _UNITS[match[2]])
     if n_bytes < MIN_MEMORY:
         least = f"{MIN_MEMORY // 10**6}MB"
         raise InvalidParameterError(
-            "too_little_memory", parameter="memory", value=memory, least=least
+            "[too_little_memory] {parameters.memory:=value} is too little; expected at least "
+            "{parameters.memory:=least}: Python with its libraries takes half of that",
+            value=memory,
+            least=least,
         )
     return n_bytes
 
@@ -68,7 +75,16 @@ def memory_limit(path: Source) -> int:
 
 
 def check_memory(
-    path: Source, n_bytes: int, code: str = "file_too_large", /, **values: Any
+    path: Source,
+    n_bytes: int,
+    code: str = (
+        "[file_too_large] cannot read {path}: its content would take at least {megabytes:,.0f} MB "
+        "of memory, but the limit for a file of {size:~byte} is {most:,.0f} MB. The file is "
+        "damaged, or was made to exhaust memory; if you trust it, decompress it or write it "
+        "without compression"
+    ),
+    /,
+    **values: Any,
 ) -> None:
     """Raise ``ReadError`` if the content of a file takes `n_bytes` or more, above its limit."""
     limit = memory_limit(path)

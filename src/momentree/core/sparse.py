@@ -13,6 +13,15 @@ from momentree.core.pages import in_parts, mapped, release
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 
+_SPARSE_LENGTHS = (
+    "[sparse_lengths] the values, indices and row pointers have lengths that do not match"
+)
+_SPARSE_POINTERS = "[sparse_pointers] the row pointers do not start at 0, or they decrease"
+_VALUES_NOT_NUMERIC = (
+    "[values_not_numeric] the matrix contains values of type {type}; expected real numbers"
+)
+
+
 _VALUES = 1 << 20
 """Stored values of a mapped matrix that are read at a time."""
 
@@ -86,9 +95,13 @@ def check_structure(X: Any) -> None:
     if not sparse:
         return
     if X.dtype.kind not in "biufc":
-        raise InvalidDataError("values_not_numeric", type=str(X.dtype))
+        raise InvalidDataError(_VALUES_NOT_NUMERIC, type=str(X.dtype))
     if X.ndim != 2:
-        raise InvalidDataError("sparse_not_a_matrix", shape=str(X.shape))
+        raise InvalidDataError(
+            "[sparse_not_a_matrix] the sparse array has shape {shape}; expected two dimensions, "
+            "with samples in rows",
+            shape=str(X.shape),
+        )
     if X.format in ("csr", "csc", "bsr"):
         _check_compressed(X)
     elif X.format == "coo":
@@ -103,32 +116,44 @@ def _check_compressed(X: Any) -> None:
     major, minor = (d, n) if X.format == "csc" else (n, d)
     pointers, at = X.indptr, X.indices
     sound = all(array.dtype.kind in "iu" and array.ndim == 1 for array in (pointers, at))
-    _require(sound, "sparse_types")
-    _require(len(pointers) == major + 1, "sparse_lengths")
+    _require(
+        sound,
+        "[sparse_types] the values, indices or row pointers have the wrong type or dimensions",
+    )
+    _require(len(pointers) == major + 1, _SPARSE_LENGTHS)
     last = 0
     for part in in_parts(pointers):
-        _require(part[0] >= last and not (part[1:] < part[:-1]).any(), "sparse_pointers")
+        _require(part[0] >= last and not (part[1:] < part[:-1]).any(), _SPARSE_POINTERS)
         last = part[-1]
-    _require(pointers[0] == 0, "sparse_pointers")
-    _require(pointers[-1] == len(at) == len(X.data), "sparse_lengths")
+    _require(pointers[0] == 0, _SPARSE_POINTERS)
+    _require(pointers[-1] == len(at) == len(X.data), _SPARSE_LENGTHS)
     _check_range(at, minor)
 
 
 def _check_range(at: NDArray[Any], size: int) -> None:
     if len(at):
         low, high = extent(at)
-        _require(low >= 0 and high < size, "sparse_indices", low=0, high=size - 1)
+        _require(
+            low >= 0 and high < size,
+            "[sparse_indices] an index is outside {low} to {high}",
+            low=0,
+            high=size - 1,
+        )
 
 
 def _require(sound: bool, code: str, **values: int) -> None:
     if not sound:
-        raise InvalidDataError("sparse_damaged", fault=Message(code, **values))
+        raise InvalidDataError(
+            "[sparse_damaged] the index arrays of the sparse matrix are damaged: {fault}. Rebuild "
+            "it, for example with scipy.sparse.coo_array",
+            fault=Message(code, **values),
+        )
 
 
 def check_numbers(X: Any) -> None:
     """Reject a matrix whose values are not real numbers, such as dates or bytes."""
     if X.dtype.kind not in "biuf":
-        raise InvalidDataError("values_not_numeric", type=str(X.dtype))
+        raise InvalidDataError(_VALUES_NOT_NUMERIC, type=str(X.dtype))
 
 
 def as_csr(X: Any) -> Any:

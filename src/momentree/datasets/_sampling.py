@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from momentree._types import Floats, Int64s
 from momentree._validation import as_floats, check_distribution, check_integer, check_shape
 from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.messages import wording
 
 RandomState = int | np.random.Generator | None
 
@@ -73,7 +74,11 @@ def random_topics(
     mu = rng.standard_gamma(concentration, (k, d)) * np.arange(1.0, d + 1.0) ** -exponent
     sums = mu.sum(axis=1, keepdims=True)
     if not (sums > 0).all():
-        raise InvalidParameterError("concentration_too_small", value=float(concentration))
+        raise InvalidParameterError(
+            "[concentration_too_small] {parameters.concentration:=value} is so small that every "
+            "word of a topic has probability zero; increase it",
+            value=float(concentration),
+        )
     return np.asarray(mu / sums)
 
 
@@ -90,7 +95,9 @@ def generator(random_state: RandomState) -> np.random.Generator:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:
         raise InvalidParameterError(
-            "not_a_generator", parameter="random_state", value=random_state
+            "[not_a_generator] {parameters.random_state:=value}; expected an integer of at least "
+            "0, a Generator or None",
+            value=random_state,
         ) from error
 
 
@@ -107,7 +114,7 @@ def document_lengths(length: int | ArrayLike, n: int) -> Int64s:
     if lengths.ndim == 0:
         lengths = np.full(n, lengths)
     if lengths.shape != (n,) or lengths.dtype.kind not in "iu" or (lengths < 0).any():
-        raise InvalidParameterError("not_lengths", parameter="length", least=0, n_rows=n)
+        raise InvalidParameterError(wording.NOT_LENGTHS, parameter="length", least=0, n_rows=n)
     return lengths.astype(np.int64)
 
 
@@ -126,7 +133,12 @@ def check_one_or_each(parameter: str, value: float | ArrayLike, k: int) -> Float
     values = as_floats(parameter, value)
     if values.shape not in {(), (k,)} or not ((values >= SMALLEST) & (values <= LARGEST)).all():
         raise InvalidParameterError(
-            "not_one_or_each", parameter=parameter, low=SMALLEST, high=LARGEST, k=k
+            "[not_one_or_each] {parameter} must be a number from {low:g} to {high:g}, or one for "
+            "each of {k:~component}",
+            parameter=parameter,
+            low=SMALLEST,
+            high=LARGEST,
+            k=k,
         )
     return values
 
@@ -138,5 +150,9 @@ def check_nonnegative_rows(
     mu = as_floats(parameter, values)
     check_shape(parameter, mu, shape)
     if not mu.size or not ((mu >= 0) & np.isfinite(mu)).all() or not mu.any(axis=1).all():
-        raise InvalidDataError("row_without_positive_number", parameter=parameter)
+        raise InvalidDataError(
+            "[row_without_positive_number] each row of {parameter} must contain finite numbers of "
+            "at least 0, with at least one above 0",
+            parameter=parameter,
+        )
     return mu

@@ -13,6 +13,7 @@ from momentree._validation import as_floats, check_distribution, check_number, c
 from momentree.datasets import _sampling
 from momentree.datasets._sampling import RandomState, draw_from_rows, steps_of
 from momentree.exceptions import InvalidParameterError
+from momentree.messages import wording
 
 
 @dataclass(frozen=True)
@@ -124,13 +125,16 @@ def make_hmm(
     """
     n, k = _sampling.check_sizes(n_sequences=n_sequences, n_states=n_states)
     if (n_symbols is None) == (n_features is None):
-        raise InvalidParameterError("symbols_or_features")
+        raise InvalidParameterError(
+            "[symbols_or_features] give either {parameters.n_symbols}, for symbols, or "
+            "{parameters.n_features}, for real numbers"
+        )
     d = _sampling.check_sizes(
         **({"n_features": n_features} if n_symbols is None else {"n_symbols": n_symbols})
     )[0]
     lengths = _sampling.document_lengths(length, n)
     if not (lengths >= 1).all():
-        raise InvalidParameterError("not_lengths", parameter="length", least=1, n_rows=n)
+        raise InvalidParameterError(wording.NOT_LENGTHS, parameter="length", least=1, n_rows=n)
     check_number("concentration", concentration, above=0)
     check_number("stickiness", stickiness, at_least=0, at_most=1)
     check_number("separation", separation, above=0)

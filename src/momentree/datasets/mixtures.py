@@ -14,6 +14,7 @@ from momentree._validation import as_floats, check_choice, check_number, check_s
 from momentree.datasets import _sampling
 from momentree.datasets._sampling import RandomState, check_sizes, generator
 from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.messages import wording
 
 
 @dataclass(frozen=True)
@@ -280,7 +281,12 @@ def _check_probabilities(means: ArrayLike, shape: tuple[int, int]) -> Floats:
     check_shape("means", mu, shape)
     if not ((mu >= 0) & (mu <= 1)).all():
         low, high = float(mu.min()), float(mu.max())
-        raise InvalidDataError("not_probabilities", parameter="means", low=low, high=high)
+        raise InvalidDataError(
+            "[not_probabilities] {parameters.means} range from {low:g} to {high:g}; expected "
+            "probabilities, from 0 to 1",
+            low=low,
+            high=high,
+        )
     return mu
 
 
@@ -352,7 +358,12 @@ def make_patient_records(
     check_number("codes_per_record", codes_per_record, above=0)
     size = float(codes_per_record)
     if size > d / 4:
-        raise InvalidParameterError("too_many_codes_per_record", value=size, d=d)
+        raise InvalidParameterError(
+            "[too_many_codes_per_record] {parameters.codes_per_record:=value}; expected at most a "
+            "quarter of the {d:~code}: lower it, or raise {parameters.n_codes}",
+            value=size,
+            d=d,
+        )
     rng = generator(random_state)
     w = 0.25 + rng.standard_exponential(k)
     w /= w.sum()
@@ -452,7 +463,7 @@ def make_spherical_gaussians(
         mu = as_floats("means", means)
         check_shape("means", mu, (k, d))
         if not np.isfinite(mu).all():
-            raise InvalidDataError("not_finite", parameter="means")
+            raise InvalidDataError(wording.NOT_FINITE, parameter="means")
     labels = _sampling.draw_labels(w, n, rng)
     X = rng.standard_normal((n, d))
     X *= np.sqrt(s)[labels, None]

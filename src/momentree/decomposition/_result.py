@@ -35,7 +35,12 @@ def whitening_for(moments: Moments, n_components: int, whitening: Whitening | No
     check_integer("n_components", n_components, at_least=1)
     known = len(whitening.eigenvalues)
     if n_components > known and not whitening.reason:
-        raise InvalidParameterError("whitening_too_small", requested=int(n_components), found=known)
+        raise InvalidParameterError(
+            "[whitening_too_small] {parameters.n_components:{requested}}, but the whitening has "
+            "{found:~component}; compute a larger one with whiten(moments, {requested})",
+            requested=int(n_components),
+            found=known,
+        )
     if n_components >= known:
         return whitening
     return replace(
@@ -87,7 +92,11 @@ def scaled_directions(
     keep = size > NO_WEIGHT * max(float(size.max(initial=0.0)), TINY)
     reason = None
     if not keep.all():
-        reason = Message("component_without_weight", found=int(np.count_nonzero(~keep)))
+        reason = Message(
+            "[component_without_weight] {found:~component} {found:?has/have} a weight of zero, "
+            "because M1 has no projection onto {found:?it/them}",
+            found=int(np.count_nonzero(~keep)),
+        )
         reason = white.reason or reason
     a, b = a[keep], b[keep]
     return directions[:, keep] * (b / a), a * a / b, reason
@@ -112,7 +121,14 @@ def from_centers(
     M, weights = np.where(flipped, -M, M), np.where(flipped, -weights, weights)
     clipped = int(np.count_nonzero(weights < 0))
     if clipped:
-        warnings = [*warnings, Message("negative_weights", found=clipped)]
+        warnings = [
+            *warnings,
+            Message(
+                "[negative_weights] {found:~weight} {found:?was/were} negative and "
+                "{found:?was/were} set to zero: use fewer components or more samples.",
+                found=clipped,
+            ),
+        ]
     extras = {**extras, "clipped_weights": clipped}
     return with_diagnostics(white, M, np.maximum(weights, 0.0), T, extras, warnings)
 
@@ -131,9 +147,25 @@ def with_diagnostics(
     mass = negative_mass(centers)
     warnings = list(warnings)
     if gap < SMALL_GAP:
-        warnings.append(Message("no_gap_in_m2", rank=white.rank, gap=gap))
+        warnings.append(
+            Message(
+                "[no_gap_in_m2] M2 has no clear gap after component {rank}: the next eigenvalue "
+                "differs by only {gap:.1%} of the largest. Try fewer or more components, or use "
+                "more samples.",
+                rank=white.rank,
+                gap=gap,
+            )
+        )
     if residual_m3 > LARGE_RESIDUAL:
-        warnings.append(Message("third_moment_unexplained", residual=residual_m3))
+        warnings.append(
+            Message(
+                "[third_moment_unexplained] The components leave {residual:.0%} of the whitened "
+                "third moment unexplained: the number of components or the model does not fit the "
+                "data, or there are too few samples. Refine the result with EM, or compare other "
+                "numbers of components.",
+                residual=residual_m3,
+            )
+        )
     diagnostics = {
         "eigenvalues": _spectrum(white),
         "gap": gap,
@@ -188,4 +220,17 @@ def negative_mass(centers: Floats) -> Floats:
 def negative_mass_warnings(mass: Floats) -> list[Message]:
     """Return a warning if any component has a large negative mass."""
     found = int(np.count_nonzero(mass > LARGE_NEGATIVE_MASS))
-    return [Message("negative_components", found=found, most=LARGE_NEGATIVE_MASS)] if found else []
+    return (
+        [
+            Message(
+                "[negative_components] {found:~component} {found:?has/have} more than {most:.0%} "
+                "of {found:?its/their} mass below zero. Where parameters must be nonnegative, this "
+                "part is clipped to zero: use more samples or fewer components, or refine the "
+                "result with EM.",
+                found=found,
+                most=LARGE_NEGATIVE_MASS,
+            )
+        ]
+        if found
+        else []
+    )

@@ -122,10 +122,19 @@ def als(
 def _dense(moments: Moments) -> Floats:
     d = moments.m1.shape[0]
     if d > MAX_FEATURES:
-        raise InvalidParameterError("m3_too_large", found=d, most=MAX_FEATURES)
+        raise InvalidParameterError(
+            "[m3_too_large] {parameters.of:'m3'} accepts at most {most} features, but the moments "
+            "have {found}; use {parameters.of:'whitened'}",
+            found=d,
+            most=MAX_FEATURES,
+        )
     dense = getattr(moments, "m3_dense", None)
     if dense is None:
-        raise InvalidParameterError("no_dense_m3", type=type(moments).__name__)
+        raise InvalidParameterError(
+            "[no_dense_m3] {parameters.of:'m3'} requires moments with a method m3_dense, which "
+            "{type} does not have; use {parameters.of:'whitened'}",
+            type=type(moments).__name__,
+        )
     return np.asarray(dense())
 
 
@@ -174,7 +183,12 @@ def _best(
             if residual < EXACT:
                 break
     if np.isinf(residual):
-        raise InvalidDataError("als_failed", n_components=V.shape[1])
+        raise InvalidDataError(
+            "[als_failed] alternating least squares failed from every start, because some of the "
+            "{n_components:~component} became collinear; request fewer components, or use another "
+            "decomposition",
+            n_components=V.shape[1],
+        )
     return V, {"residual": residual, "n_iter": n_iter}
 
 

@@ -121,7 +121,10 @@ def estimate_alpha0(
     white = whitening_for(raw, n_components, whitening)
     if white.rank < FEWEST_COMPONENTS:
         reason = Message(
-            "concentration_needs_components", needed=FEWEST_COMPONENTS, found=white.rank
+            "[concentration_needs_components] estimating the total concentration requires at least "
+            "{needed} components; the moments have {found}",
+            needed=FEWEST_COMPONENTS,
+            found=white.rank,
         )
         return Concentration(1.0, np.empty(0), np.empty(0), reason)
     objective = _Objective(whitened_tensor(raw, white), white.W @ raw.m1)
@@ -145,7 +148,13 @@ def estimate_alpha0(
         alpha0,
         np.array(sorted(tried)),
         np.array([tried[a] for a in sorted(tried)]),
-        None if inside else Message("concentration_at_end", alpha0=alpha0),
+        None
+        if inside
+        else Message(
+            "[concentration_at_end] the estimate of the total concentration, {alpha0:g}, is at a "
+            "limit of the search range",
+            alpha0=alpha0,
+        ),
     )
 
 

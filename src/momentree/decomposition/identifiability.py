@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from momentree._types import Floats
 from momentree._validation import as_floats, check_number, check_shape
 from momentree.exceptions import InvalidDataError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 
 MAX_SUBSETS = 20_000
 """Subsets of components whose rank is computed; about a second."""
@@ -106,7 +106,12 @@ def identifiability(
     check_shape("centers", M, ("d", "k"))
     k = M.shape[1]
     if not k or not np.isfinite(M).all():
-        raise InvalidDataError("not_finite" if k else "no_components", parameter="centers")
+        raise InvalidDataError(
+            wording.NOT_FINITE
+            if k
+            else "[no_components] {parameter} has no columns; give at least one component",
+            parameter="centers",
+        )
     check_number("tol", tol, at_least=0)
     w = np.ones(k) if weights is None else as_floats("weights", weights)
     check_shape("weights", w, (k,))
@@ -114,21 +119,53 @@ def identifiability(
     empty = (norms == 0) | (w == 0)
     if empty.any():
         at = int(np.argmax(empty))
-        code = "component_without_moments"
+        code = (
+            "[component_without_moments] component {component} has a weight of zero or only zeros, "
+            "so moments do not depend on it"
+        )
         return Identifiability(False, 0, 0.0, Message(code, component=at))
     U = M / norms
     smallest = _smallest(U)
     if smallest > tol:
-        return Identifiability(True, k, smallest, Message("components_independent", k=k))
+        return Identifiability(
+            True,
+            k,
+            smallest,
+            Message("[components_independent] the {k:~component} are linearly independent", k=k),
+        )
     pair = _parallel(U, tol)
     if pair is not None:
-        reason = Message("components_parallel", first=pair[0], second=pair[1])
+        reason = Message(
+            "[components_parallel] components {first} and {second} are parallel, so that moments "
+            "determine only their sum",
+            first=pair[0],
+            second=pair[1],
+        )
         return Identifiability(False, 1, 0.0, reason)
     rank, complete = _kruskal_rank(U, tol)
     values = {"k": k, "rank": rank}
     if 3 * rank >= 2 * k + 2:
-        return Identifiability(True, rank, 0.0, Message("kruskal_holds", **values))
-    code = "kruskal_fails" if complete else "too_many_subsets"
+        return Identifiability(
+            True,
+            rank,
+            0.0,
+            Message(
+                "[kruskal_holds] Kruskal's criterion holds: any {rank} of the {k} components are "
+                "linearly independent, and 3 x {rank} is at least 2 x {k} + 2",
+                **values,
+            ),
+        )
+    code = (
+        (
+            "[kruskal_fails] Kruskal's criterion does not decide: only any {rank} of the {k} "
+            "components are linearly independent, and 3 x {rank} is below 2 x {k} + 2"
+        )
+        if complete
+        else (
+            "[too_many_subsets] undecided: any {rank} of the {k} components are linearly "
+            "independent, and larger sets are too many to examine"
+        )
+    )
     return Identifiability(None, rank, 0.0, Message(code, **values))
 
 
@@ -218,11 +255,14 @@ def orthogonal_defect(T: ArrayLike) -> float:
     k = len(tensor) if tensor.ndim else 0
     check_shape("T", tensor, (k, k, k))
     if not np.isfinite(tensor).all():
-        raise InvalidDataError("not_finite", parameter="T")
+        raise InvalidDataError(wording.NOT_FINITE, parameter="T")
     size = float(np.abs(tensor).max(initial=0.0))
     for order in ((1, 0, 2), (0, 2, 1)):
         if np.abs(tensor - tensor.transpose(order)).max(initial=0.0) > 1e-8 * size:
-            raise InvalidDataError("not_symmetric", parameter="T")
+            raise InvalidDataError(
+                "[not_symmetric] {parameters.T} is not symmetric; average it over the orders of "
+                "its axes"
+            )
     if size == 0.0:
         return 0.0
     slices: Floats = tensor / np.linalg.norm(tensor)

@@ -69,7 +69,10 @@ def jade(moments: ICAMoments, *, max_iter: int = 100) -> tuple[Floats, int, bool
     array([0.333333, 2.      ])
     """
     if not isinstance(moments, ICAMoments):
-        raise InvalidParameterError("not_ica_moments", type=type(moments).__name__)
+        raise InvalidParameterError(
+            "moments is of type {type}; expected ICAMoments, such as ICAMoments.from_data(X)",
+            type=type(moments).__name__,
+        )
     check_integer("max_iter", max_iter, at_least=1)
     H = moments.cumulant_slices()
     A = compress(H) if H.shape[1] <= MAX_COMPLETE else _significant(H)

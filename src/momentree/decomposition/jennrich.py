@@ -76,7 +76,18 @@ def jennrich(
     # of a quotient of two such matrices are S^(1/2) times those for the whitened slices.
     A, B = np.tensordot(rng.standard_normal((2, white.rank)) * root, T, 1)
     V, pairs = real_eigenvectors(A @ np.linalg.pinv(B))
-    warnings = [Message("complex_eigenvectors", found=pairs)] if pairs else []
+    warnings = (
+        [
+            Message(
+                "[complex_eigenvectors] {found:~pair} of eigenvectors {found:?is/are} complex: "
+                "noise has mixed their components. Use sidiwo or random_projections, which combine "
+                "many contractions, or more samples.",
+                found=pairs,
+            )
+        ]
+        if pairs
+        else []
+    )
     return from_directions(moments, white, white.E @ V, T, {"complex_pairs": pairs}, warnings)
 
 

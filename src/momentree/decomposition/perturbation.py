@@ -12,6 +12,7 @@ from scipy.optimize import brentq
 from momentree._types import Floats
 from momentree._validation import as_floats, check_integer, check_number, check_shape
 from momentree.exceptions import InvalidDataError
+from momentree.messages import wording
 
 ROUNDING = 1e-14
 """Values that differ by less than this, relative to the largest, are equal."""
@@ -224,7 +225,7 @@ def _check_model(weights: ArrayLike, components: ArrayLike) -> tuple[Floats, Flo
     check_shape("components", mu, ("k", "d"))
     check_shape("weights", w, (mu.shape[0],))
     if not mu.size or not np.isfinite(mu).all():
-        raise InvalidDataError("not_finite", parameter="components")
+        raise InvalidDataError(wording.NOT_FINITE, parameter="components")
     if not ((w > 0) & np.isfinite(w)).all():
-        raise InvalidDataError("not_positive", parameter="weights")
+        raise InvalidDataError(wording.NOT_POSITIVE, parameter="weights")
     return w, mu.T

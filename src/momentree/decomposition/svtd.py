@@ -96,7 +96,15 @@ def svtd(
     M = np.einsum("rab,ai,bi->ri", H, R, R, optimize=True)
     warnings = []
     if k > 1 and alpha_r < SMALL_ALPHA * max(float(np.ptp(values)), TINY):
-        warnings.append(Message("components_not_distinct", feature=r, alpha_r=alpha_r))
+        warnings.append(
+            Message(
+                "[components_not_distinct] Even the best feature, {feature}, barely distinguishes "
+                "two of the components (alpha_r = {alpha_r:.2g}): use sidiwo, which uses all "
+                "features, or fewer components.",
+                feature=r,
+                alpha_r=alpha_r,
+            )
+        )
     T = np.asarray(np.tensordot(white.W, H, 1))
     return from_centers(moments, white, M, T, {"feature": r, "alpha_r": alpha_r}, warnings)
 

@@ -109,7 +109,12 @@ def tensor_power_method(
     numbers: dict[str, Any] = {"eigenvalues_of_tensor": np.sort(eigenvalues), "n_iter": n_iter}
     if not keep.all():
         found = len(eigenvalues)
-        numbers["reason"] = Message("tensor_has_fewer_components", found=found, requested=k)
+        numbers["reason"] = Message(
+            "[tensor_has_fewer_components] the whitened third moment contains only {found} of the "
+            "{requested} components requested",
+            found=found,
+            requested=k,
+        )
     return with_diagnostics(white, white.E @ (V * eigenvalues), eigenvalues**-2.0, T, numbers)
 
 

@@ -128,7 +128,16 @@ def three_view_mom(
     }
     warnings = []
     if not_real:
-        warnings.append(Message("complex_eigenvalues", found=not_real, k=k, draws=DRAWS))
+        warnings.append(
+            Message(
+                "[complex_eigenvalues] At least {found} of {k} eigenvalues were complex in each of "
+                "{draws} contractions: there are too few samples for three views, or too many "
+                "components. Use another decomposition, or split the features into other views.",
+                found=not_real,
+                k=k,
+                draws=DRAWS,
+            )
+        )
     return _of_all_views(moments, from_centers(moments, white, U3 @ L, T, extras, warnings))
 
 
@@ -211,11 +220,18 @@ def three_view_tpm(
 
 def _check(moments: object, n_components: int) -> None:
     if not isinstance(moments, MultiviewMoments):
-        raise InvalidParameterError("not_multiview_moments", type=type(moments).__name__)
+        raise InvalidParameterError(
+            "[not_multiview_moments] moments is of type {type}; expected MultiviewMoments, such as "
+            "MultiviewMoments.from_data((X1, X2, X3), n_components=8)",
+            type=type(moments).__name__,
+        )
     check_integer("n_components", n_components, at_least=1)
     if n_components > moments.n_components:
         raise InvalidParameterError(
-            "multiview_moments_too_small", requested=int(n_components), found=moments.n_components
+            "[multiview_moments_too_small] {parameters.n_components:{requested}}, but the moments "
+            "were computed for {found:~component}; compute them for {requested}",
+            requested=int(n_components),
+            found=moments.n_components,
         )
 
 

@@ -213,7 +213,11 @@ class Estimator(BaseEstimator, ABC):  # type: ignore[misc]
         if callable(method):
             params["decomposition"] = getattr(method, "__name__", "")
             if getattr(decomposition, params["decomposition"], None) is not method:
-                raise InvalidParameterError("own_decomposition", parameter="decomposition")
+                raise InvalidParameterError(
+                    "[own_decomposition] {parameters.decomposition} is a custom function, which "
+                    "cannot be saved; set it to the name of a function in momentree.decomposition "
+                    "before saving"
+                )
         return texts.packed_vectorizer(params)
 
     @classmethod

@@ -23,6 +23,7 @@ from momentree.core.pages import counted
 from momentree.core.progress import console_logging
 from momentree.estimators.changes import Groups, changes_of_batch, compare_models
 from momentree.exceptions import InvalidDataError, MomentreeWarning
+from momentree.messages import wording
 from momentree.objects import MixtureSums
 from momentree.persistence import fields, storable
 
@@ -79,7 +80,7 @@ def sums_of(axis: str) -> fields.Field:
 
     def check(name: str, value: Any, sizes: fields.Sizes) -> None:
         if not isinstance(value, MixtureSums):
-            raise InvalidDataError("bad_entry", name=name, value=value)
+            raise InvalidDataError(wording.BAD_ENTRY, name=name, value=value)
         check_shape("sizes", value.sizes, (sizes.get(axis, sizes["k"]),))
 
     return fields.Field(check)
@@ -186,7 +187,10 @@ def learn_batch(model: Any, X: Any, *, sample_weight: Any, feature_names: Any) -
     samples, missing, names = model._checked_batch(X, feature_names, reset=first)
     if not first:
         if feature_names is not None and list(names) != list(model.vocabulary_):
-            raise InvalidDataError("names_of_other_batch")
+            raise InvalidDataError(
+                "[names_of_other_batch] {parameters.feature_names} differ from those of the first "
+                "batch; all batches have the same columns, in the same order"
+            )
         names = model.vocabulary_
     weight = check_sample_weight(sample_weight, samples.shape[0])
     if not model._zeros_are_values:
@@ -255,7 +259,10 @@ def relabeled(self: E, like: E) -> E:
     check_is_fitted(self, "labels_")
     if not isinstance(like, type(self)):
         raise InvalidDataError(
-            "relabeled_like_other", found=type(like).__name__, expected=type(self).__name__
+            "[relabeled_like_other] numbers cannot be taken over from a {found}; expected a fitted "
+            "{expected}",
+            found=type(like).__name__,
+            expected=type(self).__name__,
         )
     check_is_fitted(like, "labels_")
     out: Any = copy.copy(self)
@@ -268,8 +275,16 @@ def _check_learned(model: Any) -> None:
     if model._sums is None:
         kind = getattr(model, "data_", None)
         if kind is not None and model._leaf_sums is None:
-            raise InvalidDataError("no_sums_of_kind", kind=kind)
-        raise InvalidDataError("no_sums_of_fit")
+            raise InvalidDataError(
+                "[no_sums_of_kind] trees of {kind} data, or described by counts, and edited trees "
+                "cannot learn from batches; fit() all {samples} together",
+                kind=kind,
+            )
+        raise InvalidDataError(
+            "[no_sums_of_fit] this model cannot be continued, because its last fit kept no sums "
+            "(it was edited, saved by an older version, or fitted with other parameters); fit() it "
+            "again"
+        )
 
 
 def _learn(
@@ -295,7 +310,13 @@ def _fit_kept(model: Any, X: Any, weight: Any, names: NDArray[Any]) -> bool:
     except InvalidDataError as error:
         if error.code not in TOO_FEW or hasattr(model, "labels_"):
             raise
-        warn_caller(MomentreeWarning("samples_kept", reason=error.message))
+        warn_caller(
+            MomentreeWarning(
+                "[samples_kept] not fitted yet: {reason}; the {samples} are kept and fitted "
+                "together with those of the next batches",
+                reason=error.message,
+            )
+        )
         model.n_features_in_, model.vocabulary_ = len(names), names
         return False
     finally:

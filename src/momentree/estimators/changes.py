@@ -31,10 +31,18 @@ EXPECTED = 5.0
 """and if at least so many samples would have been expected."""
 N_WORDS = 5
 _CODES: dict[str, str] = {
-    "stayed": "group_stayed",
-    "moved": "group_moved",
-    "appeared": "group_appeared",
-    "vanished": "group_vanished",
+    "stayed": (
+        "[group_stayed] {number} {name}: stayed ({old_weight:.1%} before, {new_weight:.1%} now)."
+    ),
+    "moved": (
+        "[group_moved] {number} {name}: moved ({old_weight:.1%} before, {new_weight:.1%} now); "
+        "more frequent: {rose:list}; less frequent: {fell:list}."
+    ),
+    "appeared": "[group_appeared] {number} {name}: appeared ({new_weight:.1%}).",
+    "vanished": (
+        "[group_vanished] {number} {name}: vanished ({old_weight:.1%} before, {new_weight:.1%} "
+        "now)."
+    ),
 }
 LEAST_CHANGE = 1e-3
 """Smaller changes of a probability are not listed,"""
@@ -124,7 +132,14 @@ class ModelChanges:
         for group in self.groups:
             found[group.status] += 1
         rest = [group.message for group in self.groups if group.status != "stayed"]
-        return [Message("groups_changed", **found), *rest]
+        return [
+            Message(
+                "[groups_changed] {stayed} stayed, {moved} moved, {appeared} appeared, {vanished} "
+                "vanished.",
+                **found,
+            ),
+            *rest,
+        ]
 
     def of(self, status: Status) -> list[GroupChange]:
         """Return the groups with one status.
@@ -217,7 +232,11 @@ class Groups:
         elif hasattr(model, "_profiles") and hasattr(model, "weights_"):
             profiles, weights = np.asarray(model._profiles), np.asarray(model.weights_)
         else:
-            raise InvalidDataError("no_groups_to_compare", type=type(model).__name__)
+            raise InvalidDataError(
+                "{type} has no groups with profiles; compare flat models of counts or "
+                "measurements, or trees",
+                type=type(model).__name__,
+            )
         columns = [str(name) for name in getattr(model, "_profile_names", model.vocabulary_)]
         within = getattr(model, "_within", None)
         distributions = within is None and bool((profiles >= 0).all())
@@ -355,7 +374,10 @@ def _common(before: Groups, after: Groups) -> list[str]:
         return list(one)
     shared = set(one) & set(other)
     if not shared:
-        raise InvalidDataError("no_common_columns")
+        raise InvalidDataError(
+            "[no_common_columns] the models have no column in common; compare models of the same "
+            "words, codes or columns"
+        )
     if before.distributions and after.distributions:
         return [*one, *(word for word in other if word not in shared)]
     return [word for word in one if word in shared]

@@ -21,6 +21,7 @@ from momentree.assignment.nested import Assigner, NestedAssigner
 from momentree.backends import group_totals, single_threaded_blas
 from momentree.core.progress import console_logging
 from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.messages import wording
 
 Data = TypeVar("Data")
 E = TypeVar("E")
@@ -159,10 +160,18 @@ def _refit_data(model: Any, X: Any, sample_weight: ArrayLike | None) -> RefitDat
     X, missing, _ = check_values(model, X, None, reset=False)
     n, fitted = X.shape[0], len(model.labels_)
     if n != fitted:
-        raise InvalidDataError("other_number_of_rows", n_rows=n, fitted=fitted)
+        raise InvalidDataError(
+            "[other_number_of_rows] X has {n_rows:~row}, but the estimator was fitted to "
+            "{fitted:,}; pass the data used in fit, in the same order",
+            n_rows=n,
+            fitted=fitted,
+        )
     weight = check_sample_weight(sample_weight, n)
     if missing is not None and not model._fitted_with_missing:
-        raise InvalidDataError("missing_not_in_fit")
+        raise InvalidDataError(
+            "[missing_not_in_fit] X has missing values, but the data used in fit had none; pass "
+            "the data used in fit"
+        )
     data, at = model._prepared(X, missing, weight)
     return RefitData(data, weight[at], at, Groups(model._groups_assigner, model.labels_[at]))
 
@@ -191,7 +200,7 @@ def _is_group(group: object, n_groups: int) -> bool:
 def _checked_group(group: Any, n_groups: int) -> int:
     if not _is_group(group, n_groups):
         raise InvalidParameterError(
-            "no_such_group", parameter="group", value=group, last=n_groups - 1
+            wording.NO_SUCH_GROUP, parameter="group", value=group, last=n_groups - 1
         )
     return int(group)
 
@@ -205,6 +214,9 @@ def _checked_groups(groups: Any, n_groups: int) -> list[int]:
     found = sorted({int(group) for group in given if _is_group(group, n_groups)})
     if len(found) < 2 or not all(_is_group(group, n_groups) for group in given):
         raise InvalidParameterError(
-            "no_such_groups", parameter="groups", value=groups, last=n_groups - 1
+            "[no_such_groups] {parameters.groups:=value}; expected the numbers of at least two "
+            "different groups, from 0 to {last}",
+            value=groups,
+            last=n_groups - 1,
         )
     return found

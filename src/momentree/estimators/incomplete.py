@@ -14,6 +14,7 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_ones, check_values
 from momentree.assignment.incomplete import IncompleteAssigner
 from momentree.exceptions import InvalidDataError
+from momentree.messages import wording
 
 
 def predict_incomplete_proba(self: Any, X: Any) -> Floats:
@@ -112,7 +113,7 @@ def _assigned_incomplete(model: Any, X: Any) -> tuple[Ints, Floats]:
 def _checked_incomplete(model: Any) -> IncompleteAssigner:
     assigner: IncompleteAssigner | None = model._incomplete
     if assigner is None:
-        raise InvalidDataError("not_fitted_to_binary", kind=getattr(model, "data_", "binary"))
+        raise InvalidDataError(wording.NOT_FITTED_TO_BINARY, kind=getattr(model, "data_", "binary"))
     return assigner
 
 
@@ -120,4 +121,4 @@ def check_incomplete(model: Any, k: int, d: int, *, expected: bool) -> None:
     """Check what was read from a file: None if the model was not fitted to binary data."""
     found = model._incomplete
     if (found is not None) != expected or (expected and found.shape != (k, d)):
-        raise InvalidDataError("bad_entry", name="_incomplete", value=found)
+        raise InvalidDataError(wording.BAD_ENTRY, name="_incomplete", value=found)

@@ -17,6 +17,7 @@ from momentree._validation import check_feature_names, check_integer
 from momentree.core.ties import SAME, ranks
 from momentree.estimators.node import TreeNode
 from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.messages import wording
 from momentree.metrics import relevance
 from momentree.metrics.words import relevance_order
 from momentree.naming import (
@@ -196,9 +197,9 @@ def check_given_names(estimator: Any) -> None:
     try:
         checked = check_names(given, nodes_by_number(estimator._copied_root()))
     except InvalidParameterError as error:
-        raise InvalidDataError("bad_entry", name="_given_names", value=given) from error
+        raise InvalidDataError(wording.BAD_ENTRY, name="_given_names", value=given) from error
     if checked != given:
-        raise InvalidDataError("bad_entry", name="_given_names", value=given)
+        raise InvalidDataError(wording.BAD_ENTRY, name="_given_names", value=given)
 
 
 def name_topics(
@@ -254,13 +255,24 @@ pipeline[:-1].get_feature_names_out())``.
     out: Any = copy.copy(self)
     if feature_names is not None:
         if corpus is not None:
-            raise InvalidParameterError("names_and_corpus", parameter="feature_names")
+            raise InvalidParameterError(
+                "[names_and_corpus] {parameters.feature_names} is given with a corpus, which has "
+                "the names of its columns; leave one out"
+            )
         out.vocabulary_ = check_feature_names(feature_names, len(out.vocabulary_))
         out.notes_ = [note for note in out.notes_ if note.code != "columns_without_names"]
     elif corpus is None or not (hasattr(corpus, "vocabulary") and hasattr(corpus, "texts")):
-        raise InvalidDataError("not_a_corpus", type=type(corpus).__name__)
+        raise InvalidDataError(
+            "[not_a_corpus] corpus is a {type}; expected a Corpus, such as that of read_corpus or "
+            "vectorize, or feature_names",
+            type=type(corpus).__name__,
+        )
     elif len(corpus) != len(out.labels_) or list(corpus.vocabulary) != list(out.vocabulary_):
-        raise InvalidDataError("corpus_not_of_fit", n_rows=len(corpus))
+        raise InvalidDataError(
+            "[corpus_not_of_fit] the corpus has {n_rows:~document} and other documents or words "
+            "than those of the fit; pass the corpus whose counts were used in fit",
+            n_rows=len(corpus),
+        )
     choose_topic_names(out, corpus, _languages(corpus, language))
     return out  # type: ignore[no-any-return]
 

@@ -14,7 +14,7 @@ from momentree._validation import are_labels, check_lengths, check_shape
 from momentree.core.pages import counted, in_parts
 from momentree.core.ties import largest_first
 from momentree.exceptions import InvalidDataError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.persistence import storable
 
 
@@ -179,10 +179,10 @@ class StoredTree:
             nodes.append(node)
         in_order = list(nodes[0].nodes()) == nodes and not (self.parents[1:] < 0).any()
         if not in_order or self.parents[0] != -1 or any(len(n.children) == 1 for n in nodes):
-            raise InvalidDataError("nodes_not_a_tree")
+            raise InvalidDataError("the nodes are not a tree in pre-order")
         leaves = list(nodes[0].leaves())
         if not are_labels(labels, len(leaves)):
-            raise InvalidDataError("labels_beyond_groups", last=len(leaves) - 1)
+            raise InvalidDataError(wording.LABELS_BEYOND_GROUPS, last=len(leaves) - 1)
         for i, (leaf, samples) in enumerate(zip(leaves, by_leaf(labels, len(leaves)), strict=True)):
             leaf.leaf_id, leaf._samples = i, samples
         return nodes[0]
@@ -214,7 +214,9 @@ def check_columns(packed: Any, n_lists: int, n_columns: int) -> None:
     check_shape("words", packed, (n_lists, "n_words"))
     whole = packed.dtype.kind == "i"
     if not whole or ((packed < -1) | (packed >= n_columns)).any():
-        raise InvalidDataError("words_not_columns", n_columns=n_columns)
+        raise InvalidDataError(
+            "the words shown are not among the {n_columns:~column}", n_columns=n_columns
+        )
 
 
 def by_leaf(labels: Ints, n_leaves: int) -> list[RowsOf]:

@@ -18,6 +18,7 @@ from momentree._files import atomic_write
 from momentree._validation import check_values
 from momentree.estimators.texts import of_page
 from momentree.exceptions import InvalidDataError
+from momentree.messages import wording
 
 if TYPE_CHECKING:
     from momentree.readers import Records
@@ -129,7 +130,7 @@ def records_to_html(
     check_is_fitted(self, ["tree_", "components_"], all_or_any=any)
     kind = getattr(self, "data_", "binary")
     if kind != "binary":
-        raise InvalidDataError("not_fitted_to_binary", kind=kind)
+        raise InvalidDataError(wording.NOT_FITTED_TO_BINARY, kind=kind)
     records = _records(self, X)
     more: dict[str, Any] = {}
     if ids is not None:
@@ -173,7 +174,10 @@ def _records(estimator: Any, X: Any) -> Records:
     from momentree.readers import RecordCoder, Records
 
     if X is None:
-        raise InvalidDataError("page_needs_data")
+        raise InvalidDataError(
+            "[page_needs_data] X is None, but the page counts the codes of each group; pass the "
+            "data used in fit, as in to_html('report.html', X)"
+        )
     if isinstance(X, Records):
         return X
     index = getattr(X, "index", None)  # of a data frame; a list has a method of this name
@@ -201,5 +205,8 @@ def _dict(name: str, given: Any, expected: str) -> dict[Any, Any]:
         return dict(given)
     except (TypeError, ValueError) as error:
         raise InvalidDataError(
-            "page_option_not_a_mapping", parameter=name, type=type(given).__name__, keys=expected
+            "[page_option_not_a_mapping] {parameter} is a {type}; expected a mapping from {keys}",
+            parameter=name,
+            type=type(given).__name__,
+            keys=expected,
         ) from error

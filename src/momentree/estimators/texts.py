@@ -18,7 +18,7 @@ from momentree._validation import check_counts, texts_of
 from momentree.estimators.batches import learn_batch, learns_batches
 from momentree.estimators.names import choose_topic_names
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 
 # The readers are imported when texts are given, because they take as long to import as the rest.
 if TYPE_CHECKING:
@@ -185,7 +185,12 @@ def keep_words(estimator: Any, corpus: Corpus | None, vectorizer: Any) -> None:
         choose_topic_names(estimator, corpus)
         estimator.notes_ = [*estimator.notes_, *corpus.notes]
     if list(estimator.vocabulary_) == [str(j) for j in range(len(estimator.vocabulary_))]:
-        unnamed = Message("columns_without_names", parameter="feature_names")
+        unnamed = Message(
+            "[columns_without_names] the columns have no names, so topics are named by column "
+            "numbers; pass {parameter} to fit, or use the result of "
+            "name_topics(feature_names=vectorizer.get_feature_names_out())",
+            parameter="feature_names",
+        )
         estimator.notes_ = [*estimator.notes_, unnamed]
 
 
@@ -193,15 +198,22 @@ def counts_of(self: Any, X: Any) -> Any:
     """Return the counts of new texts as in ``fit``, or X if it is a table."""
     if is_corpus(X):
         if list(X.vocabulary) != list(self.vocabulary_):
-            raise InvalidDataError("corpus_of_other_words")
+            raise InvalidDataError(
+                "[corpus_of_other_words] the corpus has other words than the model; count new "
+                "texts with read_like, or use align_columns"
+            )
         return X.X
     texts = texts_of(X)
     if texts is None:
         return X
     if not texts:
-        raise EmptyCorpusError("no_documents")
+        raise EmptyCorpusError(wording.NO_DOCUMENTS)
     if not hasattr(self, "vectorizer_"):
-        raise InvalidDataError("fitted_to_counts")
+        raise InvalidDataError(
+            "[fitted_to_counts] X contains texts, but the model was fitted to counts and cannot "
+            "count words; fit it to texts, or pass counts with the columns of fit, as from "
+            "vectorizer.transform(texts)"
+        )
     return self.vectorizer_.transform(texts)
 
 
@@ -230,7 +242,12 @@ def check_vectorizer(name: str, value: Any) -> None:
     """Raise an error if a parameter is neither None nor counts words."""
     usable = hasattr(value, "fit_transform") and hasattr(value, "transform")
     if value is not None and (isinstance(value, type) or not usable):
-        raise InvalidParameterError("not_a_vectorizer", parameter=name, value=value)
+        raise InvalidParameterError(
+            "[not_a_vectorizer] {parameter:=value}; expected None, a TextVectorizer(...), or "
+            "another object with fit_transform and transform, such as CountVectorizer()",
+            parameter=name,
+            value=value,
+        )
 
 
 def packed_vectorizer(params: dict[str, Any]) -> dict[str, Any]:
@@ -241,7 +258,10 @@ def packed_vectorizer(params: dict[str, Any]) -> dict[str, Any]:
     from momentree.readers import TextVectorizer
 
     if not isinstance(given, TextVectorizer):
-        raise InvalidParameterError("own_vectorizer", parameter="vectorizer")
+        raise InvalidParameterError(
+            "[own_vectorizer] {parameters.vectorizer} is not a TextVectorizer, and cannot be saved "
+            "in a model file; use TextVectorizer(...), or store the model with pickle"
+        )
     return {**params, "vectorizer": given.to_dict()}
 
 
@@ -269,7 +289,9 @@ def _unknown_words(estimator: Any, texts: Sequence[str] | None) -> Message | Non
         return None
     often = sorted(unknown, key=lambda word: (-unknown[word], word))[:5]
     return Message(
-        "unknown_words",
+        "[unknown_words] {n_unknown:,} of {n_words:~word} in the last batch {n_unknown:?is/are} "
+        "not among the words of the first batch and {n_unknown:?does/do} not count (most frequent: "
+        "{examples:list}); fit() again if they are important",
         n_unknown=len(unknown),
         n_words=len(words),
         examples=often,
@@ -334,9 +356,13 @@ def corpus_of(X: Any, given: Vectorizer | None, *, weighted: bool) -> tuple[Corp
     from momentree.readers.text.vectorize import count_documents
 
     if not texts:
-        raise EmptyCorpusError("no_documents")
+        raise EmptyCorpusError(wording.NO_DOCUMENTS)
     if len(texts) == 1:
-        raise EmptyCorpusError("one_text", n_words=count_words(texts[0]))
+        raise EmptyCorpusError(
+            "[one_text] one text of {n_words:~word} is not enough to find topics; give several "
+            "texts, or cut a long one into passages, as in fit(vectorize([text], passages=200))",
+            n_words=count_words(texts[0]),
+        )
     unique: Any = False if weighted else "auto"
     vectorizer = TextVectorizer() if given is None else clone(given)
     if isinstance(vectorizer, TextVectorizer):
@@ -364,7 +390,10 @@ def corpus_of(X: Any, given: Vectorizer | None, *, weighted: bool) -> tuple[Corp
 def of_fit(corpus: Corpus, sample_weight: Any, feature_names: Any) -> tuple[Any, Any, Any]:
     """Return the counts of a corpus, the weights of its samples, and its words."""
     if feature_names is not None:
-        raise InvalidParameterError("names_of_texts", parameter="feature_names")
+        raise InvalidParameterError(
+            "[names_of_texts] {parameters.feature_names} is given with texts, whose words are the "
+            "names of the columns; leave it out"
+        )
     weights = corpus.weights if sample_weight is None else sample_weight
     return corpus.X, weights, corpus.vocabulary
 
@@ -383,15 +412,25 @@ def _in_words_of_fit() -> Iterator[None]:
         values = error.message.values
         if error.code == "all_copies":
             weights = {**values, "parameter": "sample_weight", "every": 1}
-            raise EmptyCorpusError("all_copies", **weights) from error
+            raise EmptyCorpusError(wording.ALL_COPIES, **weights) from error
         if error.code in _SETTINGS:
-            raise EmptyCorpusError("settings_of_vectorizer", problem=error.message) from error
+            raise EmptyCorpusError(
+                "[settings_of_vectorizer] {problem}. These are settings of the counts: count the "
+                "texts first, as in vectorize(texts, min_df=1, max_df=1.0), and give fit the "
+                "result; topic models also take vectorizer=TextVectorizer(min_df=1, max_df=1.0)",
+                problem=error.message,
+            ) from error
         raise
 
 
 def _note_in_fit(note: Message) -> Message:
     if note.code == "copies_counted":
-        return Message("copies_counted_in_fit", **note.values)
+        return Message(
+            "[copies_counted_in_fit] {n_rows:,} of {every} {n_rows:?is a copy/are copies} of "
+            "others{near}; give them less weight by sample_weight, or count each text once by "
+            "fit(vectorize(texts, unique=True))",
+            **note.values,
+        )
     if note.code == "copies_weighted":
-        return Message(note.code, **{**note.values, "parameter": "sample_weight", "other": 1})
+        return note.replace(parameter="sample_weight", other=1)
     return note

@@ -332,7 +332,11 @@ def check_whole_counts(rows: RowBlocks) -> None:
     """Check that counts are whole numbers."""
     data = rows.matrix.data
     if data.dtype.kind == "f" and not (data == np.floor(data)).all():
-        raise InvalidDataError("count_not_whole", value=float(data[data != np.floor(data)][0]))
+        raise InvalidDataError(
+            "[count_not_whole] a count is {value:g}; Gibbs sampling draws a topic for each word, "
+            "so counts must be whole numbers",
+            value=float(data[data != np.floor(data)][0]),
+        )
 
 
 def seed_of(random_state: int | np.random.RandomState | None) -> np.uint64:

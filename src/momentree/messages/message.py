@@ -1,18 +1,21 @@
-"""Messages: codes with values, and their wording for a given audience."""
+"""Messages: sentences with values, and their wording for a given audience."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from string import Formatter
 from typing import Any
 
-from momentree.messages.catalogue import CATALOGUE
-
-LISTED = 8
+MAX_LISTED = 8
 """Maximum number of entries of a list that are written out."""
-ALL_LISTED = 40
+MAX_ALL = 40
 """The same if the reader must find one of them, such as a column."""
+
+_CODE = re.compile(r"\[([a-z0-9_]+)\] ?")
+# Only these formats are applied to values: a template may come from the file of a model.
+_FORMAT = re.compile(r"\+?,?(\.\d{1,3})?[a-z%]?")
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Audience:
         `text` is its value as Python writes it, or None if the message gives only the name;
         `value` is the value itself, or `text` if that is part of the template.
     words : mapping of str to str
-        Templates by code, which replace those in the catalogue.
+        Templates by code, which replace those of the messages.
     sample : str
         What a sample is called, such as "document".
     """
@@ -45,52 +48,69 @@ PYTHON = Audience(_in_python)
 
 
 class Message:
-    """A reason, note, warning or error, as a code with values.
+    """A reason, note, warning or error: a sentence with values.
 
-    Programs use `code` and `values`; ``str`` returns the wording for Python, and :func:`in_words`
-    the wording for another audience.
+    ``str`` and ``repr`` return the sentence for Python, and :func:`in_words` that for another
+    audience. Programs use `code` and `values`.
 
     Parameters
     ----------
-    code : str
-        What happened; the catalogue contains a template for each code.
+    template : str
+        The sentence, with the values in braces (see :func:`in_words`), after its code in
+        brackets if programs, tests or disclosure control refer to it.
     **values
         Values for the template: numbers, strings, lists of these, or other messages. The value
         ``parameter`` is the name of a Python parameter. Counts of samples must be named
         ``n_records``, ``n_rows`` or ``n_entries``, so that disclosure control finds them.
 
+    Attributes
+    ----------
+    code : str
+        What happened, for programs; messages with the same code and values are equal. "" if the
+        template has none.
+
     Examples
     --------
-    >>> reason = Message("too_few_samples", found=7, needed=10)
-    >>> reason.code, reason.values["needed"]
-    ('too_few_samples', 10)
-    >>> print(reason)
+    >>> reason = Message("[too_few] {found:~sample}; at least {needed} are required",
+    ...                  found=7, needed=10)
+    >>> reason
     7 samples; at least 10 are required
+    >>> reason.code, reason.values["needed"]
+    ('too_few', 10)
     """
 
-    __slots__ = ("code", "values")
+    __slots__ = ("code", "template", "values")
 
     code: str
+    template: str
     values: Mapping[str, Any]
 
-    def __init__(self, code: str, /, **values: Any) -> None:
-        self.code = code
+    def __init__(self, template: str, /, **values: Any) -> None:
+        code = _CODE.match(template)
+        self.code = code[1] if code else ""
+        self.template = template
         self.values = values
+
+    def replace(self, **values: Any) -> Message:
+        """Return the same message with other or more values."""
+        return Message(self.template, **{**self.values, **values})
 
     def __str__(self) -> str:
         return in_words(self)
 
-    def __repr__(self) -> str:
-        values = "".join(f", {name}={value!r}" for name, value in self.values.items())
-        return f"Message({self.code!r}{values})"
+    __repr__ = __str__
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Message):
             return NotImplemented
-        return self.code == other.code and self.values == other.values
+        return self._key == other._key and self.values == other.values
 
     def __hash__(self) -> int:
-        return hash(self.code)
+        return hash(self._key)
+
+    @property
+    def _key(self) -> str:
+        return self.code or self.template
 
 
 def in_words(message: Message, audience: Audience = PYTHON) -> str:
@@ -120,14 +140,23 @@ def in_words(message: Message, audience: Audience = PYTHON) -> str:
     str
         The text, in one line.
 
+    Raises
+    ------
+    ValueError
+        If a template, such as one from a damaged file, does not have this syntax; it can then
+        neither reach attributes of values nor fill the memory.
+    KeyError
+        If a value is missing.
+
     Examples
     --------
-    >>> print(in_words(Message("not_a_choice", parameter="growth", value=1, choices=["a", "b"])))
+    >>> print(in_words(Message("{parameter:=value}; expected {choices:quoted or}",
+    ...                        parameter="growth", value=1, choices=["a", "b"])))
     growth=1; expected 'a' or 'b'
     """
-    template = audience.words.get(message.code, CATALOGUE.get(message.code))
-    if template is None:  # codes without a template are returned unchanged
-        return message.code
+    template = audience.words.get(message.code) if message.code else None
+    if template is None:
+        template = _CODE.sub("", message.template, count=1) if message.code else message.template
     return _Words(audience).vformat(template, (), message.values)
 
 
@@ -135,34 +164,42 @@ class _Words(Formatter):
     def __init__(self, audience: Audience) -> None:
         self.audience = audience
 
-    def get_value(self, key: int | str, args: Any, kwargs: Any) -> Any:
-        if key == "parameters":
-            return _Parameters(self.audience, kwargs)
-        if key == "samples":
-            return f"{self.audience.sample}s"
-        value = super().get_value(key, args, kwargs)
-        return _Parameter(self.audience, kwargs, value) if key == "parameter" else value
+    def get_field(self, field_name: str, args: Any, kwargs: Any) -> tuple[Any, str]:
+        del args  # the fields have names
+        name, _, attribute = field_name.partition(".")
+        if name == "parameters":
+            return _Parameter(self.audience, kwargs, attribute), name
+        if not field_name.isidentifier():
+            raise ValueError(field_name)
+        if name == "samples":
+            return f"{self.audience.sample}s", name
+        value = kwargs[name]
+        return _Parameter(self.audience, kwargs, value) if name == "parameter" else value, name
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(value, Message):
             return in_words(value, self.audience)
+        if isinstance(value, _Parameter):
+            return value.in_words(format_spec)
         if format_spec[:1] in ("~", "?"):
             one, _, many = format_spec[1:].partition("/")
             one = self.audience.sample if one == "sample" else one
             word = one if value == 1 else many or f"{one}s"
             return word if format_spec[0] == "?" else f"{value:,} {word}"
         if isinstance(value, list | tuple):
-            return self._joined(value, *reversed(format_spec.split(" ")))
+            return self._join(value, *reversed(format_spec.split(" ")))
+        if not _FORMAT.fullmatch(format_spec):
+            raise ValueError(format_spec)
         return str(super().format_field(value, format_spec))
 
-    def _joined(self, values: list[Any] | tuple[Any, ...], how: str, quoted: str = "") -> str:
+    def _join(self, values: list[Any] | tuple[Any, ...], how: str, quoted: str = "") -> str:
         words = [repr(v) if quoted else self.format_field(v, "") for v in values]
         if how == "sentences":
             ended = [word if word.endswith(".") else f"{word}." for word in words[:-1]]
             return " ".join([*ended, *words[-1:]])
-        most = ALL_LISTED if how == "all" else LISTED
-        if len(words) > most:
-            return f"{', '.join(words[:most])} and {len(words) - most:,} more"
+        n_shown = MAX_ALL if how == "all" else MAX_LISTED
+        if len(words) > n_shown:
+            return f"{', '.join(words[:n_shown])} and {len(words) - n_shown:,} more"
         if how in ("list", "all") or len(words) < 2:
             return ", ".join(words)
         return f"{', '.join(words[:-1])} {how} {words[-1]}"
@@ -174,17 +211,8 @@ class _Parameter:
     values: Mapping[str, Any]
     name: str
 
-    def __format__(self, spec: str) -> str:
+    def in_words(self, spec: str) -> str:
         if spec[:1] == "=":
             value = self.values[spec[1:]]
             return self.audience.parameter(self.name, repr(value), value)
         return self.audience.parameter(self.name, spec or None, spec)
-
-
-@dataclass(frozen=True)
-class _Parameters:
-    audience: Audience
-    values: Mapping[str, Any]
-
-    def __getattr__(self, name: str) -> _Parameter:
-        return _Parameter(self.audience, self.values, name)

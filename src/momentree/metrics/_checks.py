@@ -32,14 +32,24 @@ def check_labels(labels: ArrayLike, n: int | None, n_groups: int | None) -> tupl
     groups = np.asarray(labels)
     check_shape("labels", groups, ("n" if n is None else n,))
     if not groups.size:
-        raise InvalidDataError("no_labels")
+        raise InvalidDataError("labels is empty; give one group for each record")
     if groups.dtype.kind not in "iub":
-        raise InvalidDataError("labels_not_whole", type=str(groups.dtype))
+        raise InvalidDataError(
+            "[labels_not_whole] labels have type {type}; expected whole numbers, one group for "
+            "each record",
+            type=str(groups.dtype),
+        )
     check_integer("n_groups", n_groups, at_least=1, optional=True)
     low, high = int(groups.min()), int(groups.max())
     k = high + 1 if n_groups is None else int(n_groups)
     if low < 0 or high >= k:
-        raise InvalidDataError("labels_out_of_range", low=low, high=high, most=max(k, 1) - 1)
+        raise InvalidDataError(
+            "[labels_out_of_range] labels range from {low} to {high}; expected 0 to {most}. Remove "
+            "records without a group, or raise {parameters.n_groups}",
+            low=low,
+            high=high,
+            most=max(k, 1) - 1,
+        )
     return groups.astype(np.intp), k
 
 
@@ -48,7 +58,10 @@ def as_probabilities(proba: ArrayLike, shape: tuple[int | str, int | str] = ("n"
     P = as_floats("proba", proba)
     check_shape("proba", P, shape)
     if not (P >= 0).all() or not np.allclose(P.sum(axis=1), 1.0, atol=1e-6):
-        raise InvalidDataError("rows_not_distributions", parameter="proba")
+        raise InvalidDataError(
+            "[rows_not_distributions] the rows of {parameters.proba} must be nonnegative and sum "
+            "to 1; pass the result of predict_proba"
+        )
     return P
 
 
@@ -60,7 +73,10 @@ def check_list(parameter: str, values: ArrayLike) -> NDArray[Any]:
         np.sort(array)
     except TypeError as error:
         raise InvalidDataError(
-            "values_without_order", parameter=parameter, error=str(error)
+            "[values_without_order] {parameter} mixes values that cannot be sorted ({error}); give "
+            "only numbers, or only text",
+            parameter=parameter,
+            error=str(error),
         ) from error
     return array
 
@@ -77,7 +93,11 @@ def check_records(X: Any) -> Any:
     for values in _parts(X):
         bad = values[~((values == 0) | (values == 1) | np.isnan(values))]
         if bad.size:
-            raise InvalidDataError("not_a_record_value", value=bad.flat[0].item())
+            raise InvalidDataError(
+                "[not_a_record_value] X contains {value}; expected 1 if a record has a code, 0 if "
+                "not, NaN if unknown. If X contains counts, pass X > 0",
+                value=bad.flat[0].item(),
+            )
     return X
 
 

@@ -15,10 +15,17 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_number, check_shape
 from momentree.backends import single_threaded_blas
 from momentree.exceptions import InvalidDataError
+from momentree.messages import wording
 from momentree.metrics._checks import check_labels
 from momentree.metrics.intervals import wald_p_value
 from momentree.metrics.outcomes import outcome_classes
 from momentree.metrics.three_step import classification_table
+
+_CONSTANT_COVARIATE = (
+    "[constant_covariate] covariate {name!r} has the same value in all records without missing "
+    "values; leave it out"
+)
+
 
 _TOL = 1e-10
 _MAX_ITER = 200
@@ -156,10 +163,15 @@ def corrected_covariates(
     Z, here = Z[known], groups[known]
     needed = k * (len(terms) + 1)
     if len(Z) < needed:
-        raise InvalidDataError("too_few_complete_records", n_rows=len(Z), needed=needed)
+        raise InvalidDataError(
+            "[too_few_complete_records] {n_rows:~record} {n_rows:?has/have} no missing covariate; "
+            "at least {needed} are required",
+            n_rows=len(Z),
+            needed=needed,
+        )
     counts = np.bincount(here, minlength=k)
     for group in np.flatnonzero(counts == 0):
-        raise InvalidDataError("group_never_assigned", group=int(group))
+        raise InvalidDataError(wording.GROUP_NEVER_ASSIGNED, group=int(group))
     design, scale = _standardized(Z, terms)
     log_d = np.log(np.clip(table.probabilities, _LEAST, None)).T[here]  # (n, k)
     with single_threaded_blas():  # threads wait for each other on these small products
@@ -213,7 +225,7 @@ def _design(covariates: Mapping[str, Any], n: int) -> tuple[list[str], dict[str,
         classes, names, _ = outcome_classes(given, n, None)
         counts = np.bincount(classes[classes >= 0], minlength=len(names))
         if len(names) < 2:
-            raise InvalidDataError("constant_covariate", name=str(name))
+            raise InvalidDataError(_CONSTANT_COVARIATE, name=str(name))
         most = int(counts.argmax()) if len(names) > 2 else 0
         references[str(name)] = names[most]
         for j, one in enumerate(names):
@@ -221,7 +233,7 @@ def _design(covariates: Mapping[str, Any], n: int) -> tuple[list[str], dict[str,
                 terms.append(f"{name}: {one}")
                 columns.append(np.where(classes < 0, np.nan, classes == j))
     if not terms:
-        raise InvalidDataError("no_covariates")
+        raise InvalidDataError("[no_covariates] no covariates were given; pass at least one column")
     return terms, references, np.column_stack(columns)
 
 
@@ -230,10 +242,13 @@ def _standardized(Z: Floats, names: Sequence[str]) -> tuple[Floats, Floats]:
     center, scale = Z.mean(axis=0), Z.std(axis=0)
     for name, spread in zip(names, scale, strict=True):
         if not spread > 0:
-            raise InvalidDataError("constant_covariate", name=name)
+            raise InvalidDataError(_CONSTANT_COVARIATE, name=name)
     design = np.column_stack([np.ones(len(Z)), (Z - center) / scale])
     if np.linalg.matrix_rank(design) < design.shape[1]:
-        raise InvalidDataError("dependent_covariates")
+        raise InvalidDataError(
+            "[dependent_covariates] the covariates are linearly dependent, such as a total and its "
+            "parts; leave one out"
+        )
     return design, scale
 
 

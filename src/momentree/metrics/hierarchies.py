@@ -12,6 +12,11 @@ from momentree._types import Floats, Ints
 from momentree.exceptions import InvalidDataError
 from momentree.metrics._checks import check_list
 
+_LABELS_NOT_OF_TREE = (
+    "[labels_not_of_tree] labels has {n_rows:~entry/entries}, but the tree has {samples:~sample}; "
+    "give the labels of the samples that it was fitted to, in the same order"
+)
+
 
 class Node(Protocol):
     """A node of a tree of samples, such as :class:`momentree.tree.TreeNode`."""
@@ -91,7 +96,11 @@ def dendrogram_purity(tree: Any, labels: ArrayLike) -> float:
     codes = np.unique(names, return_inverse=True)[1]
     pairs = float(_pairs(np.bincount(codes)).sum())
     if not pairs:
-        raise InvalidDataError("no_two_of_a_class", n_rows=len(codes))
+        raise InvalidDataError(
+            "[no_two_of_a_class] no two of the {n_rows:~label} are the same; dendrogram purity "
+            "compares pairs of samples of a class",
+            n_rows=len(codes),
+        )
     root = getattr(tree, "tree_", tree)
     is_node = hasattr(root, "children") and hasattr(root, "samples")
     total = 0.0
@@ -109,7 +118,7 @@ def _of_tree(root: Node, codes: Ints) -> Iterator[tuple[Floats, list[Floats]]]:
     """Yield the number of samples of each class in every node, and in its children."""
     samples = root.samples
     if len(samples) != len(codes) or not np.array_equal(np.sort(samples), np.arange(len(codes))):
-        raise InvalidDataError("labels_not_of_tree", n_rows=len(codes), samples=len(samples))
+        raise InvalidDataError(_LABELS_NOT_OF_TREE, n_rows=len(codes), samples=len(samples))
     k = int(codes.max()) + 1
     stack = [(root, np.bincount(codes, minlength=k).astype(np.float64))]
     while stack:
@@ -126,7 +135,7 @@ def _of_linkage(linkage: Any, codes: Ints) -> Iterator[tuple[Floats, list[Floats
     """Yield the number of samples of each class in every cluster of a linkage, and in its parts."""
     merges, n = _checked_linkage(linkage), len(codes)
     if len(merges) != n - 1:
-        raise InvalidDataError("labels_not_of_tree", n_rows=n, samples=len(merges) + 1)
+        raise InvalidDataError(_LABELS_NOT_OF_TREE, n_rows=n, samples=len(merges) + 1)
     clusters: dict[int, Floats] = {}
     k = int(codes.max()) + 1
     for t, pair in enumerate(merges.tolist()):
@@ -147,4 +156,8 @@ def _checked_linkage(linkage: Any) -> Ints:
         once = np.array_equal(np.sort(merges, axis=None), np.arange(2 * len(array)))
         if once and (merges < made[:, None]).all() and (merges == array[:, :2]).all():
             return merges
-    raise InvalidDataError("not_a_tree", type=type(linkage).__name__)
+    raise InvalidDataError(
+        "[not_a_tree] tree is a {type}; expected a fitted tree, its tree_, or a linkage matrix of "
+        "SciPy, with one row for each merge and 4 columns",
+        type=type(linkage).__name__,
+    )

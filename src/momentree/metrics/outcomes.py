@@ -44,7 +44,12 @@ def outcome_classes(
         numbers = pd.to_numeric(known, errors="coerce").to_numpy(dtype=np.float64)
         if np.isnan(numbers).any():
             bad = known.iloc[int(np.isnan(numbers).argmax())]
-            raise InvalidDataError("outcome_not_a_number", value=bad, threshold=threshold)
+            raise InvalidDataError(
+                "[outcome_not_a_number] the outcome contains {value!r}; expected numbers to "
+                "compare with {parameters.threshold:=threshold}",
+                value=bad,
+                threshold=threshold,
+            )
         codes[~missing] = numbers > threshold
         return codes, [f"at most {threshold:g}", f"above {threshold:g}"], True
     known = known.infer_objects()
@@ -56,9 +61,20 @@ def outcome_classes(
         return codes, names, True
     # The messages quote no value: a value may be the name of a person.
     if numeric and len(kinds) > MAX_NUMBERS:
-        raise InvalidDataError("outcome_of_many_numbers", found=len(kinds), most=MAX_NUMBERS)
+        raise InvalidDataError(
+            "[outcome_of_many_numbers] the outcome has {found} different numbers; at most {most} "
+            "are treated as classes: set {parameters.threshold} to predict whether a number is "
+            "above it",
+            found=len(kinds),
+            most=MAX_NUMBERS,
+        )
     if not numeric and len(kinds) > MAX_CLASSES:
-        raise InvalidDataError("outcome_of_many_texts", found=len(kinds), most=MAX_CLASSES)
+        raise InvalidDataError(
+            "[outcome_of_many_texts] the outcome has {found} different values; expected at most "
+            "{most} categories: merge some of them, or choose another column",
+            found=len(kinds),
+            most=MAX_CLASSES,
+        )
     order = sorted(kinds) if numeric else sorted(kinds, key=str)
     if not numeric:
         order = [order[j] for j in _natural_order([str(kind) for kind in order])]
@@ -240,9 +256,19 @@ def predictive_accuracy(
     _, groups = np.unique(names[known], return_inverse=True)
     found = np.bincount(y)
     if len(found) < 2:
-        raise InvalidDataError("too_few_classes", n_classes=len(found), n_rows=len(y))
+        raise InvalidDataError(
+            "[too_few_classes] the outcome has {n_classes:~class/classes} in {n_rows:~record}; at "
+            "least 2 are required",
+            n_classes=len(found),
+            n_rows=len(y),
+        )
     if (found.min() if len(found) == 2 else found.max()) < cv:
-        raise InvalidDataError("classes_too_small", n_rows=found.tolist(), folds=int(cv))
+        raise InvalidDataError(
+            "[classes_too_small] the outcome has classes of {n_rows:list} records, too few for "
+            "{folds} folds; lower {parameters.cv}, or merge classes",
+            n_rows=found.tolist(),
+            folds=int(cv),
+        )
     from sklearn.metrics import roc_auc_score
     from sklearn.model_selection import StratifiedKFold
 

@@ -12,6 +12,7 @@ from scipy.spatial.distance import cdist
 from momentree._types import Floats, Ints
 from momentree._validation import as_floats, check_choice, check_shape
 from momentree.exceptions import InvalidDataError
+from momentree.messages import wording
 
 Metric = Literal["l1", "l2"]
 
@@ -103,7 +104,9 @@ def _match(found: ArrayLike, truth: ArrayLike, metric: Metric) -> tuple[Ints, Fl
     A = _finite_matrix("found", found, ("n_components", "n_features"))
     B = _finite_matrix("truth", truth, ("n_components", A.shape[1]))
     if not len(B):
-        raise InvalidDataError("no_true_components")
+        raise InvalidDataError(
+            "[no_true_components] truth has no rows; give at least one true component"
+        )
     # The distance between a true component and a row of zeros is its norm.
     missing = np.zeros((max(0, len(B) - len(A)), B.shape[1]))
     distances = cdist(np.vstack([A, missing]), B, _DISTANCES[metric])
@@ -117,7 +120,7 @@ def _finite_matrix(parameter: str, values: ArrayLike, shape: tuple[int | str, ..
     matrix = as_floats(parameter, values)
     check_shape(parameter, matrix, shape)
     if not np.isfinite(matrix).all():
-        raise InvalidDataError("not_finite", parameter=parameter)
+        raise InvalidDataError(wording.NOT_FINITE, parameter=parameter)
     return matrix
 
 
@@ -166,7 +169,10 @@ def amari_distance(components: ArrayLike, mixing: ArrayLike) -> float:
     P = np.abs(B @ A)
     k = len(P)
     if not (P.any(axis=0).all() and P.any(axis=1).all()):
-        raise InvalidDataError("sources_not_matched")
+        raise InvalidDataError(
+            "[sources_not_matched] components times mixing contains a row or column of zeros; each "
+            "source must have a component"
+        )
     if k < 2:
         return 0.0
     rows = (P / P.max(axis=1, keepdims=True)).sum() - k

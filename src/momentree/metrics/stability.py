@@ -126,20 +126,35 @@ def stability_score(
     """
     if hasattr(labels_a, "fit"):
         if ids_a is not None or ids_b is not None:
-            raise InvalidParameterError("ids_with_an_estimator")
+            raise InvalidParameterError(
+                "[ids_with_an_estimator] ids_a and ids_b identify the labels of two runs; omit "
+                "them with an estimator"
+            )
         return _scores(labels_a, labels_b, n_repeats, overlap, random_state, sample_weight)
     a, b = check_list("labels_a", labels_a), check_list("labels_b", labels_b)
     if (ids_a is None) != (ids_b is None):
-        raise InvalidDataError("one_list_of_ids")
+        raise InvalidDataError(
+            "[one_list_of_ids] only one of ids_a and ids_b is given; give both, or neither if the "
+            "samples are the same"
+        )
     if ids_a is None or ids_b is None:
         if len(a) != len(b):
-            raise InvalidDataError("labels_of_unequal_length", a=len(a), b=len(b))
+            raise InvalidDataError(
+                "[labels_of_unequal_length] labels_a has {a:~label}, labels_b {b}; give ids_a and "
+                "ids_b to identify the samples",
+                a=len(a),
+                b=len(b),
+            )
     else:
         ids = _ids("ids_a", ids_a, len(a)), _ids("ids_b", ids_b, len(b))
         _, at_a, at_b = np.intersect1d(*ids, assume_unique=True, return_indices=True)
         a, b = a[at_a], b[at_b]
     if len(a) < 2:
-        raise InvalidDataError("too_few_common_samples", n_rows=len(a))
+        raise InvalidDataError(
+            "[too_few_common_samples] {n_rows:~sample} {n_rows:?is/are} in both runs; at least 2 "
+            "are required to compare clusterings",
+            n_rows=len(a),
+        )
     # Imported here because it loads much of scikit-learn, which this module does not use elsewhere.
     from sklearn.metrics import adjusted_rand_score
 
@@ -167,7 +182,13 @@ def _scores(
     n_one = (n - n_both) // 2
     if n_both < 2 or n_one < 1:
         raise InvalidDataError(
-            "too_few_samples_to_overlap", n_rows=n, overlap=overlap, both=n_both, one=n_one
+            "[too_few_samples_to_overlap] {n_rows:~sample} with {parameters.overlap:=overlap} "
+            "{n_rows:?gives/give} {both} common to both runs and {one} in one run only; at least 2 "
+            "and 1 are required",
+            n_rows=n,
+            overlap=overlap,
+            both=n_both,
+            one=n_one,
         )
     from sklearn.metrics import adjusted_rand_score
 
@@ -192,7 +213,12 @@ def _ids(parameter: str, ids: ArrayLike, n: int) -> NDArray[Any]:
     distinct = len(np.unique(array))
     if len(array) != n or distinct != n:
         raise InvalidDataError(
-            "ids_not_unique", parameter=parameter, n_rows=len(array), distinct=distinct, labels=n
+            "[ids_not_unique] {parameter} has {n_rows:~entry/entries} with {distinct} different "
+            "ids for {labels:~label}; each label requires a unique id",
+            parameter=parameter,
+            n_rows=len(array),
+            distinct=distinct,
+            labels=n,
         )
     return array
 
@@ -308,12 +334,21 @@ def bootstrap_groups(
     check_number("confidence", confidence, above=0, below=1)
     check_integer("n_bootstrap", n_bootstrap, at_least=1)
     if not has_fit_parameter(estimator, "sample_weight"):
-        raise InvalidParameterError("fit_without_sample_weight", estimator=type(estimator).__name__)
+        raise InvalidParameterError(
+            "[fit_without_sample_weight] fit of {estimator} does not accept sample_weight, which "
+            "is required to resample records",
+            estimator=type(estimator).__name__,
+        )
     X = _checks.check_records(X)
     w = _validation.check_sample_weight(sample_weight, X.shape[0])
     total = float(w.sum())
     if total > MOST_RECORDS:
-        raise InvalidDataError("weights_too_large_to_draw", total=total, most=MOST_RECORDS)
+        raise InvalidDataError(
+            "[weights_too_large_to_draw] the sample weights sum to {total:g}, which is the number "
+            "of records to draw; expected at most {most:g}: divide the weights by a constant",
+            total=total,
+            most=MOST_RECORDS,
+        )
     weights: dict[str, Any] = {} if sample_weight is None else {"sample_weight": w}
     fitted = fitted_labels(clone(estimator).fit(X, **weights), X)
     labels, k = _checks.check_labels(fitted, X.shape[0], None)

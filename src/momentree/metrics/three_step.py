@@ -11,6 +11,7 @@ from scipy.special import entr, ndtri
 from momentree._types import Floats
 from momentree._validation import check_number
 from momentree.exceptions import InvalidDataError
+from momentree.messages import wording
 from momentree.metrics._checks import as_probabilities, check_labels
 from momentree.metrics.intervals import wald_p_value, wilson_interval
 from momentree.metrics.outcomes import outcome_classes, outcome_numbers
@@ -268,10 +269,15 @@ def bch_means(D: Floats, n: Floats, sums: Floats, squares: Floats) -> tuple[Floa
     of their values, which are sufficient. D is as in :class:`Classification`.
     """
     for group in np.flatnonzero(~(n > 0)):
-        raise InvalidDataError("group_never_assigned", group=int(group))
+        raise InvalidDataError(wording.GROUP_NEVER_ASSIGNED, group=int(group))
     condition = float(np.linalg.cond(D)) if np.isfinite(D).all() else np.inf
     if not condition < _WORST:
-        raise InvalidDataError("groups_overlap_too_much", condition=condition)
+        raise InvalidDataError(
+            "[groups_overlap_too_much] the groups overlap too much for a correction: the "
+            "classification probabilities have condition number {condition:.2g}; merge groups that "
+            "are hard to distinguish, or fit fewer",
+            condition=condition,
+        )
     W = np.linalg.inv(D)
     size = n @ W
     size = np.where(size > 1e-9 * n.sum(), size, np.nan)

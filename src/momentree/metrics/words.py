@@ -12,6 +12,7 @@ from momentree._types import Floats, Ints
 from momentree._validation import as_floats, check_number, check_shape, check_table
 from momentree.core.ties import ranks
 from momentree.exceptions import InvalidDataError
+from momentree.messages import wording
 
 DECIMALS = 9
 """Relevances equal to this many decimals are ties: the report recomputes them in JavaScript, whose
@@ -69,11 +70,16 @@ def relevance(components: ArrayLike, word_distribution: ArrayLike, lam: float = 
     check_shape("word_distribution", q, (p.shape[1],))
     for parameter, values in (("components", p), ("word_distribution", q)):
         if not ((values >= 0) & np.isfinite(values)).all():
-            raise InvalidDataError("negative_or_not_finite", parameter=parameter)
+            raise InvalidDataError(wording.NEGATIVE_OR_NOT_FINITE, parameter=parameter)
     absent = (p > 0) & (q == 0)
     if absent.any():
         component, column = (int(at) for at in np.argwhere(absent)[0])
-        raise InvalidDataError("word_without_probability", component=component, column=column)
+        raise InvalidDataError(
+            "[word_without_probability] component {component} gives column {column} a positive "
+            "probability, but word_distribution gives it zero",
+            component=component,
+            column=column,
+        )
     with np.errstate(divide="ignore"):
         log_p, log_q = np.log(p), np.log(np.where(q > 0, q, 1.0))
     return np.asarray(log_p - (1.0 - lam) * log_q)
@@ -221,11 +227,15 @@ def _document_counts(top_words: ArrayLike, X: Any) -> tuple[Ints, Floats]:
     table = np.asarray(top_words)
     if table.ndim != 2 or table.dtype.kind not in "iu":
         raise InvalidDataError(
-            "top_words_not_columns", shape=str(table.shape), type=str(table.dtype)
+            "[top_words_not_columns] top_words has shape {shape} and type {type}; expected whole "
+            "numbers of shape (n_topics, n_words)",
+            shape=str(table.shape),
+            type=str(table.dtype),
         )
     if table.size and (table.min() < 0 or table.max() >= X.shape[1]):
         raise InvalidDataError(
-            "top_words_out_of_range",
+            "[top_words_out_of_range] top_words contains columns {low} to {high}, but X has "
+            "{n_columns:~column}",
             low=int(table.min()),
             high=int(table.max()),
             n_columns=X.shape[1],

@@ -30,7 +30,7 @@ from momentree.estimators.names import name_by_words
 from momentree.estimators.node import TreeNode, check_columns, one_level, pack, unpack
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
 from momentree.inference import log_multinomial
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.metrics.words import word_probabilities
 from momentree.models._steps import Decomposer, FitResult, check_decomposition, decomposed
 from momentree.naming import choose_shown_words
@@ -38,13 +38,19 @@ from momentree.objects import Decomposition, LDAParameters, MixtureParameters, M
 from momentree.persistence import fields
 from momentree.tree.selection import ComponentChoice, choose_n_components
 
+_TOO_FEW_NONZERO_SAMPLES = (
+    "[too_few_nonzero_samples] {n_rows:~sample} {n_rows:?has/have} a positive weight and a count "
+    "above zero, fewer than {parameters.n_components:{n_components}}; lower it or add {samples}"
+)
+
+
 log = logging.getLogger("momentree.models")
 package_log = logging.getLogger("momentree")
 
 
 def _check_posterior(name: str, value: Any, sizes: fields.Sizes) -> None:
     if not isinstance(value, MixtureParameters | LDAParameters):
-        raise InvalidDataError("bad_entry", name=name, value=value)
+        raise InvalidDataError(wording.BAD_ENTRY, name=name, value=value)
     check_shape(f"{name}.centers", value.centers, (sizes["d"], sizes["k"]))
 
 
@@ -70,7 +76,11 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
     _leaves_out_empty: ClassVar[bool] = False
     """Whether samples without values are in no component."""
 
-    _unlike: ClassVar[str] = "batch_unlike_groups"
+    _unlike: ClassVar[str] = (
+        "[batch_unlike_groups] {fraction:.0%} of the {samples} of this batch are unlike all "
+        "{n_groups:~group}, none of which has vanished to make room; fit() a new model with more "
+        "groups"
+    )
     _zeros_are_values: ClassVar[bool] = False
     """Whether there is something to learn from a batch that contains only zeros."""
 
@@ -196,13 +206,13 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
         if isinstance(X, Rows):
             weight = contents.row_weights(X, sample_weight)
             found, self.vocabulary_ = contents.checked_rows(self, X, weight, feature_names)
-            self._check_enough("too_few_nonzero_samples", int(found.rows_usable))
+            self._check_enough(_TOO_FEW_NONZERO_SAMPLES, int(found.rows_usable))
             return X, X, weight
         counts, self.vocabulary_ = check_features(self, X, feature_names, reset=True)
         weight = check_sample_weight(sample_weight, counts.shape[0])
         check_something(counts, weight)
         usable = (weight > 0) & (np.diff(counts.indptr) > 0)
-        self._check_enough("too_few_nonzero_samples", int(np.count_nonzero(usable)))
+        self._check_enough(_TOO_FEW_NONZERO_SAMPLES, int(np.count_nonzero(usable)))
         return counts, counts, weight
 
     def _check_enough(self, code: str, found: int) -> None:
@@ -217,9 +227,9 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
         _, rows, weight = samples
         fit, order = result
         if (k := len(fit.weights)) < self._wanted:
-            reason = fit.diagnostics.get("reason") or Message("moments_show_no_more")
+            reason = fit.diagnostics.get("reason") or Message(wording.MOMENTS_SHOW_NO_MORE)
             yield ConvergenceWarning(
-                "fewer_components", found=k, requested=self._wanted, reason=reason
+                wording.FEWER_COMPONENTS, found=k, requested=self._wanted, reason=reason
             )
         self._set_result(fit, order, rows)
         if rows.gives_rows:
@@ -272,7 +282,12 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
         """Raise InvalidParameterError if parameters do not allow ``partial_fit``."""
         if self.refine not in ("em", "variational"):
             raise InvalidParameterError(
-                "no_sums_without_em", refine=self.refine, instead="em", kind=type(self).__name__
+                "[no_sums_without_em] {kind} learns from batches by expected statistics of EM, "
+                "which {parameters.refine:=refine} does not compute; use "
+                "{parameters.refine:=instead}, or fit() all {samples} together",
+                refine=self.refine,
+                instead="em",
+                kind=type(self).__name__,
             )
 
     def _checked_batch(self, X: Any, feature_names: Any, *, reset: bool) -> tuple[Any, Any, Any]:

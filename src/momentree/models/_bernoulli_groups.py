@@ -26,7 +26,7 @@ from momentree.estimators.names import name_by_codes
 from momentree.estimators.node import TreeNode
 from momentree.exceptions import InvalidDataError
 from momentree.inference import log_joint, log_posterior
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.models._base import FlatModel
 from momentree.models._steps import FitResult, draw_rows
 from momentree.moments import BernoulliMoments
@@ -260,9 +260,14 @@ class BernoulliGroups(FlatModel):
         usable = int(np.count_nonzero(part.weight > 0))
         if usable < 2:
             raise InvalidDataError(
-                "cannot_split",
+                wording.CANNOT_SPLIT,
                 group=group,
-                reason=Message("too_few_samples", found=usable, needed=2),
+                reason=Message(
+                    "[too_few_samples] {found:~sample}; at least {needed} {needed:?is/are} "
+                    "required",
+                    found=usable,
+                    needed=2,
+                ),
             )
         alone = clone(self).set_params(n_components=min(n_groups, usable), warm_start=False)
         result = alone._fit_result(part)
@@ -271,9 +276,12 @@ class BernoulliGroups(FlatModel):
         kept = np.flatnonzero(sizes > 0)
         if len(kept) < 2:
             raise InvalidDataError(
-                "cannot_split",
+                wording.CANNOT_SPLIT,
                 group=group,
-                reason=result.diagnostics.get("reason") or Message("one_part"),
+                reason=result.diagnostics.get("reason")
+                or Message(
+                    "[one_part] a single part is the most likely one for all of its {samples}"
+                ),
             )
         weights = p.weights[kept] / p.weights[kept].sum()
         likely, centers = p.centers[:, kept], result.centers[:, kept]

@@ -130,7 +130,9 @@ class CountMixture(FlatModel):
             parameters = result.parameters
             for j in np.flatnonzero(empty)[::-1]:
                 parameters = parameters.without(int(j))
-            reason = start.diagnostics.get("reason") or Message("others_without_samples")
+            reason = start.diagnostics.get("reason") or Message(
+                "[others_without_samples] EM left no samples in the others"
+            )
             start = Initialization.of(parameters, {**start.diagnostics, "reason": reason})
 
     def _refined(self, data: ScaledCounts, start: Initialization[MixtureParameters]) -> FitResult:

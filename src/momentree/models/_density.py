@@ -24,7 +24,7 @@ from momentree.estimators.names import name_by_number
 from momentree.estimators.node import TreeNode, one_level
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, MomentreeWarning
 from momentree.inference import log_posterior
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.models._steps import Decomposer, check_decomposition
 from momentree.models.selection import FEW_SAMPLES, MOST_COMPONENTS, guarded_search
 from momentree.persistence import fields
@@ -169,7 +169,9 @@ class DensityModel(
         usable = int(np.count_nonzero(weight > 0))
         wanted = self.n_components
         if usable < (1 if isinstance(wanted, str) else wanted):
-            raise InvalidDataError("too_few_weighted_samples", n_rows=usable, n_components=wanted)
+            raise InvalidDataError(
+                wording.TOO_FEW_WEIGHTED_SAMPLES, n_rows=usable, n_components=wanted
+            )
         return (samples, weight), n
 
     def _learn(self, samples: Any) -> DensityFit:
@@ -189,14 +191,16 @@ class DensityModel(
         self.notes_ = list(fit.diagnostics.get("notes", []))
         k = len(self.weights_)
         if not isinstance(self.n_components, str) and k < self.n_components:
-            reason = fit.diagnostics.get("reason") or Message("only_equal_samples")
+            reason = fit.diagnostics.get("reason") or Message(wording.ONLY_EQUAL_SAMPLES)
             wanted = int(self.n_components)
-            yield ConvergenceWarning("fewer_components", found=k, requested=wanted, reason=reason)
+            yield ConvergenceWarning(
+                wording.FEWER_COMPONENTS, found=k, requested=wanted, reason=reason
+            )
         # A note may already name components of few samples.
         if not any("components" in note.values for note in self.notes_):
             warn_of_single_samples(fit.labels, weight, k)
         for note in self.notes_:
-            yield MomentreeWarning(note.code, **note.values)
+            yield MomentreeWarning(note)
 
     def _lowest_bic(self, samples: Any, weight: Floats) -> DensityFit:
         """Fit 1, 2, ... components until BIC stops falling; return the best, fitted in full.

@@ -117,13 +117,23 @@ class GaussianData:
             if seen is not None and len(empty := np.flatnonzero(~seen.any(axis=0))):
                 columns = empty.tolist()
                 notes.append(
-                    Message("columns_all_missing", n_columns=len(columns), columns=columns)
+                    Message(
+                        "[columns_all_missing] {n_columns:~column} {n_columns:?contains/contain} "
+                        "no values ({columns:and}): {n_columns:?it does/they do} not affect the "
+                        "groups, and {n_columns:?its mean is/their means are} 0; remove "
+                        "{n_columns:?it/them}",
+                        n_columns=len(columns),
+                        columns=columns,
+                    )
                 )
             shift, spread = _mean_and_deviation(Z, seen, weight)
         if len(low := np.flatnonzero((spread > 0) & (reg_covar > HIDING * spread**2))):
             notes.append(
                 Message(
-                    "reg_covar_large",
+                    "[reg_covar_large] {parameters.reg_covar:=reg_covar} is more than a tenth of "
+                    "the variance of {n_columns:~column} ({columns:and}) and may hide groups "
+                    "there: lower it, or convert {n_columns:?this column/these columns} to other "
+                    "units",
                     reg_covar=reg_covar,
                     n_columns=len(low),
                     columns=low.tolist(),
@@ -230,7 +240,9 @@ def without_extremes(X: Floats, seen: Any | None, weight: Floats) -> tuple[Float
     weight[usable[bad]] = 0.0
     row, column = np.argwhere(extreme)[0]
     note = Message(
-        "extreme_rows",
+        "[extreme_rows] {n_rows:~row} {n_rows:?has/have} a value a million times farther from the "
+        "median of its column than typical values (such as {value:.6g} in column {column}), and "
+        "{n_rows:?was/were} left out of the fit and assigned afterwards; check these values",
         n_rows=int(np.count_nonzero(bad)),
         column=int(column),
         value=float(X[usable[row], column]),

@@ -10,7 +10,7 @@ import numpy as np
 
 from momentree._types import Floats
 from momentree.core.ties import exceeds, largest_first
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.models._gaussian_data import GaussianComponents, GaussianData
 from momentree.models._gaussian_starts import SEARCH_SMOOTHING, Start, starts_of
 from momentree.models._groupings import n_distinct
@@ -115,7 +115,7 @@ class GaussianSearch:
         if len(order) == self.n_components:
             reason = None
         elif reason is None:
-            reason = Message("components_emptied")
+            reason = Message("[components_emptied] EM left the others without {samples}")
         return GaussianFit(components, name, reason, refined.n_iter, refined.converged)
 
     def _most_likely(
@@ -134,7 +134,7 @@ class GaussianSearch:
                 data, rows, family, k, self.start, self.smoothing, self.decompose
             )
             if k < self.n_components:
-                reason = Message("only_equal_samples")
+                reason = Message(wording.ONLY_EQUAL_SAMPLES)
         if not self.refine:
             name, parameters = next(iter(starts.items()))
             return name, reason, Refined(parameters, 0.0, 1, converged=True)

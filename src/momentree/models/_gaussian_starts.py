@@ -14,7 +14,7 @@ import momentree.objects as objects
 from momentree._types import Floats, Ints
 from momentree.backends import LiftedRows, RowBlocks
 from momentree.core.choices import CovarianceType
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.models._gaussian_data import GaussianData
 from momentree.models._lifted_groups import groups_by_products, groups_by_squares
 from momentree.moments import ProductMoments, SphericalGaussianMoments
@@ -294,7 +294,7 @@ def moment_starts(
     if covariance_type == "spherical":
         assert decompose is not None  # noqa: S101 - for the type checker
         if n_components > d:
-            return [], Message("no_eigenvalue_is_noise", n_features=d, needed=n_components)
+            return [], Message(wording.NO_EIGENVALUE_IS_NOISE, n_features=d, needed=n_components)
         starts = [
             _spherical(X, weight, n_components, variances, decompose)
             for variances in ("own", "shared")

@@ -143,9 +143,18 @@ class HiddenMarkovModel(base.Estimator):
         lengths = check_sequence_lengths(given["lengths"], len(X))
         k = int(self.n_components)
         if len(X) < k:
-            raise InvalidDataError("too_few_observations", n_rows=len(X), n_components=k)
+            raise InvalidDataError(
+                "[too_few_observations] {n_rows:~sample}, fewer than "
+                "{parameters.n_components:{n_components}}; lower it or add {samples}",
+                n_rows=len(X),
+                n_components=k,
+            )
         if k > 1 and lengths.max() < 2:
-            raise InvalidDataError("only_single_observations", n_sequences=len(lengths))
+            raise InvalidDataError(
+                "[only_single_observations] all {n_sequences:~sequence} have one observation, so "
+                "there are no transitions; check lengths, or use a mixture model, which has none",
+                n_sequences=len(lengths),
+            )
         return (X, lengths), len(X)
 
     def _learn(self, samples: Any) -> tuple[RefinedHMM, str, Floats]:
@@ -178,12 +187,20 @@ class HiddenMarkovModel(base.Estimator):
         self.log_likelihood_ = found.log_likelihood + len(X) * self._log_volume
         self.diagnostics_ = {"start": start}
         if self.n_components > 1 and (reason := _unidentified(X, lengths)):
-            yield ConvergenceWarning("states_not_determined", reason=reason)
+            yield ConvergenceWarning(
+                "[states_not_determined] the data do not determine the states: {reason}",
+                reason=reason,
+            )
         needed = self._needed_observations
         few = np.flatnonzero(sizes.round(3) < needed).tolist()
         if self.n_components > 1 and few:
             yield ConvergenceWarning(
-                "states_of_few_observations", n_few=len(few), states=few, needed=needed
+                "[states_of_few_observations] {n_few:~state} {n_few:?has/have} fewer than {needed} "
+                "observations (number {states:and}), too few for a covariance: check the data for "
+                "outliers, or lower {parameters.n_components}",
+                n_few=len(few),
+                states=few,
+                needed=needed,
             )
 
     def _refined(self, X: Any, lengths: Ints, learner: BaumWelch) -> tuple[RefinedHMM, str]:
@@ -418,5 +435,12 @@ def _content(p: HMMParameters) -> Floats:
 def _unidentified(X: Any, lengths: Ints) -> Message | None:
     """Return why the data do not determine the states, or None if they may."""
     if (X[:1] == X).all():
-        return Message("equal_observations")
-    return Message("only_pairs") if lengths.max() < 3 else None
+        return Message("[equal_observations] all observations are equal")
+    return (
+        Message(
+            "[only_pairs] no sequence has three observations, and different transitions explain "
+            "pairs equally well; give longer sequences"
+        )
+        if lengths.max() < 3
+        else None
+    )

@@ -78,7 +78,14 @@ def from_moments(
     if _contradicts(estimate, values[0]):
         values.append(estimate.alpha0)
         contradiction = {"alpha0": values[0], "estimate": estimate.alpha0}
-        warnings.append(Message("alpha0_contradicted", **contradiction, instead=None))
+        warnings.append(
+            Message(
+                "[alpha0_contradicted] the moments contradict {parameters.alpha0:{alpha0:g}} and "
+                "suggest {estimate:.3g}; use {parameters.alpha0:=instead}, or refine the topics",
+                **contradiction,
+                instead=None,
+            )
+        )
     numbers = {
         "start": "moments",
         "alpha0_estimate": estimate.alpha0,

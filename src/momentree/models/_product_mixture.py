@@ -17,7 +17,7 @@ from momentree.core.ties import largest, largest_first
 from momentree.estimators import rules
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.inference import log_joint, log_posterior
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.models._density import DensityFit, DensityModel, log
 from momentree.models._product_starts import (
     MAX_FEATURES,
@@ -92,9 +92,9 @@ class ProductMixture(DensityModel):
     _fields: ClassVar[fields.Fields] = {
         **DensityModel._fields,
         "_centers": fields.array("n_features", "k"),
-        "_variances": fields.array("n_numbers", "k", above=0.0),
+        "_variances": fields.array(wording.N_NUMBERS, "k", above=0.0),
         "_all_means": fields.array("k", "n_features"),
-        "variances_": fields.array("k", "n_numbers", above=0.0),
+        "variances_": fields.array("k", wording.N_NUMBERS, above=0.0),
     }
 
     n_components: int | Literal["auto"]
@@ -217,7 +217,12 @@ class ProductMixture(DensityModel):
                 lambda moments: decomposed(moments, k, self.decomposition, self.random_state),
             )
             if start is None and not found:
-                raise InvalidParameterError("no_moments", found=len(np.unique(self._groups)))
+                raise InvalidParameterError(
+                    "[no_moments] moments require three columns that are independent within a "
+                    "component; there {found:?is/are} {found}; use {parameters.start:'splits'} and "
+                    "{parameters.refine:'em'}",
+                    found=len(np.unique(self._groups)),
+                )
             if start is not None:
                 parameters, result = start
                 if not found:
@@ -241,7 +246,23 @@ class ProductMixture(DensityModel):
         names = [labels[i][0] for i in np.flatnonzero(low.any(axis=1))]
         n = int(low.any(axis=0).sum())
         auto = self.n_components == "auto"
-        code = "variances_at_floor_of_auto" if auto else "variances_at_floor"
+        code = (
+            (
+                "[variances_at_floor_of_auto] {found:~component} {found:?has/have} almost no "
+                "variance in {columns:list}: {found:?it describes/they describe} few rows, or many "
+                "with the same value, and may mean nothing; give these columns the kind 'category' "
+                "or 'count' in {parameters.kinds}, or raise {parameters.reg_covar} above "
+                "{reg_covar:g}"
+            )
+            if auto
+            else (
+                "[variances_at_floor] {found:~component} {found:?has/have} almost no variance in "
+                "{columns:list}: {found:?it describes/they describe} few rows, or many with the "
+                "same value, and may mean nothing; lower {parameters.n_components}, give these "
+                "columns the kind 'category' or 'count' in {parameters.kinds}, or raise "
+                "{parameters.reg_covar} above {reg_covar:g}"
+            )
+        )
         # In squared units of the column, and as a fraction of its variance.
         least = (floor * np.maximum(1.0, self._coder.units[1][:, None] ** 2))[low.any(axis=1)]
         return [Message(code, columns=names, found=n, reg_covar=float(least.max()))]
@@ -331,7 +352,7 @@ class ProductMixture(DensityModel):
         super()._check_consistent()
         columns = self._family(np.empty(0, dtype=np.intp))
         if (self._centers[columns.n_numbers :] < 0).any():
-            raise InvalidDataError("below_zero", name="_centers")
+            raise InvalidDataError(wording.BELOW_ZERO, name="_centers")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -15,7 +15,7 @@ from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks, collected, in_canonical_order
 from momentree.core.ties import SAME_OF_EM, largest
 from momentree.decomposition import three_view_mom, three_view_tpm
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.models._bernoulli_groups import BinaryData
 from momentree.models._steps import Initialization, from_leaves
 from momentree.moments import CorrectedMoments, MultiviewMoments, ProductMoments, split_views
@@ -314,7 +314,7 @@ def starts_from_splits(
     rows = collected(data.rows)
     starts = searched(rows, data.family, data.weight, scales, n_components, smoothing, others)
     k = starts[0].n_components
-    reason = Message("only_equal_samples") if k < n_components else None
+    reason = Message(wording.ONLY_EQUAL_SAMPLES) if k < n_components else None
     return [
         Initialization.of(found, {"rank": k, "reason": reason, "warnings": [], "start": "splits"})
         for found in starts

@@ -65,7 +65,14 @@ def from_leaves(
     """Return one component per leaf of a tree, and the reason if there are too few."""
     leaves = grown.root.leaves()
     k = len(leaves)
-    reason = Message("no_group_splits", reason=leaves[0].reason) if k < n_components else None
+    reason = (
+        Message(
+            "[no_group_splits] no group of {samples} can be split further: {reason}",
+            reason=leaves[0].reason,
+        )
+        if k < n_components
+        else None
+    )
     parameters = Samples(rows, weight, smoothing).m_step(family, grown.labels, k)
     return Initialization.of(parameters, {"rank": k, "reason": reason, "warnings": []})
 

@@ -16,7 +16,7 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_feature_names, check_missing
 from momentree.core.sparse import as_csr, check_structure
 from momentree.exceptions import InvalidDataError, InvalidParameterError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.objects import ProductColumns
 from momentree.persistence import storable
 from momentree.preprocessing.matrix_columns import MatrixColumns
@@ -34,7 +34,12 @@ def as_table(
     X = pandas_of(X)
     framed = isinstance(X, pd.DataFrame)
     if framed and not X.size:
-        raise InvalidDataError("empty_table", n_rows=len(X), n_columns=X.shape[1])
+        raise InvalidDataError(
+            "[empty_table] the table has {n_rows:~row} and {n_columns:~column}; expected at least "
+            "1 sample and a minimum of 1 column",
+            n_rows=len(X),
+            n_columns=X.shape[1],
+        )
     found: Any = checked_table(estimator, X, reset=reset)
     if sp.issparse(found):
         matrix: Any = found
@@ -43,7 +48,7 @@ def as_table(
     try:
         table = found.copy(deep=False) if framed else pd.DataFrame(found)
     except ValueError as error:  # such as arrays of several fields
-        raise InvalidDataError("refused_by_sklearn", error=str(error)) from error
+        raise InvalidDataError(wording.REFUSED_BY_SKLEARN, error=str(error)) from error
     table.columns = pd.Index(table_names(estimator, X, feature_names, reset=reset), dtype=object)
     return table
 
@@ -66,7 +71,7 @@ def checked_table(estimator: Any, X: Any, *, reset: bool) -> Any:
     except InvalidDataError:
         raise
     except ValueError as error:
-        raise InvalidDataError("refused_by_sklearn", error=str(error)) from error
+        raise InvalidDataError(wording.REFUSED_BY_SKLEARN, error=str(error)) from error
 
 
 def table_names(
@@ -83,7 +88,9 @@ def table_names(
         return [str(name) for name in estimator.vocabulary_]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise InvalidDataError("column_name_twice", column=twice)
+        raise InvalidDataError(
+            "[column_name_twice] two columns have the name {column!r}; rename one", column=twice
+        )
     if reset:
         estimator.vocabulary_ = np.array(names, dtype=object)
     return names
@@ -179,7 +186,7 @@ class ViewColumns:
     def check(self, sizes: Sequence[int]) -> None:
         """Raise an error unless the parts describe views of these sizes, as files may not."""
         if len(self.coders) != len(sizes):
-            raise InvalidDataError("bad_entry", name="views_", value=len(self.coders))
+            raise InvalidDataError(wording.BAD_ENTRY, name="views_", value=len(self.coders))
         for coder, size in zip(self.coders, sizes, strict=True):
             coder.check(size)
 
@@ -254,12 +261,19 @@ def columns_of_views(views: Any, names: Sequence[str]) -> tuple[list[Ints], list
     elif isinstance(views, list | tuple):
         labels, groups = [str(i) for i in range(len(views))], list(views)
     else:
-        raise InvalidParameterError("not_views", parameter="views", value=views)
+        raise InvalidParameterError(
+            "[not_views] {parameters.views:=value}; expected a mapping of names of views to their "
+            "columns, a list of lists of columns, or None",
+            value=views,
+        )
     found = [_positions(group, names, label) for group, label in zip(groups, labels, strict=True)]
     every = np.concatenate([np.empty(0, dtype=np.intp), *found])
     if len(np.unique(every)) < len(every):
         values, times = np.unique(every, return_counts=True)
-        raise InvalidParameterError("column_in_two_views", column=names[int(values[times > 1][0])])
+        raise InvalidParameterError(
+            "[column_in_two_views] column {column!r} is in two views; give each column to one view",
+            column=names[int(values[times > 1][0])],
+        )
     return found, labels
 
 
@@ -276,11 +290,17 @@ def _positions(group: Any, names: Sequence[str], label: str) -> Ints:
                 place = int(entry) if 0 <= int(entry) < len(names) else -1
             if place < 0:
                 raise InvalidParameterError(
-                    "no_column_of_view", view=label, column=str(entry), columns=list(names)
+                    "[no_column_of_view] view {view!r} has column {column!r}, but the columns are "
+                    "{columns:all}",
+                    view=label,
+                    column=str(entry),
+                    columns=list(names),
                 )
             at[i] = place
     if not len(at):
-        raise InvalidParameterError("empty_view", view=label)
+        raise InvalidParameterError(
+            "[empty_view] view {view!r} has no columns; give it columns or remove it", view=label
+        )
     return np.asarray(at, dtype=np.intp)
 
 

@@ -20,6 +20,7 @@ from momentree.core.ties import largest_first
 from momentree.estimators import rules
 from momentree.estimators.batches import BatchUpdate
 from momentree.exceptions import InvalidDataError
+from momentree.messages import wording
 from momentree.models._base import FlatModel, log
 from momentree.models._bernoulli_groups import BernoulliGroups, BinaryData, counted
 from momentree.models._product_starts import (
@@ -203,9 +204,14 @@ class BernoulliMixture(BernoulliGroups):
         return (ones, missing), ones, weight
 
     def _check_samples_of(self, n_weighted: int, d: int) -> None:
-        self._check_enough("too_few_weighted_samples", n_weighted)
+        self._check_enough(wording.TOO_FEW_WEIGHTED_SAMPLES, n_weighted)
         if self.start.startswith("three_view") and d < 3:
-            raise InvalidDataError("too_few_views", found=d, start=self.start)
+            raise InvalidDataError(
+                "[too_few_views] X has {found:~feature}, but {parameters.start:=start} divides the "
+                "features into three views; use {parameters.start:'auto'}",
+                found=d,
+                start=self.start,
+            )
 
     def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any] | None:
         if Contents.of(rows, rows.ones()).kind != "binary":

@@ -18,7 +18,7 @@ from momentree.estimators.names import name_by_difference
 from momentree.estimators.node import TreeNode
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.inference import log_posterior
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.models._density import DensityFit, DensityModel, log
 from momentree.models._gaussian_data import GaussianComponents, GaussianData
 from momentree.models._gaussian_fit import GaussianSearch
@@ -193,7 +193,7 @@ class GaussianMixture(DensityModel):
         values, missing, names = check_values(self, X, feature_names, reset=reset)
         if len(values.data) and float(np.abs(values.data).max()) > MAX_SIZE:
             cell = first_cell(values, np.abs(values.data) > MAX_SIZE)
-            raise InvalidDataError("huge_value", largest=MAX_SIZE, **cell)
+            raise InvalidDataError(wording.HUGE_VALUE, largest=MAX_SIZE, **cell)
         if reset:
             self.vocabulary_ = names
         return (values, missing), int(values.shape[0])
@@ -207,7 +207,9 @@ class GaussianMixture(DensityModel):
         entries = {"full": n_components * d * d, "tied": d * d}.get(self.covariance_type, 0)
         if entries > MOST_COVARIANCES:
             raise InvalidParameterError(
-                "too_many_covariances",
+                "[too_many_covariances] the covariances of {n_features:~feature} would take "
+                "{gigabytes:.1f} GB with {parameters.covariance_type:{covariance_type}}; use "
+                "{parameters.covariance_type:=instead} or fewer features",
                 covariance_type=self.covariance_type,
                 instead="diag",
                 n_features=d,
@@ -267,10 +269,24 @@ class GaussianMixture(DensityModel):
         if k == 1 or not few or (self.smoothing > 0 and self.covariance_type != "tied"):
             return []
         if self.covariance_type == "tied":
-            return [Message("components_set_apart", n_few=len(few), components=few, needed=needed)]
+            return [
+                Message(
+                    "[components_set_apart] {n_few:~component} {n_few:?has/have} fewer than "
+                    "{needed} {samples} (number {components:and}): shared covariances have the "
+                    "highest likelihood if outliers are set apart from the others; if these are no "
+                    "groups, remove them from the data or use {parameters.covariance_type:'full'}",
+                    n_few=len(few),
+                    components=few,
+                    needed=needed,
+                )
+            ]
         return [
             Message(
-                "components_of_few_samples",
+                "[components_of_few_samples] {n_few:~component} {n_few:?has/have} fewer than "
+                "{needed} {samples} (number {components:and}), too few for covariances of "
+                "{n_features:~feature}: a narrow component has a high likelihood, but may be no "
+                "group; use {parameters.smoothing:1}, fewer components or "
+                "{parameters.covariance_type:'tied'}",
                 n_few=len(few),
                 components=few,
                 needed=needed,
@@ -332,7 +348,7 @@ class GaussianMixture(DensityModel):
         try:
             np.linalg.cholesky(self._components.full())
         except np.linalg.LinAlgError as error:
-            raise InvalidDataError("bad_entry", name="covariances_", value=None) from error
+            raise InvalidDataError(wording.BAD_ENTRY, name="covariances_", value=None) from error
         super()._check_consistent()
 
     def __sklearn_tags__(self) -> Any:

@@ -14,6 +14,7 @@ from momentree._validation import check_symbols
 from momentree.core.choices import CovarianceType, Refine
 from momentree.estimators import rules
 from momentree.exceptions import InvalidDataError
+from momentree.messages import wording
 from momentree.models._hidden_markov import HiddenMarkovModel
 from momentree.models._hmm_starts import (
     SHORT_WINDOW,
@@ -31,6 +32,12 @@ from momentree.models._steps import Decomposer, decomposer
 from momentree.objects.gaussian import covariance_parameters
 from momentree.objects.hidden_markov import CategoricalEmissions, GaussianEmissions, HMMParameters
 from momentree.persistence import fields
+
+_NO_SUCH_START = (
+    "[no_such_start] {parameter:=start} finds fewer than {k:~state} in these sequences; lower "
+    "{parameters.n_components}, or use {parameters.start:'auto'}"
+)
+
 
 HMMStart = Literal["auto", "moments", "windows", "short_windows", "contexts"]
 
@@ -180,7 +187,7 @@ class CategoricalHMM(HiddenMarkovModel):
                 any_found = True
                 yield name, softened(found, X, d) if self.refine else found
         if not any_found and self.start != "auto" and k > 1:
-            raise InvalidDataError("no_such_start", parameter="start", start=self.start, k=k)
+            raise InvalidDataError(_NO_SUCH_START, parameter="start", start=self.start, k=k)
         if not any_found:  # one state, or almost equal sequences
             yield "cycle", _cycle(X, k, d)
 
@@ -363,12 +370,12 @@ class GaussianHMM(HiddenMarkovModel):
         try:
             found = validate_data(self, X, reset=reset, dtype=np.float64)
         except ValueError as error:
-            raise InvalidDataError("refused_by_sklearn", error=str(error)) from error
+            raise InvalidDataError(wording.REFUSED_BY_SKLEARN, error=str(error)) from error
         if np.abs(found).max() > LARGEST:
             row, column = (int(i) for i in np.argwhere(np.abs(found) > LARGEST)[0])
             value = float(found[row, column])
             raise InvalidDataError(
-                "huge_value", row=row, column=column, value=value, largest=LARGEST
+                wording.HUGE_VALUE, row=row, column=column, value=value, largest=LARGEST
             )
         if reset:
             # Without an offset and a scale, squares would lose digits. Quartiles ignore outliers.
@@ -404,7 +411,7 @@ class GaussianHMM(HiddenMarkovModel):
                 any_found = True
                 yield name, gaussian_start(G, X, lengths, form)
         if not any_found and self.start != "auto" and k > 1:
-            raise InvalidDataError("no_such_start", parameter="start", start=self.start, k=k)
+            raise InvalidDataError(_NO_SUCH_START, parameter="start", start=self.start, k=k)
         if not any_found:  # one state, or hardly any different observations
             G = np.eye(k)[np.argsort(np.argsort(X[:, 0], kind="stable")) % k]
             yield "cycle", gaussian_start(G, X, lengths, form)

@@ -24,7 +24,7 @@ from momentree.backends.sources import by_partition, here
 from momentree.core.ties import SAME_ENTRY, largest, largest_first
 from momentree.estimators import base, rules
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.models._steps import DecompositionName, decomposer
 from momentree.moments import ICAMoments
 from momentree.moments.ica import fourth_cumulants, whiten_covariance
@@ -282,7 +282,7 @@ class IndependentComponents(
         S = as_floats("X", X)
         check_shape("X", S, ("n_samples", len(self.components_)))
         if not np.isfinite(S).all():
-            raise InvalidDataError("not_finite", parameter="X")
+            raise InvalidDataError(wording.NOT_FINITE, parameter="X")
         return np.asarray(S @ self.mixing_.T + self.mean_)
 
     @property
@@ -308,7 +308,11 @@ class IndependentComponents(
         self.n_iter_ = n_iter + found.n_iter
         self.converged_ = bool(converged and (found.converged or not self.refine))
         if reason is None and self.n_components is not None and k < self.n_components:
-            reason = Message("rank_of_data", rank=k, n_features=d)
+            reason = Message(
+                "[rank_of_data] the rank of the data, with {n_features:~feature}, is {rank}",
+                rank=k,
+                n_features=d,
+            )
         J, n = found.information[order], 1.0 / float(v @ v)
         least = np.sort(J)[:2].sum() if k > 1 else np.inf
         self.diagnostics_: Mapping[str, Any] = {
@@ -342,14 +346,29 @@ class IndependentComponents(
         if reason is not None:
             requested = k if self.n_components is None else int(self.n_components)
             yield ConvergenceWarning(
-                "fewer_components", found=k, requested=requested, reason=reason
+                wording.FEWER_COMPONENTS, found=k, requested=requested, reason=reason
             )
         if not self.converged_ and gaussian < 2:
-            yield ConvergenceWarning("not_separated", n_iter=self.n_iter_)
+            yield ConvergenceWarning(
+                "[not_separated] the separation had not converged after {n_iter:~iteration}; raise "
+                "{parameters.max_iter}",
+                n_iter=self.n_iter_,
+            )
         if gaussian > 1:
-            yield ConvergenceWarning("gaussian_sources", found=gaussian, of=k)
+            yield ConvergenceWarning(
+                "[gaussian_sources] {found} of {of:~source} cannot be distinguished from Gaussian "
+                "ones, so their directions among each other are arbitrary: use more {samples}, "
+                "lower {parameters.n_components}, or interpret only the other sources",
+                found=gaussian,
+                of=k,
+            )
         if outliers:
-            yield ConvergenceWarning("source_of_one_sample", found=outliers)
+            yield ConvergenceWarning(
+                "[source_of_one_sample] {found:~source} {found:?consists/consist} mainly of a "
+                "single extreme sample: check the data for outliers, or transform features with "
+                "heavy tails",
+                found=outliers,
+            )
 
 
 def _evidence(S: Floats, v: Floats) -> Floats:

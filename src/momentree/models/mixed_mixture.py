@@ -194,7 +194,7 @@ class MixedMixture(ProductMixture):
             return Unencoded(table), len(table)
         encoded = self.columns_.encode(table)
         for note in encoded.notes:
-            warn_caller(MomentreeWarning(note.code, **note.values))
+            warn_caller(MomentreeWarning(note))
         return encoded, len(table)
 
     def _learned(self, parts: pd.DataFrame, weight: Floats) -> Encoded:

@@ -25,7 +25,7 @@ from momentree.core.choices import Refine
 from momentree.core.ties import largest, largest_first
 from momentree.estimators import base, rules
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, MomentreeWarning
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.models._gaussian_data import without_extremes
 from momentree.models._steps import Decomposer, check_decomposition, decomposer
 from momentree.moments import RegressionMoments
@@ -205,7 +205,9 @@ class MixtureOfRegressions(RegressorMixin, base.Estimator):  # type: ignore[misc
 
     def _check_samples(self, X: Any, **given: Any) -> tuple[Any, int]:
         if given["y"] is None:
-            raise InvalidDataError("no_target")
+            raise InvalidDataError(
+                "fit requires y to be passed, but the target y is None; pass the outputs as y"
+            )
         table = X
         X, target = check_real_features(self, table, reset=True, y=given["y"])
         weight = check_sample_weight(given["sample_weight"], len(X))
@@ -213,7 +215,7 @@ class MixtureOfRegressions(RegressorMixin, base.Estimator):  # type: ignore[misc
         used = int(np.count_nonzero(weight))
         if used < self.n_components:
             raise InvalidDataError(
-                "too_few_weighted_samples", n_rows=used, n_components=self.n_components
+                wording.TOO_FEW_WEIGHTED_SAMPLES, n_rows=used, n_components=self.n_components
             )
         return (table, X, target, weight, extremes), len(X)
 
@@ -228,13 +230,23 @@ class MixtureOfRegressions(RegressorMixin, base.Estimator):  # type: ignore[misc
         for note in extremes:
             column = note.values["column"]
             name = "y" if column == X.shape[1] else column
-            yield MomentreeWarning(note.code, **{**note.values, "column": name})
+            yield MomentreeWarning(note.replace(column=name))
         if not self.converged_:
-            yield ConvergenceWarning("em_not_converged", n_iter=self.n_iter_)
+            yield ConvergenceWarning(
+                "[em_not_converged] EM had not converged after {n_iter:~step}; raise "
+                "{parameters.max_iter}",
+                n_iter=self.n_iter_,
+            )
         needed = self.coef_.shape[1] + int(self.fit_intercept) + 1
         small = int(np.count_nonzero(self.weights_ * np.count_nonzero(weight) < needed))
         if small:
-            yield ConvergenceWarning("regression_of_few_samples", found=small, needed=needed)
+            yield ConvergenceWarning(
+                "[regression_of_few_samples] {found:~regression} {found:?has/have} fewer than "
+                "{needed:~sample}, too few for {found:?its/their} coefficients: lower "
+                "{parameters.n_components}, remove features or outliers, or add {samples}",
+                found=small,
+                needed=needed,
+            )
 
     def predict(self, X: Any) -> Floats:
         """Return the mean of y for each sample.
@@ -352,7 +364,7 @@ class MixtureOfRegressions(RegressorMixin, base.Estimator):  # type: ignore[misc
         target = as_floats("y", y)
         check_shape("y", target, (len(means),))
         if not np.isfinite(target).all():
-            raise InvalidDataError("not_finite", parameter="y")
+            raise InvalidDataError(wording.NOT_FINITE, parameter="y")
         parameters = RegressionParameters(
             self.weights_, np.eye(len(self.weights_)), self.noise_variances_
         )
@@ -363,7 +375,9 @@ class MixtureOfRegressions(RegressorMixin, base.Estimator):  # type: ignore[misc
         center, unit = _scale(X, v, center=self.fit_intercept)
         middle, size = _scale(y[:, None], v, center=self.fit_intercept)
         if not float(np.ptp(y[weight > 0])) > NO_SPREAD:
-            raise InvalidDataError("constant_target")
+            raise InvalidDataError(
+                "[constant_target] all values of y are equal, so there is nothing to explain"
+            )
         F, target = (X - center) / unit, (y - middle[0]) / size[0]
         ones = np.ones((len(F), int(self.fit_intercept)))
         spread = float(v @ (target - v @ target) ** 2)
@@ -390,7 +404,11 @@ class MixtureOfRegressions(RegressorMixin, base.Estimator):  # type: ignore[misc
         start, reason = self._moments(data, F)
         if self.refine is None:
             if start is None:
-                raise InvalidDataError("moments_too_few", reason=reason)
+                raise InvalidDataError(
+                    "[moments_too_few] the moments do not support this number of regressions "
+                    "({reason}); use {parameters.refine:'em'}, or lower {parameters.n_components}",
+                    reason=reason,
+                )
             self.diagnostics_: Mapping[str, Any] = {"start": "moments", "reason": None}
             return RefinedRegressions(start, data.expect(start)[1], 0, True)
         starts = {"growth": grown_regressions(data, self.n_components)}
@@ -419,7 +437,7 @@ class MixtureOfRegressions(RegressorMixin, base.Estimator):  # type: ignore[misc
         )
         total = float(found.weights.sum())
         if found.n_components < self.n_components or not total > 0:
-            return None, found.diagnostics["reason"] or Message("moments_show_no_more")
+            return None, found.diagnostics["reason"] or Message(wording.MOMENTS_SHOW_NO_MORE)
         w, B = found.weights / total, found.centers
         mean, linear = _low_terms(F @ B, data.y**2, v)
         coefs, constants = B, np.zeros(len(w))

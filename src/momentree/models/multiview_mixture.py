@@ -17,6 +17,7 @@ from momentree._validation import check_missing
 from momentree.core.choices import Refine
 from momentree.core.sparse import as_csr
 from momentree.exceptions import InvalidDataError, InvalidParameterError, MomentreeWarning
+from momentree.messages import wording
 from momentree.models._product_mixture import ProductMixture, ProductStart, Unencoded
 from momentree.models._product_starts import ProductData
 from momentree.models._steps import Decomposer
@@ -180,14 +181,14 @@ class MultiviewMixture(ProductMixture):
         parts = self._parts(X, feature_names, reset=reset)
         rows = [int(part.shape[0]) for part in parts]
         if len(set(rows)) > 1:
-            raise InvalidDataError("views_of_different_samples", n_rows=rows)
+            raise InvalidDataError(wording.VIEWS_OF_DIFFERENT_SAMPLES, n_rows=rows)
         if reset:
             one = not is_list_of_tables(X)
             columns = [self.vocabulary_[at] for at in self._positions] if one else None
             return Unencoded((parts, columns)), rows[0]
         encoded = self.views_.encode(parts)
         for note in encoded.notes:
-            warn_caller(MomentreeWarning(note.code, **note.values))
+            warn_caller(MomentreeWarning(note))
         return encoded, rows[0]
 
     def _learned(self, parts: tuple[list[Any], list[Any] | None], weight: Floats) -> Encoded:
@@ -219,7 +220,8 @@ class MultiviewMixture(ProductMixture):
                 self.vocabulary_ = np.array(names, dtype=object)
             if [part.shape[1] for part in parts] != [len(at) for at in self._positions]:
                 raise InvalidDataError(
-                    "other_views",
+                    "[other_views] the views have {found:and} columns; expected {expected:and}, as "
+                    "in fit",
                     found=[int(part.shape[1]) for part in parts],
                     expected=[len(at) for at in self._positions],
                 )
@@ -238,7 +240,18 @@ class MultiviewMixture(ProductMixture):
                 self.view_names_ = np.array(labels, dtype=object)
             parts = [table.iloc[:, at] if framed else table[:, at] for at in self._positions]
         if reset and len(parts) < 3:
-            code = "two_views" if len(parts) == 2 else "too_few_views_given"
+            code = (
+                (
+                    "[two_views] two views do not determine a mixture, because their cross moments "
+                    "can be divided among components in many ways; divide one of them in two, or "
+                    "use MixedMixture if all columns are independent within a component"
+                )
+                if len(parts) == 2
+                else (
+                    "[too_few_views_given] expected three views or more, but found {found}, from "
+                    "{n_features} feature(s); give {parameters.views} or a list of matrices"
+                )
+            )
             raise InvalidDataError(code, found=len(parts), n_features=self.n_features_in_)
         return parts
 
@@ -251,18 +264,30 @@ class MultiviewMixture(ProductMixture):
         elif isinstance(kinds, Mapping):
             given = {str(name): kind for name, kind in kinds.items()}
             if unknown := [name for name in given if name not in names]:
-                raise InvalidParameterError("kind_of_no_view", view=unknown[0], views=names)
+                raise InvalidParameterError(
+                    "[kind_of_no_view] {parameters.kinds} names view {view!r}, but the views are "
+                    "{views:all}",
+                    view=unknown[0],
+                    views=names,
+                )
             found = [given.get(name, "auto") for name in names]
         else:
             found = list(kinds)
             if len(found) != len(names):
                 raise InvalidParameterError(
-                    "kinds_of_other_views", found=len(found), expected=len(names)
+                    "[kinds_of_other_views] {parameters.kinds} has {found:~entry/entries} for "
+                    "{expected:~view}; give one for each",
+                    found=len(found),
+                    expected=len(names),
                 )
         for name, kind in zip(names, found, strict=True):
             if kind not in get_args(ViewKind):
                 raise InvalidParameterError(
-                    "not_a_kind_of_view", view=name, value=str(kind), choices=get_args(ViewKind)
+                    "[not_a_kind_of_view] the kind of view {view!r} is {value!r}; expected "
+                    "{choices:quoted or}",
+                    view=name,
+                    value=str(kind),
+                    choices=get_args(ViewKind),
                 )
         return found
 
@@ -286,7 +311,7 @@ class MultiviewMixture(ProductMixture):
         self.views_.check([len(at) for at in self._positions])
         every = np.concatenate(self._positions)
         if every.dtype.kind != "i" or ((every < 0) | (every >= self.n_features_in_)).any():
-            raise InvalidDataError("bad_entry", name="_positions", value=len(every))
+            raise InvalidDataError(wording.BAD_ENTRY, name="_positions", value=len(every))
         return {**super()._sizes(), "n_views": len(self._positions)}
 
     def _saved_params(self) -> dict[str, Any]:

@@ -230,7 +230,11 @@ def compare_fits(
     n = int(np.shape(X)[0])
     numbers = sorted({k for k in given if k <= n})
     if not numbers:
-        raise InvalidParameterError("no_numbers_to_compare", n_rows=n)
+        raise InvalidParameterError(
+            "[no_numbers_to_compare] {parameters.candidates} contains no number of groups up to "
+            "{n_rows:~record}; give numbers from 1 to the number of records",
+            n_rows=n,
+        )
     size = "max_leaf_nodes" if "max_leaf_nodes" in estimator.get_params() else "n_components"
     rows = []
     for k in numbers:
@@ -347,7 +351,10 @@ def compare_states(
     """
     numbers = sorted(set(candidates))
     if not numbers:
-        raise InvalidParameterError("no_candidates_of_states", parameter="candidates")
+        raise InvalidParameterError(
+            "[no_candidates_of_states] {parameters.candidates} is empty; expected numbers of "
+            "states, such as 2 to 10"
+        )
     for k in numbers:
         check_integer("candidates", k, at_least=2)
     symbols, sizes = np.asarray(X).ravel(), np.asarray(lengths)

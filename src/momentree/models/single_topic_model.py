@@ -14,6 +14,7 @@ from momentree.estimators.groups import draw_components
 from momentree.estimators.texts import Vectorizer
 from momentree.exceptions import InvalidParameterError
 from momentree.inference import log_multinomial
+from momentree.messages import wording
 from momentree.models._count_mixture import CountMixture, Start
 from momentree.models._steps import Decomposer, draw_by_component, sample_documents
 from momentree.moments import SingleTopicMoments
@@ -197,7 +198,7 @@ class SingleTopicModel(CountMixture):
         super()._check_parameters()
         if self.weighting == "three_words" and self.log_scaling == "log1p":
             raise InvalidParameterError(
-                "three_words_after_log_scaling", weighting=self.weighting, log_scaling=None
+                wording.THREE_WORDS_AFTER_LOG_SCALING, weighting=self.weighting, log_scaling=None
             )
 
     def _chosen_start(self) -> str:

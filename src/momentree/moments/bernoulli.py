@@ -208,8 +208,8 @@ def check_bernoulli(weights: ArrayLike, means: ArrayLike) -> tuple[Floats, Float
     if (mu > 1).any():
         j, i = np.argwhere(mu > 1)[0]
         raise InvalidDataError(
-            "not_a_probability",
-            parameter="means",
+            "[not_a_probability] {parameters.means} must be probabilities from 0 to 1; component "
+            "{component}, feature {feature} is {value:g}",
             component=int(j),
             feature=int(i),
             value=float(mu[j, i]),

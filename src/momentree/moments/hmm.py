@@ -13,6 +13,7 @@ import momentree._validation as valid
 from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks
 from momentree.exceptions import InvalidDataError
+from momentree.messages import wording
 from momentree.moments.multiview import MultiviewMoments
 
 
@@ -141,7 +142,7 @@ class HMMMoments(MultiviewMoments):
         if np.ndim(X) == 2 and np.shape(X)[1] > 1:
             values = valid.as_floats("X", X)
             if not np.isfinite(values).all():
-                raise InvalidDataError("not_finite", parameter="X")
+                raise InvalidDataError(wording.NOT_FINITE, parameter="X")
             n = valid.check_sequence_lengths(lengths, len(values))
             rows = [sp.csr_array(values[at]) for at in _triples(n)]
             first, pairs = _at(n, 1)[0], _at(n, 2)
@@ -209,7 +210,7 @@ class HMMMoments(MultiviewMoments):
         valid.check_distribution("startprob", pi)
         valid.check_distribution("transmat", A)
         if not np.isfinite(mu).all():
-            raise InvalidDataError("not_finite", parameter="emissionprob")
+            raise InvalidDataError(wording.NOT_FINITE, parameter="emissionprob")
         states = [pi]
         for _ in range(length - 2):
             states.append(states[-1] @ A)
@@ -239,7 +240,11 @@ def _triples(lengths: Ints) -> tuple[Ints, Ints, Ints]:
     """Return the positions of the observation before, the one after, and the middle of triples."""
     one, two, three = _at(lengths, 3)
     if not len(one):
-        raise InvalidDataError("no_consecutive_triples", longest=int(lengths.max()))
+        raise InvalidDataError(
+            "[no_consecutive_triples] the longest sequence has {longest:~observation}; moments "
+            "require three consecutive ones: give longer sequences, or check lengths",
+            longest=int(lengths.max()),
+        )
     return one, three, two
 
 

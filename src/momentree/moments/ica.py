@@ -12,6 +12,7 @@ from scipy.sparse.linalg import LinearOperator
 import momentree._validation as valid
 from momentree._types import Floats
 from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.messages import wording
 from momentree.moments._base import BaseMoments, symmetric
 
 MAX_SOURCES = 64
@@ -149,11 +150,13 @@ class ICAMoments(BaseMoments):
         valid.check_shape("kurtoses", kappa, (A.shape[1],))
         for name, values in (("mixing", A), ("kurtoses", kappa)):
             if not np.isfinite(values).all():
-                raise InvalidDataError("not_finite", parameter=name)
+                raise InvalidDataError(wording.NOT_FINITE, parameter=name)
         U, S, _ = np.linalg.svd(A, full_matrices=False)
         k = A.shape[1]
         if len(S) < k or not S[-1] > RANK_TOLERANCE * S[0]:
-            raise InvalidDataError("mixing_rank", needed=k)
+            raise InvalidDataError(
+                "[mixing_rank] mixing must have {needed:~linearly independent column}", needed=k
+            )
         W, E = (U / S).T, U * S
         V = W @ A
         a, b = np.triu_indices(k)
@@ -230,7 +233,9 @@ def whiten_covariance(
     spread = np.sqrt(v @ (Y * Y))
     varies = (spread > 1e-15) & (spread * unit > NO_SPREAD)
     if not varies.any():
-        raise InvalidDataError("no_spread")
+        raise InvalidDataError(
+            "[no_spread] all samples are equal, so that there is nothing to separate; add {samples}"
+        )
     spread = np.where(varies, spread, 1.0)
     Y = np.where(varies, Y / spread, 0.0)
     values, U = eigh((Y * v[:, None]).T @ Y)
@@ -238,7 +243,12 @@ def whiten_covariance(
     rank = int(np.count_nonzero(values > RANK_TOLERANCE * d * values[0]))
     k = rank if n_components is None else min(rank, n_components)
     if k > MAX_SOURCES:
-        raise InvalidParameterError("too_many_sources", found=k, most=MAX_SOURCES)
+        raise InvalidParameterError(
+            "[too_many_sources] fourth cumulants of {found} sources need too much memory; choose "
+            "at most {parameters.n_components:{most}}",
+            found=k,
+            most=MAX_SOURCES,
+        )
     root, U = np.sqrt(values[:k]), U[:, :k]
     U = U * np.where(U[np.abs(U).argmax(axis=0), np.arange(k)] < 0, -1.0, 1.0)
     scale = (spread * unit)[:, None]

@@ -12,6 +12,7 @@ from momentree._types import Floats
 from momentree._validation import as_floats, check_number, check_parameters
 from momentree.core.choices import Weighting
 from momentree.exceptions import InvalidDataError
+from momentree.messages import wording
 from momentree.moments._base import BaseMoments, PopulationMoments, symmetric
 from momentree.moments.factorial import FactorialMoments
 from momentree.moments.single_topic import SingleTopicMoments
@@ -145,7 +146,7 @@ class LDAMoments(BaseMoments):
         """
         a = as_floats("alpha", alpha)
         if a.ndim != 1 or not ((a > 0) & np.isfinite(a)).all():
-            raise InvalidDataError("bad_concentrations", values=np.atleast_1d(a).tolist())
+            raise InvalidDataError(wording.BAD_CONCENTRATIONS, values=np.atleast_1d(a).tolist())
         w, mu = check_parameters(a / a.sum(), components)
         return PopulationMoments(w, mu.T)
 

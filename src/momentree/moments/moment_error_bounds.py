@@ -103,7 +103,9 @@ def moment_error_bound(
     0.0483
     """
     if order not in (2, 3):
-        raise InvalidParameterError("not_an_order", parameter="order", value=order)
+        raise InvalidParameterError(
+            "[not_an_order] {parameters.order:=value}; expected 2 or 3", value=order
+        )
     check_number("delta", delta, above=0, below=1)
     check_number("m_norm", m_norm, at_least=0, at_most=1)
     check_choice("version", version, get_args(Version))
@@ -183,7 +185,10 @@ def required_samples(
     root = one / epsilon
     if root > math.sqrt(MAX_DOCUMENTS):
         raise InvalidParameterError(
-            "error_too_small", parameter="epsilon", value=epsilon, most=MAX_DOCUMENTS
+            "[error_too_small] {parameters.epsilon:=value} requires more than {most:g} documents; "
+            "give a larger error, such as 0.01",
+            value=epsilon,
+            most=MAX_DOCUMENTS,
         )
     return math.floor(root**2) + 1
 
@@ -192,7 +197,14 @@ def _checked(lengths: ArrayLike, order: int) -> Floats:
     """Return the lengths of documents as floats, after checking them."""
     c = as_floats("lengths", lengths)
     if c.ndim != 1 or not ((c >= 0) & (c <= LONGEST) & (c == np.floor(c))).all():
-        raise InvalidDataError("bad_lengths", longest=LONGEST)
+        raise InvalidDataError(
+            "[bad_lengths] lengths must be a list of whole numbers from 0 to {longest:g}",
+            longest=LONGEST,
+        )
     if not (c >= order).any():
-        raise InvalidDataError("documents_too_short", order=order)
+        raise InvalidDataError(
+            "[documents_too_short] no document has {order} words, so moments of order {order} do "
+            "not exist",
+            order=order,
+        )
     return c

@@ -17,8 +17,13 @@ from momentree._types import Floats, Ints
 from momentree.backends import Block, RowBlocks
 from momentree.core.ties import fixed_vectors
 from momentree.exceptions import InvalidDataError
+from momentree.messages import wording
 from momentree.moments._base import BaseMoments, chunks, pairs_of, symmetric
 from momentree.preprocessing import observation_rates as rates_of
+
+_NOT_THREE_VIEWS = (
+    "[not_three_views] expected three views, such as those of split_views; received {found}"
+)
 
 
 class MultiviewMoments(BaseMoments):
@@ -375,11 +380,11 @@ def _lanczos(a: View, b: View, v: Floats, k: int) -> tuple[Floats, Floats, Float
 def checked_views(views: Sequence[Any]) -> list[tuple[Any, Any | None]]:
     """Return three views of the same samples, each with its missing cells."""
     if len(views) != 3:
-        raise InvalidDataError("not_three_views", found=len(views))
+        raise InvalidDataError(_NOT_THREE_VIEWS, found=len(views))
     checked = [valid.check_missing(X) for X in views]
     sizes = [int(X.shape[0]) for X, _ in checked]
     if len(set(sizes)) > 1:
-        raise InvalidDataError("views_of_different_samples", n_rows=sizes)
+        raise InvalidDataError(wording.VIEWS_OF_DIFFERENT_SAMPLES, n_rows=sizes)
     return checked
 
 
@@ -390,11 +395,11 @@ def checked_means(weights: ArrayLike, means: Sequence[ArrayLike]) -> tuple[Float
     valid.check_distribution("weights", w)
     mu = [valid.as_floats("means", part) for part in means]
     if len(mu) != 3:
-        raise InvalidDataError("not_three_views", found=len(mu))
+        raise InvalidDataError(_NOT_THREE_VIEWS, found=len(mu))
     for part in mu:
         valid.check_shape("means", part, (len(w), "d"))
         if not np.isfinite(part).all():
-            raise InvalidDataError("not_finite", parameter="means")
+            raise InvalidDataError(wording.NOT_FINITE, parameter="means")
     return w, mu
 
 

@@ -14,6 +14,7 @@ import momentree._validation as valid
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowBlocks
 from momentree.exceptions import InvalidDataError
+from momentree.messages import wording
 from momentree.moments._base import BaseMoments, symmetric
 from momentree.moments._completion import Groups, complete_matrix, complete_tensor
 from momentree.moments.multiview import DENSE_FEATURES, View
@@ -203,7 +204,7 @@ class ProductMoments(BaseMoments):
         valid.check_shape("weights", w, (len(mu),))
         valid.check_distribution("weights", w)
         if not np.isfinite(mu).all():
-            raise InvalidDataError("not_finite", parameter="means")
+            raise InvalidDataError(wording.NOT_FINITE, parameter="means")
         # Only moments between groups are used; with the means as samples, they are the same.
         rows, found = RowBlocks(csr_array(mu)), _checked(groups, mu.shape[1])
         return cls(rows, found, w, len(w), exact=True)
@@ -311,5 +312,9 @@ def _checked(groups: ArrayLike | None, d: int) -> Ints:
         found = np.unique(given, return_inverse=True)[1].astype(np.intp)
     n_groups = int(found.max(initial=-1)) + 1
     if n_groups < 3:
-        raise InvalidDataError("too_few_groups", found=n_groups)
+        raise InvalidDataError(
+            "[too_few_groups] the moments require at least three groups of columns; received "
+            "{found}; give each column a group of its own, or add columns",
+            found=n_groups,
+        )
     return found

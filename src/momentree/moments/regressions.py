@@ -12,6 +12,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 import momentree._validation as valid
 from momentree._types import Floats
 from momentree.exceptions import InvalidDataError
+from momentree.messages import wording
 from momentree.moments._base import BaseMoments, PopulationMoments
 
 MAX_MONOMIALS = 1500
@@ -113,7 +114,7 @@ class RegressionMoments(BaseMoments):
         target = valid.as_floats("y", y)
         valid.check_shape("y", target, (len(X),))
         if not (np.abs(target) <= LARGEST).all():
-            raise InvalidDataError("not_finite", parameter="y")
+            raise InvalidDataError(wording.NOT_FINITE, parameter="y")
         return cls(X, target, valid.check_sample_weight(sample_weight, len(X)))
 
     @staticmethod
@@ -141,7 +142,7 @@ class RegressionMoments(BaseMoments):
         valid.check_shape("coefs", B, ("k", "d"))
         valid.check_shape("weights", w, (len(B),))
         if not np.isfinite(B).all():
-            raise InvalidDataError("not_finite", parameter="coefs")
+            raise InvalidDataError(wording.NOT_FINITE, parameter="coefs")
         valid.check_distribution("weights", w)
         return PopulationMoments(w, B.T)
 

@@ -115,7 +115,10 @@ class SingleTopicMoments(FactorialMoments):
             RowBlocks(X), sample_weight=w, weighting=weighting, random_state=random_state
         )
         if not moments.has_triples:
-            raise InvalidDataError("no_document_of_three_words")
+            raise InvalidDataError(
+                "[no_document_of_three_words] no document has three words or more, so third "
+                "moments do not exist; use longer documents"
+            )
         return moments
 
     @classmethod
@@ -191,7 +194,10 @@ def three_words(X: Any, random_state: int | np.random.RandomState | None) -> Any
     if fractional.any():
         value = float(X.data[np.argmax(fractional)])
         raise InvalidDataError(
-            "three_words_need_whole_counts", weighting="three_words", value=value
+            "[three_words_need_whole_counts] {parameters.weighting:=weighting} draws single words "
+            "and requires whole-number counts; X contains {value:g}",
+            weighting="three_words",
+            value=value,
         )
     rng = valid.generator(random_state)
     ends = np.cumsum(X.data.astype(np.int64))

@@ -17,6 +17,7 @@ from momentree.backends.kernels import kernel
 from momentree.core.eigenpairs import top_eigenpairs
 from momentree.core.sparse import as_csr
 from momentree.exceptions import InvalidDataError
+from momentree.messages import wording
 from momentree.moments._base import BaseMoments, PopulationMoments, symmetric
 from momentree.moments.augmented import AugmentedRawMoments
 
@@ -189,7 +190,7 @@ class SphericalGaussianMoments(BaseMoments):
         v = valid.check_sample_weight(sample_weight, X.shape[0])
         if n_components is not None and n_components > X.shape[1]:
             raise InvalidDataError(
-                "no_eigenvalue_is_noise", n_features=X.shape[1], needed=int(n_components)
+                wording.NO_EIGENVALUE_IS_NOISE, n_features=X.shape[1], needed=int(n_components)
             )
         shift = None
         if 2 * X.nnz > X.shape[0] * X.shape[1]:
@@ -391,12 +392,12 @@ def check_spherical_gaussians(
     valid.check_shape("weights", w, (len(mu),))
     valid.check_distribution("weights", w)
     if not np.isfinite(mu).all():
-        raise InvalidDataError("not_finite", parameter="means")
+        raise InvalidDataError(wording.NOT_FINITE, parameter="means")
     if s.ndim == 0:
         s = np.full(len(mu), float(s))
     valid.check_shape("variances", s, (len(mu),))
     if not ((s > 0) & np.isfinite(s)).all():
-        raise InvalidDataError("not_positive", parameter="variances")
+        raise InvalidDataError(wording.NOT_POSITIVE, parameter="variances")
     return w, mu, s
 
 
@@ -405,9 +406,9 @@ def _checked(X: Any) -> Any:
     X, missing = valid.check_missing(X)
     if missing is not None:
         row, column = (int(part[0]) for part in missing.nonzero())
-        raise InvalidDataError("missing_in_moments", row=row, column=column)
+        raise InvalidDataError(wording.MISSING_IN_MOMENTS, row=row, column=column)
     X = as_csr(X)
     huge = np.abs(X.data) > LARGEST
     if huge.any():
-        raise InvalidDataError("huge_value", largest=LARGEST, **valid.first_cell(X, huge))
+        raise InvalidDataError(wording.HUGE_VALUE, largest=LARGEST, **valid.first_cell(X, huge))
     return X

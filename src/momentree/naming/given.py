@@ -9,6 +9,10 @@ from os import PathLike
 from typing import Any
 
 from momentree.exceptions import InvalidParameterError, MomentreeError, ReadError
+from momentree.messages import wording
+
+_NAMED_TWICE = "[named_twice] {parameter:{source}} names {number} twice; leave out one of the names"
+
 
 MAX_LENGTH = 120
 """Maximum length of a name in characters."""
@@ -57,21 +61,41 @@ def check_names(
     """
     shown: dict[str, Any] = {"parameter": parameter, "source": source}
     if not isinstance(names, Mapping):
-        raise InvalidParameterError("names_not_a_mapping", **shown, type=type(names).__name__)
+        raise InvalidParameterError(
+            "[names_not_a_mapping] {parameter} is a {type}; expected a mapping from numbers to "
+            "names, such as {{3: 'Climate'}}",
+            **shown,
+            type=type(names).__name__,
+        )
     last = max((int(key) for key in known if "-" not in key), default=0)
     given: dict[str, str] = {}
     number_of: dict[str, str] = {}
     for number, name in names.items():
         key = _key_of(number)
         if key is None or key not in known:
-            code = "no_node_to_name" if key and "-" in key else "no_number_to_name"
+            code = (
+                (
+                    "[no_node_to_name] {parameter:{source}} names {number!r}, but no inner node of "
+                    "the tree has exactly these leaves; give the numbers of its first and last "
+                    "leaf, or of one leaf (0 to {last})"
+                )
+                if key and "-" in key
+                else (
+                    "[no_number_to_name] {parameter:{source}} names {number!r}, but the result has "
+                    "the numbers 0 to {last}; these names may belong to another result"
+                )
+            )
             raise InvalidParameterError(code, **shown, number=str(number)[:40], last=last)
         text = _checked(name, shown, key)
         if key in given:
-            raise InvalidParameterError("named_twice", **shown, number=key)
+            raise InvalidParameterError(_NAMED_TWICE, **shown, number=key)
         if text in number_of:
             raise InvalidParameterError(
-                "same_name", **shown, name=text, numbers=[number_of[text], key]
+                "[same_name] {parameter:{source}} gives {numbers:and} the same name, {name!r}; "
+                "give different names",
+                **shown,
+                name=text,
+                numbers=[number_of[text], key],
             )
         given[key], number_of[text] = text, key
     return given
@@ -89,14 +113,30 @@ def _key_of(number: object) -> str | None:
 
 def _checked(name: object, shown: Mapping[str, Any], number: str) -> str:
     if not isinstance(name, str) or not name.strip():
-        raise InvalidParameterError("empty_name", **shown, number=number)
+        raise InvalidParameterError(
+            "[empty_name] {parameter:{source}} gives {number} no name; write a name, or leave it "
+            "out",
+            **shown,
+            number=number,
+        )
     text = " ".join(name.split())
     if len(text) > MAX_LENGTH:
         raise InvalidParameterError(
-            "long_name", **shown, number=number, length=len(text), most=MAX_LENGTH
+            "[long_name] {parameter:{source}} gives {number} a name of {length:,} characters; "
+            "expected at most {most}",
+            **shown,
+            number=number,
+            length=len(text),
+            most=MAX_LENGTH,
         )
     if not text.isprintable():
-        raise InvalidParameterError("unprintable_name", **shown, number=number, name=text)
+        raise InvalidParameterError(
+            "[unprintable_name] {parameter:{source}} gives {number} the name {name!r}, with "
+            "characters that cannot be shown; remove them",
+            **shown,
+            number=number,
+            name=text,
+        )
     return text
 
 
@@ -125,9 +165,14 @@ def parse_names(values: Iterable[str], *, parameter: str = "rename") -> dict[str
         number, equals, name = value.partition("=")
         key = _key_of(number)
         if not equals or key is None or not name.strip():
-            raise InvalidParameterError("not_a_rename", parameter=parameter, value=value)
+            raise InvalidParameterError(
+                "[not_a_rename] {parameter:{value}}; expected a number and a name, such as "
+                "{parameter:3=Climate}",
+                parameter=parameter,
+                value=value,
+            )
         if key in names:
-            raise InvalidParameterError("named_twice", parameter=parameter, source="", number=key)
+            raise InvalidParameterError(_NAMED_TWICE, parameter=parameter, source="", number=key)
         names[key] = name
     return names
 
@@ -174,10 +219,15 @@ def read_names(path: str | PathLike[str]) -> dict[str, str]:
     """
     opened = _open(path)
     if opened is None:
-        raise ReadError("unknown_suffix", path=str(path), suffixes=", ".join(SUFFIXES))
+        raise ReadError(wording.UNKNOWN_SUFFIX, path=str(path), suffixes=", ".join(SUFFIXES))
     columns = opened.head.names
     if not _is_header(columns):
-        raise ReadError("not_a_table_of_names", path=str(path), columns=list(columns))
+        raise ReadError(
+            "[not_a_table_of_names] {path} has the columns {columns:quoted list}; a file of names "
+            "has the columns 'number' and 'name'",
+            path=str(path),
+            columns=list(columns),
+        )
     number, name = (_column(columns, wanted) for wanted in HEADER)
     table = opened.read([number, name])
     names: dict[str, str] = {}
@@ -186,7 +236,7 @@ def read_names(path: str | PathLike[str]) -> dict[str, str]:
             continue
         if key in names:
             raise InvalidParameterError(
-                "named_twice", parameter="names", source=str(path), number=key
+                _NAMED_TWICE, parameter="names", source=str(path), number=key
             )
         names[key] = text
     return names

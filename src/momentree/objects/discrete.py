@@ -13,6 +13,7 @@ from scipy.special import xlogy
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
 from momentree.exceptions import InvalidDataError
+from momentree.messages import wording
 from momentree.objects.mixtures import MixtureParameters, check_sums
 
 
@@ -251,7 +252,7 @@ class LDAParameters:
     def __post_init__(self) -> None:
         check_shape("alpha", self.alpha, self.centers.shape[1:])
         if not (self.alpha > 0).all():
-            raise InvalidDataError("bad_concentrations", values=self.alpha.tolist())
+            raise InvalidDataError(wording.BAD_CONCENTRATIONS, values=self.alpha.tolist())
         check_sums("centers", self.centers.sum(axis=0))
 
     @property

@@ -13,6 +13,7 @@ import numpy as np
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
 from momentree.exceptions import InvalidDataError
+from momentree.messages import wording
 
 SUM_TOLERANCE = 1e-6
 """Allowed deviation of a sum of probabilities from 1, for the rounding of long sums."""
@@ -309,7 +310,9 @@ def check_sums(parameter: str, sums: Floats) -> None:
     sums = np.asarray(sums)
     if not (np.abs(sums - 1.0) < SUM_TOLERANCE).all():
         raise InvalidDataError(
-            "sums_not_one", parameter=parameter, sums=np.atleast_1d(sums).tolist()
+            "[sums_not_one] {parameter} must sum to 1; received {sums:list}",
+            parameter=parameter,
+            sums=np.atleast_1d(sums).tolist(),
         )
 
 
@@ -358,7 +361,7 @@ class MixtureSums:
             or self.total < 0
             or self.weight < 0
         ):
-            raise InvalidDataError("below_zero", name="sizes")
+            raise InvalidDataError(wording.BELOW_ZERO, name="sizes")
 
     def faded(self, factor: float) -> Self:
         """Return the same sums, multiplied by a factor in (0, 1]; samples remain counted.

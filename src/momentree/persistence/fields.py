@@ -9,7 +9,7 @@ from typing import Any
 
 from momentree._validation import are_labels, check_shape
 from momentree.exceptions import InvalidDataError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.objects.mixtures import check_sums
 from momentree.persistence.values import check_finite
 
@@ -58,7 +58,7 @@ def array(
         check_finite(name, value)
         low = at_least is not None and not (value >= at_least).all()
         if low or (above is not None and not (value > above).all()):
-            raise InvalidDataError("below_zero", name=name)
+            raise InvalidDataError(wording.BELOW_ZERO, name=name)
         if sums:
             check_sums(name, value.sum(axis=-1))
 
@@ -75,7 +75,7 @@ def sound(holds: Callable[[Any], bool]) -> Field:
 
     def check(name: str, value: Any, sizes: Sizes) -> None:  # noqa: ARG001
         if not holds(value):
-            raise InvalidDataError("bad_entry", name=name, value=value)
+            raise InvalidDataError(wording.BAD_ENTRY, name=name, value=value)
 
     return Field(check)
 
@@ -101,7 +101,7 @@ def list_of(kind: type[Any], size: str = "") -> Field:
     def check(name: str, value: Any, sizes: Sizes) -> None:
         typed = isinstance(value, list) and all(isinstance(entry, kind) for entry in value)
         if not typed or len(value) != sizes.get(size, len(value)):
-            raise InvalidDataError("bad_entry", name=name, value=value)
+            raise InvalidDataError(wording.BAD_ENTRY, name=name, value=value)
 
     return Field(check)
 
@@ -109,7 +109,7 @@ def list_of(kind: type[Any], size: str = "") -> Field:
 def _check_strings(name: str, value: Any, size: int) -> None:
     check_shape(name, value, (size,))
     if value.dtype != object:
-        raise InvalidDataError("not_strings", name=name)
+        raise InvalidDataError(wording.NOT_STRINGS, name=name)
 
 
 def strings(size: str) -> Field:
@@ -120,7 +120,7 @@ def strings(size: str) -> Field:
 def _check_labels(name: str, value: Any, sizes: Sizes) -> None:
     check_shape(name, value, ("n_samples",))
     if not are_labels(value, sizes["k"]):
-        raise InvalidDataError("labels_beyond_groups", last=sizes["k"] - 1)
+        raise InvalidDataError(wording.LABELS_BEYOND_GROUPS, last=sizes["k"] - 1)
 
 
 def _are_diagnostics(value: Any) -> bool:

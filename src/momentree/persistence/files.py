@@ -13,6 +13,7 @@ from momentree._validation import check_shape
 from momentree._version import __version__
 from momentree.core.container import Arrays, reading, write_container
 from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
+from momentree.messages import wording
 from momentree.persistence.values import Encoder, check_finite, decoded
 
 FORMAT = "momentree"
@@ -38,7 +39,9 @@ def write(
         json.dumps(config)
     except (TypeError, ValueError) as error:
         raise InvalidParameterError(
-            "not_plain_values", parameter="vectorizer_config", error=str(error)
+            "[not_plain_values] {parameters.vectorizer_config} contains a value that JSON cannot "
+            "represent: {error}",
+            error=str(error),
         ) from error
     encoder = Encoder()
     state = sorted(_state(estimator).items())
@@ -100,28 +103,54 @@ def load(path: str | PathLike[str]) -> Any:
 
 def read(path: str | PathLike[str], cls: type[Any] | None = None) -> Any:
     """Return the estimator in a file, of any kind or of a class."""
-    codes = {"unreadable": "unreadable_model", "damaged": "damaged_model"}
+    codes = {
+        "unreadable": "[unreadable_model] cannot read the model {path}: {error}",
+        "damaged": "[damaged_model] {path} is not a momentree model, or it is damaged ({error})",
+    }
     with reading(path, **codes) as (manifest, arrays):
         _check_format(manifest, path)
         kind = manifest["kind"]
         found = _KINDS.get(kind)
         if found is None and cls is None:
-            raise ReadError("unknown_model", path=str(path), kind=kind, version=__version__)
+            raise ReadError(
+                "[unknown_model] {path} contains a {kind!r}, which momentree {version} does not "
+                "have; upgrade",
+                path=str(path),
+                kind=kind,
+                version=__version__,
+            )
         if found is None or not issubclass(found, cls or found):
             expected = "" if cls is None else cls.__name__
-            raise ReadError("other_model", path=str(path), found=kind, expected=expected)
+            raise ReadError(
+                "[other_model] {path} contains a {found}, not a {expected}",
+                path=str(path),
+                found=kind,
+                expected=expected,
+            )
         return _restored(found, manifest, arrays)
 
 
 def _check_format(manifest: dict[str, Any], path: str | PathLike[str]) -> None:
     version = manifest.get("format_version")
     if manifest.get("format") != FORMAT:
-        raise ReadError("other_format", path=str(path), found=str(manifest.get("format")))
+        raise ReadError(
+            "[other_format] {path} contains {found!r}, not a momentree model",
+            path=str(path),
+            found=str(manifest.get("format")),
+        )
     if type(version) is not int or version < 1:
-        raise InvalidDataError("bad_entry", name="format_version", value=version)
+        raise InvalidDataError(wording.BAD_ENTRY, name="format_version", value=version)
     if version != FORMAT_VERSION:
         raise ReadError(
-            "newer_format" if version > FORMAT_VERSION else "older_format",
+            (
+                "[newer_format] {path} has format version {found}, but momentree {version} reads "
+                "version {known}; it was written by momentree {writer}: upgrade momentree"
+            )
+            if version > FORMAT_VERSION
+            else (
+                "[older_format] {path} has format version {found}, but momentree {version} reads "
+                "version {known}; fit and save the model again"
+            ),
             path=str(path),
             found=version,
             known=FORMAT_VERSION,
@@ -130,7 +159,7 @@ def _check_format(manifest: dict[str, Any], path: str | PathLike[str]) -> None:
         )
     for name, expected in _FIELDS.items():
         if not isinstance(manifest[name], expected):
-            raise InvalidDataError("bad_entry", name=name, value=manifest[name])
+            raise InvalidDataError(wording.BAD_ENTRY, name=name, value=manifest[name])
 
 
 def _restored(cls: type[Any], manifest: dict[str, Any], arrays: Arrays) -> Any:
@@ -141,11 +170,11 @@ def _restored(cls: type[Any], manifest: dict[str, Any], arrays: Arrays) -> Any:
     fields = estimator._fields
     for name, value in state.items():
         if name not in fields:
-            raise InvalidDataError("unknown_attribute", name=name)
+            raise InvalidDataError("{name!r} is not an attribute of a fitted estimator", name=name)
         if fields[name].saved:  # others were saved by earlier versions
             setattr(estimator, name, value)
     if missing := [name for name, f in fields.items() if f.required and name not in state]:
-        raise InvalidDataError("bad_entry", name=missing[0], value=None)
+        raise InvalidDataError(wording.BAD_ENTRY, name=missing[0], value=None)
     estimator.vectorizer_config_ = manifest["vectorizer"]
     estimator._unpack()
     _check(estimator)

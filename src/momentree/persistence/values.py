@@ -23,7 +23,7 @@ from momentree.assignment.posteriors import MixtureAssigner
 from momentree.assignment.rules import LinearRule, RuleAssigner, ScoreRule
 from momentree.core.container import Arrays
 from momentree.exceptions import InvalidDataError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.preprocessing import FeatureMap, MatrixColumns, MixedColumns
 from momentree.preprocessing.leaf_mixture import LeafMixture
 from momentree.preprocessing.outliers import Bounds
@@ -114,14 +114,18 @@ class Encoder:
         if isinstance(value, Mapping):
             return {_MAPPING: self._entries(value, name)}
         if isinstance(value, Message):
-            return {_MESSAGE: value.code, _VALUES: self._entries(value.values, name)}
+            return {_MESSAGE: value.template, _VALUES: self._entries(value.values, name)}
         if isinstance(value, type) and value in _STORABLE.values():
             return {_CLASS: value.__name__}
         kind: type[Any] = type(value)
         if _STORABLE.get(kind.__name__) is kind:
             content = {f.name: getattr(value, f.name) for f in fields(value) if not f.kw_only}
             return {_OBJECT: kind.__name__, _VALUES: self._entries(content, name)}
-        raise InvalidDataError("not_storable", name=name, type=kind.__name__)
+        raise InvalidDataError(
+            "[not_storable] {name} is a {type}, which a model file cannot contain; remove it",
+            name=name,
+            type=kind.__name__,
+        )
 
     def _entries(self, values: Mapping[str, Any], name: str) -> dict[str, Any]:
         return {str(key): self.encoded(value, f"{name}.{key}") for key, value in values.items()}
@@ -146,7 +150,7 @@ def decoded(value: Any, arrays: Arrays) -> Any:
     if _STRINGS in value:
         strings = value[_STRINGS]
         if not (isinstance(strings, list) and all(isinstance(entry, str) for entry in strings)):
-            raise InvalidDataError("not_strings", name=_STRINGS)
+            raise InvalidDataError(wording.NOT_STRINGS, name=_STRINGS)
         return np.array(strings, dtype=object)
     if _CLASS in value:
         return _STORABLE[value[_CLASS]]
@@ -182,7 +186,7 @@ def _check_parameters(cls: type[Any], values: dict[str, Any]) -> None:
             _check_positive_definite(name, array)
             continue
         if (array < 0).any() and not (name == "centers" and getattr(cls, "signed", False)):
-            raise InvalidDataError("below_zero", name=name)
+            raise InvalidDataError(wording.BELOW_ZERO, name=name)
         if array.shape != values["centers"].shape:
             check_shape(name, array, values["centers"].shape[1:])
 
@@ -191,7 +195,9 @@ def _check_positive_definite(name: str, array: NDArray[Any]) -> None:
     try:
         np.linalg.cholesky(array)
     except np.linalg.LinAlgError as error:
-        raise InvalidDataError("not_positive_definite", name=name) from error
+        raise InvalidDataError(
+            "{name} contains a matrix that is not positive definite", name=name
+        ) from error
 
 
 def _fitting(value: Any, hint: Any, name: str) -> Any:
@@ -225,7 +231,7 @@ def _fitting(value: Any, hint: Any, name: str) -> Any:
             return value
     elif isinstance(hint, type) and isinstance(value, hint):
         return value
-    raise InvalidDataError("bad_entry", name=name, value=value)
+    raise InvalidDataError(wording.BAD_ENTRY, name=name, value=value)
 
 
 def check_finite(name: str, array: NDArray[Any]) -> None:
@@ -233,4 +239,8 @@ def check_finite(name: str, array: NDArray[Any]) -> None:
     if array.dtype.kind != "i" and not (
         array.dtype.kind == "f" and (np.abs(array) < LARGEST).all()
     ):
-        raise InvalidDataError("not_usable_numbers", name=name, largest=LARGEST)
+        raise InvalidDataError(
+            "{name} contains values other than finite numbers below {largest:g}",
+            name=name,
+            largest=LARGEST,
+        )

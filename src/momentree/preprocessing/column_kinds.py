@@ -15,6 +15,13 @@ from momentree._types import Floats
 from momentree.core.choices import ColumnKind
 from momentree.core.counts import are_counts
 from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.messages import wording
+
+_CELL_NOT_A_VALUE = (
+    "[cell_not_a_value] column {column!r} contains neither numbers nor texts ({error}); convert or "
+    "remove it"
+)
+
 
 FEW_VALUES, ROWS_PER_VALUE = 10, 10
 """At most this many different whole numbers, each so often on average, are categories."""
@@ -39,11 +46,20 @@ def check_kinds(kinds: object) -> None:
     if isinstance(kinds, str) and kinds == "auto":
         return
     if not isinstance(kinds, Mapping):
-        raise InvalidParameterError("not_kinds", parameter="kinds", value=kinds, choices=known)
+        raise InvalidParameterError(
+            "[not_kinds] {parameters.kinds:=value}; expected 'auto', or a mapping of columns to "
+            "{choices:quoted or}",
+            value=kinds,
+            choices=known,
+        )
     for column, kind in kinds.items():
         if not isinstance(kind, str) or kind not in known:
             raise InvalidParameterError(
-                "not_a_kind", column=str(column), value=str(kind), choices=known
+                "[not_a_kind] the kind of column {column} is {value!r}; expected {choices:quoted "
+                "or}",
+                column=str(column),
+                value=str(kind),
+                choices=known,
             )
 
 
@@ -68,7 +84,7 @@ def values_of(column: Any, name: str) -> NDArray[Any]:
         If the column contains dates, infinite numbers, or objects that are not texts or numbers.
     """
     if getattr(column.dtype, "kind", "") in "MmcV":
-        raise InvalidDataError("column_not_numeric", column=name, type=str(column.dtype))
+        raise InvalidDataError(wording.COLUMN_NOT_NUMERIC, column=name, type=str(column.dtype))
     if pd.api.types.is_bool_dtype(column.dtype) or pd.api.types.is_numeric_dtype(column.dtype):
         found = column.to_numpy(dtype=np.float64, na_value=np.nan)
     else:
@@ -76,7 +92,7 @@ def values_of(column: Any, name: str) -> NDArray[Any]:
         try:
             codes, unique = pd.factorize(given)
         except TypeError as error:  # such as a list
-            raise InvalidDataError("cell_not_a_value", column=name, error=str(error)) from error
+            raise InvalidDataError(_CELL_NOT_A_VALUE, column=name, error=str(error)) from error
         for value in unique:
             _check_value(value, name)
         # A blank text is a missing value, as in a file.
@@ -91,17 +107,21 @@ def values_of(column: Any, name: str) -> NDArray[Any]:
         found = np.where(absent, np.nan, np.append(numbers, np.nan)[codes])
     if (infinite := np.flatnonzero(np.isinf(found))).size:
         raise InvalidDataError(
-            "infinite_in_column", column=name, row=int(infinite[0]), value=float(found[infinite[0]])
+            "[infinite_in_column] row {row} of column {column!r} is {value:g}; replace infinite "
+            "values, or leave them empty if they are missing",
+            column=name,
+            row=int(infinite[0]),
+            value=float(found[infinite[0]]),
         )
     return np.asarray(found)
 
 
 def _check_value(value: Any, name: str) -> None:
     if isinstance(value, datetime.date | datetime.time | datetime.timedelta | np.datetime64):
-        raise InvalidDataError("column_not_numeric", column=name, type=type(value).__name__)
+        raise InvalidDataError(wording.COLUMN_NOT_NUMERIC, column=name, type=type(value).__name__)
     if isinstance(value, complex) or not isinstance(value, str | bytes | Number | np.generic):
         error = f"argument must be a string or a number, not {type(value).__name__}"
-        raise InvalidDataError("cell_not_a_value", column=name, error=error)
+        raise InvalidDataError(_CELL_NOT_A_VALUE, column=name, error=error)
 
 
 def _as_numbers(unique: Any, blank: NDArray[np.bool_]) -> Floats | None:
@@ -154,7 +174,12 @@ def guess_kind(values: NDArray[Any], name: str, weight: Floats | None = None) ->
         different = len(set(texts))
         if different > FEW_TEXTS and 2 * different > len(texts):
             raise InvalidDataError(
-                "column_of_identifiers", column=name, found=different, n_rows=len(texts)
+                "[column_of_identifiers] column {column!r} has {found:,} different texts in "
+                "{n_rows:~row}, like names, identifiers or free text, which form no groups; remove "
+                "it, or give it the kind 'category' in {parameters.kinds}",
+                column=name,
+                found=different,
+                n_rows=len(texts),
             )
         return "category"
     here = ~np.isnan(values)

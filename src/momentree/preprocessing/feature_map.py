@@ -23,6 +23,7 @@ from momentree.backends import (
 from momentree.backends.kernels import kernel
 from momentree.core.choices import CovarianceType
 from momentree.exceptions import InvalidDataError
+from momentree.messages import wording
 from momentree.preprocessing.kinds import DIRECTIONS, Kind, check_kind, detect_kind
 from momentree.preprocessing.leaf_mixture import LeafMixture
 from momentree.preprocessing.outliers import Bounds
@@ -474,5 +475,5 @@ def observation_rates(missing: Any | None, sample_weight: Floats) -> Floats | No
     # The sum of all weights may differ from 1 by rounding.
     never = np.flatnonzero(lost > 1 - 1e-12)
     if len(never):
-        raise InvalidDataError("never_observed", column=int(never[0]), n_columns=len(never))
+        raise InvalidDataError(wording.NEVER_OBSERVED, column=int(never[0]), n_columns=len(never))
     return np.asarray(1.0 - lost)

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from momentree._validation import first_cell
 from momentree.exceptions import InvalidDataError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 
 Kind = Literal["binary", "counts", "non_negative", "real", "directions", "embeddings"]
 
@@ -24,7 +24,11 @@ UNIT_TOLERANCE = 0.01
 MIN_DIMENSIONS = 3
 """Unit vectors in fewer dimensions are angles rather than directions."""
 
-_EXPECTED = {"binary": "zeros_and_ones", "counts": "whole_numbers", "non_negative": "not_negative"}
+_EXPECTED = {
+    "binary": "[zeros_and_ones] 0 or 1",
+    "counts": "[whole_numbers] nonnegative whole numbers",
+    "non_negative": "[not_negative] nonnegative numbers",
+}
 
 
 def detect_kind(X: Any) -> Kind:
@@ -57,7 +61,7 @@ def check_kind(kind: Kind, X: Any, missing: Any | None) -> None:
     """
     if float(X.data.max(initial=0)) > MAX_SIZE or float(X.data.min(initial=0)) < -MAX_SIZE:
         cell = first_cell(X, np.abs(X.data) > MAX_SIZE)
-        raise InvalidDataError("huge_value", largest=MAX_SIZE, **cell)
+        raise InvalidDataError(wording.HUGE_VALUE, largest=MAX_SIZE, **cell)
     kinds = get_args(Kind)
     if kinds.index(_narrowest(X)) > kinds.index(kind):
         bad = X.data < 0
@@ -67,11 +71,22 @@ def check_kind(kind: Kind, X: Any, missing: Any | None) -> None:
             bad |= X.data != np.floor(X.data)
         expected = Message(_EXPECTED[kind])
         raise InvalidDataError(
-            "another_kind_of_data", kind=kind, expected=expected, **first_cell(X, bad)
+            "[another_kind_of_data] {parameters.data:=kind}, but row {row}, column {column} "
+            "contains {value}; expected {expected}",
+            kind=kind,
+            expected=expected,
+            **first_cell(X, bad),
         )
     if missing is not None and kind not in ("binary", "real"):
         row, column = (int(part[0]) for part in missing.nonzero())
-        raise InvalidDataError("missing_not_binary", row=row, column=column, kind=kind)
+        raise InvalidDataError(
+            "[missing_not_binary] Input X contains NaN: row {row}, column {column} is missing. "
+            "Only binary and real data may have missing values, and these data are {kind}; fill "
+            "missing values first",
+            row=row,
+            column=column,
+            kind=kind,
+        )
 
 
 def _narrowest(X: Any) -> Kind:

@@ -15,7 +15,7 @@ from momentree._validation import first_cell
 from momentree.backends import RowBlocks, in_canonical_order
 from momentree.core.counts import are_counts
 from momentree.exceptions import InvalidDataError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.objects.gaussian import LOG_2_PI
 from momentree.preprocessing.mixed_columns import (
     LARGEST,
@@ -85,7 +85,7 @@ class MatrixColumns:
             X, weight = X[here], weight[here]
             missing = None if missing is None else missing[here]
         if X.shape[0] < 2:
-            raise InvalidDataError("one_row", n_rows=X.shape[0])
+            raise InvalidDataError(wording.ONE_ROW, n_rows=X.shape[0])
         ordered, at = in_canonical_order(RowBlocks(X), weight)
         X, weight = ordered.matrix, weight[at]
         missing = None if missing is None else missing[at]
@@ -93,7 +93,7 @@ class MatrixColumns:
         d, notes = X.shape[1], list[Message]()
         if missing is not None and len(empty := np.flatnonzero(missing.sum(axis=0) == X.shape[0])):
             raise InvalidDataError(
-                "never_observed", column=str(names[empty[0]]), n_columns=len(empty)
+                wording.NEVER_OBSERVED, column=str(names[empty[0]]), n_columns=len(empty)
             )
         shift, scale = np.zeros(d), np.ones(d)
         low, high = np.full(d, -LARGEST), np.full(d, LARGEST)
@@ -122,7 +122,7 @@ class MatrixColumns:
         arrays = (self.shift, self.scale, self.low, self.high)
         sound = sound and all(array.shape == (n_columns,) for array in arrays)
         if not sound or not (self.scale > 0).all():
-            raise InvalidDataError("bad_entry", name="views_", value=self.kind)
+            raise InvalidDataError(wording.BAD_ENTRY, name="views_", value=self.kind)
 
     @property
     def labels(self) -> list[tuple[str, str, str]]:
@@ -176,16 +176,32 @@ class MatrixColumns:
             return Encoded(sp.csr_array(Z), gaps, log_base, notes)
         X = X.astype(np.float64)
         if self.kind == "yes_no":
-            _require(X, (X.data == 0) | (X.data == 1), "view_not_yes_no")
+            _require(
+                X,
+                (X.data == 0) | (X.data == 1),
+                "[view_not_yes_no] row {row}, column {column} of a view of the kind 'yes_no' is "
+                "{value:g}; expected 0 or 1",
+            )
             return Encoded(X, missing, log_base, [])
-        _require(X, (X.data >= 0) & (X.data == np.floor(X.data)), "view_not_counts")
+        _require(
+            X,
+            (X.data >= 0) & (X.data == np.floor(X.data)),
+            "[view_not_counts] row {row}, column {column} of a view of counts or words is "
+            "{value:g}; expected a whole number of 0 or more; give the view the kind 'number' in "
+            "{parameters.kinds}",
+        )
         rows = np.repeat(np.arange(n), np.diff(X.indptr))
         log_base -= np.bincount(rows, gammaln(X.data + 1.0), minlength=n)
         if self.kind == "count":
             return Encoded(X, missing, log_base, [])
         if missing is not None:
             row, column = (int(part[0]) for part in missing.nonzero())
-            raise InvalidDataError("missing_word", row=row, column=str(self.names[column]))
+            raise InvalidDataError(
+                "row {row} of column {column!r} in a view of words is missing; replace it by 0, or "
+                "use the kind 'count' in {parameters.kinds}",
+                row=row,
+                column=str(self.names[column]),
+            )
         log_base += gammaln(np.asarray(X.sum(axis=1)) + 1.0)
         return Encoded(X, None, log_base, [])
 
@@ -230,7 +246,7 @@ def _with_gaps(X: Any, missing: Any | None) -> Floats:
 def _check_size(X: Any) -> None:
     bad = np.abs(X.data) > LARGEST
     if bad.any():
-        raise InvalidDataError("huge_value", largest=LARGEST, **first_cell(X, bad))
+        raise InvalidDataError(wording.HUGE_VALUE, largest=LARGEST, **first_cell(X, bad))
 
 
 def _require(X: Any, good: NDArray[np.bool_], code: str) -> None:

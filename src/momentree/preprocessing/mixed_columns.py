@@ -15,7 +15,7 @@ from scipy.special import gammaln
 from momentree._types import Floats, Ints
 from momentree.core.choices import ColumnKind
 from momentree.exceptions import InvalidDataError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.objects.gaussian import LOG_2_PI
 from momentree.preprocessing.column_kinds import guess_kind, values_of
 
@@ -99,13 +99,18 @@ class MixedColumns:
         names = [str(name) for name in table.columns]
         given = dict(kinds or {})
         if unknown := [name for name in given if name not in names]:
-            raise InvalidDataError("kind_of_no_column", column=unknown[0], columns=names)
+            raise InvalidDataError(
+                "[kind_of_no_column] {parameters.kinds} names column {column!r}, but the columns "
+                "are {columns:all}",
+                column=unknown[0],
+                columns=names,
+            )
         found: list[str] = []
         levels: list[NDArray[np.object_]] = []
         v = np.ones(len(table)) if weight is None else weight
         table, v = table.loc[v > 0], v[v > 0]
         if len(table) < 2:
-            raise InvalidDataError("one_row", n_rows=len(table))
+            raise InvalidDataError(wording.ONE_ROW, n_rows=len(table))
         numbers, notes = np.zeros((4, len(names))), list[Message]()
         numbers[1], numbers[2], numbers[3] = 1.0, -LARGEST, LARGEST
         for i, name in enumerate(names):
@@ -126,13 +131,24 @@ class MixedColumns:
                 own = np.array(sorted(set(map(_text, observed))), dtype=object)
             different = len(own) if kind == "category" else len(np.unique(_plain(observed)))
             if different < 2:
-                code = "column_constant" if different else "column_empty"
+                code = (
+                    (
+                        "[column_constant] column {column!r} has the same value in all rows and "
+                        "was left out"
+                    )
+                    if different
+                    else "[column_empty] column {column!r} has no values and was left out"
+                )
                 notes.append(Message(code, column=name))
                 kind, own = "", own[:0]
             found.append(kind)
             levels.append(own)
         if not any(found):
-            raise InvalidDataError("no_column_varies", found=len(names))
+            raise InvalidDataError(
+                "[no_column_varies] none of the {found:~column} has two different values, so there "
+                "are no groups to find",
+                found=len(names),
+            )
         columns = np.array(names, dtype=object)
         shift, scale, low, high = numbers
         return cls(columns, tuple(found), shift, scale, low, high, tuple(levels)), notes
@@ -184,7 +200,7 @@ class MixedColumns:
         )
         known = {"", *get_args(ColumnKind)}
         if not sound or not known.issuperset(self.kinds) or not (self.scale > 0).all():
-            raise InvalidDataError("bad_entry", name="columns_", value=self.kinds)
+            raise InvalidDataError(wording.BAD_ENTRY, name="columns_", value=self.kinds)
 
     @property
     def units(self) -> tuple[Floats, Floats]:
@@ -224,9 +240,23 @@ class MixedColumns:
                     x = np.where(far, np.nan, x)
                 x = (x - self.shift[i]) / self.scale[i]
             elif kind == "yes_no":
-                _require(x, (x == 0) | (x == 1), name, "column_not_yes_no")
+                _require(
+                    x,
+                    (x == 0) | (x == 1),
+                    name,
+                    "[column_not_yes_no] row {row} of column {column!r} is {value:g}; expected 0 "
+                    "or 1 in a column of the kind 'yes_no'; give it another kind in "
+                    "{parameters.kinds}, or correct the value",
+                )
             else:
-                _require(x, (x >= 0) & (x == np.floor(x)) & (x <= WHOLE), name, "column_not_counts")
+                _require(
+                    x,
+                    (x >= 0) & (x == np.floor(x)) & (x <= WHOLE),
+                    name,
+                    "[column_not_counts] row {row} of column {column!r} is {value:g}; expected a "
+                    "whole number of 0 or more in a column of the kind 'count'; give it the kind "
+                    "'number' in {parameters.kinds}, or correct the value",
+                )
             lost = np.isnan(x)
             x = np.where(lost, 0.0, x)
             if kind == "number":
@@ -240,7 +270,15 @@ class MixedColumns:
             block, unseen = _one_hot(values_of(table.iloc[:, i], name), self.levels[i])
             blocks.append(block)
             if some := sorted(unseen):
-                notes.append(Message("unseen_levels", column=name, levels=some, found=len(some)))
+                notes.append(
+                    Message(
+                        "[unseen_levels] {found:~value} of column {column!r} did not occur in fit "
+                        "and {found:?was/were} treated as missing: {levels:quoted list}",
+                        column=name,
+                        levels=some,
+                        found=len(some),
+                    )
+                )
         X = sp.csr_array(sp.hstack(blocks, format="csr", dtype=np.float64))
         lost = np.array(gaps, dtype=bool).reshape(len(gaps), n).T
         return Encoded(X, sp.csr_array(lost.astype(float)) if lost.any() else None, log_base, notes)
@@ -303,7 +341,12 @@ def _numbers(values: NDArray[Any], name: str) -> Floats:
         if np.nanmax(np.abs(values), initial=0.0) > LARGEST:
             row = int(np.nanargmax(np.abs(values)))
             raise InvalidDataError(
-                "huge_in_column", column=name, row=row, value=float(values[row]), largest=LARGEST
+                "row {row} of column {column!r} is {value:g}; expected numbers up to {largest:g}: "
+                "correct it, or give the column in a larger unit",
+                column=name,
+                row=row,
+                value=float(values[row]),
+                largest=LARGEST,
             )
         return values
     texts = values[values != None]  # noqa: E711
@@ -313,7 +356,13 @@ def _numbers(values: NDArray[Any], name: str) -> Floats:
         try:
             float(text)
         except ValueError:
-            raise InvalidDataError("text_among_numbers", column=name, value=str(text)) from None
+            raise InvalidDataError(
+                "[text_among_numbers] column {column!r} is a number, a yes/no or a count, but "
+                "contains the text {value!r}; correct it, or give the column the kind 'category' "
+                "in {parameters.kinds}",
+                column=name,
+                value=str(text),
+            ) from None
     return np.array([np.nan if x is None else float(x) for x in values])
 
 
@@ -382,7 +431,14 @@ def far_numbers(name: str, x: Floats, far: NDArray[np.bool_]) -> Message:
         The note.
     """
     value = float(x[np.flatnonzero(far)[0]])
-    return Message("numbers_too_far", column=name, found=int(far.sum()), value=value)
+    return Message(
+        "[numbers_too_far] {found:~value} of column {column!r}, such as {value:g}, {found:?is/are} "
+        "more than a million interquartile ranges from the median and {found:?was/were} treated as "
+        "missing; correct such errors or codes",
+        column=name,
+        found=int(far.sum()),
+        value=value,
+    )
 
 
 def _mean_and_deviation(x: Floats, weight: Floats) -> tuple[float, float]:

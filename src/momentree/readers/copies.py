@@ -18,7 +18,7 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_flag
 from momentree.core import pages
 from momentree.exceptions import EmptyCorpusError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 
 MIN_SIMILARITY = 0.8
 """Words that near copies share, as a fraction of the words of both."""
@@ -145,7 +145,7 @@ def check_unique(value: Any) -> None:
 
 def all_rows(n: int, passages: bool) -> Message:
     """Return "all documents" or "all passages" of a corpus with their number, for notes."""
-    return Message("all_passages" if passages else "all_documents", n_all=n)
+    return Message(wording.ALL_PASSAGES if passages else wording.ALL_DOCUMENTS, n_all=n)
 
 
 def weigh_copies(
@@ -215,14 +215,25 @@ def _judge(
         return False, []
     weighted = largest >= max(MIN_COPIES, MIN_SHARE * n) if unique == "auto" else unique
     if weighted and n == n_copies + 1:
-        raise EmptyCorpusError("all_copies", n_rows=n, parameter="unique", every=False)
+        raise EmptyCorpusError(wording.ALL_COPIES, n_rows=n, parameter="unique", every=False)
     note = Message(
-        "copies_weighted" if weighted else "copies_counted",
+        (
+            "[copies_weighted] {n_rows:,} of {every} {n_rows:?is a copy/are copies} of "
+            "others{near}; each text is counted once, so that copies form no topic "
+            "({parameter:=other} counts every copy)"
+        )
+        if weighted
+        else (
+            "[copies_counted] {n_rows:,} of {every} {n_rows:?is a copy/are copies} of "
+            "others{near}; {parameter:=other} counts each text once"
+        ),
         n_rows=n_copies,
         n_all=n,
         n_groups=n - n_copies,
         every=all_rows(n, passages),
-        near=Message("of_these_near", n_rows=n_near) if n_near else "",
+        near=Message("[of_these_near] , {n_rows:,} of them nearly", n_rows=n_near)
+        if n_near
+        else "",
         parameter="unique",
         other=not weighted,
     )

@@ -234,7 +234,11 @@ class _Request:
                 source, **self.columns, **{name: getattr(self.settings, name) for name in _COUNTING}
             )
         elif self.vocabulary is not None:
-            raise InvalidParameterError("only_for_counts", parameter="vocabulary", path=str(source))
+            raise InvalidParameterError(
+                "[only_for_counts] {parameters.vocabulary} applies only to counts, but {path} "
+                "contains texts; leave it out",
+                path=str(source),
+            )
         return source, of_counts
 
     @property
@@ -264,7 +268,10 @@ class _Request:
         source, of_counts = self.source()
         check_unique(self.unique)
         if self.settings.phrases:
-            raise InvalidParameterError("not_in_parts", parameter="phrases")
+            raise InvalidParameterError(
+                "[not_in_parts] {parameters.phrases} needs all texts at once; leave it out, or "
+                "read them in memory"
+            )
         table = {**self.columns, "encoding": self.encoding}
         options = {**table, **self.settings.to_dict(), "unique": self.unique, "memory": memory}
         if of_counts:
@@ -288,7 +295,10 @@ class _Request:
         for parameter, value in {**ignored, "unique": self.unique is True or None}.items():
             if value and parameter != "text_column":
                 raise InvalidParameterError(
-                    "only_texts_in_parquet", parameter=parameter, path=str(self.path)
+                    "[only_texts_in_parquet] {parameter} does not apply to {path}, which names "
+                    "Parquet files of texts for a cluster",
+                    parameter=parameter,
+                    path=str(self.path),
                 )
         return read_parquet_corpus(
             self.path, self.settings, text_column=self.columns["text_column"]

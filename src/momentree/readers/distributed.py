@@ -22,7 +22,7 @@ from momentree.exceptions import (
     MomentreeError,
     ReadError,
 )
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers.stored.arrays import Numbers
 from momentree.readers.tables import roles, table, values
 from momentree.readers.text import (
@@ -35,6 +35,12 @@ from momentree.readers.text import (
     vectorize,
 )
 from momentree.readers.text.vectorizer import TextVectorizer
+
+_NO_FILES_OF_PATTERN = (
+    "[no_files_of_pattern] no files found for {pattern} ({error}); check the path, and that the "
+    "file system is reachable"
+)
+
 
 _URL = re.compile(r"^([a-z][a-z0-9+.-]+):/+", re.IGNORECASE)
 PART_BYTES = 1 << 26
@@ -152,10 +158,14 @@ def read_parquet_corpus(
         from momentree.backends.dask_rows import DaskRows
         from momentree.backends.dask_tasks import Tasks, Value, computed
     except ImportError as error:
-        raise MissingLibraryError("dask_missing") from error
+        raise MissingLibraryError(wording.DASK_MISSING) from error
     for parameter, off in (("phrases", False), ("passages", "auto")):
         if getattr(settings, parameter) not in (off, None):
-            raise InvalidParameterError("not_on_a_cluster", parameter=parameter)
+            raise InvalidParameterError(
+                "[not_on_a_cluster] {parameter} needs all texts on one machine; leave it out, or "
+                "read the files from a folder",
+                parameter=parameter,
+            )
     url = _url(fspath(pattern))
     outlines = computed(Tasks.of_values(_files(url)).then(_outline))
     columns = tables.as_list(text_column) or [_text_column(outlines[0])]
@@ -164,7 +174,9 @@ def read_parquet_corpus(
     name = url.rsplit("/", 1)[-1]
     notes: list[Message] = []
     if columns[1:]:
-        notes.append(Message("joined_text_columns", columns=table.excerpts(columns), source=name))
+        notes.append(
+            Message(wording.JOINED_TEXT_COLUMNS, columns=table.excerpts(columns), source=name)
+        )
     seen: vectorize.SeenTexts = read.then(_seen, settings.raw).merged(_merged)
     adapted, found = seen.adapt(settings, name)
     counted: _Counted = read.then(_counted, Value(replace(adapted, raw=settings.raw))).merged(
@@ -180,10 +192,21 @@ def read_parquet_corpus(
     )
     notes += [*found, *dropped]
     if frequencies.error:
-        notes.append(Message("words_forgotten_on_cluster", n_rows=frequencies.error))
+        notes.append(
+            Message(
+                "[words_forgotten_on_cluster] there are more different words than memory for them: "
+                "document frequencies of rare words may be too low by {n_rows:,}",
+                n_rows=frequencies.error,
+            )
+        )
     if seen.n_long and settings.passages is not None:
         notes.append(
-            Message("long_texts_whole", n_rows=seen.n_long, longest=passages.LONG_TEXT_WORDS)
+            Message(
+                "[long_texts_whole] {n_rows:~document} of more than {longest:,} words stayed "
+                "whole: texts are not cut into passages on a cluster",
+                n_rows=seen.n_long,
+                longest=passages.LONG_TEXT_WORDS,
+            )
         )
     vectorizer = replace(
         adapted, raw=settings.raw, vocabulary=tuple(listed.words[keep].tolist()), passages=None
@@ -239,7 +262,7 @@ class _Outline:
             if column not in self.columns:
                 raise table.no_such_column(self.url, column, self.columns, parameter)
             facts = {"path": self.url, "column": column, "kind": "other values"}
-            raise ReadError("not_text", parameter=parameter, **facts)
+            raise ReadError(wording.NOT_TEXT, parameter=parameter, **facts)
         groups: list[int] = []
         size = 0
         for i, more in enumerate(self.sizes):
@@ -259,13 +282,13 @@ def _files(url: str) -> list[str]:
     try:
         import fsspec
     except ImportError as error:
-        raise MissingLibraryError("dask_missing") from error
+        raise MissingLibraryError(wording.DASK_MISSING) from error
     try:
         found = sorted(file.full_name for file in fsspec.open_files(url))
     except (OSError, ValueError, ImportError) as error:
-        raise ReadError("no_files_of_pattern", pattern=url, error=_text(error)) from error
+        raise ReadError(_NO_FILES_OF_PATTERN, pattern=url, error=_text(error)) from error
     if not found:
-        raise ReadError("no_files_of_pattern", pattern=url, error="no such file")
+        raise ReadError(_NO_FILES_OF_PATTERN, pattern=url, error="no such file")
     return found
 
 
@@ -281,7 +304,7 @@ def _opened(url: str) -> Iterator[Any]:
     except MomentreeError:
         raise
     except (pa.ArrowException, MemoryError, OSError, ValueError) as error:
-        raise ReadError("unreadable_parquet", path=url, details=_text(error)) from error
+        raise ReadError(wording.UNREADABLE_PARQUET, path=url, details=_text(error)) from error
 
 
 def _text(error: BaseException) -> str:
@@ -307,7 +330,10 @@ def _text_column(outline: _Outline) -> str:
     named = outline.strings[0] if len(outline.strings) == 1 else roles.pick("text", outline.strings)
     if named is None:
         raise ReadError(
-            "no_text_column", path=outline.url, columns=outline.columns, parameter="text_column"
+            wording.NO_TEXT_COLUMN,
+            path=outline.url,
+            columns=outline.columns,
+            parameter="text_column",
         )
     return named
 

@@ -14,8 +14,13 @@ from numpy.typing import NDArray
 
 from momentree.core.container import DAMAGE, StoredArrays, read_array
 from momentree.exceptions import InvalidDataError, MomentreeError, ReadError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers.tables.files import check_exists
+
+_EMBEDDINGS_NOT_NUMPY = (
+    "[embeddings_not_numpy] {path} is not a NumPy file; save the embeddings with "
+    "numpy.save('vectors.npy', E), one row per document"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,26 +85,54 @@ def read_embeddings(
         raise
     except DAMAGE as error:
         problem = error.message if isinstance(error, MomentreeError) else str(error)
-        raise ReadError("embeddings_damaged", path=str(path), problem=problem) from error
+        raise ReadError(
+            "[embeddings_damaged] {path} is damaged or has unexpected content: {problem}. Save it "
+            "again with numpy.save",
+            path=str(path),
+            problem=problem,
+        ) from error
     except OSError as error:
-        raise ReadError("unreadable_path", path=str(path), error=error.strerror) from error
+        raise ReadError(wording.UNREADABLE_PATH, path=str(path), error=error.strerror) from error
     if X.dtype.kind != "f":
-        raise InvalidDataError("embeddings_not_real", path=str(path), type=str(X.dtype))
+        raise InvalidDataError(
+            "[embeddings_not_real] {path} contains values of type {type}; expected real numbers. "
+            "Embeddings stored as integers: save E.astype('float32')",
+            path=str(path),
+            type=str(X.dtype),
+        )
     if X.ndim != 2 or 0 in X.shape:
-        raise InvalidDataError("embeddings_shape", path=str(path), shape=str(X.shape))
+        raise InvalidDataError(
+            "[embeddings_shape] the array in {path} has shape {shape}; expected a table with one "
+            "row per document and one column per dimension",
+            path=str(path),
+            shape=str(X.shape),
+        )
     n, d = X.shape
     if n_rows is not None and n != n_rows:
-        raise InvalidDataError("embeddings_of_other_rows", path=str(path), found=n, needed=n_rows)
+        raise InvalidDataError(
+            "[embeddings_of_other_rows] {path} has {found:~row} for {needed:~document}; give one "
+            "row per document, in the order of the documents. {parameters.csv:FILE.csv}, without "
+            "the embeddings, lists the documents in this order",
+            path=str(path),
+            found=n,
+            needed=n_rows,
+        )
     if n_columns is not None and d != n_columns:
         raise InvalidDataError(
-            "embeddings_of_other_size", path=str(path), found=d, needed=n_columns
+            "[embeddings_of_other_size] the embeddings in {path} have {found:~dimension}, but the "
+            "model was fitted to {needed:,}; compute them as for the fit",
+            path=str(path),
+            found=d,
+            needed=n_columns,
         )
     X = X.astype(np.float64 if X.dtype.itemsize >= 8 else np.float32, order="C", copy=False)
     finite = np.isfinite(X)
     if not finite.all():
         row, column = divmod(int(np.argmin(finite)), d)
         raise InvalidDataError(
-            "embeddings_not_finite",
+            "[embeddings_not_finite] {path} contains {value} in row {row}, column {column} (from "
+            "0), and NaN or infinity in {n_rows:~row} in all; compute these embeddings again, or "
+            "leave out the documents",
             path=str(path),
             row=row,
             column=column,
@@ -108,22 +141,42 @@ def read_embeddings(
         )
     zero = int((~X.any(axis=1)).sum())
     if zero == n:
-        raise InvalidDataError("embeddings_all_zero", path=str(path))
-    return Embeddings(X, [Message("zero_embeddings", n_rows=zero, n_all=n)] if zero else [])
+        raise InvalidDataError(
+            "[embeddings_all_zero] {path} contains only zeros; expected embeddings", path=str(path)
+        )
+    return Embeddings(
+        X,
+        [
+            Message(
+                "[zero_embeddings] {n_rows:,} of {n_all:~embedding} {n_rows:?contains/contain} "
+                "only zeros, and {n_rows:?has/have} no direction",
+                n_rows=zero,
+                n_all=n,
+            )
+        ]
+        if zero
+        else [],
+    )
 
 
 def _read(path: Path) -> NDArray[Any]:
     if path.is_dir():
-        raise ReadError("embeddings_not_numpy", path=str(path))
+        raise ReadError(_EMBEDDINGS_NOT_NUMPY, path=str(path))
     with path.open("rb") as file:
         start = file.read(6)
     if start == b"\x93NUMPY":
         return read_array(path)
     if not zipfile.is_zipfile(path):
-        raise ReadError("embeddings_not_numpy", path=str(path))
+        raise ReadError(_EMBEDDINGS_NOT_NUMPY, path=str(path))
     with zipfile.ZipFile(path) as archive:
         arrays = StoredArrays(archive, path)
         if len(arrays) != 1:
             names = sorted(arrays)
-            raise ReadError("embeddings_many_arrays", path=str(path), n=len(names), names=names)
+            raise ReadError(
+                "[embeddings_many_arrays] {path} contains {n:~array} ({names:list}); save only the "
+                "embeddings, with numpy.save('vectors.npy', E)",
+                path=str(path),
+                n=len(names),
+                names=names,
+            )
         return next(iter(arrays.values()))

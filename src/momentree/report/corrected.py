@@ -189,7 +189,13 @@ def correct_covariates(
         else:
             reference = table.reference
             if not table.converged:
-                reason = for_readers(Message("covariates_separate"))
+                reason = for_readers(
+                    Message(
+                        "[covariates_separate] a covariate separates some groups almost perfectly, "
+                        "so that some odds ratios have no finite estimate; leave it out, or "
+                        "combine its classes"
+                    )
+                )
             terms = [
                 {
                     "name": name,

@@ -133,7 +133,13 @@ class Disclosure:
         small, hidden = shown == SMALL, shown == HIDDEN
         alike = hidden.any() and not small.any()
         if alike or (small.any() and not (sizes >= self.min_cell).any()):
-            raise InvalidDataError("all_groups_small", min_cell=self.min_cell)
+            raise InvalidDataError(
+                "[all_groups_small] every group has fewer than {parameters.min_cell:{min_cell}} "
+                "records, or its number would disclose that of such a group, so nothing can be "
+                "shown; request fewer groups, or lower {parameters.min_cell} if small counts are "
+                "not confidential",
+                min_cell=self.min_cell,
+            )
         # What is left of the sum is divided equally.
         left = hidden if hidden.any() else small
         estimates = np.where(left, 0.0, np.where(small, self.min_cell / 2.0, sizes))
@@ -296,7 +302,14 @@ class Disclosure:
                 known |= persons
             kept.append(note)
         if n_rounded:
-            kept.append(Message("notes_rounded", n_notes=n_rounded, min_cell=self.min_cell))
+            kept.append(
+                Message(
+                    "[notes_rounded] {n_notes:~note} {n_notes:?has/have} no exact numbers here, to "
+                    "protect counts below {min_cell}",
+                    n_notes=n_rounded,
+                    min_cell=self.min_cell,
+                )
+            )
         return kept
 
     def class_rate(
@@ -425,7 +438,7 @@ def _rounded(note: Message, names: Collection[str], known: set[int], min_cell: i
     def value_of(name: str, value: Any) -> Any:
         if isinstance(value, Message):
             inner = {key: value_of(key, one) for key, one in value.values.items()}
-            return _Text("...") if few and name == "origin" else Message(value.code, **inner)
+            return _Text("...") if few and name == "origin" else Message(value.template, **inner)
         if isinstance(value, bool) or name in _HARMLESS:
             return value
         if isinstance(value, list | tuple):

@@ -31,8 +31,14 @@ from momentree.messages import Message
 from momentree.metrics.words import word_probabilities
 from momentree.report.text import clean_text, for_readers
 
-_OF_SEQUENCES = Message("use_summarize_sequences")
-_OF_MEASUREMENTS = Message("use_summarize_measurements")
+_OF_SEQUENCES = Message(
+    "[use_summarize_sequences] ; pass it with its sequences, as read_sequences returns them, to "
+    "summarize_sequences"
+)
+_OF_MEASUREMENTS = Message(
+    "[use_summarize_measurements] ; pass it with its table, as read_measurements returns it, to "
+    "summarize_measurements"
+)
 _OTHERS: Mapping[str, Message | str] = {
     "emissionprob_": _OF_SEQUENCES,
     "transmat_": "",
@@ -69,7 +75,11 @@ def check_of_topics(estimator: Any) -> None:
     if getattr(estimator, "data_", "") == "real":  # a ClusterTree
         remedies = [_OF_MEASUREMENTS]
     if remedies and hasattr(estimator, "n_features_in_"):
-        raise InvalidDataError("not_of_topics", type=type(estimator).__name__, remedy=remedies[0])
+        raise InvalidDataError(
+            "[not_of_topics] summarize describes topics, and this is a fitted {type}{remedy}",
+            type=type(estimator).__name__,
+            remedy=remedies[0],
+        )
 
 
 def fitted(estimator: Any) -> Fitted:
@@ -93,7 +103,8 @@ def counts_of_fit(model: Fitted, X: Any) -> sp.csr_array:
     expected = (len(model.labels), len(model.vocabulary))
     if counts.shape != expected:
         raise InvalidDataError(
-            "x_not_of_fit",
+            "[x_not_of_fit] X has shape {shape}; the {model} was fitted to {expected}, documents "
+            "by words. Pass the matrix used in fit",
             shape=str(counts.shape),
             model="model" if model.kind == "flat" else "tree",
             expected=str(expected),

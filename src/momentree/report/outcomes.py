@@ -127,7 +127,12 @@ def why_no_classes(values: Any) -> Message | None:
     n_texts = known.nunique()
     if n_texts <= MAX_CLASSES and (n_texts <= MAX_NUMBERS or 2 * n_texts <= len(known)):
         return None
-    return Message("texts_are_no_classes", n_texts=int(n_texts), most=MAX_CLASSES)
+    return Message(
+        "[texts_are_no_classes] it has {n_texts:,} different texts, which look like names, dates "
+        "or ids; expected at most {most} categories with several records each",
+        n_texts=int(n_texts),
+        most=MAX_CLASSES,
+    )
 
 
 def _classes(values: Any) -> tuple[Ints, list[str], bool]:
@@ -165,7 +170,12 @@ def outcomes_in_order(records: Any, first: str | None) -> dict[str, Any]:
     """Return the outcomes of the fitted records, one of them first."""
     names = list(records.outcomes)
     if first not in (None, *names):
-        raise InvalidDataError("no_such_outcome", parameter="outcome", value=first, names=names)
+        raise InvalidDataError(
+            "[no_such_outcome] {parameters.outcome:=value}; the outcomes of the records are "
+            "{names:quoted list}",
+            value=first,
+            names=names,
+        )
     return {
         name: np.asarray(records.outcomes[name])[np.asarray(records.enough, dtype=bool)]
         for name in sorted(names, key=lambda name: name != first)

@@ -132,7 +132,11 @@ def _relations(
         "fits": None if fits is None else describe_fits(fits, disclosure, sizes_known=sizes_known),
     }
     notes = [
-        Message("outcome_not_shown", outcome=name, reason=reason)
+        Message(
+            "[outcome_not_shown] outcome {outcome!r} is not shown: {reason}",
+            outcome=name,
+            reason=reason,
+        )
         for name, reason in reasons.items()
         if reason is not None
     ]
@@ -175,7 +179,10 @@ def _quality(quality: Mapping[str, Any], permits: _Permits) -> dict[str, Any]:
         recurrence = np.asarray(recurrence, dtype=np.float64)
         if recurrence.shape != (groups.k,):
             raise InvalidDataError(
-                "wrong_recurrence", shape=str(recurrence.shape), n_groups=groups.k
+                "[wrong_recurrence] quality['recurrence'] has shape {shape}; expected "
+                "({n_groups},), one number for each group",
+                shape=str(recurrence.shape),
+                n_groups=groups.k,
             )
         recurrence = [_number(value) for value in recurrence]
     exact: list[dict[str, Any]] = []
@@ -190,7 +197,16 @@ def _quality(quality: Mapping[str, Any], permits: _Permits) -> dict[str, Any]:
             exact.append({"name": clean_text(name), **_power(values, groups.disclosure)})
         elif (auc := permits.rough_auc(name)) is not None:
             measure = clean_text(f"{name}: predicted from the group alone")
-            other.append([measure, for_readers(Message("rough_auc", auc=auc))])
+            other.append(
+                [
+                    measure,
+                    for_readers(
+                        Message(
+                            "[rough_auc] AUC about {auc:.1f} (0.5 = chance, 1 = perfect)", auc=auc
+                        )
+                    ),
+                ]
+            )
     return {
         "stability": _stability(quality.get("stability", ())),
         "predictive_power": exact,

@@ -96,7 +96,11 @@ def table_one(summary: Mapping[str, Any]) -> pd.DataFrame:
     ['mean ± SD', '56.5 ± 23.6', '74.5 ± 8.8', '29.5 ± 5.9', '6.00']
     """
     if "table_one" not in summary:
-        raise InvalidDataError("no_table_one", kind=str(summary.get("kind")))
+        raise InvalidDataError(
+            "[no_table_one] the summary is of kind {kind!r}; expected one from summarize_records, "
+            "with groups of records",
+            kind=str(summary.get("kind")),
+        )
     rows, columns = summary["table_one"]["rows"], summary["table_one"]["columns"]
     return pd.DataFrame(rows, columns=columns, dtype=object)
 
@@ -318,7 +322,10 @@ def fits_table(summary: Mapping[str, Any]) -> pd.DataFrame:
     [['2', '9', '1.000', '40']]
     """
     if not summary.get("fits"):
-        raise InvalidDataError("no_fits")
+        raise InvalidDataError(
+            "[no_fits] the summary contains no fits; pass quality={{'fits': compare_fits(...)}} to "
+            "summarize_records"
+        )
     return pd.DataFrame(summary["fits"]["rows"], columns=list(COLUMNS), dtype=object)
 
 
@@ -426,7 +433,11 @@ def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
-        raise InvalidDataError("not_a_table_file", path=str(path), suffixes=list(SUFFIXES))
+        raise InvalidDataError(
+            "[not_a_table_file] {path}: the name of the file must end in {suffixes:or}",
+            path=str(path),
+            suffixes=list(SUFFIXES),
+        )
     with atomic_write(path) as file:
         if suffix == ".xlsx":
             _write_excel(table, file)

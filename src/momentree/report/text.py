@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momentree.messages import PYTHON, Audience, Message, in_words
-from momentree.messages.catalogue.report import PAGE, PLAIN
+from momentree.messages.plain import PAGE, PLAIN
 
 MAX_NAME = 200
 """Maximum length of the name of a document or label, in characters."""

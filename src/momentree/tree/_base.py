@@ -31,7 +31,7 @@ from momentree.core.choices import Growth
 from momentree.estimators import base, batches, changes, groups, names, rules
 from momentree.estimators.node import StoredTree, TreeNode, why_no_more
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.objects import MixtureSums
 from momentree.persistence import fields
 from momentree.tree.cuts import Merges
@@ -63,7 +63,10 @@ class TreeEstimator(
     _leaves_out_empty: ClassVar[bool] = False
     """Whether samples without values are in no leaf."""
 
-    _unlike: ClassVar[str] = "batch_unlike_leaves"
+    _unlike: ClassVar[str] = (
+        "[batch_unlike_leaves] {fraction:.0%} of the {samples} of this batch are unlike all "
+        "{n_groups:~leaf/leaves}, and the branches of a tree remain; fit() a new tree"
+    )
     _log: ClassVar[logging.Logger] = logging.getLogger("momentree.tree")
 
     _rules: ClassVar[rules.Rules] = {
@@ -185,9 +188,16 @@ class TreeEstimator(
         if self.max_depth is not None:
             requested = min(requested, 2 ** int(self.max_depth))
         if self.n_leaves_ < requested and not getattr(self, "n_components", None):
-            reason = why_no_more(self) or Message("leaves_too_small")
+            reason = why_no_more(self) or Message(
+                "[leaves_too_small] EM left fewer samples than {parameters.min_samples_leaf} in "
+                "the others"
+            )
             facts = {"found": self.n_leaves_, "requested": requested}
-            yield ConvergenceWarning("fewer_leaves_found", reason=reason, **facts)
+            yield ConvergenceWarning(
+                "[fewer_leaves_found] {found:~leaf/leaves} of {requested} found: {reason}",
+                reason=reason,
+                **facts,
+            )
 
     def _check_online(self) -> None:
         """Raise InvalidParameterError if parameters do not allow ``partial_fit``."""
@@ -442,7 +452,7 @@ class TreeEstimator(
     def _unpack(self) -> None:
         stored: Any = self.tree_
         if not isinstance(stored, StoredTree):
-            raise InvalidDataError("bad_entry", name="tree_", value=stored)
+            raise InvalidDataError(wording.BAD_ENTRY, name="tree_", value=stored)
         self._set_tree(stored.root(self.labels_))
 
     def _sizes(self) -> dict[str, int]:
@@ -463,7 +473,7 @@ class TreeEstimator(
         absent = self.tree_.center == 0
         for node in self.tree_.nodes():
             if (node.center < 0).any() or node.center[absent].any():
-                raise InvalidDataError("centers_not_of_root")
+                raise InvalidDataError("the centers are not proportions of the words of the root")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -22,7 +22,7 @@ from momentree.estimators.editing import Groups, RefitData, merged_numbers, with
 from momentree.estimators.names import keep_names
 from momentree.estimators.node import TreeNode
 from momentree.exceptions import InvalidDataError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.objects import MixtureSums
 from momentree.preprocessing import FeatureMap
 from momentree.preprocessing.kinds import MAX_SIZE
@@ -149,7 +149,11 @@ def prepare_edit(
 ) -> tuple[ClusterData, Ints]:
     """Check and prepare data as ``fit`` does; also return the row of each sample."""
     if tree._described:
-        raise InvalidDataError("described_not_edited")
+        raise InvalidDataError(
+            "[described_not_edited] groups of a tree that was fitted with counts cannot be split "
+            "or merged, because the words of the new groups are not known; fit the tree with "
+            "another {parameters.max_leaf_nodes}"
+        )
     tree._feature_map.check(X, missing)
     rows, order = in_canonical_order(tree._feature_map.rows(X, missing), weight)
     return (rows, RowBlocks(X)), order
@@ -165,13 +169,17 @@ def split_leaf(tree: Any, refit: RefitData[ClusterData], group: int, n_groups: i
     growth = ClusterGrowth.of(alone)
     grown = growth.grow(tree._feature_map, part, weight)
     if not grown.root.children:
-        raise InvalidDataError("cannot_split", group=group, reason=grown.root.reason)
+        raise InvalidDataError(wording.CANNOT_SPLIT, group=group, reason=grown.root.reason)
     refined = growth.refine_leaves(grown, tree._feature_map, part, weight)
     if not grown.root.children:
         raise InvalidDataError(
-            "cannot_split",
+            wording.CANNOT_SPLIT,
             group=group,
-            reason=Message("small_part_after_em", least=tree.min_samples_leaf),
+            reason=Message(
+                "[small_part_after_em] after EM, one part would have a total weight below "
+                "{parameters.min_samples_leaf:{least:g}}",
+                least=tree.min_samples_leaf,
+            ),
         )
     root = branch_of(tree.tree_)
     leaf = root.leaves()[group]
@@ -189,7 +197,7 @@ def merge_leaves(tree: Any, refit: RefitData[ClusterData], groups: list[int]) ->
     for group in reversed(groups):  # from the right, so that the other numbers remain valid
         if group != place:
             drop(root, root.leaves()[group])
-    root.leaves()[to[place]].reason = Message("merged_by_hand")
+    root.leaves()[to[place]].reason = Message("[merged_by_hand] groups were merged by hand")
     merged = refit.groups.renumbered(to)
     # The merged leaf may be larger than those before it.
     sizes = group_totals(merged.labels, refit.weight, len(root.leaves()))

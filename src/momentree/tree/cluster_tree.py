@@ -46,7 +46,7 @@ from momentree.estimators.names import (
 from momentree.estimators.node import TreeNode
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
 from momentree.inference import log_joint, log_posterior
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters, MixtureSums
 from momentree.persistence import fields
 from momentree.preprocessing import FeatureMap
@@ -342,11 +342,16 @@ class ClusterTree(TreeEstimator):
         counts = as_csr(check_counts(counts))
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         if counts.shape[0] != n:
-            raise InvalidDataError("counts_of_other_rows", found=counts.shape[0], needed=n)
+            raise InvalidDataError(
+                "[counts_of_other_rows] counts has {found:~row} for {needed:~sample}; give the "
+                "words of each sample, in the same order",
+                found=counts.shape[0],
+                needed=n,
+            )
         d = counts.shape[1]
         columns = np.asarray(np.arange(d).astype(str) if words is None else words, dtype=object)
         if columns.shape != (d,):
-            raise InvalidDataError("wrong_number_of_names", found=columns.size, needed=d)
+            raise InvalidDataError(wording.WRONG_NUMBER_OF_NAMES, found=columns.size, needed=d)
         self._words_of_fit = counts
         self._fit(X, sample_weight=sample_weight, feature_names=None)
         self._forget("_words_of_fit")
@@ -414,13 +419,21 @@ class ClusterTree(TreeEstimator):
         wanted = self.covariance_type
         if wanted != "auto" and feature_map.kind != "real":
             raise InvalidParameterError(
-                "covariances_of_real",
+                "[covariances_of_real] {parameters.covariance_type:=covariance_type} applies to "
+                "real data, and these data are {kind:s}; leave it out, or set "
+                "{parameters.data:=wider}",
                 covariance_type=wanted,
                 kind=feature_map.kind,
                 wider="real",
             )
         if wanted in ("tied", "full") and feature_map.incomplete:
-            raise InvalidDataError("covariances_of_missing", covariance_type=wanted, instead="diag")
+            raise InvalidDataError(
+                "[covariances_of_missing] {parameters.covariance_type:=covariance_type} requires "
+                "data without missing values; use {parameters.covariance_type:=instead}, or fill "
+                "missing values first",
+                covariance_type=wanted,
+                instead="diag",
+            )
 
     def _choose(self, kind: Kind, weight: Floats) -> ComponentChoice | None:
         """Choose the number of groups of directions from the words of the samples.
@@ -431,7 +444,12 @@ class ClusterTree(TreeEstimator):
             return None
         if self._words_of_fit is None:
             raise InvalidParameterError(
-                "leaves_of_embeddings", max_leaf_nodes=self.max_leaf_nodes, number=8
+                "[leaves_of_embeddings] {parameters.max_leaf_nodes:=max_leaf_nodes} cannot choose "
+                "the number of groups from directions alone; give a number, such as "
+                "{parameters.max_leaf_nodes:=number}, or the word counts of the samples, fit(X, "
+                "counts=counts), which choose it",
+                max_leaf_nodes=self.max_leaf_nodes,
+                number=8,
             )
         return choose_n_components(
             self._words_of_fit,
@@ -443,9 +461,15 @@ class ClusterTree(TreeEstimator):
     def _warn_of_fewer(self, root: Branch) -> None:
         found, asked = len(root.leaves()), self.n_components or 0
         if found < asked:
-            reason = root.reason or Message("others_too_small")
+            reason = root.reason or Message(
+                "[others_too_small] the moments support no more clusters of "
+                "{parameters.min_samples_leaf} or more"
+            )
             warning = ConvergenceWarning(
-                "fewer_clusters", found=found, requested=asked, reason=reason
+                "[fewer_clusters] {found} of {requested:~cluster} found: {reason}",
+                found=found,
+                requested=asked,
+                reason=reason,
             )
             warnings.warn(warning, stacklevel=5)
 
@@ -506,7 +530,10 @@ class ClusterTree(TreeEstimator):
         if hasattr(self, "labels_"):
             self._feature_map.check(X, missing)
             if missing is not None and not self._feature_map.incomplete:
-                raise InvalidDataError("missing_in_batch")
+                raise InvalidDataError(
+                    "this batch has missing values, but the first one had none; fit() all "
+                    "{samples} together, or begin with a batch that has missing values"
+                )
         return X, missing, columns
 
     @property
@@ -673,7 +700,7 @@ class ClusterTree(TreeEstimator):
         super()._check_consistent()
         k, feature_map, d = self._n_groups, self._feature_map, self.n_features_in_
         if self.data_ != feature_map.kind:
-            raise InvalidDataError("bad_entry", name="data_", value=self.data_)
+            raise InvalidDataError(wording.BAD_ENTRY, name="data_", value=self.data_)
         check_shape("shift", feature_map.shift, (d,))
         check_shape("scale", feature_map.scale, (d,))
         columns = None if feature_map.leaves is None else feature_map.leaves.columns
@@ -684,7 +711,7 @@ class ClusterTree(TreeEstimator):
             and (columns is None or np.array_equal(columns, np.unique(columns % d)))
         )
         if not consistent:
-            raise InvalidDataError("other_feature_map")
+            raise InvalidDataError("the feature map does not fit the data")
         for name, bound in vars(feature_map.bounds).items() if feature_map.bounds else ():
             check_shape(name, bound, (d,))
         if self._described or feature_map.kind not in ("real", *DIRECTIONS):
@@ -705,7 +732,15 @@ class ClusterTree(TreeEstimator):
         found = feature_map.for_missing_values()
         if found is None:
             row, column = (int(part[0]) for part in missing.nonzero())
-            raise InvalidDataError("missing_not_assigned", row=row, column=column, instead="diag")
+            raise InvalidDataError(
+                "[missing_not_assigned] Input X contains NaN: row {row}, column {column} is "
+                "missing. The data used in fit had no missing values, and the groups of this tree "
+                "need all values; fill missing values first, or fit with "
+                "{parameters.covariance_type:=instead}",
+                row=row,
+                column=column,
+                instead="diag",
+            )
         assigner = self._assigner.for_missing_values()
         return assigner, found.leaf_rows(found.rows(X, missing))
 

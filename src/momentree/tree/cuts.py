@@ -19,6 +19,9 @@ from momentree.objects import MixtureParameters
 from momentree.persistence import storable
 from momentree.tree.hierarchy import least_loss_merges
 
+_MERGES_NOT_OF_TREE = "[merges_not_of_tree] the merges of leaves do not match the nodes of the tree"
+_CUT_HERE = "[cut_here] the tree was cut here"
+
 
 @storable
 @dataclass(frozen=True)
@@ -99,24 +102,24 @@ class Merges:
         groups = sorted(root.leaves(), key=lambda leaf: leaf.leaf_id or 0)
         k = len(groups)
         if len(self.pairs) != k - 1:
-            raise InvalidDataError("merges_not_of_tree")
+            raise InvalidDataError(_MERGES_NOT_OF_TREE)
         inside = [[i] for i in range(k)]
         alive = set(range(k))
         n_centers = 0
         for (a, b), loss in zip(self.pairs[: k - n_leaves].tolist(), self.losses, strict=False):
             node = groups[a].parent if a in alive and b in alive - {a} else None
             if node is None or groups[b].parent is not node:
-                raise InvalidDataError("merges_not_of_tree")
+                raise InvalidDataError(_MERGES_NOT_OF_TREE)
             if len(node.children) > 2:
                 if n_centers == len(self.centers):
-                    raise InvalidDataError("merges_not_of_tree")
+                    raise InvalidDataError(_MERGES_NOT_OF_TREE)
                 node.gain = max(0.0, node.gain - float(loss))
                 node = _joined(node, groups[a], groups[b], self.centers[n_centers])
                 n_centers += 1
             else:
                 node._samples = node.samples
                 node.children, node.gain = [], 0.0
-                node.reason = Message("cut_here")
+                node.reason = Message(_CUT_HERE)
             alive = alive - {a, b} | {len(groups)}
             groups.append(node)
             inside.append(inside[a] + inside[b])
@@ -167,7 +170,7 @@ def _joined(node: TreeNode, one: TreeNode, other: TreeNode, center: Floats) -> T
         center,
         one.weight + other.weight,
         depth=one.depth,
-        reason=Message("cut_here"),
+        reason=Message(_CUT_HERE),
         parent=node,
         _samples=np.sort(np.concatenate([one.samples, other.samples])),
     )

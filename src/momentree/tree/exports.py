@@ -98,7 +98,9 @@ def to_networkx(root: TreeNode) -> nx.DiGraph:
     try:
         import networkx as nx
     except ImportError as error:
-        raise ImportError(str(Message("networkx_missing"))) from error
+        raise ImportError(
+            str(Message("[networkx_missing] to_networkx requires networkx: pip install networkx"))
+        ) from error
     graph = nx.DiGraph()
     for node in root.nodes():
         attributes = _record(node)

@@ -17,7 +17,7 @@ from momentree.backends.kernels import kernel
 from momentree.core.choices import Growth
 from momentree.core.progress import time_left
 from momentree.core.ties import SAME, largest
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.objects import MixtureParameters
 from momentree.tree.split import SampleGroups, Split, Splits, Splitter
 from momentree.tree.stopping import AcceptanceCriterion
@@ -177,7 +177,7 @@ class TreeGrowth:
         """Return a tree with the reasons of its leaves, and what is known of their samples."""
         leaf: Any = np.full(len(self._groups), -1)
         for i, (branch, group) in enumerate(leaves):
-            reached = Message("max_leaf_nodes_reached", limit=limits.leaves)
+            reached = Message(wording.MAX_LEAF_NODES_REACHED, limit=limits.leaves)
             branch.reason = branch.reason or group.reason or reached
             leaf[group.number] = i
         for group in self._groups:  # parents come first
@@ -204,7 +204,10 @@ class TreeGrowth:
             able = []
             for i, (branch, group) in enumerate(leaves):
                 if branch.depth >= limits.depth:
-                    branch.reason = Message("max_depth_reached", limit=limits.depth)
+                    branch.reason = Message(
+                        "[max_depth_reached] {parameters.max_depth:{limit}} reached",
+                        limit=limits.depth,
+                    )
                 elif not group.tried:
                     unknown[group.number] = group
                 elif group.split is not None:

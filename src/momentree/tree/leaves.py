@@ -16,7 +16,7 @@ from momentree.assignment.rules import LinearRule, Rule, RuleAssigner
 from momentree.backends import RowArray, Rows, collected, products
 from momentree.core.ties import largest, largest_first
 from momentree.estimators.node import TreeNode, by_leaf
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.objects import Family, MixtureParameters, TopicParameters
 from momentree.refinement.em import Refined, Samples, column_sums, expected_statistics
 from momentree.tree.growth import Branch, Grown, log
@@ -184,7 +184,7 @@ def merge_back(
         group[(group == a) | (group == b)] = k + t
     labels = np.unique(group, return_inverse=True)[1][labels]
     return tree_of_groups(
-        samples, labels, family, Message("max_leaf_nodes_reached", limit=n_leaves)
+        samples, labels, family, Message(wording.MAX_LEAF_NODES_REACHED, limit=n_leaves)
     )
 
 
@@ -218,7 +218,7 @@ def merge_while_better(grown: Grown, samples: Samples, *, family: type[MixturePa
     log.info("merged %d leaves into %d", k, k - best)
     gain = scores[best - 1] - scores[best] + penalty
     labels = _likeliest_groups(mixtures[best], rows)
-    reason = Message("bic_penalty", gain=gain, penalty=penalty)
+    reason = Message(wording.BIC_PENALTY, gain=gain, penalty=penalty)
     return tree_of_groups(samples, labels, family, reason)
 
 

@@ -14,7 +14,7 @@ from momentree.assignment.rules import LinearRule, Rule
 from momentree.backends import Block, RowArray, RowBlocks, Rows, group_totals, parted, with_room
 from momentree.backends.kernels import kernel
 from momentree.core.ties import SAME, largest_first
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.objects import MixtureParameters
 
 SPLIT_ITER = 15
@@ -176,7 +176,7 @@ class Sides:
         ):
             reason = reason or small_side(sizes, least)
             if reason or rule is None:
-                found.append(reason or Message("one_component"))
+                found.append(reason or Message(wording.ONE_COMPONENT))
             else:
                 found.append(Split(rule, float(gain), sums, sizes))
         return Splits(found, self.side)
@@ -185,7 +185,11 @@ class Sides:
 def small_side(sizes: Floats, least: float) -> Message | None:
     """Return a message if some side has fewer samples than a leaf may have."""
     if sizes.min() < max(least, np.finfo(float).tiny):
-        return Message("small_side", least=least)
+        return Message(
+            "[small_side] one side would have a total weight below "
+            "{parameters.min_samples_leaf:{least:g}}",
+            least=least,
+        )
     return None
 
 

@@ -16,7 +16,7 @@ from momentree.core.eigenpairs import DENSE_FEATURES
 from momentree.core.ties import largest
 from momentree.decomposition import discriminators
 from momentree.decomposition.sidiwo import common_rotation, pseudo_centers
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.moments import AugmentedRawMoments, GroupedMoments
 from momentree.moments.augmented import GroupedRawMoments
 from momentree.moments.single_topic import three_words
@@ -35,6 +35,12 @@ from momentree.tree.split import (
     small_side,
 )
 from momentree.whitening import group_starts, whiten, whiten_groups
+
+_TOO_FEW_TO_SPLIT = (
+    "[too_few_to_split] the total sample weight is less than {needed:g}, {n_sides} times "
+    "{parameters.min_samples_leaf}"
+)
+
 
 P = TypeVar("P", bound=MixtureParameters)
 
@@ -99,7 +105,7 @@ class TopicSplitter:
             if reasons[j] is None:
                 center = pseudo_centers(moments.m1[j], white, H[j])
                 if center.n_components < 2 or not center.weights.sum() > 0:
-                    reasons[j] = center.diagnostics["reason"] or Message("one_component")
+                    reasons[j] = center.diagnostics["reason"] or Message(wording.ONE_COMPONENT)
                 else:
                     topics[j] = self._topics(center, moments.words[j])
         if all(reasons):
@@ -159,11 +165,16 @@ class TopicSplitter:
             moments.sizes, moments.has_triples, whitenings, strict=True
         ):
             if size < needed:
-                reasons.append(Message("too_few_to_split", needed=needed, n_sides=2))
+                reasons.append(Message(_TOO_FEW_TO_SPLIT, needed=needed, n_sides=2))
             elif not triples:
-                reasons.append(Message("no_triples"))
+                reasons.append(
+                    Message(
+                        "[no_triples] no document has three words or more; log scaling counts "
+                        "repeated words less"
+                    )
+                )
             else:
-                none = Message("one_component")
+                none = Message(wording.ONE_COMPONENT)
                 reasons.append(None if white.rank == 2 else white.reason or none)
         return reasons
 
@@ -258,7 +269,7 @@ class DSidiwoSplitter:
             found, _ = whiten_groups(moments, 2, which, tol=tol, max_iter=max_iter)
             for j, white in zip(which, found, strict=True):
                 if white.rank < 2:
-                    reasons[j] = white.reason or Message("one_component")
+                    reasons[j] = white.reason or Message(wording.ONE_COMPONENT)
                 else:
                     W[j] = white.W
         if all(reasons):
@@ -275,7 +286,7 @@ class DSidiwoSplitter:
     def _too_few(self, size: float) -> Message | None:
         needed = self.n_sides * self.min_samples_leaf
         if size < needed:
-            return Message("too_few_to_split", needed=needed, n_sides=self.n_sides)
+            return Message(_TOO_FEW_TO_SPLIT, needed=needed, n_sides=self.n_sides)
         return None
 
     def _rule(self, D: Floats) -> ScoreRule:
@@ -324,7 +335,7 @@ class DSidiwoSplitter:
         tol, max_iter = self._accuracy
         white = whiten(moments, k, tol=tol, max_iter=max_iter)
         if white.rank < 2:
-            return white.reason or Message("one_component")
+            return white.reason or Message(wording.ONE_COMPONENT)
         rule = self._rule(discriminators(moments, white))
         sides = self._by_scores(rule, group, drop=drop)
         sums, sizes = sides.sums[0], sides.sizes[0]

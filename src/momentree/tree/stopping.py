@@ -15,7 +15,7 @@ from momentree._types import Floats, Ints
 from momentree.backends import Block, RowBlocks, collected, group_totals, parted, with_room
 from momentree.backends.kernels import kernel
 from momentree.inference import log_joint, log_posterior
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.objects import GaussianParameters, MixtureParameters, PoissonParameters
 from momentree.tree.split import SampleGroups, Split, Splits
 
@@ -161,4 +161,4 @@ def _occurring(rows: RowBlocks, sample_weight: Floats) -> NDArray[np.bool_]:
 def _decision(gain: float, n_parameters: float, size: float) -> Message | None:
     n = max(float(size), 2.0)
     penalty = float(0.5 * n_parameters * np.log(n))
-    return None if gain > penalty else Message("bic_penalty", gain=gain, penalty=penalty)
+    return None if gain > penalty else Message(wording.BIC_PENALTY, gain=gain, penalty=penalty)

@@ -22,6 +22,7 @@ from momentree.estimators.node import TreeNode
 from momentree.estimators.texts import Vectorizer
 from momentree.exceptions import InvalidParameterError
 from momentree.inference import log_joint, log_multinomial, log_posterior
+from momentree.messages import wording
 from momentree.objects import MixtureSums, TopicParameters
 from momentree.persistence import fields
 from momentree.preprocessing import log_scale
@@ -353,7 +354,7 @@ class TopicTree(TreeEstimator):
         super()._check_parameters()
         if self.weighting == "three_words" and self.log_scaling == "log1p":
             raise InvalidParameterError(
-                "three_words_after_log_scaling", weighting=self.weighting, log_scaling=None
+                wording.THREE_WORDS_AFTER_LOG_SCALING, weighting=self.weighting, log_scaling=None
             )
 
     def _unpack(self) -> None:

@@ -101,7 +101,7 @@ def test_npz_of_any_type_of_number(tmp_path, dtype):
     corpus = read_counts(tmp_path / "X.npz", vocabulary=["a", "a"])
     expected = X.astype("f8").sum(axis=1, keepdims=True)
     np.testing.assert_array_equal(corpus.X.toarray(), expected)
-    assert corpus.notes == [Message("words_merged", n_columns=1, example="a")]
+    assert corpus.notes == [Message("[words_merged]", n_columns=1, example="a")]
 
 
 def test_counts_may_be_fractions(tmp_path):
@@ -250,7 +250,7 @@ def test_labels_of_the_wrong_length_are_ignored_or_refused(tmp_path):
     corpus = read_counts(path)
     assert corpus.labels is None
     found = {"path": str(labels), "n_lines": 2, "n_rows": 3}
-    assert corpus.notes == [Message("companion_ignored", **found)]
+    assert corpus.notes == [Message("[companion_ignored]", **found)]
     with raises(ReadError, "wrong_number_of_lines", **found):
         read_counts(path, labels=labels)
     with raises(InvalidDataError, "wrong_length", name="ids", n_entries=2, needed=3):
@@ -264,7 +264,7 @@ def test_words_named_twice_are_added(tmp_path):
     corpus = read_counts(path)
     assert corpus.vocabulary.tolist() == ["a", "b", "c"]
     assert corpus.X.toarray().tolist() == [[3, 0, 0], [0, 0, 0], [7, 3, 0]]
-    assert corpus.notes == [Message("words_merged", n_columns=1, example="a")]
+    assert corpus.notes == [Message("[words_merged]", n_columns=1, example="a")]
 
 
 def test_a_folder_with_one_matrix(tmp_path):

@@ -29,7 +29,7 @@ def notes_of(records):
 
 def at(line, **values):
     """The place of a line in a message."""
-    return {"origin": Message("at_line", line=line), **values}
+    return {"origin": Message("[at_line]", line=line), **values}
 
 
 def long(visits):

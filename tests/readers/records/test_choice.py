@@ -65,7 +65,7 @@ def test_codes_that_are_numbers_lose_zeros(tmp_path):
     file = tmp_path / "a.parquet"
     ids, codes = ["a", "b", "c", "d"], [38.9, 250.0, 389.0, np.nan]
     pd.DataFrame({"id": ids, "code": codes}).to_parquet(file)
-    expected = Message("codes_as_numbers", n_entries=3, column="code")
+    expected = Message("[codes_as_numbers]", n_entries=3, column="code")
     with raises(InvalidDataError, "mostly_numbers", reason=expected, parameter="rollup"):
         read_records(file, **ALL)
     rolled = read_records(file, rollup="icd9", **ALL)
@@ -93,7 +93,7 @@ def test_numbers_of_a_spreadsheet_are_codes_only_after_a_roll_up(tmp_path):
     file = tmp_path / "a.xlsx"
     codes = [38.9, 250.0, 389.0, "V10.3"]
     pd.DataFrame({"id": list("abcd"), "code": codes}).to_excel(file, index=False)
-    expected = Message("codes_as_numbers", n_entries=3, column="code")
+    expected = Message("[codes_as_numbers]", n_entries=3, column="code")
     with raises(InvalidDataError, "mostly_numbers", reason=expected):
         read_records(file, **ALL)
     rolled = read_records(file, rollup="icd9", **ALL)
@@ -180,8 +180,8 @@ def test_outcomes(tmp_path):
     np.testing.assert_array_equal(records.outcomes["stay"], [3, np.nan, 4.5])
     assert records.outcomes["ward"].tolist() == ["X", "Y", ""]
     assert records.outcome_names == {"died": ("no", "Yes")}
-    assert Message("binary_outcome", outcome="died", zero="no", one="Yes") in records.notes
-    assert Message("outcome_missing", outcome="stay", n_missing=1, n_all=3) in records.notes
+    assert Message("[binary_outcome]", outcome="died", zero="no", one="Yes") in records.notes
+    assert Message("[outcome_missing]", outcome="stay", n_missing=1, n_all=3) in records.notes
 
 
 def test_outcomes_of_joined_rows(tmp_path):
@@ -194,9 +194,9 @@ def test_outcomes_of_joined_rows(tmp_path):
     assert records.outcomes["ok"].tolist() == [1, 0]
     differ = [note for note in records.notes if note.code == "outcome_differs"]
     assert differ == [
-        Message("outcome_differs", outcome="stay", n_records=1, rule="largest"),
-        Message("outcome_differs", outcome="ward", n_records=1, rule="last"),
-        Message("outcome_differs", outcome="ok", n_records=1, rule="largest"),
+        Message("[outcome_differs]", outcome="stay", n_records=1, rule="largest"),
+        Message("[outcome_differs]", outcome="ward", n_records=1, rule="last"),
+        Message("[outcome_differs]", outcome="ok", n_records=1, rule="largest"),
     ]
 
 
@@ -214,7 +214,7 @@ def test_repeats_are_counted_in_new_records_too(tmp_path):
     rows = "".join(f"r{i},250.0{i % 3}\nr{i},250.1\nr{i},41{i % 2}.9\n" for i in range(8))
     text = f"id,code\n{rows}r1,785.1\nr1,785.2\n"
     first = written(tmp_path, text, rollup="icd9", min_records=2)
-    note = Message("repeated_entries", n_entries=8, when=Message("after_rollup"))
+    note = Message("[repeated_entries]", n_entries=8, when=Message("[after_rollup]"))
     again = read_records(tmp_path / "table.csv", coder=first.coder)
     assert note in first.notes
     assert note in again.notes
@@ -243,6 +243,6 @@ def test_records_without_codes_are_noted_once(tmp_path):
 def test_columns_left_out_are_not_among_those_of_codes(tmp_path):
     text = "id,admitted,A1,B1,V30\n1,2020-01-02,1,0,0\n2,2021-05-06,0,1,1\n3,2020-01-02,1,1,0\n"
     records = written(tmp_path, text)
-    columns = Message("several_columns", n_columns=3, first="A1", last="V30")
+    columns = Message("[several_columns]", n_columns=3, first="A1", last="V30")
     assert notes_of(records)["form"]["columns"] == columns
     assert notes_of(records)["text_left_out"]["columns"] == ["admitted"]

@@ -55,7 +55,7 @@ def test_new_records_of_any_form(write):
     records = read_records(more, coder=coder)
     np.testing.assert_array_equal(records.X.toarray(), expected)
     assert records.enough.tolist() == [True, False, True]
-    unknown = Message("unknown_codes", n_codes=1, n_entries=1, code="E885.1")
+    unknown = Message("[unknown_codes]", n_codes=1, n_entries=1, code="E885.1")
     assert unknown in records.notes
     lists = write("icd,name\n250;V10,p\nE8,q\n401,r\n")
     records = read_records(lists, coder=coder, code_columns="icd")
@@ -70,7 +70,7 @@ def test_columns_that_a_wide_table_lacks_are_missing_values(write):
     assert first.codes.tolist() == ["A", "C", "b"]
     new = read_records(write("b,A,age\n1,0,50\n0,NA,61\n"), coder=first.coder)
     np.testing.assert_array_equal(new.X.toarray(), [[0, np.nan, 1], [np.nan, np.nan, 0]])
-    assert Message("missing_columns", n_columns=1, column="C") in new.notes
+    assert Message("[missing_columns]", n_columns=1, column="C") in new.notes
     codes = read_records(write("id,codes\n1,a;B\n2,c\n"), coder=first.coder, code_columns="codes")
     np.testing.assert_array_equal(codes.X.toarray(), [[1, 0, 1], [0, 1, 0]])
 

@@ -178,7 +178,7 @@ def test_spreadsheets(tmp_path):
     with pd.ExcelWriter(file) as writer:
         frame.to_excel(writer, sheet_name="Codes", index=False)
         frame.to_excel(writer, sheet_name="More", index=False)
-    assert read_records(file, **ALL).notes[0] == Message("first_sheet", sheet="Codes", n_sheets=2)
+    assert read_records(file, **ALL).notes[0] == Message("[first_sheet]", sheet="Codes", n_sheets=2)
 
 
 def test_a_long_table_of_many_rows(tmp_path):
@@ -230,7 +230,7 @@ def test_wide_tables_are_read_alike(tmp_path):
     with raises(
         ReadError,
         "too_many_fields",
-        origin=Message("at_line", line=6),
+        origin=Message("[at_line]", line=6),
         found=1201,
         expected=1200,
     ):

@@ -74,7 +74,7 @@ def test_lists_of_codes_and_patients(tmp_path):
     joined = written(tmp_path, "patient_id,codes\np,A1;B1\np,A1;C1\nq,A1;B1\n")
     assert as_sets(joined) == {"p": {"A1", "B1", "C1"}, "q": {"A1", "B1"}}
     form = notes_of(joined)["form"]
-    assert (form["form"], form["joined"]) == ("lists", Message("form_joined"))
+    assert (form["form"], form["joined"]) == ("lists", Message("[form_joined]"))
 
 
 def test_records_that_share_a_patient_are_reported(tmp_path):
@@ -135,10 +135,10 @@ def test_ids_are_no_outcomes(tmp_path):
 
 
 def test_why_no_columns_of_codes_are_found(tmp_path):
-    why = Message("prose_among_codes", column="dx", value="12 (POA)")
+    why = Message("[prose_among_codes]", column="dx", value="12 (POA)")
     with raises(ReadError, "no_code_columns", why=why):
         written(tmp_path, "id,dx\n1,12 (POA)\n2,13 (POA); 14 (POA)\n")
-    why = Message("several_may_hold_codes", columns=["icd", "procedure_code"])
+    why = Message("[several_may_hold_codes]", columns=["icd", "procedure_code"])
     with raises(ReadError, "no_code_columns", why=why):
         written(tmp_path, "id,icd,procedure_code\n1,A1,5.1\n2,B1,5.2\n")
     # A payment group is no code of the record.
@@ -193,7 +193,7 @@ def test_names_of_columns_with_a_prefix(tmp_path):
     rolled = written(
         tmp_path, "id,c,code\n1,x,99900\n2,y,E6900\n", names={"25000": "X"}, rollup="icd9"
     )
-    assert notes_of(rolled)["codes_without_name"]["hint"] == Message("names_after_rollup")
+    assert notes_of(rolled)["codes_without_name"]["hint"] == Message("[names_after_rollup]")
 
 
 def test_new_defaults_change_nothing(tmp_path):

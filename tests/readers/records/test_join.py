@@ -138,7 +138,7 @@ def test_the_order_of_rows_has_no_effect(tmp_path_factory, rows, lines):
 def test_the_finer_of_two_ids_identifies_records(joined):
     records = joined(outcome_columns="died")
     assert records.coder.id_column == "visit"
-    assert Message("guessed_id_column", column="visit") in records.notes
+    assert Message("[guessed_id_column]", column="visit") in records.notes
     # Neither determines the other.
     crossed = "visit_id,patient_id,icd\n1,p,A1\n1,q,B2\n2,p,A1\n2,p,C3\n"
     with raises(ReadError, "several_id_columns", columns=["visit_id", "patient_id"]):

@@ -48,7 +48,7 @@ def test_titles_of_categories():
 
 
 def test_titles_are_used_only_for_diagnoses(tmp_path):
-    shown = Message("titles_omitted", parameter="names", value="none")
+    shown = Message("[titles_omitted]", parameter="names", value="none")
     clear = written(tmp_path, table_of(MANY))
     assert notes_of(clear)["titles_used"] == {
         "n_codes": len(MANY), "system": "ICD-9-CM", "hint": shown

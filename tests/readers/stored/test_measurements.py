@@ -121,7 +121,7 @@ def test_an_error_names_the_line_in_the_table(tmp_path, source, monkeypatch):
     row = int(sample_measurements(source, tmp_path / "work").rows[-1])
     lines[row + 1] = "p;clotted;1,4;renal;yes;x;+;no"
     source.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    with raises(ReadError, "not_of_kind", origin=Message("at_line", line=row + 2)):
+    with raises(ReadError, "not_of_kind", origin=Message("[at_line]", line=row + 2)):
         sample_measurements(source, tmp_path / "other", kinds={"hb": "number"})
 
 

@@ -42,7 +42,7 @@ def test_a_first_row_of_data_is_data(save, columns, end):
     rows = [[row[j] for j in columns] for row in NEWS]
     documents = read_documents(save(rows, end=end))
     assert documents.texts == [row[3] for row in NEWS]
-    note = Message("no_header", source=f"t.{end}", parameter="header")
+    note = Message("[no_header]", source=f"t.{end}", parameter="header")
     assert note in documents.notes
 
 

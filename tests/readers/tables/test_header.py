@@ -92,7 +92,7 @@ def test_spreadsheets_with_a_title(tmp_path):
         writer.book.create_sheet("Empty")
     # Row 1 is blank, row 2 holds the title, row 4 the names.
     sheets = Message(
-        "other_sheets", sheets=["Codes", "About", "Empty"], parameter="sheet", second="About"
+        "[other_sheets]", sheets=["Codes", "About", "Empty"], parameter="sheet", second="About"
     )
     with raises(ReadError, "title_above_header", row=4, above=3, sheets=sheets):
         read_records(file, **ALL)

@@ -103,7 +103,7 @@ def test_blank_rows_are_no_records(tmp_path):
 def test_lines_of_rows_below_blank_ones(tmp_path):
     rows = [["id", "x", "y"], ["a", 1, 0], [], [], ["b", 0, 7], ["c", 0, 1]]
     path = book(tmp_path / "a.xlsx", rows=rows)
-    with raises(InvalidDataError, "cell_not_binary", origin=Message("at_row", row=5), column="y"):
+    with raises(InvalidDataError, "cell_not_binary", origin=Message("[at_row]", row=5), column="y"):
         read_records(path, code_columns=["x", "y"], **ALL)
 
 

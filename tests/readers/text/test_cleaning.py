@@ -181,8 +181,8 @@ def test_one_note_counts_what_was_stripped():
     texts = ["<p>boat</p>", "<p>sea</p> http://x.org", "a boat at sea", "the sea"]
     corpus = vectorize(texts, max_df=1.0)
     assert corpus.texts[:2] == ["\nboat\n", "\nsea\n "]
-    kinds = [Message("stripped_html", n_rows=2), Message("stripped_links", n_rows=1)]
-    assert corpus.notes[0] == Message("stripped", kinds=kinds, parameter="raw", keep=True)
+    kinds = [Message("[stripped_html]", n_rows=2), Message("[stripped_links]", n_rows=1)]
+    assert corpus.notes[0] == Message("[stripped]", kinds=kinds, parameter="raw", keep=True)
     assert str(corpus.notes[0]) == (
         "stripped HTML from 2 documents, URLs and mail addresses from 1 document; raw=True keeps "
         "them"

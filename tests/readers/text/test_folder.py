@@ -35,7 +35,7 @@ def test_flat_folder(fill):
     assert documents.texts == ["first", "second\n", "", "fourth"]
     assert documents.labels is None
     assert documents.name == folder.name
-    assert documents.notes == [Message("files_empty", n_rows=1, n_all=4, source=folder.name)]
+    assert documents.notes == [Message("[files_empty]", n_rows=1, n_all=4, source=folder.name)]
 
 
 def test_sub_folders_are_labels(fill):
@@ -71,7 +71,7 @@ def test_other_files_are_left_out_with_a_note(fill):
     assert documents.ids == ["README", "a.txt", "sci.space.60772"]
     left_out = ["2 .mp4", "1 .png", "1 binary"]
     assert documents.notes == [
-        Message("files_left_out", source=folder.name, n_all=3, n_files=4, left_out=left_out)
+        Message("[files_left_out]", source=folder.name, n_all=3, n_files=4, left_out=left_out)
     ]
 
 
@@ -111,7 +111,7 @@ def test_a_file_that_cannot_be_read_is_left_out_and_named(fill, name):
     assert documents.ids == ["a.txt"]
     summary, reason = documents.notes
     names = {"source": folder.name, "n_files": 1, "n_all": 2, "names": [name]}
-    assert summary == Message("files_unreadable", **names)
+    assert summary == Message("[files_unreadable]", **names)
     assert reason.code == code
     assert reason.values["path"] == name
     (folder / "a.txt").unlink()

@@ -143,5 +143,5 @@ def test_spreadsheets(tmp_path):
     documents = read_documents(path, skip_rows=2, label_column="kind")
     assert (documents.ids, documents.texts) == (["7", "8"], ["some words", "more"])
     assert documents.labels == ["x", "y"]
-    assert documents.notes == [Message("first_sheet", sheet="One", n_sheets=2)]
+    assert documents.notes == [Message("[first_sheet]", sheet="One", n_sheets=2)]
     assert read_documents(path, sheet="Two").ids == ["8", "7"]

@@ -68,7 +68,7 @@ def test_a_field_that_first_occurs_late(tmp_path):
 
 
 def at(line, **values):
-    return {"origin": Message("at_line", line=line), **values}
+    return {"origin": Message("[at_line]", line=line), **values}
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def at(line, **values):
         (b'{"text": "a"}\n["b"]\n', "not_an_object", at(2, found="list")),
         (b'"a"\n', "not_an_object", at(1, found="string")),
         (b"3\n", "not_an_object", at(1, found="number")),
-        (b'[{"text": "a"}, 3]', "not_an_object", {"origin": Message("at_item", item=2)}),
+        (b'[{"text": "a"}, 3]', "not_an_object", {"origin": Message("[at_item]", item=2)}),
         (b'[{"text": "a"},', "not_json", {}),
         (b'{"text": {"a": 1}}\n', "no_text_column", {"columns": ["text.a"]}),
         (b'{"text": [1, 2]}\n', "no_text_column", {"columns": ["text"]}),

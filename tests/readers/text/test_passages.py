@@ -132,7 +132,7 @@ def test_notes_count_passages():
 def test_one_short_document_is_not_enough():
     with raises(EmptyCorpusError, "one_document", n_words=2):
         vectorize(["sea boat"])
-    assert "a folder" in str(Message("one_document", name="a.txt", n_words=2))
+    assert "a folder" in str(Message("[one_document]", name="a.txt", n_words=2))
 
 
 @given(

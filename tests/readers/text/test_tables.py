@@ -40,7 +40,7 @@ CUT = gzip.compress(b"text\n" + random.Random(0).randbytes(9999), mtime=0)[:5000
 
 
 def at(line, **values):
-    return {"origin": Message("at_line", line=line), **values}
+    return {"origin": Message("[at_line]", line=line), **values}
 
 
 def save(folder, name, content):
@@ -115,9 +115,11 @@ def test_parquet_missing_values(tmp_path):
     assert documents.labels == ["1", "", "2"]
     assert documents.ids == ["1", "2", "3"]
     assert documents.notes == [
-        Message("guessed_text_column", column="words", columns=["n", "y"], source="t.pq", **CHOOSE),
-        Message("rows_without_text", n_rows=1, n_all=3, source="t.pq"),
-        Message("rows_without_label", n_rows=1, n_all=3, source="t.pq"),
+        Message(
+            "[guessed_text_column]", column="words", columns=["n", "y"], source="t.pq", **CHOOSE
+        ),
+        Message("[rows_without_text]", n_rows=1, n_all=3, source="t.pq"),
+        Message("[rows_without_label]", n_rows=1, n_all=3, source="t.pq"),
     ]
 
 
@@ -129,7 +131,7 @@ def test_text_and_id_columns_are_guessed(tmp_path):
     documents = read_documents(path)
     assert documents.texts == ["the longest column"]
     assert documents.notes == [
-        Message("chose_text_column", column="y", columns=["x"], source="u.csv", **CHOOSE)
+        Message("[chose_text_column]", column="y", columns=["x"], source="u.csv", **CHOOSE)
     ]
 
 
@@ -230,7 +232,7 @@ def test_malformed(tmp_path, name, content, code, values):
 )
 def test_an_encoding_that_is_given_is_obeyed(tmp_path, content, guess, values):
     path = save(tmp_path, "t.csv", content)
-    remedy = Message("try_encoding", parameter="encoding", value=guess)
+    remedy = Message("[try_encoding]", parameter="encoding", value=guess)
     with raises(ReadError, "wrong_encoding", encoding="utf-8", remedy=remedy, **values):
         read_documents(path, encoding="utf-8")
     assert read_documents(path, encoding=guess).texts == read_documents(path).texts

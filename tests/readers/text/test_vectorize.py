@@ -257,12 +257,12 @@ def test_texts_that_are_not_strings(texts, code, values):
         (
             ["sea", "boat", "sky"],
             "no_word_kept",
-            {"n_rare": 3, "remedy": Message("lower_min_df", min_df=1)},
+            {"n_rare": 3, "remedy": Message("[lower_min_df]", min_df=1)},
         ),
         (
             ["sea boat"] * 4,
             "no_word_kept",
-            {"n_common": 2, "remedy": Message("raise_max_df", max_df=1.0)},
+            {"n_common": 2, "remedy": Message("[raise_max_df]", max_df=1.0)},
         ),
     ],
 )
@@ -294,7 +294,7 @@ def test_the_default_rule():
 
 
 def test_what_a_corpus_keeps():
-    note = Message("files_empty", n_rows=1, n_all=3, source="trips")
+    note = Message("[files_empty]", n_rows=1, n_all=3, source="trips")
     documents = Documents(
         ["sea boat", "the", "boat sea sky"], list("abc"), list("xyx"), "trips", [note]
     )
@@ -307,7 +307,10 @@ def test_what_a_corpus_keeps():
     assert corpus.notes == [
         note,
         Message(
-            "documents_without_words", n_rows=1, n_all=3, every=Message("all_documents", n_all=3)
+            "[documents_without_words]",
+            n_rows=1,
+            n_all=3,
+            every=Message("[all_documents]", n_all=3),
         ),
     ]
     assert corpus.X.toarray()[1].tolist() == [0, 0, 0]
@@ -322,7 +325,10 @@ def test_filter_keeps_its_input_and_documents():
     assert kept.labels == corpus.labels
     assert kept.notes == [
         Message(
-            "documents_without_words", n_rows=1, n_all=4, every=Message("all_documents", n_all=4)
+            "[documents_without_words]",
+            n_rows=1,
+            n_all=4,
+            every=Message("[all_documents]", n_all=4),
         )
     ]
     assert (before != corpus.X).nnz == 0
@@ -414,10 +420,10 @@ def test_frequent_words_that_max_df_drops_are_listed():
 @pytest.mark.parametrize(
     ("min_df", "max_df", "remedy"),
     [
-        (0.9, 0.1, Message("change_both_df", min_df=2, max_df=0.5)),
-        (4, 2, Message("lower_min_df", min_df=2)),
-        (3, 0.5, Message("lower_min_df", min_df=2)),
-        (0.0, 0.1, Message("raise_max_df", max_df=0.5)),
+        (0.9, 0.1, Message("[change_both_df]", min_df=2, max_df=0.5)),
+        (4, 2, Message("[lower_min_df]", min_df=2)),
+        (3, 0.5, Message("[lower_min_df]", min_df=2)),
+        (0.0, 0.1, Message("[raise_max_df]", max_df=0.5)),
     ],
 )
 def test_the_remedy_helps(min_df, max_df, remedy):
@@ -433,7 +439,7 @@ def test_encoded_data_is_no_word():
     texts = [f"sea boat {blob}", f"sea sky {blob} {blob[1:]}", f"boat sky {blob[1:]}", "sky"] * 2
     corpus = vectorize(texts, max_df=1.0)
     assert list(corpus.vocabulary) == ["boat", blob[1:], "sea", "sky"]
-    note = Message("long_words_dropped", n_words=1, longest=255)
+    note = Message("[long_words_dropped]", n_words=1, longest=255)
     assert note in corpus.notes
     assert note not in vectorize([*texts[:4], "sea"], min_df=3, max_df=1.0).notes  # it is rare
     with raises(EmptyCorpusError, "no_word_kept", n_other=1):

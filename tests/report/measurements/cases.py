@@ -55,7 +55,7 @@ def make_table(sizes=SIZES, seed=0, **changed):
         "units": {"hb": "g/dl"},
         "words": {"smoker": ("no", "yes")},
         "outcomes": {"died": died},
-        "notes": (Message("units_removed", n_columns=1, columns=["hb"]),),
+        "notes": (Message("[units_removed]", n_columns=1, columns=["hb"]),),
     }
     ids = [f"patient {i}" for i in range(n)]
     enough = np.ones(n, dtype=bool)

@@ -152,13 +152,15 @@ def test_many_codes_and_groups_make_a_small_page():
 def test_notes_do_not_tell_readers_how_to_make_another_page():
     model, records = CASES["flat"]()
     records.notes = [
-        Message("shared_patients", n_records=60, n_patients=40, column="who", parameter="union_by"),
-        Message("titles_used", n_codes=9, system="ICD", hint=Message("titles_omitted")),
+        Message(
+            "[shared_patients]", n_records=60, n_patients=40, column="who", parameter="union_by"
+        ),
+        Message("[titles_used]", n_codes=9, system="ICD", hint=Message("[titles_omitted]")),
     ]
     notes = summarize_records(model, records, min_cell=1)["notes"]
     assert "who" in notes[0]
     assert "union_by" not in notes[0]
-    assert notes[1] == str(Message("titles_used", n_codes=9, system="ICD", hint=""))
+    assert notes[1] == str(Message("[titles_used]", n_codes=9, system="ICD", hint=""))
 
 
 def test_the_default_title_does_not_repeat_the_subject():

@@ -233,7 +233,7 @@ def test_many_topics_and_documents_keep_the_page_small(large_case):
 
 def test_diagnostics_are_worded(flat_case):
     model = SingleTopicModel(4, refine=None).fit(flat_case.X)
-    few = Message("too_few_samples", found=7, needed=10)
+    few = Message("[too_few_samples]", found=7, needed=10)
     model.diagnostics_ = {**model.diagnostics_, "warnings": [few], "reason": few}
     summary = summary_of(model, flat_case)
     found = summary["diagnostics"]
@@ -247,7 +247,7 @@ def test_diagnostics_are_worded(flat_case):
 
 def test_warnings_on_the_start_are_not_on_the_refined_result(flat_case):
     model = SingleTopicModel(4).fit(flat_case.X)
-    few = Message("too_few_samples", found=7, needed=10)
+    few = Message("[too_few_samples]", found=7, needed=10)
     model.diagnostics_ = {**model.diagnostics_, "warnings": [few]}
     found = summary_of(model, flat_case)["diagnostics"]
     assert any(str(few) in sentence for sentence in found["words"])

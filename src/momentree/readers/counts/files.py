@@ -22,7 +22,7 @@ from momentree.exceptions import (
     InvalidParameterError,
     ReadError,
 )
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers.counts.formats import find_reader, is_stored
 from momentree.readers.counts.lines import RawCounts, fault_in_line
 from momentree.readers.stored.counts import MARK
@@ -53,7 +53,11 @@ def read_vocabulary(
     while words and not words[-1]:
         words.pop()
     if "" in words:
-        raise fault_in_line(source, words.index("") + 1, Message("empty_line_for_word"))
+        raise fault_in_line(
+            source,
+            words.index("") + 1,
+            Message("[empty_line_for_word] the line is empty; expected a word"),
+        )
     return str(source), words
 
 
@@ -79,8 +83,12 @@ def read_row_names(
         return values
     found = {"path": str(source), "n_lines": len(values), "n_rows": n}
     if given is not None:
-        raise ReadError("wrong_number_of_lines", **found)
-    notes.append(Message("companion_ignored", **found))
+        raise ReadError(
+            "[wrong_number_of_lines] {path} has {n_lines:~line} for {n_rows:~document}; give one "
+            "line per document",
+            **found,
+        )
+    notes.append(Message(wording.COMPANION_IGNORED, **found))
     return None
 
 
@@ -223,13 +231,19 @@ def read_counts(
     path = find_matrix(files.check_exists(path))
     read = find_reader(path)
     if read is None:
-        raise ReadError("no_counts", path=str(path))
+        raise ReadError(
+            "[no_counts] {path} is not in a known format for counts; expected UCI bag-of-words "
+            "(docword.NAME.txt), SciPy (.npz), Matrix Market (.mtx) or SVMlight (.svm)",
+            path=str(path),
+        )
     notes: list[Message] = []
     try:
         raw = read(path)
         X = _checked(raw.X, path)
     except MemoryError as error:
-        raise ReadError("counts_exceed_memory", path=str(path)) from error
+        raise ReadError(
+            "{path} declares a matrix that exceeds the memory of this machine", path=str(path)
+        ) from error
     n = X.shape[0]
     X, words = _name_columns(X, raw, path, read_vocabulary(path, vocabulary, notes, encoding))
     X, words = _merge_columns(X, words, notes)
@@ -251,10 +265,19 @@ def find_matrix(path: Path) -> Path:
         return path
     matrices = find_matrices(path)
     if not matrices:
-        raise ReadError("no_matrix_in_folder", path=str(path))
+        raise ReadError(
+            "[no_matrix_in_folder] the folder {path} contains no matrix with a vocabulary; add "
+            "vocab.txt with one word per line, or give the file to read",
+            path=str(path),
+        )
     if len(matrices) > 1:
         names = [matrix.name for matrix in matrices]
-        raise ReadError("many_matrices_in_folder", path=str(path), names=names)
+        raise ReadError(
+            "[many_matrices_in_folder] the folder {path} contains more than one matrix "
+            "({names:list}); give the file to read",
+            path=str(path),
+            names=names,
+        )
     return matrices[0]
 
 
@@ -262,12 +285,17 @@ def _checked(X: Any, path: Path) -> sp.csr_array[Any]:
     """Return the matrix of a file as counts in CSR format, without stored zeros."""
     n, d = X.shape
     if not (n and d):
-        raise EmptyCorpusError("empty_matrix", path=str(path), n_rows=n, n_columns=d)
+        raise EmptyCorpusError(wording.EMPTY_MATRIX, path=str(path), n_rows=n, n_columns=d)
     # A header can declare any number of rows; the columns must match the words.
     if path.name != MARK:  # all rows are in the files already
-        check_memory(path, n * BYTES_PER_ROW, "too_many_documents", n_rows=n)
+        check_memory(path, n * BYTES_PER_ROW, wording.TOO_MANY_DOCUMENTS, n_rows=n)
     if X.dtype.kind not in "biuf":
-        raise InvalidDataError("counts_not_numeric", path=str(path), type=str(X.dtype))
+        raise InvalidDataError(
+            "[counts_not_numeric] {path} contains values of type {type}; counts must be integers "
+            "or real numbers",
+            path=str(path),
+            type=str(X.dtype),
+        )
     if X.dtype.kind == "f" and X.dtype.itemsize not in (4, 8):
         X = X.astype(np.float64)  # no kernels for other precisions
     elif X.dtype.kind != "f" and X.dtype.itemsize < 4:
@@ -275,7 +303,9 @@ def _checked(X: Any, path: Path) -> sp.csr_array[Any]:
     try:
         checked: sp.csr_array[Any] = check_counts(X)
     except InvalidDataError as error:
-        raise InvalidDataError("bad_counts", path=str(path), problem=error.message) from error
+        raise InvalidDataError(
+            "[bad_counts] {path}: {problem}", path=str(path), problem=error.message
+        ) from error
     checked.eliminate_zeros()
     return checked
 
@@ -287,7 +317,7 @@ def _name_columns(
     n, d = X.shape
     if vocabulary is None:
         if raw.words is None:
-            raise ReadError("no_vocabulary", path=str(path), n_columns=d)
+            raise ReadError(wording.NO_VOCABULARY, path=str(path), n_columns=d)
         return X, raw.words
     source, words = vocabulary
     if raw.words is not None and raw.numbered:
@@ -304,7 +334,18 @@ def _name_columns(
 def check_number_of_words(source: str, n_words: int, n: int, d: int) -> None:
     """Raise ``ReadError`` unless there is a word for each column of n rows."""
     if n_words != d:
-        code = "vocabulary_fits_rows" if n_words == n else "wrong_number_of_words"
+        code = (
+            (
+                "[vocabulary_fits_rows] {source} has {n_words:~word}, which is the number of rows; "
+                "the counts have {n_columns:~column}. Transpose the matrix: documents are rows, "
+                "words are columns"
+            )
+            if n_words == n
+            else (
+                "[wrong_number_of_words] {source} has {n_words:~word}, but the counts have "
+                "{n_columns:~column}; give one word per column"
+            )
+        )
         raise ReadError(code, source=source, n_words=n_words, n_columns=d)
 
 
@@ -326,7 +367,14 @@ def merged_words(words: Sequence[str], notes: list[Message]) -> tuple[Ints, list
     if len(unique) < len(words):
         series = pd.Series(words)
         example = series[series.duplicated()].iloc[0]
-        notes.append(Message("words_merged", n_columns=len(words) - len(unique), example=example))
+        notes.append(
+            Message(
+                "[words_merged] {n_columns:~column} {n_columns:?was/were} added to another column "
+                "for the same word, such as {example!r}",
+                n_columns=len(words) - len(unique),
+                example=example,
+            )
+        )
     return columns, list(unique)
 
 
@@ -334,4 +382,4 @@ def check_options(path: Path, **for_texts: object) -> None:
     """Raise ``InvalidParameterError`` if an option for texts is given with counts."""
     for parameter, value in for_texts.items():
         if value not in (None, _WORDS_ONLY.get(parameter)):
-            raise InvalidParameterError("only_for_texts", parameter=parameter, path=str(path))
+            raise InvalidParameterError(wording.ONLY_FOR_TEXTS, parameter=parameter, path=str(path))

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers.copies import check_unique, find_copies, weigh_copies
 from momentree.readers.text import languages, objects, selection
 from momentree.readers.text.words import AUTO, TOKEN_PATTERN, read_words, unwanted_words
@@ -54,11 +54,15 @@ def align_columns(corpus: objects.Corpus, vocabulary: Sequence[str]) -> objects.
     wanted = pd.Index(np.asarray(vocabulary, dtype=object), dtype=object)
     if not wanted.is_unique:
         word = str(wanted[wanted.duplicated()][0])
-        raise InvalidDataError("word_repeated", word=word)
+        raise InvalidDataError(
+            "[word_repeated] the vocabulary names {word!r} twice; name each word once", word=word
+        )
     new = wanted.get_indexer(found)
     if not (new >= 0).any():
         raise InvalidDataError(
-            "no_common_words",
+            "[no_common_words] none of the {n_found:~word} of {name} ({found:quoted list}, ...) is "
+            "among the {n_wanted:~word} of the vocabulary ({wanted:quoted list}, ...); give counts "
+            "of the same words, with the same spelling",
             name=corpus.name,
             n_found=len(found),
             found=[str(word) for word in found[:3]],
@@ -130,7 +134,7 @@ def filter_vocabulary(
     X = corpus.X
     df = np.bincount(X.indices[X.data > 0], minlength=X.shape[1])
     if not X.shape[0]:
-        raise EmptyCorpusError("no_documents")
+        raise EmptyCorpusError(wording.NO_DOCUMENTS)
     candidates, notes = candidate_words(words, df, language, stop_words, token_pattern)
     counts = sp.csr_array(X)
     counts.sort_indices()
@@ -170,5 +174,10 @@ def candidate_words(
         matches = re.compile(token_pattern).fullmatch
         found &= np.fromiter((matches(str(word)) is not None for word in words), dtype=bool)
     if not found.any():
-        raise EmptyCorpusError("no_candidate_words", n_words=len(words))
+        raise EmptyCorpusError(
+            "[no_candidate_words] all {n_words:~word} are stop words or do not match "
+            "{parameters.token_pattern}; change {parameters.language}, {parameters.stop_words} or "
+            "{parameters.token_pattern}",
+            n_words=len(words),
+        )
     return found, reading.notes

@@ -16,7 +16,7 @@ from sklearn.datasets import load_svmlight_file
 from momentree.core.container import DAMAGE, StoredArrays
 from momentree.core.sparse import check_structure
 from momentree.exceptions import InvalidDataError, MomentreeError, ReadError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers.counts.lines import (
     BANNER,
     RawCounts,
@@ -40,9 +40,14 @@ def read_npz(path: Path) -> RawCounts:
         raise
     except DAMAGE as error:
         problem = error.message if isinstance(error, MomentreeError) else _in_one_line(error)
-        raise ReadError("npz_damaged", path=str(path), problem=problem) from error
+        raise ReadError(
+            "[npz_damaged] {path} contains no sparse matrix: {problem}. Write it with "
+            "scipy.sparse.save_npz",
+            path=str(path),
+            problem=problem,
+        ) from error
     except OSError as error:
-        raise ReadError("unreadable_path", path=str(path), error=error.strerror) from error
+        raise ReadError(wording.UNREADABLE_PATH, path=str(path), error=error.strerror) from error
     return RawCounts(X)
 
 
@@ -56,7 +61,7 @@ def _sparse_matrix(arrays: StoredArrays) -> Any:
     form = form.decode("ascii") if isinstance(form, bytes) else form
     shape = tuple(arrays["shape"].tolist())
     if len(shape) != 2:
-        raise InvalidDataError("npz_shape", shape=list(shape))
+        raise InvalidDataError("its shape is {shape:list}, not that of a matrix", shape=list(shape))
     where: Any
     if form in ("csr", "csc", "bsr"):
         where = [arrays["indices"], arrays["indptr"]]
@@ -65,7 +70,7 @@ def _sparse_matrix(arrays: StoredArrays) -> Any:
     elif form == "coo":
         where = [tuple(arrays["coords"] if "coords" in arrays else (arrays["row"], arrays["col"]))]
     else:
-        raise InvalidDataError("npz_format", format=str(form))
+        raise InvalidDataError("{format!r} is not a sparse format", format=str(form))
     return getattr(sp, f"{form}_array")((arrays["data"], *where), shape=shape)
 
 
@@ -112,7 +117,9 @@ def _find_fault(line: bytes) -> Message | None:
     try:
         float(label)
     except ValueError:
-        return Message("svmlight_label", found=quoted(label))
+        return Message(
+            "[svmlight_label] expected a number as the label, got {found!r}", found=quoted(label)
+        )
     last = -1
     for feature in features:
         if feature.startswith(b"qid:"):
@@ -121,13 +128,20 @@ def _find_fault(line: bytes) -> Message | None:
         try:
             i, count = int(index), float(value)
         except ValueError:
-            return Message("svmlight_feature", found=quoted(feature))
+            return Message(
+                "[svmlight_feature] expected 'label index:count ...', got {found!r}",
+                found=quoted(feature),
+            )
         if not 0 <= i < 2**31:
-            return Message("svmlight_index", index=i)
+            return Message("[svmlight_index] index {index} is negative or too large", index=i)
         if i <= last:
-            return Message("svmlight_order", index=i, last=last)
+            return Message(
+                "[svmlight_order] index {index} follows {last}; indices must increase",
+                index=i,
+                last=last,
+            )
         if not 0 <= count < np.inf:
-            return Message("count_out_of_range", value=count)
+            return Message(wording.COUNT_OUT_OF_RANGE, value=count)
         last = i
     return None
 

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree.exceptions import InvalidDataError, ReadError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers.tables.files import open_bytes
 
 
@@ -35,7 +35,9 @@ class RawCounts:
 
 def fault_in_line(path: Path, line: int, problem: Message) -> ReadError:
     """Return the error for a faulty line."""
-    return ReadError("counts_line", path=str(path), line=line, problem=problem)
+    return ReadError(
+        "[counts_line] {path}, line {line}: {problem}", path=str(path), line=line, problem=problem
+    )
 
 
 def fault_in_file(
@@ -50,7 +52,7 @@ def fault_in_file(
         for number, line in enumerate(file, start=1):
             if number > n_header and (problem := find_fault(line)) is not None:
                 return fault_in_line(path, number, problem)
-    return ReadError("unreadable_path", path=str(path), error=" ".join(str(error).split()))
+    return ReadError(wording.UNREADABLE_PATH, path=str(path), error=" ".join(str(error).split()))
 
 
 def quoted(line: bytes) -> str:
@@ -80,7 +82,11 @@ class Header:
         parts = line.split()
         if not parts:
             return None
-        malformed = Message("counts_expected", fields=list(self.fields), found=quoted(line))
+        malformed = Message(
+            "[counts_expected] expected {fields:list} as numbers, got {found!r}",
+            fields=list(self.fields),
+            found=quoted(line),
+        )
         if len(parts) != len(self.fields):
             return malformed
         for what, part in zip(self.fields, parts, strict=True):
@@ -91,9 +97,15 @@ class Header:
             highest = {"document": self.n_documents, "word": self.n_words}.get(what)
             if highest is None:
                 if not 0 <= value <= LARGEST:
-                    return Message("count_out_of_range", value=value)
+                    return Message(wording.COUNT_OUT_OF_RANGE, value=value)
             elif not 1 <= value <= highest:
-                return Message("index_out_of_range", index=what, value=value, highest=highest)
+                return Message(
+                    "[index_out_of_range] {index} {value} is outside the range of the header, 1 to "
+                    "{highest}",
+                    index=what,
+                    value=value,
+                    highest=highest,
+                )
         return None
 
     def check(self, table: NDArray[Any]) -> None:
@@ -140,7 +152,12 @@ def blocks_of_lines(
         found += len(frame)
         yield [_narrow(frame[name].to_numpy()) for name in frame]
     if found != header.n_lines:
-        problem = Message("counts_missing", n_entries=found, needed=header.n_lines)
+        problem = Message(
+            "[counts_missing] the header declares {needed:~count}, but the file contains "
+            "{n_entries:,}; it is truncated, or its header is wrong",
+            n_entries=found,
+            needed=header.n_lines,
+        )
         raise fault_in_line(path, header.last_line, problem)
 
 
@@ -187,7 +204,12 @@ def stream_bag_of_words(path: Path, at_once: int) -> Iterator[sp.csr_array[Any]]
             held = [np.concatenate(parts) for parts in zip(held, block, strict=True)]
             rows = held[0]
             if (rows[1:] < rows[:-1]).any():
-                raise ReadError("documents_not_in_order", path=str(path), parameter="memory")
+                raise ReadError(
+                    "[documents_not_in_order] the documents of {path} are not in ascending order, "
+                    "which {parameters.memory} requires; sort the lines after the third by their "
+                    "first number (sort -n), or leave out {parameters.memory}",
+                    path=str(path),
+                )
             # The last document may go on in the next block.
             last = int(rows[-1]) - 1
             done = int(np.searchsorted(rows, last + 1))
@@ -218,7 +240,11 @@ def _read_header(path: Path, file: IO[bytes]) -> Header:
         line = file.readline().removeprefix(BOM)
         found = read_sizes(line, 1)
         if found is None:
-            problem = Message("bag_of_words_header", found=quoted(line))
+            problem = Message(
+                "[bag_of_words_header] expected a whole number, got {found!r}; a bag-of-words file "
+                "starts with the numbers of documents, words and counts, one per line",
+                found=quoted(line),
+            )
             raise fault_in_line(path, number, problem)
         sizes += found
     n, d, n_lines = sizes
@@ -242,11 +268,23 @@ def read_matrix_market(path: Path) -> RawCounts:
         dense, symmetric = layout == "array", symmetry == "symmetric"
         sizes = read_sizes(line, 2 if dense else 3)
         if sizes is None:
-            code = "array_sizes" if dense else "coordinate_sizes"
+            code = (
+                "[array_sizes] expected the numbers of rows and columns, got {found!r}"
+                if dense
+                else (
+                    "[coordinate_sizes] expected the numbers of rows, columns and entries, got "
+                    "{found!r}"
+                )
+            )
             raise fault_in_line(path, number, Message(code, found=quoted(line)))
         n, d = sizes[:2]
         if symmetric and n != d:
-            problem = Message("symmetric_not_square", n_rows=n, n_columns=d)
+            problem = Message(
+                "[symmetric_not_square] a matrix with {n_rows:~row} and {n_columns:~column} cannot "
+                "be symmetric",
+                n_rows=n,
+                n_columns=d,
+            )
             raise fault_in_line(path, number, problem)
         n_lines = (n * (n + 1) // 2 if symmetric else n * d) if dense else sizes[2]
         place = () if dense else ("document", "word")
@@ -270,15 +308,35 @@ def _read_banner(path: Path, line: bytes) -> list[str]:
     """Return layout, field and symmetry from the first line."""
     words = line.decode("ascii", "replace").lower().split()
     if len(words) != 5 or words[0] != BANNER.decode().lower() or words[1] != "matrix":
-        raise fault_in_line(path, 1, Message("matrix_market_banner", found=quoted(line)))
+        raise fault_in_line(
+            path,
+            1,
+            Message(
+                "[matrix_market_banner] expected '%%MatrixMarket matrix' with layout, field and "
+                "symmetry, got {found!r}",
+                found=quoted(line),
+            ),
+        )
     layout, field, symmetry = words[2:]
     if field == "complex":
-        raise InvalidDataError("complex_counts", path=str(path))
+        raise InvalidDataError(
+            "[complex_counts] {path} contains complex values; counts must be integers or real "
+            "numbers",
+            path=str(path),
+        )
     if (
         layout not in ("coordinate", "array")
         or field not in _FIELDS
         or symmetry not in ("general", "symmetric")
         or (layout, field) == ("array", "pattern")
     ):
-        raise fault_in_line(path, 1, Message("matrix_market_form", found=quoted(line)))
+        raise fault_in_line(
+            path,
+            1,
+            Message(
+                "[matrix_market_form] cannot read counts from {found!r}; expected coordinate or "
+                "array, integer, real or pattern, general or symmetric",
+                found=quoted(line),
+            ),
+        )
     return words[2:]

@@ -11,7 +11,7 @@ import numpy as np
 
 from momentree.core.choices import ColumnKind
 from momentree.exceptions import EmptyCorpusError, ReadError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers.measurements.columns import (
     MOSTLY_MISSING,
     Column,
@@ -44,7 +44,11 @@ def choose_columns(
     matching(table, "kinds", list(kinds))  # each must match a column
     for name in kinds:
         if name in table.columns and name not in names:
-            raise ReadError("kind_of_other_column", column=excerpt(name), parameter="kinds")
+            raise ReadError(
+                "column {column!r} contains ids or outcomes, so {parameters.kinds} cannot give it "
+                "a kind",
+                column=excerpt(name),
+            )
     style = _style(find_table_style(table, names), rules)
     columns: list[Column] = []
     left_out: dict[str, str] = {}
@@ -62,7 +66,12 @@ def choose_columns(
         columns.append(column)
     if not columns:
         raise EmptyCorpusError(
-            "no_measurements", path=str(table.path), columns=excerpts(table.names)
+            "[no_measurements] {path}: no column has measurements that differ between records; its "
+            "columns are {columns:quoted list}. If a column was read wrongly, name its kind in "
+            "{parameters.kinds}; if the table contains codes, name their columns in "
+            "{parameters.code_columns}",
+            path=str(table.path),
+            columns=excerpts(table.names),
         )
     return _in_mixed_table(columns, kinds), left_out
 
@@ -77,7 +86,9 @@ def read_known_columns(
     present = [name for name in coder.kinds if name in table.columns]
     if not present:
         raise ReadError(
-            "columns_of_model_missing",
+            "[columns_of_model_missing] {path} has none of the columns of the model, "
+            "{expected:quoted list}; its columns are {columns:quoted list}: rename its columns, or "
+            "see {parameters.skip_rows}",
             path=str(table.path),
             expected=excerpts(coder.kinds),
             columns=excerpts(table.names),
@@ -96,9 +107,11 @@ def read_known_columns(
         columns.append(column)
     lacking = [name for name in coder.kinds if name not in table.columns]
     if lacking:
-        notes.append(Message("missing_columns", n_columns=len(lacking), column=excerpt(lacking[0])))
+        notes.append(
+            Message(wording.MISSING_COLUMNS, n_columns=len(lacking), column=excerpt(lacking[0]))
+        )
     if n_unknown:
-        notes.append(Message("unknown_categories", n_entries=n_unknown))
+        notes.append(Message(wording.UNKNOWN_CATEGORIES, n_entries=n_unknown))
     return columns, notes
 
 
@@ -121,10 +134,20 @@ def _style(style: Style, rules: MeasurementCoder) -> Style:
 def _why_left_out(column: Column) -> str:
     missing = column.missing
     if missing.all():
-        return "columns_without_values"
+        return wording.COLUMNS_WITHOUT_VALUES
     if missing.mean() > MOSTLY_MISSING:
-        return "columns_mostly_missing"
-    return "constant_columns" if is_constant(column) else ""
+        return (
+            "[columns_mostly_missing] left out {n_columns:~column} in which more than four fifths "
+            "of the values are missing: {columns:quoted list}"
+        )
+    return (
+        (
+            "[constant_columns] left out {n_columns:~column} with the same value in all records: "
+            "{columns:quoted list}"
+        )
+        if is_constant(column)
+        else ""
+    )
 
 
 def _in_mixed_table(columns: list[Column], chosen: Iterable[str]) -> list[Column]:
@@ -158,11 +181,11 @@ def _check_kind(table: Table, column: Column, kind: ColumnKind) -> None:
     if wrong.any():
         row = int(np.argmax(wrong))
         raise ReadError(
-            "not_of_kind",
+            "[not_of_kind] {path}, {origin}, column {column!r}, contains {value!r}, which is not "
+            "of the kind {kind!r} that {parameters.kinds} gives to the column",
             **table.place(row, column.name),
             value=excerpt(table.columns[column.name][row]),
             kind=kind,
-            parameter="kinds",
         )
 
 
@@ -171,7 +194,9 @@ def _check_units(table: Table, column: Column) -> None:
     units: Counter[str] = Counter() if column.read is None else column.read.units
     if len({"".join(unit.lower().split()) for unit in units}) > 1:
         raise ReadError(
-            "several_units",
+            "[several_units] {path}: column {column!r} contains numbers in several units, "
+            "{units:quoted list}; convert them to one unit, or leave the column out with "
+            "{parameters.ignore_columns}",
             path=str(table.path),
             column=excerpt(column.name),
             units=[unit for unit, _ in units.most_common(3)],
@@ -185,7 +210,9 @@ def _not_numbers(table: Table, column: Column) -> list[Message]:
         return []
     return [
         Message(
-            "cells_not_numbers",
+            "[cells_not_numbers] treated {n_missing:~cell} of column {column!r} as missing, "
+            "because {n_missing:?it is not a number/they are not numbers}: the first, {value!r}, "
+            "is in {origin}",
             n_missing=len(rows),
             column=excerpt(column.name),
             origin=table.origin(rows[0]),
@@ -199,8 +226,12 @@ _ANSWERS = frozenset({"class", "classes", "label", "labels", "target", "species"
 """Names of columns that often contain the answer."""
 _FAR = 1_000.0
 """Interquartile ranges from the quartiles to a value that is hardly a measurement."""
-_KINDS = {"number": "n_numbers", "yes_no": "n_yes_no", "category": "n_categories",
-          "count": "n_counts"}  # fmt: skip
+_KINDS = {
+    "number": wording.N_NUMBERS,
+    "yes_no": "[n_yes_no] {n_columns:~column} of yes and no",
+    "category": "[n_categories] {n_columns:~column} of categories",
+    "count": "[n_counts] {n_columns:~column} of counts",
+}
 
 
 def describe(
@@ -216,19 +247,50 @@ def describe(
     for kind, code in _KINDS.items():
         if n := sum(column.kind == kind for column in columns):
             parts.append(Message(code, n_columns=n))
-    notes = [Message("form_measurements", parts=parts)]
+    notes = [
+        Message(
+            "[form_measurements] read as measurements, one row per record: {parts:list}",
+            parts=parts,
+        )
+    ]
     for why in dict.fromkeys(left_out.values()):
         names = [name for name, code in left_out.items() if code == why]
         notes.append(Message(why, **listed(names)))
     free = _unchosen(columns, chosen)
     if grades := [c.name for c in free if c.kind == "category" and c.read is not None]:
-        notes.append(Message("numbers_as_categories", **listed(grades)))
+        notes.append(
+            Message(
+                "[numbers_as_categories] treated {n_columns:~column} of few whole numbers as "
+                "categories: {columns:quoted list} (for numbers, pass {parameters.kinds})",
+                **listed(grades),
+            )
+        )
     if counts := [c.name for c in free if c.kind == "count"]:
-        notes.append(Message("numbers_as_counts", **listed(counts)))
+        notes.append(
+            Message(
+                "[numbers_as_counts] treated {n_columns:~column} of small whole numbers as counts: "
+                "{columns:quoted list} (for numbers, pass {parameters.kinds})",
+                **listed(counts),
+            )
+        )
     if answers:
-        notes.append(Message("columns_are_outcomes", **listed(answers)))
+        notes.append(
+            Message(
+                "[columns_are_outcomes] described {n_columns:~column} as {n_columns:?an "
+                "outcome/outcomes}, because of {n_columns:?its name/their names}: {columns:quoted "
+                "list} (to form groups by {n_columns:?it/them}, pass {parameters.kinds})",
+                **listed(answers),
+            )
+        )
     if likely := [c.name for c in free if _is_answer(c) and fits("outcome", c.name)]:
-        notes.append(Message("columns_may_be_outcomes", **listed(likely)))
+        notes.append(
+            Message(
+                "[columns_may_be_outcomes] used {n_columns:~column} to form groups that may be "
+                "outcomes: {columns:quoted list} (name them in {parameters.outcome_columns}, or "
+                "leave them out with {parameters.ignore_columns})",
+                **listed(likely),
+            )
+        )
     return [*notes, *_on_numbers(table, columns), *_on_missing(columns)]
 
 
@@ -259,17 +321,44 @@ def _on_numbers(table: Table, columns: Sequence[Column]) -> list[Message]:
     notes = []
     read = {column.name: column.read for column in columns if column.read is not None}
     if units := [name for name, numbers in read.items() if numbers.units]:
-        notes.append(Message("units_removed", **listed(units)))
+        notes.append(
+            Message(
+                "[units_removed] removed units from {n_columns:~column}: {columns:quoted list}",
+                **listed(units),
+            )
+        )
     if limits := [name for name, numbers in read.items() if numbers.n_limits]:
         n_entries = sum(read[name].n_limits for name in limits)
-        notes.append(Message("limits_as_numbers", n_entries=n_entries, columns=excerpts(limits)))
+        notes.append(
+            Message(
+                "[limits_as_numbers] read {n_entries:~limit} such as <0.5 as the number, 0.5, in "
+                "{columns:quoted list}",
+                n_entries=n_entries,
+                columns=excerpts(limits),
+            )
+        )
     if guessed := [name for name, numbers in read.items() if numbers.n_guessed]:
-        notes.append(Message("guessed_separators", columns=excerpts(guessed)))
+        notes.append(
+            Message(
+                "[guessed_separators] guessed whether a comma or dot before three digits, as in "
+                "1,234, separates thousands, in {columns:quoted list}: check the means of these "
+                "columns",
+                columns=excerpts(guessed),
+            )
+        )
     if far := [column.name for column in columns if _has_far_values(column)]:
-        notes.append(Message("far_values", columns=excerpts(far)))
+        notes.append(
+            Message(
+                "[far_values] values far beyond all others are in {columns:quoted list}: more than "
+                "1,000 times the width of the middle half away from it. If they are errors, "
+                "correct them, or name them in {parameters.missing}",
+                columns=excerpts(far),
+            )
+        )
     notes += [
         Message(
-            "may_mean_missing",
+            "[may_mean_missing] column {column!r} contains {value} {n_entries:~time}, far from its "
+            "other values; if it stands for a missing value, pass {parameter:=value}",
             column=excerpt(column.name),
             value=f"{column.suspect:g}",
             n_entries=int((column.numbers == column.suspect).sum()),
@@ -298,7 +387,8 @@ def _on_missing(columns: Sequence[Column]) -> list[Message]:
     most = max(gaps, key=lambda name: gaps[name])
     return [
         Message(
-            "missing_measurements",
+            "{n_missing:~value} {n_missing:?is/are} missing, in {n_columns:~column}; most in "
+            "{column!r}: {n_missing_first:,}",
             n_missing=sum(gaps.values()),
             n_columns=len(gaps),
             column=excerpt(most),

@@ -14,10 +14,16 @@ from numpy.typing import NDArray
 from momentree._types import Floats
 from momentree.core.choices import ColumnKind
 from momentree.core.counts import are_counts
+from momentree.messages import wording
 from momentree.metrics.outcomes import MAX_CLASSES
 from momentree.readers.tables import roles
 from momentree.readers.tables.roles import MARKS, ONES, ZEROS
 from momentree.readers.tables.values import is_date
+
+_COLUMNS_OF_DATES = (
+    "[columns_of_dates] left out {n_columns:~column} of dates: {columns:quoted list}"
+)
+
 
 MISSING = roles.MISSING | {"-", "--", "---", "–", "—", "#n/a", "#null!", "n.a.", "n. a.", "nil"} | {
     "missing", "unknown", "not known", "not done", "nd", "n.d.", "k.a.", "unbekannt", "#value!",
@@ -234,7 +240,7 @@ def read_column(name: str, cells: Sequence[str], kind: ColumnKind | None, style:
         known = {"+", "-"}
     if not known:
         return Column(name, kind or "number", np.full(len(cells), np.nan), clean,
-                      why_left_out="columns_without_values")  # fmt: skip
+                      why_left_out=wording.COLUMNS_WITHOUT_VALUES)  # fmt: skip
     if kind == "yes_no" or (kind is None and {text.lower() for text in known} <= ONES | ZEROS):
         return _yes_no(name, clean, known, empty_is_zero=style.empty_is_zero)
     if kind == "category":
@@ -250,9 +256,9 @@ def _number(name: str, numbers: Numbers) -> Column:
     distinct, counts = np.unique(values[~np.isnan(values)], return_counts=True)
     whole = bool((distinct == np.floor(distinct)).all())
     if whole and _are_compact_dates(distinct):
-        return Column(name, why_left_out="columns_of_dates")
+        return Column(name, why_left_out=_COLUMNS_OF_DATES)
     if whole and _are_row_numbers(distinct, len(values)):
-        return Column(name, why_left_out="columns_of_ids")
+        return Column(name, why_left_out=wording.COLUMNS_OF_IDS)
     few = whole and len(distinct) <= FEW_NUMBERS and not numbers.units
     # Only few numbers can become categories.
     texts = _texts_of(values) if few else np.empty(0, dtype=object)
@@ -270,10 +276,16 @@ def is_count(column: Column) -> bool:
 
 def _category(name: str, clean: NDArray[np.object_], known: set[str]) -> Column:
     if _are_dates(known):
-        return Column(name, why_left_out="columns_of_dates")
+        return Column(name, why_left_out=_COLUMNS_OF_DATES)
     n, n_known = len(known), int((clean != "").sum())
     if n > MAX_CLASSES or (n > FEW_NUMBERS and 2 * n > n_known) or (n > 2 and n == n_known):
-        return Column(name, why_left_out="columns_of_texts")
+        return Column(
+            name,
+            why_left_out=(
+                "[columns_of_texts] left out {n_columns:~column} of text with too many different "
+                "values for categories: {columns:quoted list}"
+            ),
+        )
     return Column(name, "category", texts=clean)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from momentree._validation import check_choice
 from momentree.core.choices import ColumnKind, Empty
 from momentree.exceptions import EmptyCorpusError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers.measurements import choice
 from momentree.readers.measurements.columns import Column, find_style, read_column
 from momentree.readers.measurements.objects import KINDS, MeasurementCoder, Measurements
@@ -209,9 +209,18 @@ def measurements_of(
     )
     n_empty = int((~result.enough).sum())
     if n_empty == len(result):
-        raise EmptyCorpusError("no_known_value", path=str(table.path))
+        raise EmptyCorpusError(
+            "{path}: every value is missing, so there are no records", path=str(table.path)
+        )
     if n_empty:
-        notes.append(Message("records_without_values", n_records=n_empty, n_all=len(result)))
+        notes.append(
+            Message(
+                "[records_without_values] {n_records:,} of {n_all:~record} {n_records:?has/have} "
+                "no known value: not in any group",
+                n_records=n_empty,
+                n_all=len(result),
+            )
+        )
     return replace(result, notes=(*table.notes, *notes, *roles.notes, *joining, *read.notes))
 
 
@@ -245,8 +254,15 @@ def _find_roles(table: Table, *, id_column: str | None, outcomes: Sequence[str])
         values = [str(i) for i in range(1, table.n_rows + 1)]
         if repeated := [name for name in ids if not profile[name].is_unique]:
             n = table.n_rows - len(set(table.columns[repeated[0]]))
-            notes.append(Message("rows_of_same_id", n_rows=n, column=excerpt(repeated[0])))
-    left_out = {name: "columns_of_ids" for name in ids if name != id_column}
+            notes.append(
+                Message(
+                    "[rows_of_same_id] {n_rows:~row} {n_rows:?repeats/repeat} an id of column "
+                    "{column!r}; each row is a separate record",
+                    n_rows=n,
+                    column=excerpt(repeated[0]),
+                )
+            )
+    left_out = {name: wording.COLUMNS_OF_IDS for name in ids if name != id_column}
     features = [name for name in free if name not in ids]
     return _Roles(id_column, values, answers, features, left_out, notes)
 

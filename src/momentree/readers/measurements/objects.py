@@ -20,6 +20,12 @@ from momentree.readers.tables.schema import Coder, are_strings
 if TYPE_CHECKING:
     import pandas as pd
 
+_INVALID_MEASUREMENT_SETTINGS = (
+    "[invalid_measurement_settings] the settings of the columns are damaged; expected kinds by "
+    "column, each of {kinds:or}, and the values of each category"
+)
+
+
 KINDS = get_args(ColumnKind)
 
 
@@ -75,7 +81,7 @@ class MeasurementCoder(Coder):
             and self.empty in get_args(Empty)
         )
         if not good:
-            raise InvalidDataError("invalid_measurement_settings", kinds=list(KINDS))
+            raise InvalidDataError(_INVALID_MEASUREMENT_SETTINGS, kinds=list(KINDS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +141,7 @@ class Measurements:
         for values in (*self.columns.values(), *self.outcomes.values()):
             check_lengths(n, "record", values=values)
         if list(self.columns) != list(self.coder.kinds):
-            raise InvalidDataError("invalid_measurement_settings", kinds=list(self.coder.kinds))
+            raise InvalidDataError(_INVALID_MEASUREMENT_SETTINGS, kinds=list(self.coder.kinds))
 
     def __len__(self) -> int:
         return len(self.ids)

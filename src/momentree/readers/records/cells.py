@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from momentree._types import Ints
 from momentree.exceptions import InvalidDataError, ReadError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers.records.icd import SYSTEMS, looks_like
 from momentree.readers.tables.roles import MARKS, MISSING, ONES, ZEROS
 from momentree.readers.tables.table import Cells, Table, excerpt, excerpts, listed
@@ -113,8 +113,18 @@ def code_separators(texts: Texts) -> tuple[str | None, list[Message]]:
     rare, unsure = _rare_signs(values, signs)
     signs += rare.replace("^", r"\^")
     # Notes quote no cell: it may contain all codes of a record, and reports repeat the notes.
-    notes = [Message("rare_separator", sign=sign) for sign in rare]
-    notes += [Message("possible_separator", sign=sign) for sign in unsure]
+    notes = [
+        Message("[rare_separator] used {sign!r} as the separator between codes", sign=sign)
+        for sign in rare
+    ]
+    notes += [
+        Message(
+            "[possible_separator] treated cells that contain {sign!r} as single codes; replace it "
+            "with ';' if it separates codes",
+            sign=sign,
+        )
+        for sign in unsure
+    ]
     with_blank = values[values.str.contains(_INNER_BLANK, regex=True)].head(_EXAMINED)
     if len(with_blank):
         # Blanks separate codes if nearly all pieces are short and have a digit, as in "25000 4019".
@@ -220,10 +230,19 @@ def read_code_cells(table: Table, names: Sequence[str]) -> Entries:
     upper = np.array([text.upper() for text in raw], dtype=object)
     canonical, unique = pd.factorize(upper)
     if n_padded := sum(column.n_padded for column in cells):
-        notes.append(Message("blanks_removed", n_entries=n_padded))
+        notes.append(
+            Message(
+                "[blanks_removed] removed blanks around {n_entries:~entry/entries}",
+                n_entries=n_padded,
+            )
+        )
     n_rows = np.concatenate([column.n_rows for column in codes])
     if n_lower := int(n_rows[(upper != raw)[written]].sum()):
-        notes.append(Message("upper_case", n_entries=n_lower))
+        notes.append(
+            Message(
+                "[upper_case] changed {n_entries:~entry/entries} to upper case", n_entries=n_lower
+            )
+        )
     none = np.empty(0, dtype=np.intp)
     code = canonical[written[np.concatenate(tokens)]]
     return Entries(np.concatenate(rows), code, list(map(str, unique)), none, none, notes)
@@ -248,13 +267,34 @@ def _check_dates(
     place = table.place(row, name)
     if not mostly and n_dates <= MAX_DATES * n_entries:
         del place["path"]
-        return [Message("dates_left_out", n_entries=n_dates, **place)]
+        return [
+            Message(
+                "[dates_left_out] left out {n_entries:~date} among the codes, the first in "
+                "{origin}, column {column!r}",
+                n_entries=n_dates,
+                **place,
+            )
+        ]
     text = dates[name].texts[dates[name].value == dates[name].cells.index[row]][0]
     values = {**place, "value": excerpt(text), "parameter": "code_columns"}
     if mostly:
         n_dates, n_entries = counts[name]
-        raise InvalidDataError("column_of_dates", **values, n_dates=n_dates, n_entries=n_entries)
-    raise InvalidDataError("dates_among_codes", **values, n_dates=n_dates, n_entries=n_entries)
+        raise InvalidDataError(
+            "[column_of_dates] {path}, {origin}, column {column!r}, contains {value!r}: "
+            "{n_dates:,} of {n_entries:~value} in the column are dates, not codes; name the code "
+            "columns with {parameter}, or remove the dates",
+            **values,
+            n_dates=n_dates,
+            n_entries=n_entries,
+        )
+    raise InvalidDataError(
+        "[dates_among_codes] {path}, {origin}, column {column!r}, contains {value!r}: {n_dates:,} "
+        "of {n_entries:~entry/entries} are dates, not codes; name the code columns with "
+        "{parameter}, or remove the dates",
+        **values,
+        n_dates=n_dates,
+        n_entries=n_entries,
+    )
 
 
 def _refuse_text(table: Table, name: str, column: Parts) -> None:
@@ -263,12 +303,13 @@ def _refuse_text(table: Table, name: str, column: Parts) -> None:
         text = long.texts[0]
         row = int(np.argmax(column.cells.index == long.value[0]))
         raise ReadError(
-            "too_long_for_a_code",
+            "[too_long_for_a_code] {path}, {origin}, column {column!r}, contains {value!r}, "
+            "{length:~character} without a separator; a code has at most {longest}: name the code "
+            "columns with {parameters.code_columns}, or separate codes with ';'",
             **table.place(row, name),
             value=excerpt(text),
             length=len(text),
             longest=MAX_CODE,
-            parameter="code_columns",
         )
 
 
@@ -304,24 +345,50 @@ def read_binary_cells(
         raise _not_binary(table, answers.invalid, chosen=chosen)
     if 2 * len(unmarked) > len(answers.ones) and not known:
         raise InvalidDataError(
-            "no_zeros",
+            "[no_zeros] {path}: {n_columns:,} of {n_code_columns:~column} of codes, such as "
+            "{column!r}, contain only ones and empty cells, which are treated as missing values: "
+            "pass {parameters.empty:'zero'} if an empty cell means that the record does not have "
+            "the code, or write 0 there",
             path=str(table.path),
             n_columns=len(unmarked),
             n_code_columns=len(answers.ones),
             column=excerpt(unmarked[0]),
-            parameter="empty",
         )
     notes = []
     if answers.text:
-        notes.append(Message("text_left_out", **listed(answers.text)))
+        notes.append(
+            Message(
+                "[text_left_out] left out {n_columns:~column} of text: {columns:quoted list}",
+                **listed(answers.text),
+            )
+        )
     if answers.empty:
-        notes.append(Message("empty_columns_left_out", **listed(answers.empty)))
+        notes.append(
+            Message(
+                "[empty_columns_left_out] left out {n_columns:~column} without values: "
+                "{columns:quoted list}",
+                **listed(answers.empty),
+            )
+        )
     if answers.filled:
-        notes.append(Message("empty_is_zero", n_columns=len(answers.filled)))
+        notes.append(
+            Message(
+                "[empty_is_zero] treated empty cells in {n_columns:~column} as no",
+                n_columns=len(answers.filled),
+            )
+        )
     if unmarked:
-        notes.append(Message("ones_or_nothing", **listed(unmarked), parameter="empty"))
+        notes.append(
+            Message(
+                "[ones_or_nothing] {n_columns:~column} {n_columns:?contains/contain} only ones and "
+                "empty cells: {columns:quoted list}; these empty cells are missing values "
+                "({parameter:'zero'} treats all empty cells as no)",
+                **listed(unmarked),
+                parameter="empty",
+            )
+        )
     if n_missing := sum(map(len, answers.missing.values())):
-        notes.append(Message("missing_cells", n_missing=n_missing))
+        notes.append(Message(wording.MISSING_CELLS, n_missing=n_missing))
     rows = _stacked([*answers.ones.values()]), _stacked([*answers.missing.values()])
     return Entries(*rows[0], list(answers.ones), *rows[1], notes)
 
@@ -387,11 +454,23 @@ def _not_binary(
     name, (cells, kinds) = next(iter(invalid.items()))
     row = int(np.argmax((kinds == _OTHER)[cells.index]))
     others = list(invalid)[1:]
-    choose = Message("leave_out_of", parameter="code_columns")
+    choose = Message("[leave_out_of] leave the column out of {parameter}", parameter="code_columns")
     return InvalidDataError(
-        "cell_not_binary",
+        "[cell_not_binary] {path}, {origin}, column {column!r}, contains {value!r}; expected 0 or "
+        "1 (or yes and no, true and false){others}. Correct the values, name outcomes with "
+        "{parameters.outcome_columns} and ids with {parameters.id_column}, or {remedy}",
         **table.place(row, name),
         value=excerpt(cells.texts[cells.index[row]]),
-        others=Message("other_columns", columns=excerpts(others)) if others else "",
-        remedy=choose if chosen else Message("ignore_or_choose"),
+        others=Message(
+            "[other_columns] ; other columns with such values are {columns:quoted list}",
+            columns=excerpts(others),
+        )
+        if others
+        else "",
+        remedy=choose
+        if chosen
+        else Message(
+            "[ignore_or_choose] leave the column out with {parameters.ignore_columns}, or name the "
+            "code columns with {parameters.code_columns}"
+        ),
     )

@@ -73,21 +73,28 @@ def _check_system(table: Table, codes: Sequence[str], counts: Ints, system: str)
     if total and share[system] < 0.5:
         other = next(s for s in SYSTEMS if s != system)
         raise InvalidDataError(
-            "other_code_system",
+            "[other_code_system] {path}: only {share:.0%} of the entries look like {system} (such "
+            "as {examples}); {value!r} does not: {remedy}",
             path=str(table.path),
             share=float(share[system]),
             system=system,
             examples=EXAMPLES[system],
             value=excerpt(codes[int(np.argmin(known))]),
-            remedy=Message("pass_other_rollup", parameter="rollup", value=other)
+            remedy=Message(
+                "[pass_other_rollup] pass {parameter:=value}", parameter="rollup", value=other
+            )
             if share[other] >= 0.5
-            else Message("pass_no_rollup", parameter="rollup"),
+            else Message(
+                "[pass_no_rollup] leave {parameter} out, or pass a file that maps codes to groups",
+                parameter="rollup",
+            ),
         )
     notes = []
     if not known.all():
         notes.append(
             Message(
-                "codes_not_in_system",
+                "kept {n_codes:~code} ({n_entries:~entry/entries}) as written: not in the format "
+                "of {system}",
                 n_codes=int((~known).sum()),
                 n_entries=int(counts[~known].sum()),
                 system=system,
@@ -96,7 +103,13 @@ def _check_system(table: Table, codes: Sequence[str], counts: Ints, system: str)
     if system == "icd9":
         short = sum(int(n) for code, n in zip(codes, counts, strict=True) if lost_zeros(code))
         if short:
-            notes.append(Message("zeros_restored", n_entries=short))
+            notes.append(
+                Message(
+                    "[zeros_restored] restored the lost leading zeros of "
+                    "{n_entries:~entry/entries} (such as 38: 038)",
+                    n_entries=short,
+                )
+            )
     return notes
 
 
@@ -107,16 +120,30 @@ def _check_mapping(
     lost, total = int(counts[~known].sum()), int(counts.sum())
     if total and lost == total:
         raise InvalidDataError(
-            "no_code_in_mapping",
+            "[no_code_in_mapping] {path}: none of {n_entries:~entry/entries}, such as {value!r}, "
+            "is in the mapping: check that its codes are written in the same way",
             path=str(table.path),
             n_entries=total,
             value=excerpt(codes[int(np.argmin(known))]),
         )
     notes = []
     if not known.all():
-        notes.append(Message("codes_not_in_mapping", n_codes=int((~known).sum()), n_entries=lost))
+        notes.append(
+            Message(
+                "[codes_not_in_mapping] kept {n_codes:~code} ({n_entries:~entry/entries}) as "
+                "written: not in the mapping",
+                n_codes=int((~known).sum()),
+                n_entries=lost,
+            )
+        )
     if 2 * lost > total:
-        notes.append(Message("few_codes_in_mapping", share=1 - lost / total))
+        notes.append(
+            Message(
+                "[few_codes_in_mapping] only {share:.1%} of the entries are in the mapping: check "
+                "that its codes are written in the same way",
+                share=1 - lost / total,
+            )
+        )
     return notes
 
 
@@ -137,7 +164,10 @@ def _check_dots(codes: Sequence[str], counts: Ints) -> tuple[bool, list[Message]
         first = min(short, key=lambda code: (-short[code], code))
         return False, [
             Message(
-                "dots_kept",
+                "[dots_kept] kept the dots: {n_codes:~code} ({n_entries:~entry/entries}), such as "
+                "{value!r}, {n_codes:?has/have} fewer than three digits before the dot: "
+                "procedures, or diagnoses that have lost leading zeros, which {parameter:'icd9'} "
+                "restores",
                 n_codes=len(short),
                 n_entries=sum(short.values()),
                 n_entries_first=short[first],
@@ -145,7 +175,12 @@ def _check_dots(codes: Sequence[str], counts: Ints) -> tuple[bool, list[Message]
                 parameter="rollup",
             )
         ]
-    return n_twins > 0, [Message("dots_removed", n_codes=n_twins)] if n_twins else []
+    return n_twins > 0, [
+        Message(
+            "[dots_removed] removed the dots: {n_codes:~code} occurred with and without one",
+            n_codes=n_twins,
+        )
+    ] if n_twins else []
 
 
 def _check_numbers(
@@ -157,10 +192,19 @@ def _check_numbers(
     if not numeric or 2 * icd9 <= counts.sum():
         return []
     n_entries = sum(numeric.values())
-    note = Message("codes_as_numbers", n_entries=n_entries, column=excerpt(next(iter(numeric))))
+    note = Message(
+        "[codes_as_numbers] {n_entries:~code} in column {column!r} are numbers, not text, and "
+        "numbers lose zeros: 038.9 is read as 38.9 and 250.00 as 250",
+        n_entries=n_entries,
+        column=excerpt(next(iter(numeric))),
+    )
     if rules.rollup is None and 2 * n_entries > counts.sum():
         raise InvalidDataError(
-            "mostly_numbers", path=str(table.path), reason=note, parameter="rollup"
+            "[mostly_numbers] {path}: {reason}; pass {parameters.rollup:'icd9'}, which requires "
+            "only the digits before the dot, or format the column as text and enter the codes "
+            "again",
+            path=str(table.path),
+            reason=note,
         )
     return [note]
 
@@ -188,14 +232,29 @@ def choose_codes(
     n_seen, n_rare, n_constant = int(seen.sum()), int(rare.sum()), int(constant.sum())
     keep = np.flatnonzero(seen & ~rare & ~constant)
     if not n_seen:
-        raise EmptyCorpusError("no_codes", path=where, n_records=n)
+        raise EmptyCorpusError(
+            "[no_codes] {path}: no codes in {n_records:~record}", path=where, n_records=n
+        )
     if not len(keep) and n == 1:
-        raise EmptyCorpusError("one_record", path=where)
+        raise EmptyCorpusError(
+            "[one_record] {path}: a single record, but groups require several; if its rows belong "
+            "to different records, name their ids with {parameters.id_column}",
+            path=where,
+        )
     if not len(keep) and not n_rare:
-        raise EmptyCorpusError("same_codes", path=where, n_records=n, n_codes=n_constant)
+        raise EmptyCorpusError(
+            "[same_codes] {path}: there are no groups to find, because all of {n_records:~record} "
+            "have the same {n_codes:~code}",
+            path=where,
+            n_records=n,
+            n_codes=n_constant,
+        )
     if not len(keep):
         raise EmptyCorpusError(
-            "no_codes_kept",
+            "[no_codes_kept] {path}: none of {n_codes:~code} is kept: {n_rare:,} occur in fewer "
+            "than {least:,} of {n_records:~record}, and {n_constant:,} in every record; lower "
+            "{parameters.min_records}, set {parameters.drop_constant:=drop_constant}, or roll "
+            "codes up",
             path=where,
             n_codes=n_seen,
             n_rare=n_rare,
@@ -206,10 +265,25 @@ def choose_codes(
         )
     notes = []
     if n_rare:
-        notes.append(Message("rare_codes_dropped", n_codes=n_rare, n_all=n_seen, least=least))
+        notes.append(
+            Message(
+                "[rare_codes_dropped] dropped {n_codes:,} of {n_all:~code}, found in fewer than "
+                "{least:~record}",
+                n_codes=n_rare,
+                n_all=n_seen,
+                least=least,
+            )
+        )
     if n_constant:
         dropped = excerpts(names[constant])
-        notes.append(Message("constant_codes_dropped", n_codes=n_constant, codes=dropped))
+        notes.append(
+            Message(
+                "[constant_codes_dropped] dropped {n_codes:~code} found in every record: "
+                "{codes:quoted list}",
+                n_codes=n_constant,
+                codes=dropped,
+            )
+        )
     if cumulative_frequency is not None:
         # The most frequent first; ties by name, so that the order of rows has no effect.
         order = keep[np.lexsort((names[keep], -ones[keep]))]
@@ -218,7 +292,8 @@ def choose_codes(
         if n_kept < len(keep):
             notes.append(
                 Message(
-                    "frequent_codes_kept",
+                    "[frequent_codes_kept] kept the {n_kept:,} most frequent of {n_codes:~code}, "
+                    "which make up {share:.1%} of all entries",
                     n_kept=n_kept,
                     n_codes=len(keep),
                     share=float(share[n_kept - 1]),
@@ -265,12 +340,29 @@ def choose_columns(
 def possible_outcomes(entries: Entries, named: set[str]) -> list[Message]:
     """Report code columns named like outcomes, unless the caller chose them."""
     columns = [name for name in entries.codes if name not in named and fits("outcome", name)]
-    return [Message("possible_outcomes", **listed(columns))] if columns else []
+    return (
+        [
+            Message(
+                "[possible_outcomes] treated {n_columns:~column} as codes that may be outcomes: "
+                "{columns:quoted list} (name them in {parameters.outcome_columns}, or leave them "
+                "out with {parameters.ignore_columns})",
+                **listed(columns),
+            )
+        ]
+        if columns
+        else []
+    )
 
 
 def note_repeats(n_repeated: int, coder: RecordCoder, union_by: str | None) -> list[Message]:
     """Return a note on repeated entries; admissions that are joined share codes as expected."""
     if not n_repeated or union_by is not None:
         return []
-    rolled_up = Message("after_rollup") if coder.rollup is not None else ""
-    return [Message("repeated_entries", n_entries=n_repeated, when=rolled_up)]
+    rolled_up = Message("[after_rollup] , after the roll-up") if coder.rollup is not None else ""
+    return [
+        Message(
+            "[repeated_entries] counted {n_entries:~repeated entry/repeated entries} once{when}",
+            n_entries=n_repeated,
+            when=rolled_up,
+        )
+    ]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momentree.exceptions import InvalidParameterError
+from momentree.messages import wording
 
 CodeSystem = Literal["icd9", "icd10"]
 SYSTEMS = get_args(CodeSystem)
@@ -111,7 +112,7 @@ def _general(code: str, system: str) -> str:
 
 def _check_system(system: str) -> str:
     if system not in SYSTEMS:
-        raise InvalidParameterError("not_a_rollup", parameter="rollup", value=system)
+        raise InvalidParameterError(wording.NOT_A_ROLLUP, parameter="rollup", value=system)
     return system
 
 

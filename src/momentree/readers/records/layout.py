@@ -15,10 +15,10 @@ from momentree.readers.tables.schema import Schema, id_as_outcome, matching
 from momentree.readers.tables.table import Table, excerpt, excerpts
 
 _DESCRIPTIONS: Mapping[str, Message] = {
-    "long": Message("form_long"),
-    "lists": Message("form_lists"),
-    "slots": Message("form_slots"),
-    "wide": Message("form_wide"),
+    "long": Message("[form_long] one row per record and code"),
+    "lists": Message("[form_lists] one row per record, with a list of codes"),
+    "slots": Message("[form_slots] one row per record, with one code in each column"),
+    "wide": Message("[form_wide] one row per record, with yes or no for each code"),
 }
 _NUMBERED = re.compile(r"(.*?)[_ .-]?\d+")
 _MAX_ROWS_OF_A_RECORD = 100
@@ -42,13 +42,20 @@ class Layout:
         first, last = excerpt(self.codes[0]), excerpt(self.codes[-1])
         n = len(self.codes)
         return Message(
-            "form",
+            "[form] form {form}, {description}{joined}: codes in {columns}",
             form=self.form,
             description=_DESCRIPTIONS[self.form],
-            joined=Message("form_joined") if self.joined and self.form != "long" else "",
-            columns=Message("one_column", column=first)
+            joined=Message("[form_joined] , rows with the same id joined")
+            if self.joined and self.form != "long"
+            else "",
+            columns=Message("[one_column] column {column!r}", column=first)
             if n == 1
-            else Message("several_columns", n_columns=n, first=first, last=last),
+            else Message(
+                "[several_columns] {n_columns:~column}, {first!r} to {last!r}",
+                n_columns=n,
+                first=first,
+                last=last,
+            ),
         )
 
 
@@ -98,7 +105,12 @@ def find_layout(
     if id_column is None:
         id_column = _find_record_id(schema, others, codes[0], single=single)
         if id_column is not None:
-            notes.append(Message("guessed_id_column", column=excerpt(id_column)))
+            notes.append(
+                Message(
+                    "[guessed_id_column] used column {column!r} as the ids of records",
+                    column=excerpt(id_column),
+                )
+            )
     _refuse_ids(schema, outcomes, alone=single and id_column is None)
     joined = id_column is not None and not schema[id_column].is_unique
     form = "long" if joined and single else "lists"
@@ -126,7 +138,8 @@ def _find_outcomes(
         if skipped and not codes:
             notes.append(
                 Message(
-                    "codes_not_outcomes",
+                    "[codes_not_outcomes] kept as codes although {parameter:=pattern} matches "
+                    "them: {columns:quoted list}",
                     parameter="outcome_columns",
                     pattern=pattern,
                     columns=excerpts(skipped),
@@ -171,23 +184,47 @@ def _find_codes(
         for name in free
         if fits("id", name) and name not in binary and name != key and schema[name].known
     ]
-    notes = [Message("ids_left_out", n_columns=len(ids), columns=excerpts(ids))] if ids else []
+    notes = (
+        [
+            Message(
+                "[ids_left_out] left out {n_columns:~column} of ids: {columns:quoted list}",
+                n_columns=len(ids),
+                columns=excerpts(ids),
+            )
+        ]
+        if ids
+        else []
+    )
     return "wide", [name for name in free if name != key and name not in ids], notes
 
 
 def _unclear(schema: Schema, free: Sequence[str], hinted: Sequence[str]) -> ReadError:
     """Return the error that the code columns are not clear."""
     prose = (
-        Message("prose_among_codes", column=excerpt(name), value=excerpt(value))
+        Message(
+            "[prose_among_codes] ; {column!r} is named like a column of codes, but {value!r} "
+            "contains other text",
+            column=excerpt(name),
+            value=excerpt(value),
+        )
         for name in free
         if fits("code", name)
         for value in schema[name].known
         if not fits("code", name, [value]) and not is_binary([value])
     )
-    several = Message("several_may_hold_codes", columns=excerpts(hinted)) if hinted else None
+    several = (
+        Message(
+            "[several_may_hold_codes] ; several may contain codes: {columns:quoted list}",
+            columns=excerpts(hinted),
+        )
+        if hinted
+        else None
+    )
     table = schema.table
     return ReadError(
-        "no_code_columns",
+        "[no_code_columns] {path}: it is not clear which columns contain codes; its columns are "
+        "{columns:quoted list}{why}. Name them with {parameters.code_columns} (patterns such as "
+        "'DX*' are allowed), and the ids of the records with {parameters.id_column}",
         path=str(table.path),
         columns=excerpts(table.names),
         why=several or next(prose, ""),
@@ -214,13 +251,19 @@ def _find_record_id(
     if len(repeated) > 1:
         columns = excerpts(repeated)
         raise ReadError(
-            "several_id_columns", path=str(table.path), columns=columns, parameter="id_column"
+            "[several_id_columns] {path}: several columns may contain the ids of records: "
+            "{columns:quoted list}; name one with {parameters.id_column}",
+            path=str(table.path),
+            columns=columns,
         )
     if single and not ids:
         candidates = [n for n in varied if n not in row_numbers and _repeats(table, n)]
         if candidates:
             raise ReadError(
-                "no_id_column",
+                "[no_id_column] {path}: each row has one code, in column {codes!r}, and it is not "
+                "clear which rows form a record: values repeat in {columns:quoted list}. Name the "
+                "id column with {parameters.id_column}; if each row is a record, leave these "
+                "columns out with {parameters.ignore_columns}",
                 path=str(table.path),
                 codes=excerpt(codes),
                 columns=excerpts(candidates),
@@ -254,4 +297,9 @@ def holds_one_code(values: Sequence[str]) -> bool:
 
 
 def _two_roles(table: Table, name: str) -> ReadError:
-    return ReadError("column_of_two_roles", path=str(table.path), column=excerpt(name))
+    return ReadError(
+        "[column_of_two_roles] {path}: column {column!r} cannot contain codes and also be an id or "
+        "an outcome",
+        path=str(table.path),
+        column=excerpt(name),
+    )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from momentree._types import Ints
 from momentree.exceptions import EmptyCorpusError, ReadError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers.records.cells import Entries
 from momentree.readers.records.layout import Layout
 from momentree.readers.records.objects import RecordCoder
@@ -45,7 +45,9 @@ def join_rows(table: Table, layout: Layout) -> Rows:
         if n_patients < n_records <= 100 * n_patients:
             rows.notes.append(
                 Message(
-                    "shared_patients",
+                    "[shared_patients] {n_records:~record} belong to {n_patients:~patient}, "
+                    "according to column {column!r}: {parameter:=column} joins the records of each "
+                    "patient",
                     n_records=n_records,
                     n_patients=n_patients,
                     parameter="union_by",
@@ -59,7 +61,7 @@ def join_rows(table: Table, layout: Layout) -> Rows:
 def _join(table: Table, layout: Layout) -> Rows:
     n = table.n_rows
     if layout.key is None:
-        return Rows(np.arange(n), [str(i) for i in range(1, n + 1)], [Message("no_ids")])
+        return Rows(np.arange(n), [str(i) for i in range(1, n + 1)], [Message(wording.NO_IDS)])
     key = excerpt(layout.key)
     cells = table.cells(layout.key)
     texts = cells.texts[cells.index]
@@ -69,17 +71,19 @@ def _join(table: Table, layout: Layout) -> Rows:
     if not layout.joined:
         n_again = n - n_empty - int((cells.texts != "").sum())
         if n_again:
-            notes.append(Message("repeated_ids", n_rows=n_again, column=key, parameter="union_by"))
+            notes.append(
+                Message(wording.REPEATED_IDS, n_rows=n_again, column=key, parameter="union_by")
+            )
         if n_empty:
-            notes.append(Message("records_without_id", n_records=n_empty, column=key))
+            notes.append(Message(wording.RECORDS_WITHOUT_ID, n_records=n_empty, column=key))
         return Rows(np.arange(n), texts.tolist(), notes)
     texts[empty] = None
     record, ids = pd.factorize(texts)
     if not len(ids):
-        raise EmptyCorpusError("empty_key", path=str(table.path), column=key)
+        raise EmptyCorpusError(wording.EMPTY_KEY, path=str(table.path), column=key)
     if n_empty:
-        notes.append(Message("rows_without_id", n_rows=n_empty, column=key))
-    joined = Message("rows_joined", n_rows=n - n_empty, n_records=len(ids), column=key)
+        notes.append(Message(wording.ROWS_WITHOUT_ID, n_rows=n_empty, column=key))
+    joined = Message(wording.ROWS_JOINED, n_rows=n - n_empty, n_records=len(ids), column=key)
     return Rows(record, list(map(str, ids)), [*notes, joined])
 
 
@@ -137,11 +141,12 @@ def columns_of_coder(table: Table, coder: RecordCoder) -> list[str]:
     patterns = [p for p in coder.code_columns if any(fits_pattern(n, [p]) for n in table.names)]
     if coder.code_columns and not patterns:
         raise ReadError(
-            "columns_of_coder_missing",
+            "[columns_of_coder_missing] {path} has none of the columns from which the model reads "
+            "codes, {expected:quoted list}; its columns are {columns:quoted list}: name the code "
+            "columns with {parameters.code_columns}",
             path=str(table.path),
             expected=excerpts(coder.code_columns),
             columns=excerpts(table.names),
-            parameter="code_columns",
         )
     return patterns
 
@@ -161,14 +166,17 @@ def encode(
             missing_row=np.concatenate([entries.missing_row, np.tile(np.arange(n), len(new))]),
             missing_code=np.concatenate([entries.missing_code, np.repeat(new, n)]),
         )
-        notes.append(Message("missing_columns", n_columns=len(absent), column=excerpt(absent[0])))
+        notes.append(
+            Message(wording.MISSING_COLUMNS, n_columns=len(absent), column=excerpt(absent[0]))
+        )
     column = coder.columns_of(entries.codes)
     X, repeated = matrix_of(rows, entries, column, len(coder.codes))
     unknown = np.flatnonzero(column < 0)
     if len(unknown):
         notes.append(
             Message(
-                "unknown_codes",
+                "[unknown_codes] left out {n_codes:~code} ({n_entries:~entry/entries}) unknown to "
+                "the model, such as {code!r}",
                 n_codes=len(unknown),
                 n_entries=int(np.isin(entries.code, unknown).sum()),
                 code=excerpt(entries.codes[unknown[0]]),
@@ -195,9 +203,28 @@ def note_few_codes(
     """Return notes on records without codes, all `dropped` perhaps, and with few of them."""
     notes = []
     if n_none and n_none != n_few:
-        code = "all_codes_dropped" if dropped else "records_without_codes"
+        code = (
+            (
+                "[all_codes_dropped] {n_records:,} of {n_all:~record} {n_records:?has/have} no "
+                "codes, or none of those kept"
+            )
+            if dropped
+            else (
+                "[records_without_codes] {n_records:,} of {n_all:~record} {n_records:?has/have} no "
+                "codes"
+            )
+        )
         notes.append(Message(code, n_records=n_none, n_all=n))
     if n_few:
         needed = 1 if min_codes is None else min_codes
-        notes.append(Message("too_few_codes", n_records=n_few, n_all=n, min_codes=needed))
+        notes.append(
+            Message(
+                "[too_few_codes] {n_records:,} of {n_all:~record} {n_records:?has/have} "
+                "{min_codes:?none of the codes/fewer than {min_codes:,} codes}: excluded from "
+                "fitting, assigned afterwards",
+                n_records=n_few,
+                n_all=n,
+                min_codes=needed,
+            )
+        )
     return notes

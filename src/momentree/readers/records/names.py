@@ -10,7 +10,7 @@ from os import PathLike
 from typing import Literal
 
 from momentree.exceptions import InvalidParameterError, ReadError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers.records import icd
 from momentree.readers.records.objects import RecordCoder
 from momentree.readers.tables.reader import open_table
@@ -52,20 +52,35 @@ def names_of(
         titles = dict(zip(codes, icd.code_titles(bare, system), strict=True))
         added = {code: title for code, title in titles.items() if title and code not in known}
         if added and names not in icd.SYSTEMS:
-            omit = Message("titles_omitted", parameter="names", value=NO_NAMES)
+            omit = Message(
+                "[titles_omitted]  ({parameter:=value} omits titles)",
+                parameter="names",
+                value=NO_NAMES,
+            )
             hint = omit if names is None else ""
             system_name = icd.SYSTEM_NAMES[system]
-            notes.append(Message("titles_used", n_codes=len(added), system=system_name, hint=hint))
+            notes.append(
+                Message(
+                    "[titles_used] {n_codes:~code} {n_codes:?has its title/have their titles} from "
+                    "{system}{hint}",
+                    n_codes=len(added),
+                    system=system_name,
+                    hint=hint,
+                )
+            )
         known |= added
     unnamed = [code for code in codes if code not in known]
     if unnamed and (given or system is not None):
         notes.append(
             Message(
-                "codes_without_name",
+                "[codes_without_name] no name for {n_codes:,} of {n_all:~code}, such as "
+                "{code!r}{hint}",
                 n_codes=len(unnamed),
                 n_all=len(codes),
                 code=excerpt(unnamed[0]),
-                hint=Message("names_after_rollup") if given and rollup is not None else "",
+                hint=Message("[names_after_rollup] : names are looked up after the roll-up")
+                if given and rollup is not None
+                else "",
             )
         )
     return {code: known[code] for code in codes if code in known}, notes
@@ -94,7 +109,14 @@ def _system(
     if names in icd.SYSTEMS:
         return str(names), []
     if rollup == "icd9" and icd.are_procedures(written):
-        return None, [Message("codes_like_procedures", parameter="names")]
+        return None, [
+            Message(
+                "[codes_like_procedures] no titles are shown, because the codes look like "
+                "procedures, not diagnoses, of ICD-9 ({parameter:'icd9'} shows the titles of "
+                "diagnoses)",
+                parameter="names",
+            )
+        ]
     if rollup in icd.SYSTEMS:
         return rollup, []
     if rollup is not None:  # groups of a mapping
@@ -120,7 +142,7 @@ def with_rollup(
     if isinstance(rollup, str) and rollup.lower() in icd.SYSTEMS:
         return replace(rules, rollup=rollup.lower())
     if isinstance(rollup, str) and rollup and not os.path.lexists(rollup):
-        raise InvalidParameterError("not_a_rollup", parameter="rollup", value=rollup)
+        raise InvalidParameterError(wording.NOT_A_ROLLUP, parameter="rollup", value=rollup)
     mapping = read_mapping(rollup, "group", encoding=encoding, separator=separator)
     return replace(rules, rollup="mapping", mapping=mapping)
 
@@ -132,7 +154,10 @@ def read_mapping(
     if isinstance(source, Mapping):
         if not all(isinstance(text, str) for pair in source.items() for text in pair):
             parameter = "rollup" if role == "group" else "names"
-            raise InvalidParameterError("not_a_mapping_of_strings", parameter=parameter)
+            raise InvalidParameterError(
+                "[not_a_mapping_of_strings] {parameter} contains values that are not strings",
+                parameter=parameter,
+            )
         pairs = list(source.items())
     else:
         opened = open_table(source, encoding=encoding, separator=separator)
@@ -152,7 +177,8 @@ def _columns_of_mapping(table: Table, role: Literal["group", "title"]) -> list[s
         value = value or next(name for name in table.names if name != code)
     if code is None or value is None or code == value:
         raise ReadError(
-            "table_not_a_mapping",
+            "[table_not_a_mapping] {path} is not a mapping of codes: its columns are "
+            "{columns:quoted list}; expected two, {expected:quoted and}",
             path=str(table.path),
             columns=excerpts(table.names),
             expected=["code", "group" if role == "group" else "name"],

@@ -96,7 +96,10 @@ class RecordCoder(Coder):
         )
         if not good or len(set(self.codes)) < len(self.codes):
             raise InvalidDataError(
-                "invalid_coder_settings",
+                "[invalid_coder_settings] invalid settings of the records reader: expected "
+                "distinct codes as a list of strings, a form of {forms:quoted or}, columns as "
+                "strings, a roll-up of {rollups:quoted or} or None, mapping and names from string "
+                "to string, empty of {empty:quoted or}",
                 forms=list(FORMS),
                 rollups=[*SYSTEMS, "mapping"],
                 empty=list(EMPTY),
@@ -163,7 +166,12 @@ class RecordCoder(Coder):
         """
         for i, record in enumerate(records):
             if isinstance(record, str) or not all(isinstance(code, str) for code in record):
-                raise InvalidDataError("not_a_list_of_codes", record=i, type=type(record).__name__)
+                raise InvalidDataError(
+                    "[not_a_list_of_codes] record {record} is {type}; expected a list of codes as "
+                    "strings",
+                    record=i,
+                    type=type(record).__name__,
+                )
         column = self.columns_of([code for record in records for code in record])
         row = np.repeat(np.arange(len(records)), [len(record) for record in records])
         known = column >= 0

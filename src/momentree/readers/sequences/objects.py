@@ -68,7 +68,10 @@ class SequenceCoder(Coder):
         columns = (self.id_column, self.time_column, self.code_column, self.time_format)
         good = all(x is None or isinstance(x, str) for x in (*columns, self.other))
         if not good or (self.other is not None and self.other not in self.codes):
-            raise InvalidDataError("invalid_sequence_settings")
+            raise InvalidDataError(
+                "the settings of sequences are invalid: columns, format and other code must be "
+                "strings or None, and the other code one of the codes"
+            )
         self._rules  # noqa: B018 - it checks the other values
 
     @property
@@ -164,7 +167,11 @@ class Sequences:
             check_lengths(total, "step", times=self.times)
         outside = total and not 0 <= self.symbols.min() <= self.symbols.max() < len(self.codes)
         if outside or (np.asarray(self.lengths) < 1).any():
-            raise InvalidDataError("invalid_sequences", n_codes=len(self.codes))
+            raise InvalidDataError(
+                "lengths must be at least 1, and symbols whole numbers from 0 to below {n_codes}, "
+                "the number of codes",
+                n_codes=len(self.codes),
+            )
 
     def __len__(self) -> int:
         return len(self.lengths)

@@ -14,7 +14,7 @@ import pandas as pd
 
 from momentree._validation import check_integer
 from momentree.exceptions import EmptyCorpusError, ReadError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers.records.choice import LARGE, group_codes
 from momentree.readers.records.names import Mapped, names_of, with_rollup
 from momentree.readers.records.objects import RecordCoder
@@ -33,6 +33,12 @@ from momentree.readers.tables.table import (
     excerpts,
     numbered_rows,
 )
+
+_NO_STEPS = (
+    "[no_steps] {path} has no row with an id, a time and a known code among {n_rows:~row}; check "
+    "the columns that were chosen"
+)
+
 
 NO_TIMES = "none"
 """In place of a column of times: the order of the rows."""
@@ -69,7 +75,13 @@ def find_columns(
     names = [name for name in given.values() if name is not None]
     if repeated := [name for name in names if names.count(name) > 1]:
         column = excerpt(repeated[0])
-        raise ReadError("sequence_column_of_two_roles", path=str(table.path), column=column)
+        raise ReadError(
+            "[sequence_column_of_two_roles] {path}: column {column!r} cannot be two of id, time "
+            "and code; name a different column for each with {parameters.id_column}, "
+            "{parameters.time_column} and {parameters.code_column}",
+            path=str(table.path),
+            column=column,
+        )
     schema, free = Schema(table), [name for name in table.names if name not in names]
     if time is None and not ordered_by_rows:
         time = _find_time(schema, free)
@@ -80,7 +92,9 @@ def find_columns(
     roles = {"id": key, "time": time, "code": code}
     if len(names) < len({*roles.values()} - {None}):
         guessed = [f"{excerpt(name)} ({role})" for role, name in roles.items() if name is not None]
-        columns.notes.append(Message("guessed_sequence_columns", columns=guessed))
+        columns.notes.append(
+            Message("[guessed_sequence_columns] used the columns {columns:and}", columns=guessed)
+        )
     return columns
 
 
@@ -90,10 +104,11 @@ def _find_time(schema: Schema, free: list[str]) -> str | None:
     best = first_role("time", times)
     if len(best) > 1:
         raise ReadError(
-            "several_time_columns",
+            "[several_time_columns] {path}: several columns may contain the times: {columns:quoted "
+            "list}; name one with {parameters.time_column}, or use the order of the rows: "
+            "{parameters.time_column:=value}",
             path=str(schema.table.path),
             columns=excerpts(best),
-            parameter="time_column",
             value=NO_TIMES,
         )
     return next(iter(best), None)
@@ -117,10 +132,10 @@ def _find_id(schema: Schema, free: list[str], time: str | None) -> str | None:
         fitting = [name for name in repeated if fits(role, name)]
         if len(fitting) > 1:
             raise ReadError(
-                "several_sequence_ids",
+                "[several_sequence_ids] {path}: several columns may say which rows form a "
+                "sequence: {columns:quoted list}; name one with {parameters.id_column}",
                 path=str(schema.table.path),
                 columns=excerpts(fitting),
-                parameter="id_column",
             )
         if fitting:
             return fitting[0]
@@ -140,9 +155,22 @@ def _find_code(schema: Schema, free: list[str]) -> str:
     path, parameter = str(schema.table.path), "code_column"
     if codes:
         columns = excerpts(codes)
-        raise ReadError("several_sequence_codes", path=path, columns=columns, parameter=parameter)
+        raise ReadError(
+            "[several_sequence_codes] {path}: several columns may contain the codes: "
+            "{columns:quoted list}; name one with {parameter}, or use momentree clusters if each "
+            "row is a record of its own",
+            path=path,
+            columns=columns,
+            parameter=parameter,
+        )
     columns = excerpts(schema.table.names)
-    raise ReadError("no_sequence_codes", path=path, columns=columns, parameter=parameter)
+    raise ReadError(
+        "[no_sequence_codes] {path}: no column is left that could contain codes; its columns are "
+        "{columns:quoted list}. Name it with {parameter}",
+        path=path,
+        columns=columns,
+        parameter=parameter,
+    )
 
 
 OTHER = "(other)"
@@ -265,7 +293,7 @@ def read_sequences(
     steps, notes = read_steps(table, columns, time_format)
     notes = [*table.notes, *columns.notes, *notes]
     if not len(steps.code):
-        raise EmptyCorpusError("no_steps", path=str(table.path), n_rows=table.n_rows)
+        raise EmptyCorpusError(_NO_STEPS, path=str(table.path), n_rows=table.n_rows)
     if coder is None:
         text: dict[str, Any] = {"encoding": encoding, "separator": separator}
         coder, more = _new_coder(
@@ -288,7 +316,8 @@ def _sequences(table: Table, steps: Steps, coder: SequenceCoder, notes: list[Mes
         gone = np.isin(steps.code, unknown)
         notes.append(
             Message(
-                "unknown_codes_in_sequences",
+                "[unknown_codes_in_sequences] left out {n_entries:~step} with {n_codes:~code} "
+                "unknown to the model, such as {code!r}; the steps around them became neighbors",
                 n_codes=len(unknown),
                 n_entries=int(gone.sum()),
                 code=excerpt(steps.written[unknown[0]]),
@@ -298,10 +327,17 @@ def _sequences(table: Table, steps: Steps, coder: SequenceCoder, notes: list[Mes
     lengths = np.bincount(steps.sequence, minlength=len(steps.ids))
     present = np.flatnonzero(lengths)
     if not len(present):
-        raise EmptyCorpusError("no_steps", path=str(table.path), n_rows=table.n_rows)
+        raise EmptyCorpusError(_NO_STEPS, path=str(table.path), n_rows=table.n_rows)
     short = int((lengths[present] < 3).sum())  # moments need three steps in a row
     if 2 * short > len(present):
-        notes.append(Message("short_sequences", n_records=short, n_all=len(present)))
+        notes.append(
+            Message(
+                "[short_sequences] {n_records:,} of {n_all:~sequence} {n_records:?has/have} fewer "
+                "than three steps; they say little about how steps follow each other",
+                n_records=short,
+                n_all=len(present),
+            )
+        )
     return Sequences(
         symbol[steps.code],
         lengths[present],
@@ -352,7 +388,9 @@ def _new_coder(
         kept = sorted([*kept, other])
         notes.append(
             Message(
-                "rare_codes_merged",
+                "[rare_codes_merged] merged {n_codes:,} of {n_all_codes:~code}, found in fewer "
+                "than {least} sequences each, into {other!r}: {share:.1%} of the steps "
+                "({parameter:1} keeps all)",
                 n_codes=int(rare.sum()),
                 n_all_codes=len(codes),
                 least=least,
@@ -369,7 +407,7 @@ def _from_frame(frame: pd.DataFrame) -> Table:
     path = Path("the data frame")
     names = check_names(path, list(map(str, frame.columns)))
     if not len(frame):
-        raise EmptyCorpusError("no_rows", path=str(path), sheets="")
+        raise EmptyCorpusError(wording.NO_ROWS, path=str(path), sheets="")
     columns = {}
     for j, name in enumerate(names):
         values = frame.iloc[:, j]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from momentree._types import Floats, Ints
 from momentree.exceptions import InvalidDataError, ReadError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers.records.cells import code_separators, split_cells
 from momentree.readers.tables.roles import MISSING
 from momentree.readers.tables.table import Cells, Table, excerpt, excerpts
@@ -52,28 +52,39 @@ def read_times(
         values[known], formats = _guessed(texts[known])
         if len(formats) > 1:
             raise InvalidDataError(
-                "day_or_month_first",
+                "[day_or_month_first] {path}: the dates of column {column!r}, such as {value!r}, "
+                "can be read in two ways; choose {parameters.time_format:{first}} or "
+                "{parameters.time_format:{second}}",
                 path=str(table.path),
                 column=excerpt(name),
                 value=excerpt(str(texts[known][0])),
-                parameter="time_format",
                 first=formats[0],
                 second=formats[1],
             )
         if formats and formats != ["ISO8601"]:
-            notes.append(Message("guessed_time_format", column=excerpt(name), format=formats[0]))
+            notes.append(
+                Message(
+                    "[guessed_time_format] read the times of column {column!r} in the format "
+                    "{format}",
+                    column=excerpt(name),
+                    format=formats[0],
+                )
+            )
     else:
         values[known] = _dates(texts[known], time_format)
     wrong = np.flatnonzero(np.isnan(values) & known)
     if len(wrong):
         row = int(np.flatnonzero(np.isin(cells.index, wrong))[0])
         raise InvalidDataError(
-            "cell_not_a_time",
+            "[cell_not_a_time] {path}, {origin}, column {column!r}, contains {value!r}, which is "
+            "not a time{format} like the others ({n_rows:~such row}). Correct it, empty the cell "
+            "to leave the row out, or name the format of all times with {parameters.time_format}",
             **table.place(row, name),
             value=excerpt(str(texts[cells.index[row]])),
             n_rows=int(cells.counts[wrong].sum()),
-            format="" if time_format is None else Message("in_format", format=time_format),
-            parameter="time_format",
+            format=""
+            if time_format is None
+            else Message("[in_format]  of the format {format}", format=time_format),
         )
     return values[cells.index], notes
 
@@ -128,7 +139,9 @@ def _dates(texts: NDArray[Any], time_format: str) -> Floats:
         )
     except ValueError as error:
         raise InvalidDataError(
-            "not_a_time_format", parameter="time_format", value=time_format
+            "[not_a_time_format] {parameters.time_format:=value} is not a format of times; "
+            "expected one such as %d/%m/%Y or %Y-%m-%d %H:%M",
+            value=time_format,
         ) from error
     stamps = dates.dt.tz_localize(None).to_numpy().astype("datetime64[ns]")
     return np.where(np.isnat(stamps), np.nan, stamps.astype(np.int64) / _NANOSECONDS)
@@ -175,7 +188,11 @@ def read_steps(
     if columns.id is None:
         sequence, ids = np.arange(n), [str(i) for i in range(1, n + 1)]
         has_id = np.ones(n, dtype=bool)
-        notes.append(Message("sequences_without_ids"))
+        notes.append(
+            Message(
+                "[sequences_without_ids] sequences have no ids; they are numbered by row from 1"
+            )
+        )
     else:
         keys = table.cells(columns.id)
         sequence, ids = keys.index, list(map(str, keys.texts))
@@ -188,7 +205,12 @@ def read_steps(
     if columns.id is None and n > 1 and n_parts.max(initial=0) <= 1:
         names = excerpts(table.names)
         raise ReadError(
-            "no_sequence_ids", path=str(table.path), columns=names, parameter="id_column"
+            "[no_sequence_ids] {path}: each row has one code, and it is not clear which rows form "
+            "a sequence; its columns are {columns:quoted list}. Name the column with the id of the "
+            "sequence, such as that of the patient or user, with {parameters.id_column}; if each "
+            "row is a record of its own, use momentree clusters",
+            path=str(table.path),
+            columns=names,
         )
     present = {columns.id: has_id, columns.code: n_parts[cells.index] > 0}
     times = np.zeros(n)
@@ -197,10 +219,17 @@ def read_steps(
         notes += more
         present[columns.time] = ~np.isnan(times)
     elif not by_row:
-        notes.append(Message("ordered_by_rows"))
+        notes.append(
+            Message(
+                "[ordered_by_rows] no column of times: the steps of each sequence are in the order "
+                "of the rows ({parameters.time_column} names a column of times)"
+            )
+        )
     for name, known in present.items():
         if n_gone := int((~known).sum()):
-            notes.append(Message("rows_without_id", n_rows=n_gone, column=excerpt(name or "")))
+            notes.append(
+                Message(wording.ROWS_WITHOUT_ID, n_rows=n_gone, column=excerpt(name or ""))
+            )
     order = np.lexsort((np.arange(n), times, sequence))
     row = order[np.all(list(present.values()), axis=0)[order]]
     if columns.time is not None:
@@ -218,10 +247,23 @@ def _ties(sequence: Ints, times: NDArray[Any], code: Ints) -> list[Message]:
     tied = (np.diff(sequence) == 0) & (np.diff(times) == 0)
     if not tied.any():
         return []
-    notes = [Message("equal_times", n_rows=int(tied.sum()))]
+    notes = [
+        Message(
+            "[equal_times] {n_rows:~row} {n_rows:?has/have} the same time as the row before in the "
+            "sequence; such rows keep their order",
+            n_rows=int(tied.sum()),
+        )
+    ]
     keys = np.stack([sequence, pd.factorize(times)[0], code])
     if copies := len(sequence) - np.unique(keys, axis=1).shape[1]:
-        notes.append(Message("repeated_steps", n_rows=copies))
+        notes.append(
+            Message(
+                "[repeated_steps] {n_rows:~row} {n_rows:?repeats/repeat} the id, time and code of "
+                "another row and {n_rows:?counts as a step/count as steps} too; remove them if "
+                "they are copies",
+                n_rows=copies,
+            )
+        )
     return notes
 
 
@@ -236,9 +278,15 @@ def _separators(texts: NDArray[Any], *, by_row: bool) -> tuple[str | None, list[
         # A code may contain commas, blanks and slashes, as a page does.
         if not signs:
             return None, []
-        return f"[{''.join(signs)}]+", [Message("several_codes_in_cells", signs=signs)]
+        return f"[{''.join(signs)}]+", [
+            Message(
+                "[several_codes_in_cells] split cells at {signs:quoted and}: codes of one cell are "
+                "steps in the order of the cell",
+                signs=signs,
+            )
+        ]
     pattern, notes = code_separators(texts)
     if pattern is None and 2 * int(sample.str.contains(r"\S\s+\S", regex=True).sum()) > len(texts):
         pattern = r"\s+"
-        notes.append(Message("split_at_blanks"))
+        notes.append(Message("[split_at_blanks] split cells at blanks: each word is a step"))
     return pattern, notes

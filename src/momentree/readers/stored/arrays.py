@@ -21,6 +21,9 @@ from momentree.core.container import DAMAGE
 from momentree.core.pages import in_parts
 from momentree.exceptions import ReadError
 
+_STORED_FILE_DAMAGED = "[stored_file_damaged] {path} is missing, cut off or changed; write it again"
+
+
 _BLOCK = 1 << 20
 """Entries copied at a time when the type of a file changes."""
 _TEXTS = 1 << 12
@@ -107,7 +110,7 @@ class ArrayReader:
             if path.stat().st_size != self.start + self.size * self.dtype.itemsize:
                 raise EOFError
         except (OSError, *DAMAGE, SyntaxError, TokenError) as error:
-            raise ReadError("stored_file_damaged", path=str(path)) from error
+            raise ReadError(_STORED_FILE_DAMAGED, path=str(path)) from error
 
     def read(self, start: int, stop: int) -> NDArray[Any]:
         """Return the entries from `start` to `stop`."""
@@ -184,7 +187,7 @@ class StoredStrings(Sequence[str]):
         n = self._ends.size
         self.n_bytes = int(self._ends.read(n - 1, n)[0]) if n else 0
         if not self._file.is_file() or self._file.stat().st_size != self.n_bytes:
-            raise ReadError("stored_file_damaged", path=str(self._file))
+            raise ReadError(_STORED_FILE_DAMAGED, path=str(self._file))
 
     def __len__(self) -> int:
         return self._ends.size
@@ -232,7 +235,7 @@ class StoredStrings(Sequence[str]):
                 return [part.decode("utf-8", "surrogatepass") for part in parts]
         except (OSError, EOFError, ValueError, OverflowError, MemoryError) as error:
             cause = error
-        raise ReadError("stored_file_damaged", path=str(self._file)) from cause
+        raise ReadError(_STORED_FILE_DAMAGED, path=str(self._file)) from cause
 
 
 class Numbers(Sequence[str]):

@@ -22,7 +22,7 @@ from momentree.core.limits import memory_bytes
 from momentree.core.pages import each_part
 from momentree.core.progress import Pace
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers.copies import parts_of_equal
 from momentree.readers.records.layout import Layout, holds_one_code
 from momentree.readers.records.matrix import with_gaps
@@ -78,7 +78,11 @@ def open_in_parts(
     source, allowed = check_exists(path), memory_bytes(memory)
     table = open_table(source, **opening)
     if table.parts is None:
-        raise InvalidParameterError("table_not_streamed", parameter="memory", path=str(source))
+        raise InvalidParameterError(
+            "[table_not_streamed] {path} can only be read as a whole; save it as CSV or Parquet, "
+            "or leave out {parameters.memory}",
+            path=str(source),
+        )
     return allowed, table
 
 
@@ -117,10 +121,11 @@ class CellNumbers:
             numbers.append(number)
         if len(self._number) > self._most:
             raise InvalidDataError(
-                "too_many_different_cells",
+                "[too_many_different_cells] {path} has more than {most:,} different cells, as many "
+                "as {parameters.memory} allows; write one row per record and code, which takes "
+                "little memory, or allow more",
                 path=str(self._path),
                 most=self._most,
-                parameter="memory",
             )
         self.n_padded += cells.n_padded
         self.counts = np.concatenate(
@@ -291,7 +296,7 @@ class CellStage:
         """Return the layout, known for all rows; a mask of records to keep, or None; and notes."""
         layout, n = self.layout, len(stored)
         if layout.key is None:
-            return layout, None, [Message("no_ids")]
+            return layout, None, [Message(wording.NO_IDS)]
         path, column = str(self.source.head.path), excerpt(layout.key)
         sums = open_array(self.work.path / CELLS / "checksums.npy")
         n_again = n_empty = 0
@@ -301,28 +306,29 @@ class CellStage:
             n_again += len(named) - len(np.unique(named))
         if self.by_row and n_again:
             raise InvalidDataError(
-                "rows_not_together",
+                "[rows_not_together] {path}: rows of the same record are not together; column "
+                "{column!r} returns to an earlier id {n_returns:~time}. Sort the table by this "
+                "column, or leave out {parameters.memory}",
                 path=path,
                 n_returns=n_again,
                 column=column,
-                parameter="memory",
             )
         notes = []
         n_rows, n_without = int(noted["n_rows"]), int(noted["n_without_id"])
         if not layout.joined and not (self.by_row and n_rows - n_without > n):
             if n_again:
                 facts = {"n_rows": n_again, "column": column}
-                notes.append(Message("repeated_ids", **facts, parameter="union_by"))
+                notes.append(Message(wording.REPEATED_IDS, **facts, parameter="union_by"))
             if n_empty:
-                notes.append(Message("records_without_id", n_records=n_empty, column=column))
+                notes.append(Message(wording.RECORDS_WITHOUT_ID, n_records=n_empty, column=column))
             return layout, None, notes
         n_without += n_empty
         if n_without == n_rows:
-            raise EmptyCorpusError("empty_key", path=path, column=column)
+            raise EmptyCorpusError(wording.EMPTY_KEY, path=path, column=column)
         if n_without:
-            notes.append(Message("rows_without_id", n_rows=n_without, column=column))
+            notes.append(Message(wording.ROWS_WITHOUT_ID, n_rows=n_without, column=column))
         facts = {"n_rows": n_rows - n_without, "n_records": n - n_empty}
-        notes.append(Message("rows_joined", **facts, column=column))
+        notes.append(Message(wording.ROWS_JOINED, **facts, column=column))
         if not layout.joined:  # ids of the first rows were all different
             cells = self.source.head.columns[layout.codes[0]]
             single = holds_one_code([cell for cell in cells if cell])

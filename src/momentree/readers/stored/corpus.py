@@ -196,7 +196,16 @@ class Stages:
         notes += dropped
         if error := int(self.work.read(WORDS)["error"]):
             n_all = round(selection.lowest_df(self.settings.min_df, n)) + error
-            notes.append(Message("rare_words_forgotten", n_rows=error, n_all=n_all))
+            notes.append(
+                Message(
+                    "[rare_words_forgotten] there are more different words than memory for them: "
+                    "words in fewer than {n_all:~document} may be missing, and document "
+                    "frequencies may be too low by {n_rows:,}; increase {parameters.memory} to "
+                    "count all words",
+                    n_rows=error,
+                    n_all=n_all,
+                )
+            )
         pace = Pace(log, "writing counts", len(counts))
         n_empty = n_done = 0
         with self.work.stage(COUNTS) as (folder, noted), CountsWriter(folder, len(keep)) as writer:

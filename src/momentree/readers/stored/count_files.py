@@ -17,7 +17,7 @@ from momentree._types import Floats, Ints
 from momentree.core.limits import BYTES_PER_ROW, check_memory
 from momentree.core.progress import Pace
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers.copies import checksums
 from momentree.readers.counts import files, formats, lines
 from momentree.readers.counts.filter import candidate_words
@@ -56,7 +56,7 @@ def stream_counts(path: Path, vocabulary: files.Lines | None, encoding: str) -> 
     blocks: Iterator[Block]
     if read is lines.read_bag_of_words:
         n, d = lines.bag_of_words_shape(path)
-        check_memory(path, n * BYTES_PER_ROW, "too_many_documents", n_rows=n)
+        check_memory(path, n * BYTES_PER_ROW, wording.TOO_MANY_DOCUMENTS, n_rows=n)
         blocks = ((X, {}) for X in lines.stream_bag_of_words(path, LINES_AT_ONCE))
     elif read is formats.read_stored:
         stored = counts.StoredCounts.open(path.parent)
@@ -65,9 +65,14 @@ def stream_counts(path: Path, vocabulary: files.Lines | None, encoding: str) -> 
             words = list(map(str, stored.feature_names))
         blocks = _stored_blocks(stored)
     else:
-        raise InvalidParameterError("counts_not_streamed", parameter="memory", path=str(path))
+        raise InvalidParameterError(
+            "[counts_not_streamed] {path} can only be read as a whole; leave out "
+            "{parameters.memory}, or give the counts as UCI bag-of-words, as SVMlight, or in a "
+            "folder written by store_counts",
+            path=str(path),
+        )
     if words is None:
-        raise ReadError("no_vocabulary", path=str(path), n_columns=d)
+        raise ReadError(wording.NO_VOCABULARY, path=str(path), n_columns=d)
     files.check_number_of_words(source, len(words), n, d)
     return CountStream(path, name, words, blocks, notes, n)
 
@@ -149,7 +154,9 @@ def write_count_stages(stream: CountStream, work: WorkFolder, encoding: str, **w
             pace.reached(n, f"{n:,} documents")
         if not len(frequencies.columns):
             d = 0 if words is None else len(words)
-            raise EmptyCorpusError("empty_matrix", path=str(stream.path), n_rows=n, n_columns=d)
+            raise EmptyCorpusError(
+                wording.EMPTY_MATRIX, path=str(stream.path), n_rows=n, n_columns=d
+            )
         writer.finish()
         sums.finish()
         notes += _write_words(folder, frequencies, words, **which)
@@ -194,5 +201,5 @@ def _write_given(stream: CountStream, what: str, n: int, path: Path, encoding: s
         n_lines = number if line else n_lines
     if n_lines != n:
         facts = {"path": str(source), "n_lines": n_lines, "n_rows": n}
-        stream.notes.append(Message("companion_ignored", **facts))
+        stream.notes.append(Message(wording.COMPANION_IGNORED, **facts))
     return n_lines == n

@@ -21,7 +21,14 @@ from momentree._files import check_readable, staging
 from momentree._validation import check_counts, check_lengths
 from momentree.core.sparse import as_csr, check_structure
 from momentree.exceptions import InvalidDataError, MomentreeError, ReadError
+from momentree.messages import wording
 from momentree.readers.stored import arrays
+
+_STORED_COUNTS_DAMAGED = (
+    "[stored_counts_damaged] the counts in {path} are damaged: a file is missing, cut off or "
+    "changed; write them again"
+)
+
 
 MAX_COLUMNS = np.iinfo(np.int32).max
 MARK = "counts.json"
@@ -92,7 +99,12 @@ class StoredCounts:
         path = check_readable(folder)
         mark = path / MARK
         if not mark.is_file():
-            raise ReadError("not_stored_counts", path=str(path), mark=MARK)
+            raise ReadError(
+                "[not_stored_counts] {path} does not contain finished counts: {mark} is missing; "
+                "write them with store_counts",
+                path=str(path),
+                mark=MARK,
+            )
         try:
             content = json.loads(mark.read_text(encoding="utf-8"))
             n, d = (int(size) for size in content["shape"])
@@ -101,7 +113,7 @@ class StoredCounts:
             stored = cls(path, (n, d), names and np.asarray(names, dtype=object), content)
             _ = stored.X, stored.ids
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            raise ReadError("stored_counts_damaged", path=str(path)) from error
+            raise ReadError(_STORED_COUNTS_DAMAGED, path=str(path)) from error
         return stored
 
     @cached_property
@@ -146,7 +158,7 @@ class StoredCounts:
         for first in range(0, self.shape[0], BLOCK_ROWS):
             ends = indptr.read(first, min(first + BLOCK_ROWS, self.shape[0]) + 1).astype(np.int64)
             if ends[0] < 0 or ends[-1] > data.size or (ends[1:] < ends[:-1]).any():
-                raise ReadError("stored_counts_damaged", path=str(self.folder))
+                raise ReadError(_STORED_COUNTS_DAMAGED, path=str(self.folder))
             at = 0
             while at < len(ends) - 1:
                 stop = int(np.searchsorted(ends, ends[at] + BLOCK_VALUES, "right")) - 1
@@ -180,7 +192,7 @@ class StoredCounts:
             # Missing cells of records are NaN.
             _require(not bool((X.data <= 0).any() or np.isinf(X.data).any()))
         except (InvalidDataError, ValueError) as error:
-            raise ReadError("stored_counts_damaged", path=str(self.folder)) from error
+            raise ReadError(_STORED_COUNTS_DAMAGED, path=str(self.folder)) from error
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -223,7 +235,12 @@ class CountsWriter:
         """Add rows: counts >= 0 in a dense or sparse matrix, and their names, for all or none."""
         X = as_csr(X)
         if X.shape[1] != self._d:
-            raise InvalidDataError("batch_of_other_columns", found=X.shape[1], needed=self._d)
+            raise InvalidDataError(
+                "[batch_of_other_columns] a batch has {found:~column}, the first one {needed:,}; "
+                "batches are rows of one table",
+                found=X.shape[1],
+                needed=self._d,
+            )
         if not X.has_canonical_format or not X.data.all():
             X = X.copy()
             X.sum_duplicates()
@@ -241,7 +258,9 @@ class CountsWriter:
         if ids is not None and not self._n and self._ids is None:
             self._ids = self._stack.enter_context(arrays.StringsWriter(self._folder / "ids"))
         if (ids is None) != (self._ids is None):
-            raise InvalidDataError("ids_of_some_rows")
+            raise InvalidDataError(
+                "some rows have ids and others do not; give ids for all rows or for none"
+            )
         if ids is not None and self._ids is not None:
             given = list(ids)
             check_lengths(X.shape[0], "row", ids=given)
@@ -327,7 +346,9 @@ def store_counts(
     with new_folder(Path(folder)) as place:
         first = next(checked, None)
         if first is None:
-            raise InvalidDataError("no_batches")
+            raise InvalidDataError(
+                "[no_batches] there are no batches; expected at least one matrix of counts"
+            )
         with CountsWriter(place, first.shape[1]) as writer:
             n = 0
             for X in chain([first], checked):
@@ -342,7 +363,10 @@ def store_counts(
 def new_folder(target: Path) -> Iterator[Path]:
     """Make a folder to write to, and give it its name only if the block succeeds."""
     if target.exists():
-        raise ReadError("folder_exists", path=str(target))
+        raise ReadError(
+            "[folder_exists] {path} exists already; remove it, or give another name",
+            path=str(target),
+        )
     try:
         with staging(target.parent) as hidden:
             place = hidden / "new"
@@ -351,7 +375,7 @@ def new_folder(target: Path) -> Iterator[Path]:
             place.replace(target)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise MomentreeError("cannot_store", path=str(target), reason=reason) from error
+        raise MomentreeError(wording.CANNOT_STORE, path=str(target), reason=reason) from error
 
 
 def _require(sound: bool) -> None:

@@ -206,7 +206,14 @@ def sample_measurements(
     values = {name: getattr(found, name) for name in Measurements.__dataclass_fields__}
     values["ids"] = _ids(drawn, found.coder.id_column, rows)
     if len(rows) < n_all:
-        note = Message("sample_of_records", n_rows=len(rows), n_all=n_all, parameter="memory")
+        note = Message(
+            "[sample_of_records] the table has {n_all:~record}, more than {parameter} allows: "
+            "groups and all numbers are those of a random sample of {n_rows:,}; all records are "
+            "assigned to these groups",
+            n_rows=len(rows),
+            n_all=n_all,
+            parameter="memory",
+        )
         values["notes"] = (*found.notes, note)
     return SampledMeasurements(
         **values,

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from momentree._types import Ints
 from momentree.core.choices import Empty
 from momentree.core.progress import Pace
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers.records.cells import Entries, read_binary_cells, read_code_cells
 from momentree.readers.records.choice import CodeCounts, choose_columns, possible_outcomes
 from momentree.readers.records.layout import Layout, find_layout
@@ -166,7 +166,9 @@ class CodeStage:
         gaps = matrix(entries.missing_row, entries.missing_code)
         n_missing = int((open_array(place / "counts.npy") @ gaps).sum())
         notes = [
-            Message("missing_cells", n_missing=n_missing) if note.code == "missing_cells" else note
+            Message(wording.MISSING_CELLS, n_missing=n_missing)
+            if note.code == "missing_cells"
+            else note
             for note in entries.notes
         ]
         coding = Coding(matrix(entries.row, entries.code), gaps if gaps.nnz else None)

@@ -19,8 +19,14 @@ from weakref import WeakValueDictionary
 from momentree._files import atomic_write
 from momentree._version import __version__
 from momentree.exceptions import InvalidParameterError, MomentreeError, ReadError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers.stored.counts import new_folder
+
+_NOT_A_WORK_FOLDER = (
+    "[not_a_work_folder] the folder {path} was not made by momentree; give another name, or remove "
+    "it"
+)
+
 
 _MANIFEST, _LOCK, _FORMAT = "run.json", "lock", "momentree.work"
 
@@ -85,13 +91,17 @@ class WorkFolder:
             return
         names = {file.name for file in self.path.iterdir()} if self.path.exists() else set()
         if names - {_LOCK} and _MANIFEST not in names:
-            raise InvalidParameterError("not_a_work_folder", path=str(self.path))
+            raise InvalidParameterError(_NOT_A_WORK_FOLDER, path=str(self.path))
         key = str(self.path.resolve())
         try:
             self.path.mkdir(exist_ok=True)
             self._lock = _locks.get(key) or _Lock(self.path / _LOCK)
         except BlockingIOError:
-            raise InvalidParameterError("work_in_use", path=str(self.path)) from None
+            raise InvalidParameterError(
+                "[work_in_use] another process works in the folder {path}; wait until it has "
+                "ended, or give another name",
+                path=str(self.path),
+            ) from None
         except OSError as error:
             raise self._not_stored(error) from error
         _locks[key] = self._lock
@@ -120,7 +130,10 @@ class WorkFolder:
         """
         if source.is_dir() and self.path.resolve().is_relative_to(source.resolve()):
             raise InvalidParameterError(
-                "work_inside_input", path=str(self.path), folder=str(source)
+                "[work_inside_input] the folder {path} would be inside the input {folder} and be "
+                "read too; give an output, or a folder, outside of it",
+                path=str(self.path),
+                folder=str(source),
             )
         manifest = {
             "format": _FORMAT,
@@ -134,7 +147,10 @@ class WorkFolder:
             before = self._manifest()
             if not resume and before["stages"]:
                 raise InvalidParameterError(
-                    "unfinished_work", path=str(self.path), parameter="resume", value=True
+                    "[unfinished_work] the folder {path} has unfinished work of an earlier run; "
+                    "continue with {parameters.resume:=value}, or remove the folder to begin anew",
+                    path=str(self.path),
+                    value=True,
                 )
             if resume:
                 self._check(before, manifest)
@@ -295,28 +311,52 @@ class WorkFolder:
 
     def _check(self, before: Mapping[str, Any], manifest: Mapping[str, Any]) -> None:
         if before.get("format") != _FORMAT:
-            raise InvalidParameterError("not_a_work_folder", path=str(self.path))
+            raise InvalidParameterError(_NOT_A_WORK_FOLDER, path=str(self.path))
         changed = []
         if before.get("input") != manifest["input"]:
-            changed.append(Message("input_changed", path=manifest["input"]["path"]))
+            changed.append(
+                Message(
+                    "[input_changed] the files of {path} have changed",
+                    path=manifest["input"]["path"],
+                )
+            )
         if before.get("momentree") != manifest["momentree"]:
-            changed.append(Message("version_changed", before=before.get("momentree")))
+            changed.append(
+                Message(
+                    "[version_changed] it was begun with momentree {before}",
+                    before=before.get("momentree"),
+                )
+            )
         old, new = before.get("options", {}), manifest["options"]
         changed += [
-            Message("option_changed", parameter=name, before=repr(old.get(name)))
+            Message(
+                "[option_changed] {parameter} was {before}",
+                parameter=name,
+                before=repr(old.get(name)),
+            )
             for name in sorted({*old, *new})
             if old.get(name) != new.get(name)
         ]
         if changed:
-            raise InvalidParameterError("resume_changed", path=str(self.path), changes=changed)
+            raise InvalidParameterError(
+                "[resume_changed] cannot continue the work in {path}: {changes:list}. Undo this, "
+                "or remove the folder to begin anew",
+                path=str(self.path),
+                changes=changed,
+            )
 
     def _damaged(self, name: str) -> ReadError:
-        return ReadError("work_damaged", path=str(self.path), name=name)
+        return ReadError(
+            "[work_damaged] cannot continue the work in {path}: {name} is missing, cut off or "
+            "changed. Remove the folder to begin anew",
+            path=str(self.path),
+            name=name,
+        )
 
     def _not_stored(self, error: OSError) -> MomentreeError:
         self.remove_if_new()
         reason = error.strerror or str(error)
-        return MomentreeError("cannot_store", path=str(self.path), reason=reason)
+        return MomentreeError(wording.CANNOT_STORE, path=str(self.path), reason=reason)
 
 
 def fingerprint(source: Path) -> dict[str, Any]:
@@ -352,7 +392,7 @@ def _plain(value: Any) -> Any:
 
 def _encoded(value: Any) -> Any:
     if isinstance(value, Message):
-        return {"message": value.code, "values": _encoded(value.values)}
+        return {"message": value.template, "values": _encoded(value.values)}
     if isinstance(value, Mapping):
         return {key: _encoded(part) for key, part in value.items()}
     if isinstance(value, list | tuple):

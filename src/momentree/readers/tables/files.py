@@ -15,8 +15,13 @@ from typing import BinaryIO, TextIO, cast
 from momentree._files import check_readable
 from momentree.core.limits import BoundedReader
 from momentree.exceptions import InvalidParameterError, ReadError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers.tables._encodings import MARKS, Encoding, guess_encoding
+
+_BINARY_FILE = (
+    "[binary_file] cannot read {path}: it is a binary file, not text (byte {offset:,} is zero)"
+)
+
 
 AUTO = "auto"
 """Name of the encoding to guess."""
@@ -34,7 +39,7 @@ def check_exists(path: str | PathLike[str]) -> Path:
     """Check that the path is a folder or a nonempty file."""
     path = check_readable(path)
     if path.is_file() and path.stat().st_size == 0:
-        raise ReadError("empty_file", path=str(path))
+        raise ReadError(wording.EMPTY_FILE, path=str(path))
     return path
 
 
@@ -45,7 +50,9 @@ def check_encoding(encoding: str) -> str:
         name = codecs.lookup(encoding).name
     except (LookupError, TypeError, ValueError) as error:
         raise InvalidParameterError(
-            "unknown_encoding", parameter="encoding", value=encoding
+            "[unknown_encoding] {parameters.encoding:=value} is not a known encoding; try utf-8, "
+            "cp1252, latin-1 or utf-16",
+            value=encoding,
         ) from error
     return "utf-8-sig" if name == "utf-8" else name
 
@@ -70,10 +77,15 @@ def open_bytes(path: Path) -> Iterator[BinaryIO]:
             else:
                 yield raw
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ReadError("damaged_gzip", path=str(path), details=str(error)) from error
+        raise ReadError(
+            "[damaged_gzip] cannot read {path}: the compressed file is damaged or truncated "
+            "({details})",
+            path=str(path),
+            details=str(error),
+        ) from error
     except OSError as error:
         details = error.strerror or str(error)
-        raise ReadError("unreadable_path", path=str(path), error=details) from error
+        raise ReadError(wording.UNREADABLE_PATH, path=str(path), error=details) from error
 
 
 def find_encoding(path: Path, encoding: str) -> Encoding:
@@ -87,8 +99,12 @@ def find_encoding(path: Path, encoding: str) -> Encoding:
         file.seek(0)
         zero = file.read(8192).find(b"\0")
     if zero < 0:
-        raise ReadError("binary_content", path=str(path), parameter="encoding")
-    raise ReadError("binary_file", path=str(path), offset=zero)
+        raise ReadError(
+            "[binary_content] cannot read {path}: it looks like a binary file, not text; if it is "
+            "text, pass its {parameters.encoding}",
+            path=str(path),
+        )
+    raise ReadError(_BINARY_FILE, path=str(path), offset=zero)
 
 
 def note_encoding(encoding: Encoding, source: str) -> list[Message]:
@@ -96,9 +112,22 @@ def note_encoding(encoding: Encoding, source: str) -> list[Message]:
     if not encoding.guessed:
         return []
     if encoding.n_bad:
-        return [Message("damaged_utf8", source=source, parameter="encoding")]
+        return [
+            Message(
+                "[damaged_utf8] {source} is UTF-8 except for some damaged bytes, which are "
+                "replaced; if letters look wrong, pass {parameter}",
+                source=source,
+                parameter="encoding",
+            )
+        ]
     return [
-        Message("guessed_encoding", encoding=encoding.name, source=source, parameter="encoding")
+        Message(
+            "[guessed_encoding] {source} is not UTF-8: read as {encoding}. If letters look wrong, "
+            "pass {parameter}",
+            encoding=encoding.name,
+            source=source,
+            parameter="encoding",
+        )
     ]
 
 
@@ -113,7 +142,7 @@ def open_text(
             start = raw.read(8192)
             raw.seek(0)
             if b"\0" in start and not start.startswith(tuple(MARKS)):
-                raise ReadError("binary_file", path=str(path), offset=start.index(0))
+                raise ReadError(_BINARY_FILE, path=str(path), offset=start.index(0))
         try:
             with io.TextIOWrapper(raw, known.name, known.errors, newline) as file:
                 yield file
@@ -131,7 +160,8 @@ def _wrong_encoding(path: Path, name: str, error: UnicodeError) -> ReadError:
         content.decode(name)
     except UnicodeDecodeError as fault:
         return ReadError(
-            "wrong_encoding",
+            "[wrong_encoding] cannot read {path}: it is not {encoding} (byte {offset:,}, line "
+            "{line:,}, is {byte}). {remedy}",
             path=str(path),
             encoding=name,
             offset=fault.start,
@@ -141,11 +171,20 @@ def _wrong_encoding(path: Path, name: str, error: UnicodeError) -> ReadError:
         )
     except UnicodeError:  # UTF-16 without a byte order mark
         pass
-    return ReadError("undecodable", path=str(path), encoding=name, details=str(error))
+    return ReadError(
+        "[undecodable] cannot read {path}: it is not {encoding} ({details})",
+        path=str(path),
+        encoding=name,
+        details=str(error),
+    )
 
 
 def _remedy(guess: Encoding | None, name: str) -> Message:
     guessed = guess and guess.name.removesuffix("-sig")
     if guess is None or guess.n_bad or guessed == name:
-        return Message("find_out_encoding", parameter="encoding", value=AUTO)
-    return Message("try_encoding", parameter="encoding", value=guessed)
+        return Message(
+            "[find_out_encoding] Pass its true encoding, or {parameter:=value} to have it guessed",
+            parameter="encoding",
+            value=AUTO,
+        )
+    return Message("[try_encoding] Try {parameter:=value}", parameter="encoding", value=guessed)

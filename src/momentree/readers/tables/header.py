@@ -40,13 +40,14 @@ def check_header(
     for row, n, above in zip(rows[1:], filled[1:], n_above[1:], strict=True):
         if n > filled[0] and 5 * n >= 4 * n_columns and _may_be_names(row):
             raise ReadError(
-                "title_above_header",
+                "[title_above_header] {path}: the first row names {named} of {n_columns} columns, "
+                "and row {row:,} looks like the header ({names:quoted list}): pass "
+                "{parameters.skip_rows:{above}}, or name all columns in the first row{sheets}",
                 path=str(path),
                 named=filled[0],
                 n_columns=n_columns,
                 row=above + 1,
                 names=excerpts(row),
-                parameter="skip_rows",
                 above=above,
                 sheets=sheets,
             )
@@ -65,7 +66,15 @@ def find_header(
 ) -> tuple[int, list[Message]]:
     """Return the number of header rows, 0 or 1, as given or guessed, and a note on a guess."""
     if header is None and not has_header(rows[:HEADER_SAMPLE]):
-        return 0, [Message("no_header", source=path.name, parameter="header")]
+        return 0, [
+            Message(
+                "[no_header] the first row of {source} looks like data, not like names of columns: "
+                "read it as data, with columns named 'column 1', 'column 2' and so on; "
+                "{parameter:True} takes it as names",
+                source=path.name,
+                parameter="header",
+            )
+        ]
     return int(header is not False), []
 
 

@@ -86,10 +86,16 @@ def _join_tables(
     """
     if len(on) not in (0, 1, len(paths)):
         raise InvalidParameterError(
-            "not_one_key_each", parameter="on", n_keys=len(on), n_tables=len(paths)
+            "[not_one_key_each] {n_keys:~key} for {n_tables:~table} to join; expected one "
+            "{parameters.on} for each, or one for all",
+            n_keys=len(on),
+            n_tables=len(paths),
         )
     if on and not paths:
-        raise InvalidParameterError("key_without_table", parameter="on")
+        raise InvalidParameterError(
+            "[key_without_table] {parameters.on} is the key of a table to join; name the table "
+            "with {parameters.join}"
+        )
     notes: list[Message] = []
     known = set(table.names)
     for place, path in enumerate(paths):
@@ -105,7 +111,8 @@ def _join_tables(
             source = opened.head.path.name
             notes.append(
                 Message(
-                    "joined_without_outcome",
+                    "[joined_without_outcome] no columns were joined from {source}: name outcomes "
+                    "in it with {parameter}, such as {columns:quoted or}",
                     source=source,
                     columns=likely,
                     parameter="outcome_columns",
@@ -119,7 +126,8 @@ def _join_tables(
     lacking = [p for p in wanted if not any(fits_pattern(name, [p]) for name in known)]
     if paths and lacking:
         raise ReadError(
-            "no_such_column_joined",
+            "[no_such_column_joined] no table has a column {column!r}, named in {parameter}; their "
+            "columns are {columns:quoted list}",
             parameter="covariate_columns" if lacking[0] in covariates else "outcome_columns",
             column=excerpt(lacking[0]),
             columns=excerpts(sorted(known)),
@@ -134,7 +142,10 @@ def _shared(table: Table, other: Table) -> str:
     ]
     if len(shared) != 1:
         raise InvalidParameterError(
-            "which_key", parameter="on", path=str(other.path), columns=excerpts(shared) or ["none"]
+            "[which_key] {path}: it is not clear by which column to join it; columns of both "
+            "tables: {columns:quoted list}. Name one with {parameters.on}, or two as 'left=right'",
+            path=str(other.path),
+            columns=excerpts(shared) or ["none"],
         )
     return shared[0]
 
@@ -164,8 +175,8 @@ def _join(
     n_lacking = len(wanted - place_of.keys())
     if not wanted or n_lacking == len(wanted):
         raise ReadError(
-            "no_key_matches",
-            parameter="on",
+            "[no_key_matches] no value of {left!r}, such as {ours!r}, is in column {right!r} of "
+            "{path}, such as {theirs!r}: name another column with {parameters.on}",
             left=excerpt(left),
             ours=excerpt(next(filter(None, ours), "")),
             path=str(other.path),
@@ -174,13 +185,25 @@ def _join(
         )
     place = np.array([place_of.get(key, -1) for key in theirs], dtype=np.intp)
     row_of = [place_of.get(key, -1) for key in ours]
-    notes = [Message("joined", source=other.path.name, column=excerpt(left))]
+    notes = [
+        Message(
+            "[joined] joined {source} by {column!r}", source=other.path.name, column=excerpt(left)
+        )
+    ]
     if n_rewritten:
-        notes.append(Message("keys_rewritten", n_records=n_rewritten, column=excerpt(left)))
+        notes.append(
+            Message(
+                "[keys_rewritten] {n_records:~value} of {column!r} {n_records:?matches/match} only "
+                "if leading zeros, '.0' and case are ignored",
+                n_records=n_rewritten,
+                column=excerpt(left),
+            )
+        )
     if n_lacking:
         notes.append(
             Message(
-                "keys_without_row",
+                "[keys_without_row] {n_missing:,} of {n_all:~value} of {column!r} "
+                "{n_missing:?has/have} no row in {source}, so the outcomes from there are missing",
                 n_missing=n_lacking,
                 n_all=len(wanted),
                 column=excerpt(left),
@@ -262,7 +285,14 @@ def _read_outcome(
     outcome = excerpt(name)
     notes = []
     if pair is not None:
-        notes.append(Message("binary_outcome", outcome=outcome, zero=pair[0], one=pair[1]))
+        notes.append(
+            Message(
+                "[binary_outcome] column {outcome!r}: {one} is 1, {zero} is 0",
+                outcome=outcome,
+                zero=pair[0],
+                one=pair[1],
+            )
+        )
     if numbers is not None:
         values = np.full(n_records, np.nan)
         lowest = np.full(n_records, np.nan)
@@ -276,10 +306,24 @@ def _read_outcome(
         values[records] = texts  # the last assignment wins
         n_differ, rule = len(np.unique(records[texts != values[records]])), "last"
     if n_differ:
-        notes.append(Message("outcome_differs", outcome=outcome, n_records=n_differ, rule=rule))
+        notes.append(
+            Message(
+                "[outcome_differs] column {outcome!r} differs between the rows of "
+                "{n_records:~record}; the {rule} value is used",
+                outcome=outcome,
+                n_records=n_differ,
+                rule=rule,
+            )
+        )
     if n_missing := n_records - len(np.unique(records)):
         notes.append(
-            Message("outcome_missing", outcome=outcome, n_missing=n_missing, n_all=n_records)
+            Message(
+                "[outcome_missing] column {outcome!r} is missing in {n_missing:,} of "
+                "{n_all:~record}",
+                outcome=outcome,
+                n_missing=n_missing,
+                n_all=n_records,
+            )
         )
     return values, pair, notes
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from momentree.exceptions import ReadError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers.tables._encodings import Encoding
 from momentree.readers.tables.files import open_text
 from momentree.readers.tables.table import (
@@ -73,12 +73,12 @@ def _objects(
     lines = ((number, line) for number, line in enumerate(file, start=1) if line.strip())
     first = list(islice(lines, 2))
     if first and _is_whole(first[0][1], alone=len(first) == 1):
-        origin = Message("at_line", line=first[0][0])
+        origin = Message(wording.AT_LINE, line=first[0][0])
         value = _parse(path, origin, "".join(line for _, line in first) + file.read())
         yield from _entries(path, origin, value, notes)
         return
     for number, line in chain(first, lines):
-        origin = Message("at_line", line=number)
+        origin = Message(wording.AT_LINE, line=number)
         yield _checked(path, origin, _parse(path, origin, line))
 
 
@@ -99,16 +99,33 @@ def _entries(
     """Yield the objects of one value."""
     key, entries = unwrap(value)
     if key:
-        notes.append(Message("json_entries", source=path.name, key=key, n_rows=len(entries)))
+        notes.append(
+            Message(
+                "[json_entries] read the {n_rows:~object} in field {key!r} of {source}",
+                source=path.name,
+                key=key,
+                n_rows=len(entries),
+            )
+        )
     for item, entry in enumerate(entries, start=1):
-        place = Message("at_item", item=item) if key or isinstance(value, list) else origin
+        place = (
+            Message("[at_item] item {item:,}", item=item)
+            if key or isinstance(value, list)
+            else origin
+        )
         is_text = isinstance(entry, str) and isinstance(value, list)
         yield _checked(path, place, {"text": entry} if is_text else entry)
 
 
 def _checked(path: Path, origin: Message, value: Any) -> tuple[Message, dict[str, Any]]:
     if not isinstance(value, dict):
-        raise ReadError("not_an_object", path=str(path), origin=origin, found=_kind(value))
+        raise ReadError(
+            "[not_an_object] {path}, {origin}, is of type {found}; expected one JSON object per "
+            'line, such as {{"text": "..."}}',
+            path=str(path),
+            origin=origin,
+            found=_kind(value),
+        )
     return origin, flatten(value)
 
 
@@ -117,7 +134,8 @@ def _parse(path: Path, origin: Message, text: str) -> Any:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise ReadError(
-            "not_json",
+            "[not_json] {path}, {origin}, is not JSON: {details} at character {character:,} "
+            "({excerpt!r})",
             path=str(path),
             origin=origin,
             details=error.msg,
@@ -126,7 +144,10 @@ def _parse(path: Path, origin: Message, text: str) -> Any:
         ) from error
     except (RecursionError, ValueError) as error:  # nested too deeply; number too long
         raise ReadError(
-            "unusual_json", path=str(path), origin=origin, details=str(error)
+            "[unusual_json] {path}, {origin}, cannot be read as JSON: {details}",
+            path=str(path),
+            origin=origin,
+            details=str(error),
         ) from error
 
 

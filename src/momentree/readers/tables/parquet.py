@@ -17,6 +17,7 @@ import pyarrow.types as pt  # type: ignore[import-untyped]
 from momentree._types import Floats
 from momentree.core.limits import BYTES_PER_ROW, check_memory
 from momentree.exceptions import MomentreeError, ReadError
+from momentree.messages import wording
 from momentree.readers.tables.table import (
     SAMPLE_ROWS,
     Source,
@@ -34,7 +35,7 @@ def open_parquet(path: Path, *, between: str) -> Source:
         schema, n_rows = file.schema_arrow, file.metadata.num_rows
     names = check_names(path, schema.names)
     if len(set(schema.names)) < len(names):  # Arrow finds columns by their names
-        raise ReadError("duplicate_columns", path=str(path), columns=[""])
+        raise ReadError(wording.DUPLICATE_COLUMNS, path=str(path), columns=[""])
     stored = dict(zip(names, schema.names, strict=True))
     kinds = {
         name: str(kind)
@@ -126,7 +127,7 @@ def _opened(path: Path) -> Iterator[Any]:
         raise
     except (pa.ArrowException, MemoryError, OSError, ValueError) as error:
         details = getattr(error, "strerror", None) or " ".join(str(error).split())
-        raise ReadError("unreadable_parquet", path=str(path), details=details) from error
+        raise ReadError(wording.UNREADABLE_PARQUET, path=str(path), details=details) from error
 
 
 def _claimed(file: Any) -> int:

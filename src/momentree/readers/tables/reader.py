@@ -13,7 +13,7 @@ import numpy as np
 from momentree._types import Ints
 from momentree._validation import check_flag, check_integer
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers.stored.arrays import Numbers
 from momentree.readers.stored.counts import MARK, StoredCounts
 from momentree.readers.tables import files, json_lines, separated
@@ -56,18 +56,33 @@ def open_table(
     typed = kind in (*PARQUET, *JSON_LINES)
     where = str(path)
     if sheet is not None and not excel:
-        raise InvalidParameterError("spreadsheets_only", parameter="sheet", value=sheet, path=where)
+        raise InvalidParameterError(
+            "[spreadsheets_only] {parameters.sheet:=value} applies only to spreadsheets; {path} is "
+            "not one",
+            value=sheet,
+            path=where,
+        )
     if skip_rows and typed:
         raise InvalidParameterError(
-            "no_rows_to_skip", parameter="skip_rows", value=skip_rows, path=where
+            "[no_rows_to_skip] {parameters.skip_rows:{value}} applies only to text and "
+            "spreadsheets; {path} is neither",
+            value=skip_rows,
+            path=where,
         )
     if header is not None and typed:
-        raise InvalidParameterError("no_header_row", parameter="header", value=header, path=where)
+        raise InvalidParameterError(
+            "[no_header_row] {parameters.header:{value}} applies only to text and spreadsheets; "
+            "{path} always names its columns",
+            value=header,
+            path=where,
+        )
     stored = path.is_dir() and (path / MARK).is_file()
     if path.is_dir() and not stored:
-        raise ReadError("folder_not_table", path=where)
+        raise ReadError(
+            "[folder_not_table] {path} is a folder; expected a file with a table", path=where
+        )
     if kind not in suffixes and not stored:
-        raise ReadError("unknown_suffix", path=where, suffixes=", ".join(suffixes))
+        raise ReadError(wording.UNKNOWN_SUFFIX, path=where, suffixes=", ".join(suffixes))
     if stored:
         source = _open_stored_counts(path)
     elif excel:
@@ -86,9 +101,9 @@ def open_table(
             source = separated.open_separated(path, guess, opening, check_titles=check_titles)
         source = source.with_notes(files.note_encoding(guess, path.name))
     if not source.head.columns and source.head.n_rows:
-        raise ReadError("no_columns", path=where)
+        raise ReadError("[no_columns] {path} has no columns", path=where)
     if not source.head.n_rows:
-        raise EmptyCorpusError("no_rows", path=where, sheets=other_sheets(source.head.sheets))
+        raise EmptyCorpusError(wording.NO_ROWS, path=where, sheets=other_sheets(source.head.sheets))
     return source
 
 
@@ -122,4 +137,4 @@ def _open_stored_counts(path: Path) -> Source:
 
 
 def _record_number(records: Ints, row: int) -> Message:
-    return Message("at_row", row=int(records[row]) + 1)
+    return Message(wording.AT_ROW, row=int(records[row]) + 1)

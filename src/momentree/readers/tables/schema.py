@@ -81,7 +81,11 @@ def as_names(parameter: str, value: str | Sequence[str] | None) -> list[str]:
     """Return names of columns as a list, after checking that they are strings."""
     names = [value] if isinstance(value, str) else list(value or ())
     if not all(isinstance(name, str) for name in names):
-        raise InvalidParameterError("not_column_names", parameter=parameter, value=value)
+        raise InvalidParameterError(
+            "[not_column_names] {parameter:=value}; expected the name of one or more columns",
+            parameter=parameter,
+            value=value,
+        )
     return names
 
 
@@ -119,7 +123,12 @@ def known_column(table: Table, asked: str | None, before: str | None) -> str | N
 
 def id_as_outcome(table: Table, name: str) -> ReadError:
     """Return the error that a column of ids is not an outcome."""
-    return ReadError("id_as_outcome", path=str(table.path), column=excerpt(name))
+    return ReadError(
+        "[id_as_outcome] {path}: column {column!r} contains the ids of records or patients, so it "
+        "cannot be an outcome or a covariate: leave it out",
+        path=str(table.path),
+        column=excerpt(name),
+    )
 
 
 class Coder:
@@ -153,11 +162,20 @@ class Coder:
         """
         kind = values.get("kind")
         if kind != cls.kind:
-            raise InvalidDataError("other_settings", expected=cls.kind, found=str(kind))
+            raise InvalidDataError(
+                "[other_settings] expected settings of type {expected!r}, got {found!r}",
+                expected=cls.kind,
+                found=str(kind),
+            )
         known = [field.name for field in fields(cls)]  # type: ignore[arg-type]
         unknown = sorted(map(str, set(values) - {*known, "kind"}))
         if unknown or known[0] not in values:
-            raise InvalidDataError("unknown_coder_settings", unknown=unknown, known=known)
+            raise InvalidDataError(
+                "[unknown_coder_settings] unknown settings of the records reader: {unknown:quoted "
+                "list}; expected {known:quoted list}",
+                unknown=unknown,
+                known=known,
+            )
         return cls(**{name: values[name] for name in known if name in values})
 
 
@@ -166,11 +184,21 @@ def check_coder(coder: object, kind: type[Coder], **options: object) -> None:
     if coder is None:
         return
     if not isinstance(coder, kind):
-        code = "not_a_sequence_coder" if kind.kind == "sequences" else "not_a_coder"
+        code = (
+            "[not_a_sequence_coder] {parameter} is of type {type}; expected a SequenceCoder"
+            if kind.kind == "sequences"
+            else (
+                "[not_a_coder] {parameter} is {type}; expected the coder of previously read records"
+            )
+        )
         raise InvalidParameterError(code, parameter="coder", type=type(coder).__name__)
     for name, value in options.items():
         if value is not None and value != [] and value != {}:
-            raise InvalidParameterError("coder_has_its_own", parameter=name)
+            raise InvalidParameterError(
+                "[coder_has_its_own] {parameter} cannot be combined with a coder, which has its "
+                "own setting",
+                parameter=name,
+            )
 
 
 def are_strings(values: object) -> bool:

@@ -18,7 +18,7 @@ from typing import TextIO
 import pandas as pd
 
 from momentree.exceptions import InvalidParameterError, ReadError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers.tables._encodings import Encoding
 from momentree.readers.tables.files import is_compressed, open_text
 from momentree.readers.tables.header import HEADER_ROWS, HEADER_SAMPLE, check_header, find_header
@@ -30,6 +30,12 @@ from momentree.readers.tables.table import (
     check_names,
     rows_of_part,
 )
+
+_UNCLOSED_QUOTE = (
+    "[unclosed_quote] {path}, {origin}, opens a double quote that is never closed; close it, or "
+    'write "" for a quote inside a field'
+)
+
 
 SEPARATORS = (",", ";", "\t", "|")
 _NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
@@ -54,11 +60,19 @@ def open_separated(
     separator = asked or guess
     if not _rows(sample, separator):
         if skip:
-            raise ReadError("no_rows_below", path=str(path), n_skipped=skip)
-        raise ReadError("empty_file", path=str(path))
+            raise ReadError(
+                "[no_rows_below] cannot read {path}: nothing follows its first {n_skipped:~line}",
+                path=str(path),
+                n_skipped=skip,
+            )
+        raise ReadError(wording.EMPTY_FILE, path=str(path))
     if guess not in (_NO_SEPARATOR, separator) and len(_rows(sample, separator)[0][1]) == 1:
         raise ReadError(
-            "wrong_separator", path=str(path), parameter="separator", value=asked, found=guess
+            "[wrong_separator] {path} has one column with {parameters.separator:=value}, but "
+            "several with {found!r}: pass {parameters.separator:=found}, or leave it out",
+            path=str(path),
+            value=asked,
+            found=guess,
         )
     if check_titles:
         _check_titles(path, sample, asked, guess, skip)
@@ -85,15 +99,15 @@ class _Separated:
         """Yield each row with the number of its first line, counted from the start of the file."""
         with _open(self.path, self.encoding, self.skip) as file:
             for line, row in _numbered(file, self.separator):
-                yield Message("at_line", line=line + self.skip), row
+                yield Message(wording.AT_LINE, line=line + self.skip), row
 
     def head(self) -> Table:
         first = list(islice(self.rows(), SAMPLE_ROWS + 1))
         if not first:  # the file has changed since it was opened
-            raise ReadError("empty_file", path=str(self.path))
+            raise ReadError(wording.EMPTY_FILE, path=str(self.path))
         origin, last = first[-1]
         if last[-1].endswith(_END):
-            raise ReadError("unclosed_quote", path=str(self.path), origin=origin)
+            raise ReadError(_UNCLOSED_QUOTE, path=str(self.path), origin=origin)
         above = self.above
         names = first[0][1] if above else [""] * len(first[0][1])
         header = check_names(self.path, names)
@@ -149,13 +163,23 @@ class _Separated:
         for origin, row in self.rows():
             expected = expected or len(row)
             if row[-1].endswith(_END):
-                return ReadError("unclosed_quote", path=str(self.path), origin=origin)
+                return ReadError(_UNCLOSED_QUOTE, path=str(self.path), origin=origin)
             if len(row) > expected:
                 return ReadError(
-                    "too_many_fields", path=str(self.path), origin=origin, found=len(row),
-                    expected=expected, separator=self.separator, parameter="separator",
-                )  # fmt: skip
-        return ReadError("unreadable_table", path=str(self.path), details=details.strip())
+                    "[too_many_fields] {path}, {origin}, has {found:~field} where the first line "
+                    "has {expected:,}: put fields that contain {separator!r} in double quotes, or "
+                    "pass another {parameters.separator}",
+                    path=str(self.path),
+                    origin=origin,
+                    found=len(row),
+                    expected=expected,
+                    separator=self.separator,
+                )
+        return ReadError(
+            "[unreadable_table] cannot read {path} as a table: {details}",
+            path=str(self.path),
+            details=details.strip(),
+        )
 
 
 @contextmanager
@@ -172,7 +196,11 @@ def _check_separator(separator: str | None) -> str | None:
     sign = _NAMED.get(separator, separator) if isinstance(separator, str) else ""
     # On the command line, an undecodable byte becomes a surrogate, which pandas cannot encode.
     if len(sign) != 1 or sign in '"\r\n\0' or "\ud800" <= sign <= "\udfff":
-        raise InvalidParameterError("bad_separator", parameter="separator", value=separator)
+        raise InvalidParameterError(
+            "[bad_separator] {parameters.separator:=value} is not one character such as ',', ';', "
+            "'|' or a tab; leave it out to have it detected",
+            value=separator,
+        )
     return sign
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from momentree.core.container import DAMAGE
 from momentree.core.limits import check_memory, memory_limit
 from momentree.exceptions import ReadError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers.tables import sheet_process
 from momentree.readers.tables.header import HEADER_ROWS, check_header, find_header
 from momentree.readers.tables.table import (
@@ -35,17 +35,33 @@ def open_spreadsheet(path: Path, opening: Opening, *, check_titles: bool) -> Sou
     sheets, name, filled = _read_sheet(path, opening.sheet)
     more = other_sheets(sheets)
     if not filled:
-        raise ReadError("empty_sheet", path=str(path), sheet=name, sheets=more)
+        raise ReadError(
+            "[empty_sheet] cannot read {path}: sheet {sheet!r} is empty{sheets}",
+            path=str(path),
+            sheet=name,
+            sheets=more,
+        )
     numbers = [number for number, _ in filled if number >= skip_rows]
     rows = [row for number, row in filled if number >= skip_rows]
     if not rows:
-        raise ReadError("short_sheet", path=str(path), sheet=name, n_skipped=skip_rows)
+        raise ReadError(
+            "[short_sheet] cannot read {path}: sheet {sheet!r} has no more than {n_skipped:~row}",
+            path=str(path),
+            sheet=name,
+            n_skipped=skip_rows,
+        )
     written = [list(map(as_written, row)) for row in rows]
     if check_titles and header is None:
         check_header(path, written[:HEADER_ROWS], numbers[:HEADER_ROWS], sheets=more)
     notes = []
     if opening.sheet is None and len(sheets) > 1:
-        notes.append(Message("first_sheet", sheet=name, n_sheets=len(sheets)))
+        notes.append(
+            Message(
+                "[first_sheet] read sheet {sheet!r}, the first of {n_sheets}",
+                sheet=name,
+                n_sheets=len(sheets),
+            )
+        )
     above, guessed = find_header(path, written, header)
     notes += guessed
     names = check_names(path, written[0] if above else [""] * len(written[0]))
@@ -58,7 +74,7 @@ def open_spreadsheet(path: Path, opening: Opening, *, check_titles: bool) -> Sou
         path,
         {name: list(column) for name, column in zip(names, cells, strict=True)},
         len(below),
-        lambda row: Message("at_row", row=numbers[row + above] + 1),
+        lambda row: Message(wording.AT_ROW, row=numbers[row + above] + 1),
         fractional={n: len(x) for n, x in floats.items() if not all(map(float.is_integer, x))},
         sheets=sheets,
         notes=notes,
@@ -81,21 +97,42 @@ def _read_sheet(path: Path, name: str | None) -> tuple[list[str], str, list[tupl
         lines = _run(path, name)
     except OSError as error:
         details = error.strerror or str(error)
-        raise ReadError("unreadable_path", path=str(path), error=details) from error
+        raise ReadError(wording.UNREADABLE_PATH, path=str(path), error=details) from error
     head = json.loads(lines[0]) if lines else {}
     if "error" in head:
-        raise ReadError("unreadable_spreadsheet", path=str(path), details=head["error"])
+        raise ReadError(
+            "[unreadable_spreadsheet] cannot read {path} as a spreadsheet: {details}",
+            path=str(path),
+            details=head["error"],
+        )
     if not head:
-        raise ReadError("damaged_spreadsheet", path=str(path))
+        raise ReadError(
+            "[damaged_spreadsheet] cannot read {path} as a spreadsheet: it is damaged, or its "
+            "cells are too far apart; delete cells far from the table, or save the table as CSV",
+            path=str(path),
+        )
     names, sheet = head["names"], head["name"]
     if sheet is None:
         if name is None:
-            raise ReadError("no_sheets", path=str(path))
-        raise ReadError("no_such_sheet", path=str(path), sheet=name, sheets=names)
+            raise ReadError("cannot read {path}: it has no sheets", path=str(path))
+        raise ReadError(
+            "[no_such_sheet] {path} has no sheet {sheet!r}; its sheets are {sheets:quoted list}",
+            path=str(path),
+            sheet=name,
+            sheets=names,
+        )
     if head["end"] is not None:
         row, column = (number + 1 for number in head["end"])
         place = {"sheet": sheet, "row": row, "column": column}
-        check_memory(path, head["takes"], "sheet_too_large", **place)
+        check_memory(
+            path,
+            head["takes"],
+            "[sheet_too_large] cannot read {path}: sheet {sheet!r} extends to row {row:,} and "
+            "column {column:,} and would take {megabytes:,.0f} MB of memory, but the limit for a "
+            "file of {size:~byte} is {most:,.0f} MB; delete cells far from the table, or save the "
+            "table as CSV",
+            **place,
+        )
     return names, sheet, [json.loads(line) for line in lines[1:]]
 
 

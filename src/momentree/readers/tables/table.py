@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from momentree._types import Ints
 from momentree.core.limits import BYTES_PER_ROW, check_memory
 from momentree.exceptions import ReadError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 
 SAMPLE_ROWS = 1_000
 """Number of rows used to guess the content of columns."""
@@ -111,7 +111,12 @@ def no_such_column(path: str, column: str, names: Sequence[str], parameter: str)
     """Return the error for a column that a file does not have; similar names come first."""
     columns = excerpts(dict.fromkeys([*get_close_matches(column, names), *names]))
     return ReadError(
-        "no_such_column", path=path, column=excerpt(column), parameter=parameter, columns=columns
+        "[no_such_column] {path} has no column {column!r} for {parameter}; its columns are "
+        "{columns:quoted all}",
+        path=path,
+        column=excerpt(column),
+        parameter=parameter,
+        columns=columns,
     )
 
 
@@ -163,7 +168,7 @@ class Source:
             if row < above + batch.n_rows:
                 return batch.origin(row - above)
             above += batch.n_rows
-        return Message("at_row", row=row + 1)
+        return Message(wording.AT_ROW, row=row + 1)
 
     def with_notes(self, notes: Sequence[Message]) -> Source:
         """Return the source with further notes, before those of its head."""
@@ -172,7 +177,7 @@ class Source:
 
 def numbered_rows(above: int, row: int) -> Message:
     """Return the place of a row that is known by its number: its origin below `above` rows."""
-    return Message("at_row", row=above + row + 1)
+    return Message(wording.AT_ROW, row=above + row + 1)
 
 
 PART_BYTES = 1 << 23
@@ -229,7 +234,7 @@ def check_names(path: Path, header: Sequence[str]) -> list[str]:
     names = [name or f"column {j}" for j, name in enumerate(stripped, start=1)]
     repeated = excerpts(name for name, count in Counter(names).items() if count > 1)
     if repeated:
-        raise ReadError("duplicate_columns", path=str(path), columns=repeated)
+        raise ReadError(wording.DUPLICATE_COLUMNS, path=str(path), columns=repeated)
     return names
 
 
@@ -237,4 +242,10 @@ def other_sheets(names: Sequence[str]) -> Message | str:
     """Return a hint about the other sheets of a spreadsheet, for an error about the first."""
     if len(names) < 2:
         return ""
-    return Message("other_sheets", sheets=list(names), parameter="sheet", second=names[1])
+    return Message(
+        "[other_sheets] ; its sheets are {sheets:quoted list}, and {parameter:=second} reads the "
+        "second",
+        sheets=list(names),
+        parameter="sheet",
+        second=names[1],
+    )

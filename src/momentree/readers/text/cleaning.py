@@ -248,12 +248,12 @@ _MIN_PAGES = 3
 """Fewest lone numbers that are page numbers, and fewest pages that show a running title."""
 
 _NOTES = {
-    "html": "stripped_html",
-    "headers": "stripped_headers",
-    "quotes": "stripped_quotes",
-    "signatures": "stripped_signatures",
-    "links": "stripped_links",
-    "pages": "stripped_pages",
+    "html": "[stripped_html] HTML from {n_rows:~document}",
+    "headers": "[stripped_headers] mail headers from {n_rows:~document}",
+    "quotes": "[stripped_quotes] quoted replies from {n_rows:~document}",
+    "signatures": "[stripped_signatures] signatures from {n_rows:~document}",
+    "links": "[stripped_links] URLs and mail addresses from {n_rows:~document}",
+    "pages": "[stripped_pages] page numbers from {n_rows:~document}",
 }
 
 
@@ -330,7 +330,14 @@ def note_stripped(found: Counter[str]) -> list[Message]:
     if not found:
         return []
     listed = [Message(code, n_rows=found[kind]) for kind, code in _NOTES.items() if found[kind]]
-    return [Message("stripped", kinds=listed, parameter="raw", keep=True)]
+    return [
+        Message(
+            "[stripped] stripped {kinds:list}; {parameter:=keep} keeps them",
+            kinds=listed,
+            parameter="raw",
+            keep=True,
+        )
+    ]
 
 
 def _strip_html(text: str) -> str:

@@ -35,7 +35,10 @@ def check_ngram_range(value: Any) -> tuple[int, int]:
     whole = all(isinstance(end, Integral) and not isinstance(end, bool) for end in ends)
     if len(ends) != 2 or not whole or not 1 <= ends[0] <= ends[1] <= MOST_NGRAM:
         raise InvalidParameterError(
-            "not_an_ngram_range", parameter="ngram_range", value=value, most=MOST_NGRAM
+            "[not_an_ngram_range] {parameters.ngram_range:=value}; expected the smallest and "
+            "largest number of words, such as (1, 2), from 1 to {most}",
+            value=value,
+            most=MOST_NGRAM,
         )
     return int(ends[0]), int(ends[1])
 
@@ -153,8 +156,19 @@ def check_found(n_kept: int, n_found: int, n_documents: int, token_pattern: str)
     if n_kept:
         return
     if n_found:
-        raise EmptyCorpusError("only_stop_words", n_words=n_found, n_documents=n_documents)
-    raise EmptyCorpusError("no_word_in_texts", n_documents=n_documents, token_pattern=token_pattern)
+        raise EmptyCorpusError(
+            "[only_stop_words] all {n_words:~word} in {n_documents:~document} are stop words; "
+            "change {parameters.language} or {parameters.stop_words}",
+            n_words=n_found,
+            n_documents=n_documents,
+        )
+    raise EmptyCorpusError(
+        "[no_word_in_texts] no words in {n_documents:~document}: the texts are empty, contain only "
+        "what is stripped without {parameters.raw}, such as URLs, or "
+        "{parameters.token_pattern:=token_pattern} matches nothing in them",
+        n_documents=n_documents,
+        token_pattern=token_pattern,
+    )
 
 
 @dataclass(frozen=True)

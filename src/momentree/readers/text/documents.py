@@ -30,6 +30,12 @@ from momentree.readers.text.formats import FILES, FileReader
 from momentree.readers.text.objects import Documents, DocumentStream
 from momentree.readers.text.tables import SUFFIXES, TABLES, Options, stream_table
 
+_NOT_FOR_TEXT_FILES = (
+    "[not_for_text_files] {parameter:=value} applies only to tables, but {path} has none; leave it "
+    "out"
+)
+
+
 _EXPLAINED = 3
 """Files that cannot be read whose reason is given."""
 _OUTPUT = re.compile(
@@ -108,7 +114,15 @@ class _Folder:
             *self.alike.values(),
         ]
         if n_blank:
-            self.notes.append(Message("files_empty", n_rows=n_blank, n_all=n, source=self.name))
+            self.notes.append(
+                Message(
+                    "[files_empty] {n_rows:,} of {n_all:~document} in {source} {n_rows:?is/are} "
+                    "empty",
+                    n_rows=n_blank,
+                    n_all=n,
+                    source=self.name,
+                )
+            )
 
     def joined(self, parts: Sequence[Documents]) -> Documents:
         """Return documents that are passed on together."""
@@ -123,7 +137,9 @@ class _Folder:
 
         def refuse(error: OSError) -> None:
             place = Path(error.filename)
-            fault = ReadError("folder_unreadable", path=str(place), error=error.strerror)
+            fault = ReadError(
+                "cannot read the folder {path}: {error}", path=str(place), error=error.strerror
+            )
             if place == self.path:
                 raise fault from error
             below = place.relative_to(self.path).as_posix()
@@ -165,7 +181,7 @@ class _Folder:
         for note in rows.notes:
             if note.code not in _COUNTS:
                 # Files made alike give the same note, once.
-                alike = Message(note.code, **{**note.values, "source": self.path.resolve().name})
+                alike = note.replace(source=self.path.resolve().name)
                 self.alike.setdefault(str(alike), alike)
 
     def refuse_options(self) -> None:
@@ -173,8 +189,12 @@ class _Folder:
         for parameter, value in self.options.given().items():
             facts = {"parameter": parameter, "value": value, "path": str(self.path)}
             if parameter in self.options.columns:
-                raise InvalidParameterError("column_of_folder", **facts)
-            raise InvalidParameterError("not_for_text_files", **facts)
+                raise InvalidParameterError(
+                    "[column_of_folder] {parameter:=value} names a column, but {path} contains no "
+                    "tables; leave it out (the names of sub-folders are labels)",
+                    **facts,
+                )
+            raise InvalidParameterError(_NOT_FOR_TEXT_FILES, **facts)
 
     def nothing(self) -> ReadError:
         """Return the error for a folder without documents."""
@@ -182,11 +202,19 @@ class _Folder:
             reasons = list(islice(self.faults.values(), _EXPLAINED))
             n_files = len(self.faults)
             return ReadError(
-                "no_readable_file", path=str(self.path), n_files=n_files, reasons=reasons
+                "[no_readable_file] none of {n_files:~file} in {path} can be read: "
+                "{reasons:sentences}",
+                path=str(self.path),
+                n_files=n_files,
+                reasons=reasons,
             )
         left_out = _listed(self.others) or ["none"]
         return ReadError(
-            "no_text_file", path=str(self.path), left_out=left_out, suffixes=list(FILES)
+            "[no_text_file] the folder {path} contains no documents (other files: "
+            "{left_out:list}); expected files that end in {suffixes:all}",
+            path=str(self.path),
+            left_out=left_out,
+            suffixes=list(FILES),
         )
 
     def notes_on_files(self, names: Collection[str]) -> list[Message]:
@@ -195,13 +223,37 @@ class _Folder:
         n_read, n_faults = len(set(names) - set(self.faults)), len(self.faults)
         if self.faults:
             facts = {"n_all": n_faults + n_read, "names": list(self.faults)}
-            notes.append(Message("files_unreadable", source=source, n_files=n_faults, **facts))
+            notes.append(
+                Message(
+                    "[files_unreadable] left out {n_files:,} of {n_all:~file} in {source}, which "
+                    "cannot be read: {names:list}",
+                    source=source,
+                    n_files=n_faults,
+                    **facts,
+                )
+            )
             notes += islice(self.faults.values(), _EXPLAINED)
         if self.others:
             facts = {"n_files": self.others.total(), "left_out": _listed(self.others)}
-            notes.append(Message("files_left_out", source=source, n_all=n_read, **facts))
+            notes.append(
+                Message(
+                    "[files_left_out] read {n_all:~file} in {source}, left out {n_files:~other "
+                    "file} ({left_out:list})",
+                    source=source,
+                    n_all=n_read,
+                    **facts,
+                )
+            )
         if left := [table for table in self.tables if table not in set(names)]:
-            notes.append(Message("tables_left_out", source=source, n_files=len(left), names=left))
+            notes.append(
+                Message(
+                    "[tables_left_out] left out {n_files:~table} beside the documents in {source} "
+                    "({names:list}); to read the rows of a table, give it alone",
+                    source=source,
+                    n_files=len(left),
+                    names=left,
+                )
+            )
         return notes
 
 
@@ -231,7 +283,7 @@ def _listed(counts: Counter[str]) -> list[str]:
 
 def _named(error: ReadError | EmptyCorpusError, name: str) -> Message:
     """Return the message of an error with the path within the folder."""
-    return Message(error.code, **{**error.message.values, "path": name})
+    return error.message.replace(path=name)
 
 
 def _notes_on_encodings(name: str, reader: FileReader, n_all: int) -> list[Message]:
@@ -243,7 +295,15 @@ def _notes_on_encodings(name: str, reader: FileReader, n_all: int) -> list[Messa
         return []
     read_as = [f"{n:,} as {kind}" for kind, n in sorted(guesses.items())]
     facts = {"n_files": guesses.total(), "n_all": n_all, "read_as": read_as}
-    return [Message("guessed_encodings", source=name, **facts, parameter="encoding")]
+    return [
+        Message(
+            "[guessed_encodings] {n_files:,} of {n_all:~file} in {source} {n_files:?is/are} not "
+            "UTF-8; read {read_as:list}. If letters look wrong, pass {parameter}",
+            source=name,
+            **facts,
+            parameter="encoding",
+        )
+    ]
 
 
 def read_documents(
@@ -412,10 +472,16 @@ def stream_documents(
         return stream_table(found, options, in_parts=in_parts)
     if end not in FILES:
         expected = ", ".join((*FILES, *SUFFIXES))
-        raise ReadError("unknown_document_suffix", path=str(found), suffixes=expected)
+        raise ReadError(
+            "[unknown_document_suffix] cannot determine the format of {path} from its suffix; "
+            "expected a folder of documents, a file that ends in {suffixes} (text may be "
+            "compressed, .gz), or word counts: .npz, .mtx, .svm or docword.NAME.txt",
+            path=str(found),
+            suffixes=expected,
+        )
     for parameter, value in options.given().items():
         raise InvalidParameterError(
-            "not_for_text_files", parameter=parameter, value=value, path=str(found)
+            _NOT_FOR_TEXT_FILES, parameter=parameter, value=value, path=str(found)
         )
     return _stream_file(found, encoding)
 

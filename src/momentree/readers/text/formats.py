@@ -20,10 +20,21 @@ from xml.parsers import expat
 from momentree.core.container import DAMAGE
 from momentree.core.limits import BYTES_PER_ROW, check_memory, memory_limit
 from momentree.exceptions import MomentreeError, ReadError
+from momentree.messages import wording
 from momentree.readers.tables._encodings import Encoding, guess_encoding
 from momentree.readers.tables.files import find_encoding, open_bytes, open_text, suffix
 from momentree.readers.text import _pdf_process
 from momentree.readers.text.cleaning import html_to_text
+
+_WRONG_CONTENT = (
+    "[wrong_content] cannot read {path}: it is not a {format} file, whatever its name says, or it "
+    "is protected by a password; open it in the program that wrote it and save it again"
+)
+_DAMAGED_FILE = (
+    "[damaged_file] cannot read {path} as {format}: it is damaged, or takes too much memory or "
+    "time; open it in the program that wrote it and save it again"
+)
+
 
 # The library raises many kinds of errors on damaged headers.
 _FAULTS = (LookupError, ValueError, TypeError, AttributeError, AssertionError, RecursionError)
@@ -52,7 +63,7 @@ def read_mbox(path: Path) -> list[str]:
             check_memory(path, len(texts) * BYTES_PER_ROW)
             texts.append(message_text(message))
     if not texts:
-        raise ReadError("wrong_content", path=str(path), format="mailbox")
+        raise ReadError(_WRONG_CONTENT, path=str(path), format="mailbox")
     return texts
 
 
@@ -177,11 +188,11 @@ def read_rtf(path: Path) -> str:
     with open_text(path, "latin-1") as file:
         content = file.read()
     if not content.lstrip().startswith("{\\rtf"):
-        raise ReadError("wrong_content", path=str(path), format="Rich Text")
+        raise ReadError(_WRONG_CONTENT, path=str(path), format="Rich Text")
     try:
         return str(convert(content, errors="replace"))
     except DAMAGE as error:
-        raise ReadError("damaged_file", path=str(path), format="Rich Text") from error
+        raise ReadError(_DAMAGED_FILE, path=str(path), format="Rich Text") from error
 
 
 def _read(path: Path, form: _Format) -> str:
@@ -192,14 +203,14 @@ def _read(path: Path, form: _Format) -> str:
         except MomentreeError:
             raise
         except (*DAMAGE, expat.ExpatError, OSError) as error:
-            raise ReadError("damaged_file", path=str(path), format=form.name) from error
+            raise ReadError(_DAMAGED_FILE, path=str(path), format=form.name) from error
 
 
 def _text(path: Path, archive: zipfile.ZipFile, form: _Format) -> str:
     first, *others = form.members
     names = set(archive.namelist())
     if first not in names:
-        raise ReadError("wrong_content", path=str(path), format=form.name)
+        raise ReadError(_WRONG_CONTENT, path=str(path), format=form.name)
     members = [first, *(name for name in others if name in names)]
     check_memory(path, sum(archive.getinfo(name).file_size for name in members))
     texts = []
@@ -250,7 +261,13 @@ class _Extractor:
             self._texts.append(text)
 
 
-_PDF_FAULTS = {"encrypted": "encrypted_pdf", "no text": "pdf_without_text"}
+_PDF_FAULTS = {
+    "encrypted": "[encrypted_pdf] cannot read {path}: it needs a password; save a copy without one",
+    "no text": (
+        "[pdf_without_text] cannot read {path}: its pages are images without a text layer, as from "
+        "a scanner; run text recognition (OCR) first"
+    ),
+}
 
 
 class PdfReader:
@@ -274,20 +291,20 @@ class PdfReader:
             request = json.dumps([str(path.resolve()), memory_limit(path)]).encode()
         except OSError as error:
             reason = error.strerror or str(error)
-            raise ReadError("unreadable_path", path=str(path), error=reason) from error
+            raise ReadError(wording.UNREADABLE_PATH, path=str(path), error=reason) from error
         if b"%PDF" not in start:
-            raise ReadError("wrong_content", path=str(path), format="PDF")
+            raise ReadError(_WRONG_CONTENT, path=str(path), format="PDF")
         line = self._ask(request)
         if not line:
             self.close()
-            raise ReadError("damaged_file", path=str(path), format="PDF")
+            raise ReadError(_DAMAGED_FILE, path=str(path), format="PDF")
         answer = json.loads(line)
         if "text" in answer:
             return str(answer["text"])
         if answer["fault"] == "large":
             check_memory(path, answer["length"])
         raise ReadError(
-            _PDF_FAULTS.get(answer["fault"], "damaged_file"), path=str(path), format="PDF"
+            _PDF_FAULTS.get(answer["fault"], _DAMAGED_FILE), path=str(path), format="PDF"
         )
 
     def _ask(self, request: bytes) -> bytes:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from momentree._files import scratch
 from momentree.exceptions import MissingLibraryError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers.text.words import (
     ALSO_CALLED,
     AUTO,
@@ -28,6 +28,12 @@ from momentree.readers.text.words import (
     share_without_blanks,
     stop_words,
 )
+
+_LANGUAGE_WITHOUT_STOP_WORDS = (
+    "[language_without_stop_words] there is no list of stop words for {languages:and}: function "
+    "words are kept; list them with {parameters.stop_words}"
+)
+
 
 _MAX_TEXTS, _MAX_CHARACTERS = 1000, 400
 """Texts of a corpus that are examined, and characters of each."""
@@ -182,8 +188,14 @@ def choose_segment(texts: Sequence[str], token_pattern: str) -> tuple[bool, list
         return True, []
     share = _percent(n / len(sample))
     if n >= _MUST_BE_SPLIT * len(sample):
-        raise MissingLibraryError("segmentation_missing", where=f" ({share} of all texts)")
-    return False, [Message("texts_not_split", share=share)]
+        raise MissingLibraryError(wording.SEGMENTATION_MISSING, where=f" ({share} of all texts)")
+    return False, [
+        Message(
+            "[texts_not_split] {share} of the texts are in Chinese, Japanese, Thai, Lao, Khmer or "
+            "Burmese and are not split into words: pip install 'momentree[segmentation]'",
+            share=share,
+        )
+    ]
 
 
 def choose_for_counts(
@@ -199,7 +211,11 @@ def choose_for_counts(
     best = max(LANGUAGES, key=lambda code: (n_stop[code], code == "en"))
     if best == "en" or n_stop[best] < _STOP_WORDS:
         return Reading("en", segment=False)
-    note = Message("words_in_language", language=NAMES[best])
+    note = Message(
+        "[words_in_language] the words are in {language}: {language} stop words are dropped; "
+        "{parameters.language} sets another language",
+        language=NAMES[best],
+    )
     return Reading(best, segment=False, notes=(note,))
 
 
@@ -214,7 +230,8 @@ def notes_on_new_texts(sample: Sequence[str], language: str | None, n_all: int) 
         return []
     return [
         Message(
-            "new_language",
+            "[new_language] the new documents are in {languages:and}; the model was made from "
+            "texts in {known:and}, and knows few of their words: make a model for each language",
             languages=found.shares(others),
             known=[NAMES[code] for code in known],
             n_all=n_all,
@@ -229,12 +246,31 @@ def _notes_on_detected(found: Languages) -> list[Message]:
     unlisted = [NAMES[code] for code in codes if code not in LANGUAGES]
     notes = []
     if len(codes) > 1:
-        code = "several_languages" if found.is_mixed else "few_in_other_languages"
+        code = (
+            (
+                "[several_languages] the texts are in {languages:and}: from each, the stop words "
+                "of its own language are dropped. Texts in different languages have few words in "
+                "common, so topics may separate languages rather than subjects; to avoid this, "
+                "analyze each language by itself"
+            )
+            if found.is_mixed
+            else (
+                "[few_in_other_languages] the texts are in {languages:and}: from each, the stop "
+                "words of its own language are dropped; {parameters.language} sets other languages"
+            )
+        )
         notes.append(Message(code, languages=found.shares(codes)))
     elif not unlisted:
-        notes.append(Message("one_language", languages=found.shares(codes), name=NAMES[codes[0]]))
+        notes.append(
+            Message(
+                "[one_language] the texts are in {languages:and}: {name} stop words are dropped; "
+                "{parameters.language} sets another language",
+                languages=found.shares(codes),
+                name=NAMES[codes[0]],
+            )
+        )
     if unlisted:
-        notes.append(Message("language_without_stop_words", languages=unlisted))
+        notes.append(Message(_LANGUAGE_WITHOUT_STOP_WORDS, languages=unlisted))
     return notes
 
 
@@ -243,12 +279,14 @@ def _notes_on_given(found: Languages, language: str | None) -> list[Message]:
     if not given:
         return []
     unlisted = [NAMES[code] for code in given if code not in LANGUAGES]
-    notes = [Message("language_without_stop_words", languages=unlisted)] if unlisted else []
+    notes = [Message(_LANGUAGE_WITHOUT_STOP_WORDS, languages=unlisted)] if unlisted else []
     others = [code for code in found.codes if code not in given]
     if others:
         notes.append(
             Message(
-                "other_language",
+                "[other_language] {parameter:=value}, but the texts are in {languages:and}, whose "
+                "stop words are kept; use {parameter:=auto} to drop those of all languages in the "
+                "texts",
                 parameter="language",
                 value=language,
                 languages=found.shares(others),

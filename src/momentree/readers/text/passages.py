@@ -105,7 +105,12 @@ def check_passages(value: Any) -> None:
     if value is None or value == "auto":
         return
     if isinstance(value, str):
-        raise InvalidParameterError("not_passages", parameter="passages", value=value, none=None)
+        raise InvalidParameterError(
+            "{parameters.passages:=value}; expected a number of words, 'auto', or "
+            "{parameters.passages:=none} to keep texts whole",
+            value=value,
+            none=None,
+        )
     check_integer("passages", value, at_least=1)
 
 
@@ -150,7 +155,8 @@ def cut_documents(
 def note_cut(n_documents: int, n_passages: int, words: Cutting) -> Message:
     """Return a note on documents that were cut."""
     return Message(
-        "cut_into_passages",
+        "[cut_into_passages] {n_rows:~document} with more than {longest:,} words {n_rows:?is/are} "
+        "cut into {n_entries:~passage}; {parameter:=none} keeps {n_rows:?it/them} whole",
         n_rows=n_documents,
         longest=_sizes(words)[0],
         n_entries=n_passages,

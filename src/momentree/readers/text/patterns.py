@@ -25,6 +25,12 @@ from typing import Any
 
 from momentree.messages import Message
 
+_PATTERN_AMBIGUOUS = "[pattern_ambiguous] a repetition can continue in two ways"
+_PATTERN_RUNS_OVER_BLANKS = (
+    "[pattern_runs_over_blanks] a repetition that matches blanks is not at the end of the pattern"
+)
+
+
 # Letters, digits and signs of most alphabets, by which character classes are compared; those in
 # the pattern, and the ends of its ranges, are added.
 _CHARACTERS = "".join(map(chr, [*range(0x0700), *range(0x1E00, 0x2100), *range(0x3000, 0x3100)]))
@@ -38,7 +44,7 @@ _MAX_LENGTH, _MAX_UNROLLED, _MAX_WAYS = 5_000, 32, 10_000
 def find_fault(pattern: str) -> Message | None:
     """Return why a pattern may run forever on some texts; None if it cannot."""
     if len(pattern) > _MAX_LENGTH:
-        return Message("pattern_too_long")
+        return Message("[pattern_too_long] it is too long")
     tree = importlib.import_module("re._parser").parse(pattern)
     try:
         _Reader(tree).sequence(tree, frozenset())
@@ -97,7 +103,7 @@ class _Reader:
         """Read one item."""
         if kind in _ONE_CHARACTER:
             if " " in going_on:
-                raise _Refused(Message("pattern_runs_over_blanks"))
+                raise _Refused(Message(_PATTERN_RUNS_OVER_BLANKS))
             characters = self.characters(item)
             return _Part(
                 going_on if characters & going_on else frozenset(), characters, may_be_empty=False
@@ -112,11 +118,16 @@ class _Reader:
             return self.branch(value[1], going_on, in_loop=in_loop)
         if kind in ("ASSERT", "ASSERT_NOT"):
             if any(repeat in str(value[1]) for repeat in _REPEATS):
-                raise _Refused(Message("pattern_looks_around"))
+                raise _Refused(
+                    Message(
+                        "[pattern_looks_around] it looks ahead or back over any number of "
+                        "characters"
+                    )
+                )
             return _Part(going_on)
         if kind == "AT":
             return _Part(going_on)
-        raise _Refused(Message("pattern_refers_back"))
+        raise _Refused(Message("[pattern_refers_back] it refers back to a group"))
 
     def branch(self, branches: Any, going_on: frozenset[str], *, in_loop: bool) -> _Part:
         """Read alternatives."""
@@ -125,7 +136,7 @@ class _Reader:
         may_be_empty = any(part.may_be_empty for part in parts)
         if may_be_empty or sum(len(part.first) for part in parts) > len(first):
             if in_loop:
-                raise _Refused(Message("pattern_ambiguous"))
+                raise _Refused(Message(_PATTERN_AMBIGUOUS))
             self.multiply(len(parts))
         return _Part(
             frozenset[str]().union(*(part.going_on for part in parts)),
@@ -138,7 +149,7 @@ class _Reader:
         """Count the ways through the pattern outside of repetitions."""
         self.ways *= n_ways
         if self.ways > _MAX_WAYS:
-            raise _Refused(Message("pattern_too_branched"))
+            raise _Refused(Message("[pattern_too_branched] it has too many alternatives"))
 
     def repeat(
         self, least: int, most: int, items: Any, going_on: frozenset[str], *, in_loop: bool
@@ -155,9 +166,9 @@ class _Reader:
         inside = self.sequence(items, frozenset(), in_loop=True)
         again = most > 1 and not is_class and (inside.may_be_empty or inside.first & inside.others)
         if again or inside.first & going_on:
-            raise _Refused(Message("pattern_ambiguous"))
+            raise _Refused(Message(_PATTERN_AMBIGUOUS))
         if " " in going_on:
-            raise _Refused(Message("pattern_runs_over_blanks"))
+            raise _Refused(Message(_PATTERN_RUNS_OVER_BLANKS))
         return _Part(
             (going_on if least == 0 else frozenset()) | inside.first | inside.others,
             inside.first,

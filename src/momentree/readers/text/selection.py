@@ -18,6 +18,12 @@ from momentree.exceptions import EmptyCorpusError, InvalidParameterError
 from momentree.messages import Message
 from momentree.readers.copies import all_rows
 
+_CHANGE_BOTH_DF = (
+    "[change_both_df] lower {parameters.min_df} to {min_df} and raise {parameters.max_df} to "
+    "{max_df}"
+)
+
+
 MAX_DF = 0.5
 MAX_FEATURES = 20_000
 LONGEST_WORD = 255
@@ -59,7 +65,12 @@ def _check_df(parameter: str, value: Any) -> None:
     is_number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
     whole = isinstance(value, Integral)
     if not (is_number and (value >= 0 if whole else 0 <= value <= 1)):
-        raise InvalidParameterError("not_a_document_frequency", parameter=parameter, value=value)
+        raise InvalidParameterError(
+            "[not_a_document_frequency] {parameter:=value}; expected a number of documents (5) or "
+            "a fraction of them (0.05)",
+            parameter=parameter,
+            value=value,
+        )
 
 
 @dataclass(frozen=True)
@@ -118,7 +129,10 @@ def select_words(
     columns = np.flatnonzero(allowed & ~rare & ~common)
     if not len(columns):
         raise EmptyCorpusError(
-            "no_word_kept",
+            "[no_word_kept] none of {n_words:~word} in {n_documents:~document} is kept: {n_rare:,} "
+            "occur in fewer documents than {parameters.min_df:{min_df}} allows, {n_common:,} in "
+            "more than {parameters.max_df:{max_df}} allows, and {n_other:,} are stop words, do not "
+            "match the pattern of a word, are too long for one, or occur in no document; {remedy}",
             n_words=d,
             n_documents=found.n_rows,
             n_rare=int(rare.sum()),
@@ -135,7 +149,14 @@ def select_words(
         columns = np.sort(columns[order[:max_features]])
     notes = _note_common(words, df, common, n, max_df)
     if n_long := int((long & (df >= lowest) & (df <= highest)).sum()):
-        notes.append(Message("long_words_dropped", n_words=n_long, longest=LONGEST_WORD))
+        notes.append(
+            Message(
+                "[long_words_dropped] {n_words:~word} of more than {longest} characters "
+                "{n_words:?is/are} not counted: such words are usually encoded data",
+                n_words=n_long,
+                longest=LONGEST_WORD,
+            )
+        )
     return columns, notes
 
 
@@ -154,19 +175,28 @@ def _document_frequencies(X: sp.csr_array[Any], weights: Floats | None) -> tuple
 def _remedy(df: Floats, lowest: float, highest: float, n: float) -> Message:
     """Return the change of a limit that keeps words: to its default, or as far as needed."""
     if not len(df):
-        return Message("exclude_fewer_words")
+        return Message(
+            "[exclude_fewer_words] exclude fewer words with {parameters.language}, "
+            "{parameters.stop_words} and {parameters.token_pattern}"
+        )
     least = default_min_df(round(n))
     # Limits that exclude each other: relaxing one of them would keep few words.
     if highest < min(lowest, MAX_DF * n) and ((df >= least) & (df <= MAX_DF * n)).any():
-        return Message("change_both_df", min_df=least, max_df=MAX_DF)
+        return Message(_CHANGE_BOTH_DF, min_df=least, max_df=MAX_DF)
     low, high = df[df <= highest], df[df >= lowest]
     if len(low):
-        return Message("lower_min_df", min_df=int(min(low.max(), least)))
+        return Message(
+            "[lower_min_df] lower {parameters.min_df} to {min_df}",
+            min_df=int(min(low.max(), least)),
+        )
     if len(high):
         # Rounded up, for a fraction that is large enough.
         share = math.ceil(100 * high.min() / n) / 100
-        return Message("raise_max_df", max_df=min(1.0, max(MAX_DF, share)))
-    return Message("change_both_df", min_df=int(df.max()), max_df=1.0)
+        return Message(
+            "[raise_max_df] raise {parameters.max_df} to {max_df}",
+            max_df=min(1.0, max(MAX_DF, share)),
+        )
+    return Message(_CHANGE_BOTH_DF, min_df=int(df.max()), max_df=1.0)
 
 
 def _note_common(
@@ -181,10 +211,12 @@ def _note_common(
     more = len(columns) - len(listed)
     return [
         Message(
-            "common_words_dropped",
+            "[common_words_dropped] {n_words:~frequent word} {n_words:?is/are} dropped by "
+            "{parameter:=max_df}: {words:list}{more}; {parameter:=keep_all} keeps "
+            "{n_words:?it/them}",
             words=listed,
             n_words=len(columns),
-            more=Message("and_more_words", n_words=more) if more else "",
+            more=Message("[and_more_words]  and {n_words:,} more", n_words=more) if more else "",
             parameter="max_df",
             max_df=max_df,
             keep_all=1.0,
@@ -211,7 +243,15 @@ def note_without_words(n_empty: int, n_rows: int, passages: bool) -> list[Messag
     if not n_empty:
         return []
     every = all_rows(n_rows, passages)
-    return [Message("documents_without_words", n_rows=n_empty, n_all=n_rows, every=every)]
+    return [
+        Message(
+            "[documents_without_words] {n_rows:,} of {every} {n_rows:?contains/contain} none of "
+            "the words kept and {n_rows:?is/are} in no topic",
+            n_rows=n_empty,
+            n_all=n_rows,
+            every=every,
+        )
+    ]
 
 
 BYTES_PER_WORD = 200

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from momentree.exceptions import ReadError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers.tables import files, reader, roles
 from momentree.readers.tables.table import Table, excerpts, rows_examined
 from momentree.readers.tables.values import n_letters
@@ -53,7 +53,7 @@ def choose_text_column(head: Table, taken: Collection[str | None]) -> tuple[str,
     if not filled:
         columns = _listed(head, [])
         raise ReadError(
-            "no_text_column", path=str(head.path), columns=columns, parameter="text_column"
+            wording.NO_TEXT_COLUMN, path=str(head.path), columns=columns, parameter="text_column"
         )
     n = rows_examined(len(head.names))
     letters = {name: sum(map(n_letters, head.columns[name][:n])) for name in filled}
@@ -68,7 +68,14 @@ def choose_text_column(head: Table, taken: Collection[str | None]) -> tuple[str,
         chosen = named
     facts = {"column": chosen, "source": head.path.name, "parameter": "text_column"}
     if not words and len(filled) > 1:
-        return chosen, [Message("no_words_in_columns", columns=_listed(head, [chosen]), **facts)]
+        return chosen, [
+            Message(
+                "[no_words_in_columns] no column of {source} contains words; read {column!r}, "
+                "which has the longest strings. {parameter} chooses another ({columns:quoted all})",
+                columns=_listed(head, [chosen]),
+                **facts,
+            )
+        ]
     others = [
         name
         for name in candidates
@@ -76,12 +83,33 @@ def choose_text_column(head: Table, taken: Collection[str | None]) -> tuple[str,
     ]
     if others:
         others.sort(key=lambda name: -length[name])
-        return chosen, [Message("chose_text_column", columns=excerpts(others), **facts)]
+        return chosen, [
+            Message(
+                "[chose_text_column] read the text of {source} from column {column!r}; others with "
+                "text: {columns:quoted all}; {parameter} chooses another, or joins several",
+                columns=excerpts(others),
+                **facts,
+            )
+        ]
     first = roles.pick("text", head.names)
     if first not in (None, *taken, chosen):
-        return chosen, [Message("passed_text_column", columns=[str(first)], **facts)]
+        return chosen, [
+            Message(
+                "[passed_text_column] read the text of {source} from column {column!r}, because "
+                "{columns:quoted all} contains few words or none; {parameter} chooses another",
+                columns=[str(first)],
+                **facts,
+            )
+        ]
     if chosen != first and len(head.names) > 1:
-        return chosen, [Message("guessed_text_column", columns=_listed(head, [chosen]), **facts)]
+        return chosen, [
+            Message(
+                "[guessed_text_column] read the text of {source} from column {column!r}, which has "
+                "the most words; {parameter} chooses another ({columns:quoted all})",
+                columns=_listed(head, [chosen]),
+                **facts,
+            )
+        ]
     return chosen, []
 
 
@@ -91,7 +119,11 @@ def check_texts(head: Table, column: str) -> list[Message]:
     wordless = sum(map(n_letters, cells)) < _MIN_LETTERS * sum(map(len, cells))
     if wordless and len(head.names) > 1 and roles.pick("text", [column]) is None:
         raise ReadError(
-            "no_words_in_table", path=str(head.path), column=column, parameter="text_column"
+            "[no_words_in_table] {path}: no column contains words; {column!r} has the longest "
+            "strings. To group rows by their codes or measurements, use momentree clusters {path}; "
+            "to read them as texts all the same, pass {parameters.text_column:=column}",
+            path=str(head.path),
+            column=column,
         )
     values = set(cells)
     facts = {"column": column, "n_values": len(values), "n_rows": len(cells)}
@@ -99,8 +131,23 @@ def check_texts(head: Table, column: str) -> list[Message]:
     if len(cells) < _MIN_CELLS or not short or len(values) > _OFTEN * len(cells):
         return []
     if len(head.names) > 1 and len(values) <= _CATEGORIES:
-        raise ReadError("not_documents", path=str(head.path), **facts, parameter="text_column")
-    return [Message("may_be_no_texts", source=head.path.name, **facts)]
+        raise ReadError(
+            "[not_documents] {path}: no column contains texts; column {column!r} has only "
+            "{n_values:~different value} in {n_rows:~row}. To group rows by their codes or "
+            "measurements, use momentree clusters {path}; to read them as texts all the same, pass "
+            "{parameters.text_column:=column}",
+            path=str(head.path),
+            **facts,
+        )
+    return [
+        Message(
+            "[may_be_no_texts] column {column!r} of {source} has only {n_values:~different value} "
+            "in {n_rows:~row}; if they are codes or categories, use momentree clusters to group "
+            "the rows",
+            source=head.path.name,
+            **facts,
+        )
+    ]
 
 
 def _listed(head: Table, but: Collection[str]) -> list[str]:
@@ -141,6 +188,14 @@ class Options:
         return Options(self.columns, kept)
 
 
+_WITHOUT_TEXT = (
+    "[rows_without_text] {n_rows:,} of {n_all:~row} in {source} {n_rows:?has/have} no text"
+)
+_WITHOUT_LABEL = (
+    "[rows_without_label] {n_rows:,} of {n_all:~row} in {source} {n_rows:?has/have} no label"
+)
+
+
 def stream_table(
     path: Path, options: Options, *, in_parts: bool = True, alone: bool = True
 ) -> DocumentStream:
@@ -171,7 +226,7 @@ def stream_table(
         notes += [*remarks, *(check_texts(head, column) if alone else ())]
     elif len(text_columns) > 1:
         columns = excerpts(text_columns)
-        notes.append(Message("joined_text_columns", columns=columns, source=head.path.name))
+        notes.append(Message(wording.JOINED_TEXT_COLUMNS, columns=columns, source=head.path.name))
     if id_column is None:
         names = [name for name in head.names if name.lower() == "id" and name not in text_columns]
         id_column = names[0] if names else None
@@ -182,12 +237,12 @@ def stream_table(
 
     def documents() -> Iterator[Documents]:
         n = 0
-        missing = dict.fromkeys(("rows_without_text", "rows_without_label"), 0)
+        without_text = without_label = 0
         for table in parts:
             for column in text_columns:
                 if column in table.kinds:
                     raise ReadError(
-                        "not_text",
+                        wording.NOT_TEXT,
                         path=str(table.path),
                         column=column,
                         kind=table.kinds[column],
@@ -197,15 +252,15 @@ def stream_table(
             texts = joined([table.columns.get(column, empty) for column in text_columns])
             labels = None if label_column is None else table.columns.get(label_column, empty)
             ids = empty if id_column is None else table.columns.get(id_column, empty)
-            missing["rows_without_text"] += sum(not text or text.isspace() for text in texts)
-            missing["rows_without_label"] += 0 if labels is None else labels.count("")
+            without_text += sum(not text or text.isspace() for text in texts)
+            without_label += 0 if labels is None else labels.count("")
             ids = [one or str(i) for i, one in enumerate(ids, start=n + 1)]
             n += table.n_rows
             yield Documents(texts, ids, labels, name)
         _require(table, options.columns)
         notes.extend(
             Message(code, n_rows=n_missing, n_all=n, source=name)
-            for code, n_missing in missing.items()
+            for code, n_missing in ((_WITHOUT_TEXT, without_text), (_WITHOUT_LABEL, without_label))
             if n_missing
         )
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from momentree._validation import check_texts
 from momentree.exceptions import EmptyCorpusError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers.copies import check_unique, find_copies, weigh_copies
 from momentree.readers.tables.values import count_words
 from momentree.readers.text import cleaning, languages, objects, selection
@@ -238,12 +238,24 @@ class SeenTexts:
             If there are no documents, or one short one.
         """
         if not self.n_rows:
-            raise EmptyCorpusError("no_documents")
+            raise EmptyCorpusError(wording.NO_DOCUMENTS)
         if self.n_rows == 1 and (settings.min_df is None or settings.max_df == selection.MAX_DF):
             n_words = count_words(self.last)
             if n_words > cutting.LONG_TEXT_WORDS and settings.passages != "auto":
-                raise EmptyCorpusError("one_whole_document", name=name, n_words=n_words)
-            raise EmptyCorpusError("one_document", name=name, n_words=n_words)
+                raise EmptyCorpusError(
+                    "[one_whole_document] {name} is one document of {n_words:~word}, which is not "
+                    "enough to find topics; leave out {parameters.passages}, and it is cut into "
+                    "passages",
+                    name=name,
+                    n_words=n_words,
+                )
+            raise EmptyCorpusError(
+                "[one_document] {name} is one document of {n_words:~word}, which is not enough to "
+                "find topics; give a folder of texts, a table with one text per row, or a text of "
+                "more than 2,000 words, which is cut into passages",
+                name=name,
+                n_words=n_words,
+            )
         adapted, found = replace(settings, raw=True).adapt(self.sample.texts)
         return adapted, [*self.notes, *found]
 
@@ -283,10 +295,22 @@ def read_like(documents: objects.Documents, vectorizer: TextVectorizer) -> objec
     for note in seen.notes:  # the model decides on both: the notes do not name parameters
         values = note.values
         if note.code == "stripped":
-            notes.append(Message("stripped_as_model", kinds=values["kinds"]))
+            notes.append(
+                Message(
+                    "[stripped_as_model] stripped {kinds:list}, as for the model",
+                    kinds=values["kinds"],
+                )
+            )
         else:
             kept = {name: values[name] for name in ("n_rows", "longest", "n_entries")}
-            notes.append(Message("cut_as_model", **kept))
+            notes.append(
+                Message(
+                    "[cut_as_model] {n_rows:~document} with more than {longest:,} words "
+                    "{n_rows:?is/are} assigned as {n_entries:~passage}; proportions are averages "
+                    "over them",
+                    **kept,
+                )
+            )
     notes += languages.notes_on_new_texts(seen.sample.texts, vectorizer.language, len(documents))
     return objects.Corpus(
         X=replace(vectorizer, raw=True).transform(cut.texts),

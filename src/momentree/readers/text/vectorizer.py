@@ -21,6 +21,10 @@ from momentree.readers.text import words as tokens
 from momentree.readers.text.passages import Cutting, check_passages
 from momentree.readers.text.words import TOKEN_PATTERN
 
+_UNKNOWN_SETTINGS = (
+    "[unknown_settings] unknown vectorizer settings: {names:quoted list}; expected {known:list}"
+)
+
 
 @dataclass(eq=False, repr=False)
 class TextVectorizer(BaseEstimator):  # type: ignore[misc]
@@ -338,7 +342,10 @@ class TextVectorizer(BaseEstimator):  # type: ignore[misc]
         if found is None and self.vocabulary is not None:
             found = self
         if found is None:
-            raise InvalidParameterError("vectorizer_has_not_learned")
+            raise InvalidParameterError(
+                "[vectorizer_has_not_learned] the vectorizer has no vocabulary yet; call fit or "
+                "learn first"
+            )
         return found
 
     def fit(self, texts: Sequence[str], y: object = None) -> Self:
@@ -442,7 +449,7 @@ class TextVectorizer(BaseEstimator):  # type: ignore[misc]
         known = [field.name for field in fields(self)]
         unknown = sorted(set(params) - set(known))
         if unknown:
-            raise InvalidParameterError("unknown_settings", names=unknown, known=known)
+            raise InvalidParameterError(_UNKNOWN_SETTINGS, names=unknown, known=known)
         if params:
             changed = replace(self, **params)
             self.__dict__.clear()
@@ -487,9 +494,12 @@ class TextVectorizer(BaseEstimator):  # type: ignore[misc]
         known = [field.name for field in fields(cls)]
         unknown = sorted(set(values) - set(known))
         if unknown:
-            raise InvalidDataError("unknown_settings", names=unknown, known=known)
+            raise InvalidDataError(_UNKNOWN_SETTINGS, names=unknown, known=known)
         try:
             # Models of earlier versions counted all words of the texts.
             return cls(**{"raw": True, **values})
         except InvalidParameterError as error:
-            raise InvalidDataError("bad_settings", problem=error.message) from error
+            raise InvalidDataError(
+                "[bad_settings] the vectorizer settings are damaged: {problem}",
+                problem=error.message,
+            ) from error

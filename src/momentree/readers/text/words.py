@@ -13,6 +13,7 @@ from typing import Any, cast
 import stopwordsiso
 
 from momentree.exceptions import InvalidDataError, InvalidParameterError, MissingLibraryError
+from momentree.messages import wording
 from momentree.readers.tables.files import open_text
 from momentree.readers.text.patterns import find_fault
 
@@ -78,7 +79,7 @@ def segmenter() -> Callable[[str], str]:
         If icu4py is not installed.
     """
     if not is_available():
-        raise MissingLibraryError("segmentation_missing", where="")
+        raise MissingLibraryError(wording.SEGMENTATION_MISSING, where="")
     from icu4py.breakers import WordBreaker
 
     def split(run: re.Match[str]) -> str:
@@ -149,8 +150,8 @@ def stop_words(language: str, token_pattern: str = TOKEN_PATTERN) -> frozenset[s
     code = _code(language)
     if code not in LANGUAGES:
         raise InvalidParameterError(
-            "no_stop_words",
-            parameter="language",
+            "no list of stop words for {parameters.language:=value}; expected {languages}, or "
+            "{parameters.language:=keep_all} to keep all words",
             value=language,
             languages=", ".join(LANGUAGES),
             keep_all=None,
@@ -172,8 +173,10 @@ def language_codes(language: str | None) -> tuple[str, ...]:
     for code in codes:
         if code not in NAMES:
             raise InvalidParameterError(
-                "unknown_language",
-                parameter="language",
+                "[unknown_language] unknown {parameters.language:=value}; expected a code such as "
+                "'fr', several codes such as 'en,fr', 'auto' to find the languages of the texts, "
+                "or {parameters.language:=keep_all} to keep all words. There are lists of stop "
+                "words for {languages}",
                 value=language,
                 languages=", ".join(LANGUAGES),
                 keep_all=None,
@@ -264,7 +267,12 @@ def read_words(parameter: str, words: Iterable[str] | PathLike[str] | None) -> t
     found = (words,) if isinstance(words, str) or not isinstance(words, Iterable) else tuple(words)
     for word in found:
         if word is words or not isinstance(word, str):
-            raise InvalidParameterError("not_words", parameter=parameter, value=word)
+            raise InvalidParameterError(
+                "[not_words] {parameter} contains {value!r}; expected a list of strings, or a "
+                "pathlib.Path of a file with one word per line",
+                parameter=parameter,
+                value=word,
+            )
     return found
 
 
@@ -286,11 +294,25 @@ def tokenizer(
         fault = find_fault(token_pattern)
     except (re.error, TypeError, OverflowError, RecursionError) as error:
         problem = str(error)
-        raise InvalidParameterError("not_a_regular_expression", **shown, error=problem) from error
+        raise InvalidParameterError(
+            "[not_a_regular_expression] {parameter:=value} is not a regular expression: {error}",
+            **shown,
+            error=problem,
+        ) from error
     if pattern.groups > 1:
-        raise InvalidParameterError("too_many_groups", **shown, n_groups=pattern.groups)
+        raise InvalidParameterError(
+            "[too_many_groups] {parameter:=value} has {n_groups:~group}; expected at most one, "
+            "which matches the word: write (?:...) for the others",
+            **shown,
+            n_groups=pattern.groups,
+        )
     if fault is not None:
-        raise InvalidParameterError("slow_pattern", **shown, fault=fault)
+        raise InvalidParameterError(
+            "[slow_pattern] {parameter:=value} can take unlimited time on some texts: {fault}. Use "
+            "repetitions that can continue in only one way, such as [a-z]+(?:-[a-z]+)*",
+            **shown,
+            fault=fault,
+        )
     split = segmenter() if segment else str
 
     def tokenize(text: str) -> list[str]:
@@ -323,10 +345,16 @@ def check_tokenizer(value: Any, token_pattern: str) -> None:
     if value is None:
         return
     if isinstance(value, type) or not (callable(value) or isinstance(value, str)):
-        raise InvalidParameterError("not_a_tokenizer", parameter="tokenizer", value=value)
+        raise InvalidParameterError(
+            "[not_a_tokenizer] {parameters.tokenizer:=value}; expected a function that splits a "
+            "text into a list of words",
+            value=value,
+        )
     if token_pattern != TOKEN_PATTERN:
         raise InvalidParameterError(
-            "tokenizer_and_pattern", parameter="token_pattern", value=token_pattern
+            "[tokenizer_and_pattern] {parameters.token_pattern:=value} has no effect with "
+            "{parameters.tokenizer}, which finds the words; omit one of them",
+            value=token_pattern,
         )
 
 
@@ -343,7 +371,11 @@ def own_tokenizer(tokenizer: Tokenizer | str, *, lowercase: bool) -> Callable[[s
     name = name_of(tokenizer)
     if isinstance(tokenizer, str):
         # A file must not decide what is imported and run.
-        raise InvalidParameterError("tokenizer_only_named", parameter="tokenizer", value=name)
+        raise InvalidParameterError(
+            "[tokenizer_only_named] {value} is only the name of the function that finds the words, "
+            "as in the file of a model; give the function itself with {parameters.tokenizer}",
+            value=name,
+        )
 
     def tokenize(text: str) -> list[str]:
         try:
@@ -351,9 +383,17 @@ def own_tokenizer(tokenizer: Tokenizer | str, *, lowercase: bool) -> Callable[[s
             words = None if isinstance(found, str) else list(found)
         except Exception as error:
             problem = " ".join(f"{type(error).__name__}: {error}".split())
-            raise InvalidDataError("tokenizer_failed", name=name, error=problem[:200]) from error
+            raise InvalidDataError(
+                "[tokenizer_failed] the tokenizer {name} failed on a text: {error}",
+                name=name,
+                error=problem[:200],
+            ) from error
         if words is None or not all(isinstance(word, str) for word in words):
-            raise InvalidDataError("tokenizer_without_words", name=name)
+            raise InvalidDataError(
+                "[tokenizer_without_words] the tokenizer {name} did not return a list of words; "
+                "expected strings",
+                name=name,
+            )
         kept = (word.strip() for word in words if any(map(str.isalnum, word)))
         return [word.lower() for word in kept] if lowercase else list(kept)
 

@@ -14,6 +14,7 @@ from momentree._validation import check_integer, check_number
 from momentree.estimators.names import shown_words
 from momentree.estimators.node import TreeNode
 from momentree.exceptions import InvalidDataError
+from momentree.messages import wording
 from momentree.metrics import relevance
 from momentree.report.disclosure import Disclosure
 from momentree.report.layout import leaf_color, spread_hue
@@ -83,18 +84,25 @@ def names_of(
     if codes is not None:
         if len(codes) != n:
             raise InvalidDataError(
-                "not_one_each", parameter="codes", found=len(codes), needed=n, of="column"
+                wording.NOT_ONE_EACH, parameter="codes", found=len(codes), needed=n, of="column"
             )
         if names is None or isinstance(names, Mapping):
             known = names or {}
             return [plain(known.get(code) or code, longest) for code in codes]
     if isinstance(names, Mapping):
-        raise InvalidDataError("names_need_codes", parameter=what, found=len(names))
+        raise InvalidDataError(
+            "[names_need_codes] {parameter} is a mapping of {found:~name}; also pass "
+            "{parameters.codes}, the code of each column, to look up the names",
+            parameter=what,
+            found=len(names),
+        )
     if names is None:
         return [str(i) for i in range(n)]
     if len(names) != n:
         of = "group" if what == "group_names" else "column"
-        raise InvalidDataError("not_one_each", parameter=what, found=len(names), needed=n, of=of)
+        raise InvalidDataError(
+            wording.NOT_ONE_EACH, parameter=what, found=len(names), needed=n, of=of
+        )
     return [plain(name, longest) for name in names]
 
 
@@ -104,7 +112,7 @@ def colors_of(colors: Sequence[Any] | None, k: int) -> list[Any]:
         return [leaf_color(spread_hue(group)) for group in range(k)]
     if len(colors) != k:
         raise InvalidDataError(
-            "not_one_each", parameter="colors", found=len(colors), needed=k, of="group"
+            wording.NOT_ONE_EACH, parameter="colors", found=len(colors), needed=k, of="group"
         )
     return list(colors)
 

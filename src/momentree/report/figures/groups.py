@@ -197,7 +197,9 @@ def plot_outcome_rates(
     """
     k, c = rates.rates.shape
     if not c:
-        raise InvalidDataError("no_known_outcome")
+        raise InvalidDataError(
+            "[no_known_outcome] no record has a known value of the outcome; choose another outcome"
+        )
     names = canvas.names_of("group_names", group_names, k)
     disclosure = canvas.disclosure_of(min_cell)
     fills = canvas.colors_of(colors, k)
@@ -294,9 +296,15 @@ def plot_stability(scores: Mapping[str, ArrayLike], ax: Axes | None = None) -> A
     table = {name: np.atleast_1d(np.asarray(v, dtype=np.float64)) for name, v in scores.items()}
     bad = [name for name, v in table.items() if not v.size or not np.isfinite(v).all()]
     if not table:
-        raise InvalidDataError("no_scores")
+        raise InvalidDataError(
+            "[no_scores] scores is empty; pass at least one finite score for each method"
+        )
     if bad:
-        raise InvalidDataError("scores_not_finite", method=bad[0])
+        raise InvalidDataError(
+            "[scores_not_finite] the scores of {method!r} are not finite numbers; pass at least "
+            "one finite score for each method",
+            method=bad[0],
+        )
     order = sorted(table, key=lambda name: -float(table[name].mean()))
     ax = canvas.new_axes(6.4, _ROW * len(order) + 0.8) if ax is None else ax
     for row, name in enumerate(order):

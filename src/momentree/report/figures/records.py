@@ -12,6 +12,7 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_integer
 from momentree.core.sparse import check_structure
 from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.messages import wording
 from momentree.metrics import GroupProfiles, group_profiles
 from momentree.report.figures import canvas
 from momentree.report.figures.canvas import INK, LINE, PANEL, SOFT
@@ -207,7 +208,9 @@ def plot_relative_risk(
     check_integer("n_codes", n_codes, at_least=1)
     k, d = profiles.relative_risk.shape
     if not 0 <= group < k:
-        raise InvalidParameterError("no_such_group", parameter="group", value=group, last=k - 1)
+        raise InvalidParameterError(
+            wording.NO_SUCH_GROUP, parameter="group", value=group, last=k - 1
+        )
     disclosure = canvas.disclosure_of(min_cell)
     code_names = canvas.names_of("names", names, d, codes=codes)
     fill = canvas.colors_of(None, k)[group] if color is None else color
@@ -402,7 +405,9 @@ def _columns(X: Any, codes: Ints) -> Any:
         return X.tocsr()[:, codes]
     table = np.asarray(X)
     if table.ndim != 2:
-        raise InvalidDataError("not_a_matrix", shape=str(table.shape))
+        raise InvalidDataError(
+            "X has shape {shape}; expected (n, d), records by codes", shape=str(table.shape)
+        )
     return table[:, codes]
 
 

@@ -87,7 +87,10 @@ def plot_topic_proportions(
     given: Any = model_or_proportions
     if hasattr(given, "transform") and hasattr(given, "components_"):
         if X is None:
-            raise InvalidDataError("x_required")
+            raise InvalidDataError(
+                "[x_required] X is missing; pass the documents whose topic proportions are to be "
+                "drawn"
+            )
         names = topic_names(given)
         proportions = np.asarray(given.transform(X))
     else:
@@ -197,9 +200,14 @@ def plot_topic_words(
 def _checked(values: Any) -> Floats:
     proportions = as_floats("model_or_proportions", values)
     if proportions.ndim != 2 or not proportions.size:
-        raise InvalidDataError("not_topic_proportions", shape=str(proportions.shape))
+        raise InvalidDataError(
+            "[not_topic_proportions] topic proportions have shape {shape}; expected (n_samples, k)",
+            shape=str(proportions.shape),
+        )
     if not (proportions >= 0).all() or not np.allclose(proportions.sum(axis=1), 1.0, atol=1e-6):
-        raise InvalidDataError("not_proportions")
+        raise InvalidDataError(
+            "[not_proportions] topic proportions must be nonnegative and sum to 1 in each row"
+        )
     return proportions
 
 
@@ -252,7 +260,10 @@ def plot_documents(estimator: Any, X: Any, ax: Axes | None = None) -> Axes:
     counts = counts_of_fit(model, X)
     placed = place_documents(Evidence.of(counts, model.root.center), model.root)
     if placed is None:
-        raise InvalidDataError("too_few_topics_for_a_map")
+        raise InvalidDataError(
+            "[too_few_topics_for_a_map] a map of documents needs at least three topics; fit a "
+            "model with more topics"
+        )
     at, places = placed
     ax = canvas.new_axes(8.0, 6.0) if ax is None else ax
     colors = leaf_colors(model.root, spread=model.kind == "flat")
@@ -314,7 +325,11 @@ def plot_n_components(choice: ComponentChoice, ax: Any = None) -> list[Axes]:
     panels = _new_panels(len(names)) if ax is None else [*np.atleast_1d(ax).ravel()]
     if len(panels) != len(names):
         raise InvalidParameterError(
-            "axes_not_one_per_panel", found=len(panels), needed=len(names), panels=names
+            "[axes_not_one_per_panel] {found} axes; expected {needed}, one for each of "
+            "{panels:and}",
+            found=len(panels),
+            needed=len(names),
+            panels=names,
         )
     k = choice.table["n_components"].to_numpy()
     for panel, name in zip(panels, names, strict=True):

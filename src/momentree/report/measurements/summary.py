@@ -238,7 +238,12 @@ def _assigned(estimator: Any, table: Measurements, proba: Any) -> tuple[Any, Any
     labels = np.asarray(estimator.labels_)
     n = int(table.enough.sum())
     if len(labels) != n:
-        raise InvalidDataError("measurements_not_of_fit", n_records=n, fitted_records=len(labels))
+        raise InvalidDataError(
+            "[measurements_not_of_fit] the table has {n_records:~record} with a known value; the "
+            "estimator was fitted to {fitted_records:~record}. Pass the records used in fit",
+            n_records=n,
+            fitted_records=len(labels),
+        )
     if proba is None:
         proba = estimator.predict_proba(table.to_matrix()[table.enough])
     return labels, np.asarray(proba)

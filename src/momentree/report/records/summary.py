@@ -232,5 +232,12 @@ def _fitted_rows(estimator: Any, records: Records) -> tuple[Any, Any]:
     if X.shape != expected:
         n_records, n_codes = X.shape
         fitted = {"fitted_records": expected[0], "fitted_codes": expected[1]}
-        raise InvalidDataError("records_not_of_fit", n_records=n_records, n_codes=n_codes, **fitted)
+        raise InvalidDataError(
+            "[records_not_of_fit] records has {n_records:~row} with enough codes, and "
+            "{n_codes:~code}; the estimator was fitted to {fitted_records:~row} and "
+            "{fitted_codes:~code}. Pass the records used in fit",
+            n_records=n_records,
+            n_codes=n_codes,
+            **fitted,
+        )
     return X, labels

@@ -116,7 +116,14 @@ def shares_by_position(proba: Floats, lengths: Ints, disclosure: Disclosure) -> 
         for a, b in zip(starts.tolist(), ends.tolist(), strict=True)
     ]
     ticks = np.unique(np.linspace(0, m - 1, min(m, 7)).round().astype(int))
-    note = Message("positions_shown", least=int(least)) if n_positions < len(reached) else ""
+    note = (
+        Message(
+            "[positions_shown] Only positions that at least {least:,} sequences reach are shown.",
+            least=int(least),
+        )
+        if n_positions < len(reached)
+        else ""
+    )
     return {
         "proportions": np.rint(1000.0 * means).astype(int).tolist(),
         "names": names,

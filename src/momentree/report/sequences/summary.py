@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 _DIGITS = 4
 _N_CODES = 12
 _MODELS = {
-    "independent": "model_independent",
-    "states": "model_states",
-    "chain": "model_chain",
+    "independent": "[model_independent] independent steps",
+    "states": "[model_states] {n_states:~state}",
+    "chain": "[model_chain] Markov chain of the codes",
 }
 
 
@@ -107,7 +107,12 @@ def summarize_sequences(
     k, d = len(estimator.emissionprob_), len(sequences.codes)
     if estimator.emissionprob_.shape[1] < d:
         fitted = estimator.emissionprob_.shape[1]
-        raise InvalidDataError("sequences_not_of_fit", n_codes=d, fitted=fitted)
+        raise InvalidDataError(
+            "[sequences_not_of_fit] the sequences have {n_codes:~code}, but the model was fitted "
+            "to {fitted}; pass the sequences of the fit, or read others with their coder",
+            n_codes=d,
+            fitted=fitted,
+        )
     emission = np.asarray(estimator.emissionprob_)[:, :d]
     startprob, transmat = estimator.startprob_, estimator.transmat_
     path = np.asarray(estimator.predict(symbols[:, None], lengths))

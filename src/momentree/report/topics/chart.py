@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from momentree._types import Floats, Ints
 from momentree.exceptions import InvalidDataError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.report.text import clean_text, for_readers, snippet
 
 MAX_COLUMNS = 300
@@ -41,16 +41,23 @@ def sort_documents(order: Collection[Any] | None, n: int) -> Ordered:
         rows = np.arange(n)
         return Ordered(rows, None, rows, "order of the input")
     if not isinstance(order, Collection):
-        raise InvalidDataError("not_a_list", parameter="order", type=type(order).__name__)
+        raise InvalidDataError(
+            "[not_a_list] {parameters.order} is of type {type}; expected a list of entries",
+            type=type(order).__name__,
+        )
     if len(order) != n:
         raise InvalidDataError(
-            "not_one_each", parameter="order", found=len(order), needed=n, of="document"
+            wording.NOT_ONE_EACH, parameter="order", found=len(order), needed=n, of="document"
         )
     name = clean_text(getattr(order, "name", None) or "order")
     values = pd.Series(list(order), dtype=object)
     known = ~(values.isna() | (values.map(str).str.strip() == ""))
     if not known.any():
-        raise InvalidDataError("no_values_to_order_by", name=name)
+        raise InvalidDataError(
+            "[no_values_to_order_by] {name} has no values; pass numbers or dates by which to order "
+            "documents",
+            name=name,
+        )
     values = values[known]
     keys = _keys(values, name)
     place = np.argsort(keys, kind="stable")
@@ -70,11 +77,21 @@ def _keys(values: pd.Series[Any], name: str) -> NDArray[Any]:
     readings = [_dates(values, day_first) for day_first in (False, True)]
     dates = [keys for keys in readings if keys is not None]
     if len(dates) == 2 and (dates[0] != dates[1]).any():
-        raise InvalidDataError("ambiguous_dates", name=name, value=str(values.iloc[0]))
+        raise InvalidDataError(
+            "[ambiguous_dates] {name} contains dates such as {value!r}, whose day and month are "
+            "ambiguous; write them as 2020-12-31",
+            name=name,
+            value=str(values.iloc[0]),
+        )
     if dates:
         return dates[0]
     value = snippet(str(values[~finite].iloc[0]), _MAX_NAME)
-    raise InvalidDataError("not_a_time", name=name, value=value)
+    raise InvalidDataError(
+        "[not_a_time] {name} contains {value!r}; documents are ordered by numbers or by dates such "
+        "as 2020-12-31",
+        name=name,
+        value=value,
+    )
 
 
 def _dates(values: pd.Series[Any], day_first: bool) -> NDArray[Any] | None:
@@ -107,14 +124,17 @@ def proportions_in_columns(
     """
     n = len(ordered.rows)
     if n <= MAX_COLUMNS:
-        column, note = np.arange(n), Message("column_of_document")
+        column, note = np.arange(n), Message("[column_of_document] Each column is one document.")
     elif ordered.texts is not None and ordered.group[-1] < MAX_COLUMNS:
         column = ordered.group
-        note = Message("column_of_value", name=ordered.name)
+        note = Message(
+            "[column_of_value] Each column is the mean of all documents with the same {name}.",
+            name=ordered.name,
+        )
     else:
         size = -(-n // MAX_COLUMNS)
         column = np.arange(n) // size
-        note = Message("column_of_mean", size=size)
+        note = Message("[column_of_mean] Each column is the mean of {size} documents.", size=size)
     m = int(column[-1]) + 1
     start = np.searchsorted(column, np.arange(m))
     sizes = np.diff(np.append(start, n))

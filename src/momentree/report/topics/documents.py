@@ -16,6 +16,7 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_integer
 from momentree.core import pages
 from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.messages import wording
 from momentree.report.estimators import Fitted
 from momentree.report.text import MAX_NAME, clean_text, pack, snippet
 from momentree.report.topics.chart import proportions_in_columns, sort_documents
@@ -60,7 +61,7 @@ class Corpus:
             values = getattr(self, name)
             if values is not None and len(values) != n:
                 raise InvalidDataError(
-                    "not_one_each", parameter=name, found=len(values), needed=n, of="document"
+                    wording.NOT_ONE_EACH, parameter=name, found=len(values), needed=n, of="document"
                 )
         sort_documents(self.order, n)
 
@@ -104,7 +105,8 @@ def check_documents(documents: Any) -> Documents:
     if isinstance(documents, str):
         if documents != "all":
             raise InvalidParameterError(
-                "not_a_number_of_documents", parameter="documents", value=documents
+                "{parameters.documents:=value}; expected a number of documents, or 'all'",
+                value=documents,
             )
         return "all"
     check_integer("documents", documents, at_least=0)

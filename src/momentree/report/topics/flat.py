@@ -20,10 +20,19 @@ if TYPE_CHECKING:
 _SIMILAR, _RELATED = 0.1, 0.05
 """Minimum strength of the relations shown."""
 _STARTS = {
-    "tree": Message("start_of_tree"),
-    "tfidf": Message("start_of_tfidf"),
-    "single-topic": Message("start_of_single_topic"),
-    "moments": Message("start_of_moments"),
+    "tree": Message(
+        "[start_of_tree] The starting values came from the leaves of a tree, split step by step."
+    ),
+    "tfidf": Message(
+        "[start_of_tfidf] The starting values came from the raw moments of tf-idf rows."
+    ),
+    "single-topic": Message(
+        "[start_of_single_topic] The starting values were the topics of a single-topic model."
+    ),
+    "moments": Message(
+        "[start_of_moments] The starting values came from the method of moments, all topics at "
+        "once."
+    ),
 }
 
 
@@ -31,10 +40,29 @@ def describe_model(model: Any, n_topics: int) -> str:
     """Return one sentence that explains the model to readers who do not know it."""
     name = type(model).__name__
     if hasattr(model, "alpha_"):
-        return for_readers(Message("about_lda", n_topics=n_topics))
+        return for_readers(
+            Message(
+                "[about_lda] A topic model (latent Dirichlet allocation): each document is a mix "
+                "of {n_topics:~topic}.",
+                n_topics=n_topics,
+            )
+        )
     if name == "SingleTopicModel":
-        return for_readers(Message("about_single_topic", n_topics=n_topics))
-    return for_readers(Message("about_mixture", name=name, n_topics=n_topics))
+        return for_readers(
+            Message(
+                "[about_single_topic] A topic model (single topic): each document is about one of "
+                "{n_topics:~topic}.",
+                n_topics=n_topics,
+            )
+        )
+    return for_readers(
+        Message(
+            "[about_mixture] A mixture model ({name}): each document belongs to one of "
+            "{n_topics:~topic}.",
+            name=name,
+            n_topics=n_topics,
+        )
+    )
 
 
 def diagnostics(model: Any) -> dict[str, Any]:
@@ -44,27 +72,61 @@ def diagnostics(model: Any) -> dict[str, Any]:
     words = [_STARTS[facts["start"]]] if facts.get("start") in _STARTS else []
     warnings = list(facts.get("warnings", ()))
     if refine and steps is not None:
-        method = "EM" if refine == "em" else Message("refinement", method=refine)
+        method = (
+            "EM"
+            if refine == "em"
+            else Message("[refinement] The refinement ({method})", method=refine)
+        )
         converged = getattr(model, "converged_", True)
-        code = "refinement_converged" if converged else "refinement_not_converged"
+        code = (
+            "[refinement_converged] {method} converged after {n_iter:~iteration}."
+            if converged
+            else "[refinement_not_converged] {method} did not converge in {n_iter:~iteration}."
+        )
         words.append(Message(code, method=method, n_iter=steps))
     elif "refine" in params:
-        words.append(Message("no_refinement"))
+        words.append(
+            Message(
+                "[no_refinement] There was no refinement: these are the estimates of the method of "
+                "moments."
+            )
+        )
     if refine:  # the warnings concern the initialization, not the result
-        words += [Message("before_refinement", warning=warning) for warning in warnings]
+        words += [
+            Message("[before_refinement] Before refinement: {warning}", warning=warning)
+            for warning in warnings
+        ]
         warnings = []
     alpha = getattr(model, "alpha_", None)
     if alpha is not None:
-        words.append(Message("total_concentration", alpha0=float(alpha.sum())))
+        words.append(
+            Message(
+                "[total_concentration] The total concentration is {alpha0:.3g}; the smaller it is, "
+                "the fewer topics a document mixes.",
+                alpha0=float(alpha.sum()),
+            )
+        )
     if reason := facts.get("reason"):
         choice = getattr(model, "choice_", None)
         asked = params.get("n_components") if choice is None else choice.n_components
         warnings.insert(
-            0, Message("fewer_topics", found=len(model.weights_), requested=asked, reason=reason)
+            0,
+            Message(
+                "[fewer_topics] {found} of {requested} topics were found: {reason}.",
+                found=len(model.weights_),
+                requested=asked,
+                reason=reason,
+            ),
         )
     sizes = counted(np.asarray(model.labels_), len(model.weights_))
     if sizes.any() and not sizes.all():
-        warnings.append(Message("topics_without_documents", n_topics=int((sizes == 0).sum())))
+        warnings.append(
+            Message(
+                "[topics_without_documents] {n_topics:~topic} {n_topics:?is/are} the main topic of "
+                "no document; ask for fewer topics",
+                n_topics=int((sizes == 0).sum()),
+            )
+        )
     values = {key: value for key, value in sorted(facts.items()) if key != "warnings"}
     return {
         "words": list(map(for_readers, words)),

@@ -310,7 +310,13 @@ def agreement(
     needed = _MIN_LABELED * max(n_labels, n_leaves)
     if n < needed or np.count_nonzero(sizes > 1) < 2:
         facts = {"n_rows": n, "n_labels": n_labels, "n_topics": n_leaves}
-        return None, Message("too_few_labels", needed=needed, **facts)
+        return None, Message(
+            "[too_few_labels] The agreement of topics and labels is not shown: only "
+            "{n_rows:~document} {n_rows:?has/have} a label, of {n_labels:~label} in "
+            "{n_topics:~topic}, and it takes at least {needed:,}, and two labels that occur twice",
+            needed=needed,
+            **facts,
+        )
     table = contingency_matrix(leaf_of[known], label_of[known], sparse=True)
     scores = {
         "n_labeled": n,

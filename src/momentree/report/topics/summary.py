@@ -214,5 +214,12 @@ def _copies(notes: Sequence[Message]) -> str | None:
         facts = note.values
         if note.code == "copies_weighted" and "n_groups" in facts:
             every, n_groups = facts["every"], facts["n_groups"]
-            return for_readers(Message("copies_in_shares", every=every, n_groups=n_groups))
+            return for_readers(
+                Message(
+                    "[copies_in_shares] Copies weigh less in the fit: {every} weigh as "
+                    "{n_groups:,}; they count in full in numbers and shares",
+                    every=every,
+                    n_groups=n_groups,
+                )
+            )
     return None

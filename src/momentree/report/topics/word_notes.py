@@ -113,7 +113,9 @@ def _note_on_listed(listed: dict[int, str], words: dict[int, list[str]]) -> list
     )
     return [
         Message(
-            "topics_of_stop_words",
+            "[topics_of_stop_words] {n_topics:?topic/topics} {topics:and} "
+            "{n_topics:?consists/consist} of {names:and} function words ({words:list}), which say "
+            "little about subjects: drop them with {parameter:=language}",
             n_topics=len(listed),
             topics=list(listed),
             names=[name_of_language(code) for code in languages],
@@ -128,7 +130,11 @@ def _note_on_others(topics: list[int], words: dict[int, list[str]]) -> list[Mess
     if not topics:
         return []
     shown = words[topics[0]][:_N_SHOWN]
-    code = "topics_of_common_words"
+    code = (
+        "[topics_of_common_words] {n_topics:?topic/topics} {topics:and} "
+        "{n_topics:?consists/consist} of short words that are frequent in all topics "
+        "({words:list}) and say little about subjects: drop them with {parameters.stop_words}"
+    )
     return [Message(code, n_topics=len(topics), topics=topics, words=shown)]
 
 
@@ -166,7 +172,16 @@ def notes_on_common_words(X: Any, labels: Ints, vocabulary: NDArray[Any]) -> lis
     stop = [word for _, word in words[:_MAX_WORDS]]
     if not stop:
         return []
-    return [Message("words_without_topic", words=stop, n_words=len(stop), joined=",".join(stop))]
+    return [
+        Message(
+            "[words_without_topic] {words:list} {n_words:?is/are} in a fifth of the documents or "
+            "more, and about as often in every topic; {parameters.stop_words:{joined}} leaves "
+            "{n_words:?it/them} out",
+            words=stop,
+            n_words=len(stop),
+            joined=",".join(stop),
+        )
+    ]
 
 
 def _terms(p: Floats, q: Floats) -> Floats:

@@ -278,7 +278,12 @@ def _checked_criteria(criteria: Sequence[str] | None, kind: _Kind) -> tuple[str,
         return kind.criteria
     names = (criteria,) if isinstance(criteria, str) else tuple(criteria)
     if not names or not set(names) <= set(kind.criteria):
-        raise InvalidParameterError("not_criteria", value=criteria, choices=list(kind.criteria))
+        raise InvalidParameterError(
+            "[not_criteria] {parameters.criteria:=value}; expected one or more of {choices:quoted "
+            "list}",
+            value=criteria,
+            choices=list(kind.criteria),
+        )
     return tuple(name for name in kind.criteria if name in names)
 
 
@@ -292,9 +297,17 @@ def _checked_candidates(
     except TypeError:
         tried = np.empty(0, dtype=np.intp)
     if not len(tried) or tried[0] < 1:
-        raise InvalidParameterError("not_candidates", value=candidates)
+        raise InvalidParameterError(
+            "[not_candidates] {parameters.candidates:=value}; expected whole numbers of 1 or more",
+            value=candidates,
+        )
     if tried[-1] > n:
-        raise InvalidDataError("too_many_candidates", largest=int(tried[-1]), n_rows=n)
+        raise InvalidDataError(
+            "[too_many_candidates] candidates go up to {largest}, but only {n_rows:~sample} "
+            "{n_rows:?has/have} a count above zero; remove the candidates above that number",
+            largest=int(tried[-1]),
+            n_rows=n,
+        )
     return tried.astype(np.intp)
 
 

@@ -12,6 +12,11 @@ from momentree.core.ties import largest
 from momentree.messages import Message
 from momentree.tree.selection.curves import Curves, Inner, Spectrum
 
+_N_COMPONENTS_CHOSEN = "[n_components_chosen] {facts:sentences}"
+_N_TOPICS = "[n_topics] {n:~topic}."
+_BIC_LOWEST = "[bic_lowest] BIC is lowest with {n:~topic}."
+
+
 INTERVAL = 2.0
 """Half-width of intervals: numbers more standard errors than this below the best are excluded."""
 TEXT = 0.2
@@ -164,18 +169,23 @@ def reason(answer: Estimate, found: Mapping[str, Estimate], curves: Curves) -> M
     """Return the answer with its interval, then how each criterion compares."""
     k, low, high = answer
     if not found:
-        alike = Message("n_topics", n=k), Message("documents_are_alike")
-        return Message("n_components_chosen", facts=alike)
-    wide = Message("n_topics_of", n=k, low=low, high=high)
+        alike = (
+            Message(_N_TOPICS, n=k),
+            Message("[documents_are_alike] The documents do not differ enough to form topics."),
+        )
+        return Message(_N_COMPONENTS_CHOSEN, facts=alike)
+    wide = Message(
+        "[n_topics_of] {n:~topic} ({low} to {high} are plausible).", n=k, low=low, high=high
+    )
     about = {
         "completion": _about_completion,
         "spectrum": _about_spectrum,
         "bic": _about_bic,
         "coherence": _about_coherence,
     }
-    chosen = wide if low < high else Message("n_topics", n=k)
+    chosen = wide if low < high else Message(_N_TOPICS, n=k)
     facts = (fact for name in found for fact in about[name](answer, found, curves))
-    return Message("n_components_chosen", facts=(chosen, *facts))
+    return Message(_N_COMPONENTS_CHOSEN, facts=(chosen, *facts))
 
 
 def _about_completion(
@@ -185,18 +195,31 @@ def _about_completion(
     if next(iter(found)) == "completion":
         yield from _about_deciding_completion(answer, found["completion"], curves)
     elif low <= answer.n_components <= high:
-        yield Message("completion_agrees")
+        yield Message("[completion_agrees] Document completion agrees.")
     elif k < answer.n_components:
-        yield Message("completion_best_with_fewer", n=k)
+        yield Message(
+            "[completion_best_with_fewer] Document completion works best with only {n:~topic}.", n=k
+        )
     else:
         gain = _gain(curves)
         known = np.isfinite(gain)
         mine, most = np.interp((answer.n_components, k), curves.candidates[known], gain[known])
         if mine >= MOST * most:
-            yield Message("completion_hardly_improves", n=k, after=answer.n_components)
+            yield Message(
+                "[completion_hardly_improves] Document completion improves up to {n:~topic}, but "
+                "only a little beyond {after}.",
+                n=k,
+                after=answer.n_components,
+            )
         else:
             fraction = float(max(mine, 0.0) / max(most, TINY))
-            yield Message("completion_improves", n=k, chosen=answer.n_components, fraction=fraction)
+            yield Message(
+                "[completion_improves] Document completion improves up to {n:~topic}; {chosen} "
+                "{chosen:?achieves/achieve} about {fraction:.0%} of that improvement.",
+                n=k,
+                chosen=answer.n_components,
+                fraction=fraction,
+            )
 
 
 def _about_deciding_completion(
@@ -204,25 +227,42 @@ def _about_deciding_completion(
 ) -> Iterator[Message]:
     k, gain = curves.candidates, _gain(curves)
     best = int(k[largest(gain)])
-    yield Message("completion_best", n=best)
+    yield Message("[completion_best] Document completion works best with {n:~topic}.", n=best)
     if own.n_components < best:
         near = _at(curves, own.n_components) / max(float(np.nanmax(gain)), TINY)
         if near < CLOSE:
-            yield Message("topics_divisible", n=own.n_components, fraction=MOST)
+            yield Message(
+                "[topics_divisible] But these topics could be divided into ever finer ones; "
+                "{n:~topic} {n:?achieves/achieve} {fraction:.0%} of the improvement.",
+                n=own.n_components,
+                fraction=MOST,
+            )
             return
-        yield Message("completion_as_good", n=own.n_components)
+        yield Message(
+            "[completion_as_good] It works as well with {n}, within one standard error.",
+            n=own.n_components,
+        )
     mine = _at(curves, answer.n_components)
     enough = k[np.isfinite(gain) & (gain >= MOST * mine)]
     if len(enough) and enough[0] < answer.n_components and mine > 0:
         first = int(k[np.isfinite(gain)][0])
         few = int(enough[0])
-        yield Message("most_of_gain", n=few, fraction=MOST, chosen=answer.n_components, first=first)
+        yield Message(
+            "[most_of_gain] {n:~topic} {n:?achieves/achieve} {fraction:.0%} of the improvement "
+            "from {first} to {chosen}.",
+            n=few,
+            fraction=MOST,
+            chosen=answer.n_components,
+            first=first,
+        )
     open_end = own.high >= k[-1]
     k = k[np.isfinite(curves.completion)]
     if open_end and len(k) > 1:
-        yield Message("more_not_tried", n=int(k[-1]))
+        yield Message(
+            "[more_not_tried] More than {n:~topic} may be better, but were not tried.", n=int(k[-1])
+        )
     if len(k) > 1 and (np.diff(k) > 1).any():
-        yield Message("numbers_tried", tried=_runs(k))
+        yield Message("[numbers_tried] The numbers tried are {tried:and}.", tried=_runs(k))
 
 
 def _gain(curves: Curves) -> Floats:
@@ -243,19 +283,33 @@ def _about_spectrum(
     k, low, high = found["spectrum"]
     decides = next(iter(found)) == "spectrum"
     if k == curves.candidates[-1] > 1:
-        yield Message("spectrum_supports_all", n=k)
+        yield Message(
+            "[spectrum_supports_all] Cross-validation of the spectrum supports all {n:~topic} "
+            "tried; there may be more.",
+            n=k,
+        )
         return
     if decides or low == high:
-        yield Message("spectrum_supports", n=k)
+        yield Message(
+            "[spectrum_supports] Cross-validation of the spectrum supports {n:~topic}.", n=k
+        )
     else:
-        yield Message("spectrum_supports_about", n=k, low=low, high=high)
+        yield Message(
+            "[spectrum_supports_about] Cross-validation of the spectrum supports {n:~topic} ({low} "
+            "to {high}).",
+            n=k,
+            low=low,
+            high=high,
+        )
     other = found["completion"].n_components if "completion" in found else answer.n_components
     if decides or low <= answer.n_components <= other <= high:
         return
     if other > high:
-        yield Message("fewer_complete_worse", n=other)
+        yield Message(
+            "[fewer_complete_worse] With fewer than {n}, document completion is worse.", n=other
+        )
     else:
-        yield Message("topics_may_be_merged")
+        yield Message("[topics_may_be_merged] Some topics may therefore be merged.")
 
 
 def _about_bic(
@@ -265,9 +319,17 @@ def _about_bic(
 ) -> Iterator[Message]:
     k, low, high = found["bic"]
     if low <= answer.n_components <= high:
-        yield Message("bic_agrees") if len(found) > 1 else Message("bic_lowest", n=k)
+        yield Message("[bic_agrees] BIC agrees.") if len(found) > 1 else Message(_BIC_LOWEST, n=k)
     else:
-        yield Message("bic_lowest" if k > answer.n_components else "bic_lowest_with_fewer", n=k)
+        yield Message(
+            _BIC_LOWEST
+            if k > answer.n_components
+            else (
+                "[bic_lowest_with_fewer] BIC is lowest with {n:~topic}; its penalty grows with the "
+                "vocabulary, so it tends to choose too few."
+            ),
+            n=k,
+        )
 
 
 def _about_coherence(
@@ -277,11 +339,15 @@ def _about_coherence(
     several = np.where(curves.candidates > 1, curves.npmi, -np.inf)
     best = int(curves.candidates[largest(several)])
     if low == high == answer.n_components and len(found) > 1:
-        yield Message("coherence_agrees")
+        yield Message("[coherence_agrees] Coherence agrees.")
     elif low < high and low <= answer.n_components <= high:
-        yield Message("coherence_is_alike", low=low, high=high)
+        yield Message(
+            "[coherence_is_alike] Coherence does not distinguish {low} to {high}.",
+            low=low,
+            high=high,
+        )
     else:
-        yield Message("coherence_highest", n=best)
+        yield Message("[coherence_highest] Coherence is highest with {n:~topic}.", n=best)
 
 
 def _runs(k: Ints) -> list[int | Message]:
@@ -289,7 +355,7 @@ def _runs(k: Ints) -> list[int | Message]:
     parts: list[int | Message] = []
     for run in np.split(k, np.flatnonzero(np.diff(k) > 1) + 1):
         if len(run) > 2:
-            parts.append(Message("range", low=int(run[0]), high=int(run[-1])))
+            parts.append(Message("[range] {low} to {high}", low=int(run[0]), high=int(run[-1])))
         else:
             parts += map(int, run)
     return parts
