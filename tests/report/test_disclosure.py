@@ -17,6 +17,7 @@ from momentree import readers
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.report.disclosure import COUNTS, HIDDEN, MISSING, SMALL, TOTAL, Disclosure
+from tests.wording import message
 
 M = 3
 RULES = Disclosure(M)
@@ -211,12 +212,10 @@ def test_notes_of_the_total_are_rounded_if_few_records_were_left_out(n_left_out)
 
 
 def test_what_a_rounded_note_says():
-    seen = Message(
-        "[shared_patients]", n_records=96921, n_patients=68188, column="nr", parameter="x"
-    )
-    one = Message("[records_without_codes]", n_records=1, n_all=96921)
-    cell = {"column": "hb", "value": "Eve", "origin": Message("[at_row]", row=7)}
-    text = Message("[cells_not_numbers]", n_missing=1, **cell)
+    seen = message("shared_patients", n_records=96921, n_patients=68188, column="nr", parameter="x")
+    one = message("records_without_codes", n_records=1, n_all=96921)
+    cell = {"column": "hb", "value": "Eve", "origin": message("at_row", row=7)}
+    text = message("cells_not_numbers", n_missing=1, **cell)
     found = list(map(str, Disclosure(5).notes([seen, one, text], [96920])))
     assert "about 97,000 records belong to about 68,000 patients" in found[0]
     assert "x='nr'" in found[0]
@@ -261,7 +260,9 @@ def test_numbers_of_missing_values_are_left_out():
         "column": "age",
         "n_missing_first": "*",
     }
-    assert rules.notes([Message("[lacks]", n_missing=0)], [900]) == [Message("[lacks]", n_missing=0)]
+    assert rules.notes([Message("[lacks]", n_missing=0)], [900]) == [
+        Message("[lacks]", n_missing=0)
+    ]
     assert Disclosure(1).notes([gaps], [900]) == [gaps]
 
 
