@@ -12,7 +12,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 
 from momentree._types import Floats, Ints
-from momentree._validation.parameters import generator
+from momentree._validation.rules import generator
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 
 E = TypeVar("E")

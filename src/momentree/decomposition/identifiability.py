@@ -14,6 +14,19 @@ from momentree._validation import as_floats, check_number, check_shape
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message, wording
 
+_KRUSKAL_HOLDS = (
+    "[kruskal_holds] Kruskal's criterion holds: any {rank} of the {k} components are linearly "
+    "independent, and 3 x {rank} is at least 2 x {k} + 2"
+)
+_KRUSKAL_FAILS = (
+    "[kruskal_fails] Kruskal's criterion does not decide: only any {rank} of the {k} components "
+    "are linearly independent, and 3 x {rank} is below 2 x {k} + 2"
+)
+_TOO_MANY_SUBSETS = (
+    "[too_many_subsets] undecided: any {rank} of the {k} components are linearly independent, and "
+    "larger sets are too many to examine"
+)
+
 MAX_SUBSETS = 20_000
 """Subsets of components whose rank is computed; about a second."""
 
@@ -143,30 +156,9 @@ def identifiability(
         )
         return Identifiability(False, 1, 0.0, reason)
     rank, complete = _kruskal_rank(U, tol)
-    values = {"k": k, "rank": rank}
-    if 3 * rank >= 2 * k + 2:
-        return Identifiability(
-            True,
-            rank,
-            0.0,
-            Message(
-                "[kruskal_holds] Kruskal's criterion holds: any {rank} of the {k} components are "
-                "linearly independent, and 3 x {rank} is at least 2 x {k} + 2",
-                **values,
-            ),
-        )
-    code = (
-        (
-            "[kruskal_fails] Kruskal's criterion does not decide: only any {rank} of the {k} "
-            "components are linearly independent, and 3 x {rank} is below 2 x {k} + 2"
-        )
-        if complete
-        else (
-            "[too_many_subsets] undecided: any {rank} of the {k} components are linearly "
-            "independent, and larger sets are too many to examine"
-        )
-    )
-    return Identifiability(None, rank, 0.0, Message(code, **values))
+    holds = 3 * rank >= 2 * k + 2
+    code = _KRUSKAL_HOLDS if holds else _KRUSKAL_FAILS if complete else _TOO_MANY_SUBSETS
+    return Identifiability(holds or None, rank, 0.0, Message(code, k=k, rank=rank))
 
 
 def _smallest(U: Floats) -> float:

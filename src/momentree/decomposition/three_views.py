@@ -16,7 +16,7 @@ from momentree.decomposition._result import (
     whitened_tensor,
     whitening_for,
 )
-from momentree.decomposition.jennrich import real_eigenvectors
+from momentree.decomposition.matrix_methods import real_eigenvectors
 from momentree.decomposition.tensor_power_method import tensor_power_method
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message

@@ -17,10 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 from momentree import decomposition
 from momentree._fit import all_or_nothing, warn_caller
 from momentree._types import Floats, Ints
+from momentree._validation import rules
 from momentree.backends import Rows, counted_passes, single_threaded_blas
 from momentree.backends.sources import in_reach
 from momentree.core.progress import console_logging
-from momentree.estimators import rules, texts
+from momentree.estimators import texts
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 from momentree.persistence import fields, files

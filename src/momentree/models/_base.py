@@ -20,12 +20,13 @@ from momentree._validation import (
     check_sample_weight,
     check_shape,
     check_something,
+    rules,
 )
 from momentree.backends import RowArray, Rows, as_rows, contents, products
 from momentree.backends.sources import by_partition
 from momentree.core.choices import TopicModel
 from momentree.core.ties import largest
-from momentree.estimators import base, batches, changes, groups, names, rules
+from momentree.estimators import base, batches, changes, groups, names
 from momentree.estimators.names import name_by_words
 from momentree.estimators.node import TreeNode, check_columns, one_level, pack, unpack
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError

@@ -13,14 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from momentree._types import Floats, Ints
 from momentree._validation import check_ones, check_values
-from momentree.assignment.incomplete import IncompleteAssigner
 from momentree.assignment.nested import Assigner, NestedAssigner, check_assigner
-from momentree.assignment.posteriors import MixtureAssigner
+from momentree.assignment.posteriors import IncompleteAssigner, MixtureAssigner
 from momentree.assignment.rules import RuleAssigner
 from momentree.backends import RowArray, RowBlocks, Rows, as_rows, collected, in_canonical_order
 from momentree.backends.sources import by_partition
 from momentree.core.ties import largest_first
-from momentree.estimators import editing, groups, incomplete, names, page
+from momentree.estimators import editing, groups, names, page
 from momentree.estimators.editing import Groups, RefitData, merged_numbers
 from momentree.estimators.names import name_by_codes
 from momentree.estimators.node import TreeNode
@@ -114,9 +113,9 @@ class BernoulliGroups(FlatModel):
 
     sample = groups.sample
     split_group, merge_groups = editing.split_group, editing.merge_groups
-    predict_incomplete = incomplete.predict_incomplete
-    predict_incomplete_proba = incomplete.predict_incomplete_proba
-    scoring = incomplete.scoring
+    predict_incomplete = groups.predict_incomplete
+    predict_incomplete_proba = groups.predict_incomplete_proba
+    scoring = groups.scoring
     to_html = page.records_to_html
 
     @abstractmethod
@@ -351,7 +350,7 @@ class BernoulliGroups(FlatModel):
         super()._check_consistent()
         k, d = self._n_groups, self.n_features_in_
         check_assigner(self._groups_assigner, BernoulliParameters, d, k)
-        incomplete.check_incomplete(self, k, d, expected=True)
+        groups.check_incomplete(self, k, d, expected=True)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

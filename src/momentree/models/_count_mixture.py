@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from momentree._types import Floats, Ints
+from momentree._validation import rules
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import (
     RowArray,
@@ -24,7 +25,7 @@ from momentree.backends import (
 from momentree.backends.sources import by_partition
 from momentree.core.choices import AutoLogScaling, LogScaling, Weighting
 from momentree.core.ties import largest, largest_first
-from momentree.estimators import names, page, rules, texts
+from momentree.estimators import names, page, texts
 from momentree.estimators.batches import BatchUpdate
 from momentree.inference import log_joint, log_posterior
 from momentree.inference.posteriors import LikeliestComponent, responsibilities

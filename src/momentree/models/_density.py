@@ -15,11 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from momentree._fit import warn_of_single_samples
 from momentree._types import Floats, Ints
-from momentree._validation import check_sample_weight
+from momentree._validation import check_sample_weight, rules
 from momentree.backends import single_threaded_blas
 from momentree.backends.sources import by_partition, here
 from momentree.core.ties import largest
-from momentree.estimators import base, groups, names, rules
+from momentree.estimators import base, groups, names
 from momentree.estimators.names import name_by_number
 from momentree.estimators.node import TreeNode, one_level
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, MomentreeWarning

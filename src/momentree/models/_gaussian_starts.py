@@ -16,7 +16,6 @@ from momentree.backends import LiftedRows, RowBlocks
 from momentree.core.choices import CovarianceType
 from momentree.messages import Message, wording
 from momentree.models._gaussian_data import GaussianData
-from momentree.models._lifted_groups import groups_by_products, groups_by_squares
 from momentree.moments import ProductMoments, SphericalGaussianMoments
 from momentree.parameters import spherical_gaussian_parameters
 from momentree.preprocessing import FeatureMap
@@ -313,9 +312,9 @@ def moment_starts(
         else:
             R = posteriors(Z, found)
             starts.append(_grouped(X, weight, R, covariance_type, found.name, found.reason))
-    groups = {"lifted_moments": groups_by_squares}
+    groups = {"lifted_moments": grouping.groups_by_squares}
     if covariance_type == "full":
-        groups["lifted_moments_sphered"] = groups_by_products
+        groups["lifted_moments_sphered"] = grouping.groups_by_products
     for name, group in groups.items():
         R = group(Z, weight, n_components)
         starts.append(_grouped(X, weight, R, covariance_type, name, None))

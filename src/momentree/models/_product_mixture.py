@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from momentree._types import Floats, Ints
+from momentree._validation import rules
 from momentree.backends import RowBlocks
 from momentree.core.choices import Refine
 from momentree.core.ties import largest, largest_first
-from momentree.estimators import rules
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message, wording

@@ -10,14 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momentree._types import Floats, Ints
-from momentree._validation import check_ones, check_sample_weight, check_values
-from momentree.assignment.incomplete import IncompleteAssigner
-from momentree.assignment.posteriors import MixtureAssigner
+from momentree._validation import check_ones, check_sample_weight, check_values, rules
+from momentree.assignment.posteriors import IncompleteAssigner, MixtureAssigner
 from momentree.backends import RowArray, RowBlocks, Rows, as_rows, collected, products
 from momentree.backends.contents import Contents, checked_rows, row_weights
 from momentree.core.choices import Refine
 from momentree.core.ties import largest_first
-from momentree.estimators import rules
 from momentree.estimators.batches import BatchUpdate
 from momentree.exceptions import InvalidDataError
 from momentree.messages import wording

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momentree._types import Floats, Ints
-from momentree._validation import check_flag, check_shape, check_values, first_cell
+from momentree._validation import check_flag, check_shape, check_values, first_cell, rules
 from momentree.core.choices import CovarianceType, Refine
 from momentree.core.ties import largest
-from momentree.estimators import rules
 from momentree.estimators.names import name_by_difference
 from momentree.estimators.node import TreeNode
 from momentree.exceptions import InvalidDataError, InvalidParameterError

@@ -10,9 +10,8 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from momentree._types import Floats, Ints
-from momentree._validation import check_symbols
+from momentree._validation import check_symbols, rules
 from momentree.core.choices import CovarianceType, Refine
-from momentree.estimators import rules
 from momentree.exceptions import InvalidDataError
 from momentree.messages import wording
 from momentree.models._hidden_markov import HiddenMarkovModel

@@ -19,10 +19,11 @@ from momentree._validation import (
     check_real_features,
     check_sample_weight,
     check_shape,
+    rules,
 )
 from momentree.backends.sources import by_partition, here
 from momentree.core.ties import SAME_ENTRY, largest, largest_first
-from momentree.estimators import base, rules
+from momentree.estimators import base
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.messages import Message, wording
 from momentree.models._steps import DecompositionName, decomposer

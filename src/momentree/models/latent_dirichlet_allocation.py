@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from momentree._types import Floats, Ints
-from momentree._validation import check_choice, generator
+from momentree._validation import check_choice, generator, rules
 from momentree.backends import (
     FileRows,
     RowArray,
@@ -25,7 +25,7 @@ from momentree.backends.sources import by_partition
 from momentree.core.choices import TopicModel, Weighting
 from momentree.core.pages import in_parts
 from momentree.core.ties import largest, largest_first
-from momentree.estimators import names, page, rules, texts
+from momentree.estimators import names, page, texts
 from momentree.estimators.batches import BatchUpdate
 from momentree.estimators.texts import Vectorizer
 from momentree.inference import (

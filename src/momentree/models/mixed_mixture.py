@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from momentree._fit import warn_caller
 from momentree._types import Floats, Ints
+from momentree._validation import rules
 from momentree.core.choices import Refine
-from momentree.estimators import rules
 from momentree.exceptions import MomentreeWarning
 from momentree.models._product_mixture import ProductMixture, ProductStart, Unencoded
 from momentree.models._steps import Decomposer

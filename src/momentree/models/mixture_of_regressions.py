@@ -19,11 +19,12 @@ from momentree._validation import (
     check_real_features,
     check_sample_weight,
     check_shape,
+    rules,
 )
 from momentree.backends.sources import here
 from momentree.core.choices import Refine
 from momentree.core.ties import largest, largest_first
-from momentree.estimators import base, rules
+from momentree.estimators import base
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, MomentreeWarning
 from momentree.messages import Message, wording
 from momentree.models._gaussian_data import without_extremes

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from momentree._types import Floats, Ints
+from momentree._validation import rules
 from momentree.core.choices import AutoLogScaling, Refine, Search, TopicModel, Weighting
-from momentree.estimators import rules
 from momentree.estimators.groups import draw_components
 from momentree.estimators.texts import Vectorizer
 from momentree.exceptions import InvalidParameterError

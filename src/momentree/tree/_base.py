@@ -22,20 +22,21 @@ from momentree._validation import (
     check_sample_weight,
     check_shape,
     check_something,
+    rules,
 )
 from momentree.assignment.nested import Assigner
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowArray, Rows, contents
 from momentree.backends.sources import by_partition
 from momentree.core.choices import Growth
-from momentree.estimators import base, batches, changes, groups, names, rules
+from momentree.estimators import base, batches, changes, groups, names
 from momentree.estimators.node import StoredTree, TreeNode, why_no_more
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.messages import Message, wording
 from momentree.objects import MixtureSums
 from momentree.persistence import fields
-from momentree.tree.cuts import Merges
 from momentree.tree.exports import repr_html
+from momentree.tree.hierarchy import Merges
 from momentree.tree.selection import ComponentChoice
 from momentree.tree.stopping import Stop, TopicStop
 

@@ -27,8 +27,8 @@ from momentree.objects import MixtureSums
 from momentree.preprocessing import FeatureMap
 from momentree.preprocessing.kinds import MAX_SIZE
 from momentree.tree.cluster_growth import ClusterGrowth
-from momentree.tree.cuts import Merges
 from momentree.tree.growth import Branch
+from momentree.tree.hierarchy import Merges
 from momentree.tree.leaves import branch_of, build_nodes, drop, sort_children
 
 

@@ -17,10 +17,15 @@ from sklearn.utils.validation import check_is_fitted
 import momentree.tree.exports as export
 from momentree._fit import all_or_nothing
 from momentree._types import Floats, Ints
-from momentree._validation import check_counts, check_sample_weight, check_shape, check_values
-from momentree.assignment.incomplete import IncompleteAssigner
+from momentree._validation import (
+    check_counts,
+    check_sample_weight,
+    check_shape,
+    check_values,
+    rules,
+)
 from momentree.assignment.nested import Assigner, check_assigner
-from momentree.assignment.posteriors import MixtureAssigner
+from momentree.assignment.posteriors import IncompleteAssigner, MixtureAssigner
 from momentree.backends import (
     RowArray,
     RowBlocks,
@@ -35,7 +40,7 @@ from momentree.backends.contents import Contents
 from momentree.backends.sources import by_partition
 from momentree.core.choices import CovarianceType, Growth
 from momentree.core.sparse import as_csr
-from momentree.estimators import editing, incomplete, names, page, rules, texts
+from momentree.estimators import editing, groups, names, page, texts
 from momentree.estimators.names import (
     choose_words_of,
     name_by_codes,
@@ -279,9 +284,9 @@ class ClusterTree(TreeEstimator):
     }
 
     split_group, merge_groups = editing.split_group, editing.merge_groups
-    predict_incomplete = incomplete.predict_incomplete
-    predict_incomplete_proba = incomplete.predict_incomplete_proba
-    scoring = incomplete.scoring
+    predict_incomplete = groups.predict_incomplete
+    predict_incomplete_proba = groups.predict_incomplete_proba
+    scoring = groups.scoring
     name_topics, languages_ = available_if(_is_described)(names.name_topics), names.languages_
     _prepared, _split, _merge = prepare_edit, split_leaf, merge_leaves
 
@@ -717,7 +722,7 @@ class ClusterTree(TreeEstimator):
         if self._described or feature_map.kind not in ("real", *DIRECTIONS):
             self._check_profiles()
         check_assigner(self._assigner, feature_map.leaf_family, feature_map.n_leaf_statistics, k)
-        incomplete.check_incomplete(self, k, d, expected=feature_map.kind == "binary")
+        groups.check_incomplete(self, k, d, expected=feature_map.kind == "binary")
 
     def _ready(self, X: Any) -> tuple[Assigner, Rows]:
         X, missing, _ = check_values(self, X, None, reset=False)

@@ -10,13 +10,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._types import Floats, Ints
-from momentree._validation import check_features
+from momentree._validation import check_features, rules
 from momentree.assignment.nested import Assigner, check_assigner
 from momentree.backends import RowArray, RowBlocks, Rows, as_rows, collected, products
 from momentree.backends.contents import filled_labels, filled_weights
 from momentree.backends.sources import by_partition
 from momentree.core.choices import AutoLogScaling, Growth, LogScaling, Refine, Search, Weighting
-from momentree.estimators import names, page, rules, texts
+from momentree.estimators import names, page, texts
 from momentree.estimators.names import choose_words_of, name_by_words
 from momentree.estimators.node import TreeNode
 from momentree.estimators.texts import Vectorizer
@@ -28,8 +28,8 @@ from momentree.persistence import fields
 from momentree.preprocessing import log_scale
 from momentree.refinement.em import group_sums
 from momentree.tree._base import TreeEstimator
-from momentree.tree.cuts import Merges
 from momentree.tree.growth import Branch
+from momentree.tree.hierarchy import Merges
 from momentree.tree.leaves import build_nodes
 from momentree.tree.online_tree import TreeBatch, sums_of_em
 from momentree.tree.selection import choose_n_components
