@@ -79,25 +79,25 @@ class Estimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     # --- fit --------------------------------------------------------------------------------------
 
-    @all_or_nothing
     def _fit(self, X: Any, /, **given: Any) -> Self:
         """Fit to checked samples: the steps of every fit; on an error, nothing has changed."""
-        self._check_parameters()
-        self._forget()
-        X, brought = self._gather(X)
-        samples, n_rows = self._check_samples(X, **given)
-        self.notes_ = []
-        with (
-            console_logging(self._log, bool(getattr(self, "verbose", False))),
-            single_threaded_blas(),
-            counted_passes() as read,
-        ):
-            result = self._learn(samples)
-        self.n_passes_ = read.n_rows / n_rows
-        for warning in self._finish(samples, result):
-            warn_caller(warning)
-        self.notes_ += brought
-        return self
+        with all_or_nothing(self):
+            self._check_parameters()
+            self._forget()
+            X, brought = self._gather(X)
+            samples, n_rows = self._check_samples(X, **given)
+            self.notes_ = []
+            with (
+                console_logging(self._log, bool(getattr(self, "verbose", False))),
+                single_threaded_blas(),
+                counted_passes() as read,
+            ):
+                result = self._learn(samples)
+            self.n_passes_ = read.n_rows / n_rows
+            for warning in self._finish(samples, result):
+                warn_caller(warning)
+            self.notes_ += brought
+            return self
 
     def _check_parameters(self) -> None:
         """Raise an error if a parameter is out of range."""

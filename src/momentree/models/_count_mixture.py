@@ -39,7 +39,7 @@ from momentree.preprocessing import log_scale, tfidf
 from momentree.preprocessing.burstiness import with_scaling
 from momentree.refinement import em, renewing_em
 from momentree.refinement.em import column_sums, m_step, soft_sums
-from momentree.tree.growth import Grown, Limits, grow
+from momentree.tree.growth import Grown, Limits, TreeGrowth
 from momentree.tree.split import SPLIT_ITER
 from momentree.tree.splitters import TopicSplitter
 from momentree.tree.topic_growth import ScaledCounts, is_sampled, search_sample, with_all_words
@@ -340,9 +340,9 @@ class CountMixture(FlatModel):
         return Initialization.of(found.parameters, {**start.diagnostics, "start": found.start})
 
     def _grown(self, data: ScaledCounts) -> Grown:
-        limits = Limits(self._wanted)
         splitter = self._splitter(data)
-        return grow(data.rows, data.weight, data.count_per_token, splitter, limits)
+        growth = TreeGrowth(data.rows, data.weight, data.count_per_token, splitter)
+        return growth.grow(Limits(self._wanted))
 
     def _splitter(self, data: ScaledCounts) -> TopicSplitter:
         return TopicSplitter(

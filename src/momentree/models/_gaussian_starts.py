@@ -20,7 +20,7 @@ from momentree.moments import ProductMoments, SphericalGaussianMoments
 from momentree.parameters import spherical_gaussian_parameters
 from momentree.preprocessing import FeatureMap
 from momentree.refinement import MixtureSearch
-from momentree.tree.growth import Limits, grow
+from momentree.tree.growth import Limits, TreeGrowth
 from momentree.tree.splitters import DSidiwoSplitter
 
 Start = Literal["auto", "groups", "search", "tree", "moments"]
@@ -194,7 +194,8 @@ def tree_groups(Z: Any, weight: Floats, n_groups: int) -> Ints:
     splitter = DSidiwoSplitter(
         min_samples_leaf=2, feature_map=feature_map, n_sides=2, refine_iter=0
     )
-    grown = grow(rows, weight, feature_map.row_scale(rows), splitter, Limits(n_groups))
+    growth = TreeGrowth(rows, weight, feature_map.row_scale(rows), splitter)
+    grown = growth.grow(Limits(n_groups))
     return np.asarray(grown.labels, dtype=np.intp)
 
 

@@ -23,7 +23,7 @@ from momentree.objects import Decomposition, ProductParameters
 from momentree.objects.products import POSSIBLE
 from momentree.refinement import MixtureSearch, Refined
 from momentree.refinement.search import MANY
-from momentree.tree.growth import Limits, grow
+from momentree.tree.growth import Limits, TreeGrowth
 from momentree.tree.split import SPLIT_ITER
 from momentree.tree.splitters import DSidiwoSplitter
 
@@ -336,7 +336,7 @@ def start_from_tree(
     )
     scale = data.feature_map.row_scale(data.rows)
     limits = Limits(n_components, 1 if flat else np.inf)
-    grown = grow(data.rows, data.weight, scale, splitter, limits)
+    grown = TreeGrowth(data.rows, data.weight, scale, splitter).grow(limits)
     if flat and len(grown.root.leaves()) < n_components > 2:
         return start_from_tree(data, n_components, flat=False, refine=refine)
     found = from_leaves(grown, n_components, data.family, data.rows, data.weight, 1.0)

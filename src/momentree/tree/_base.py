@@ -140,7 +140,7 @@ class TreeEstimator(
         """Return checked samples, their missing values, and column names."""
 
     @abstractmethod
-    def _fit_tree(self, X: Any, missing: Any | None, weight: RowArray) -> TreeNode:
+    def _learn(self, samples: tuple[Any, Any | None, RowArray]) -> TreeNode:
         """Grow the tree, and set all fitted attributes except those of the tree."""
 
     @abstractmethod
@@ -176,9 +176,6 @@ class TreeEstimator(
             weight = check_sample_weight(given["sample_weight"], X.shape[0])
             check_something(X, weight)
         return (X, missing, weight), X.shape[0]
-
-    def _learn(self, samples: Any) -> TreeNode:
-        return self._fit_tree(*samples)
 
     def _finish(self, samples: Any, result: Any) -> Iterable[Warning]:  # noqa: ARG002
         self._set_tree(result)

@@ -21,7 +21,7 @@ from momentree.preprocessing.kinds import DIRECTIONS
 from momentree.preprocessing.leaf_mixture import LeafMixture
 from momentree.preprocessing.outliers import varying_columns
 from momentree.refinement.em import Refined, Samples
-from momentree.tree.growth import Grown, Limits, grow, log
+from momentree.tree.growth import Grown, Limits, TreeGrowth, log
 from momentree.tree.split import SPLIT_ITER
 from momentree.tree.splitters import DSidiwoSplitter
 from momentree.tree.stopping import mixture_bic
@@ -104,15 +104,15 @@ class ClusterGrowth:
             refine_iter=SPLIT_ITER if self.refine in ("em", "splits") else 0,
             exact=self.exact,
         )
-        grown = grow(
+        growth = TreeGrowth(
             rows,
             weight,
             feature_map.row_scale(rows),
             splitter,
-            Limits(tree_leaves.MORE_LEAVES * limits.leaves) if merged else limits,
             growth="best_first" if k else self.growth,
             criterion=partial(mixture_bic, feature_map.family) if limits.none else None,
         )
+        grown = growth.grow(Limits(tree_leaves.MORE_LEAVES * limits.leaves) if merged else limits)
         while_better = limits.none and self.over_leaves and kind in ("binary", "counts")
         if not merged and not while_better:
             return grown

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from os import PathLike
@@ -15,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 import momentree.tree.exports as export
-from momentree._fit import all_or_nothing
+from momentree._fit import all_or_nothing, warn_caller
 from momentree._types import Floats, Ints
 from momentree._validation import (
     check_counts,
@@ -67,7 +66,7 @@ from momentree.tree.cluster_leaves import (
     spread_within,
 )
 from momentree.tree.growth import Branch, Limits
-from momentree.tree.online_tree import TreeBatch, sums_of_em
+from momentree.tree.online_tree import TreeBatch
 from momentree.tree.selection import ComponentChoice, choose_n_components
 from momentree.tree.stopping import Stop
 
@@ -290,7 +289,6 @@ class ClusterTree(TreeEstimator):
     name_topics, languages_ = available_if(_is_described)(names.name_topics), names.languages_
     _prepared, _split, _merge = prepare_edit, split_leaf, merge_leaves
 
-    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -335,45 +333,47 @@ class ClusterTree(TreeEstimator):
         InvalidParameterError
             If a parameter is invalid, or `feature_names` are given with texts.
         """
-        self._described = counts is not None
-        if counts is None:
-            return self._fit(X, sample_weight=sample_weight, feature_names=feature_names)
-        corpus, vectorizer = texts.corpus_of(counts, None, weighted=sample_weight is not None)
-        if corpus is not None:
-            counts, sample_weight, feature_names = texts.of_fit(
-                corpus, sample_weight, feature_names
-            )
-        words = getattr(counts, "columns", None) if feature_names is None else feature_names
-        counts = as_csr(check_counts(counts))
-        n = X.shape[0] if hasattr(X, "shape") else len(X)
-        if counts.shape[0] != n:
-            raise InvalidDataError(
-                "[counts_of_other_rows] counts has {found:~row} for {needed:~sample}; give the "
-                "words of each sample, in the same order",
-                found=counts.shape[0],
-                needed=n,
-            )
-        d = counts.shape[1]
-        columns = np.asarray(np.arange(d).astype(str) if words is None else words, dtype=object)
-        if columns.shape != (d,):
-            raise InvalidDataError(wording.WRONG_NUMBER_OF_NAMES, found=columns.size, needed=d)
-        self._words_of_fit = counts
-        self._fit(X, sample_weight=sample_weight, feature_names=None)
-        self._forget("_words_of_fit")
-        self._words_of_fit = None
-        self.vocabulary_ = columns
-        weight = check_sample_weight(sample_weight, n)
-        center = describe(self.tree_, counts, weight)
-        self._merges = self._merges.described(d, center)
-        choose_words_of(self.tree_, counts, self.labels_, columns, weight)
-        self._name(self.tree_)
-        texts.keep_words(self, corpus, vectorizer)
-        return self
+        with all_or_nothing(self):
+            self._described = counts is not None
+            if counts is None:
+                return self._fit(X, sample_weight=sample_weight, feature_names=feature_names)
+            corpus, vectorizer = texts.corpus_of(counts, None, weighted=sample_weight is not None)
+            if corpus is not None:
+                counts, sample_weight, feature_names = texts.of_fit(
+                    corpus, sample_weight, feature_names
+                )
+            words = getattr(counts, "columns", None) if feature_names is None else feature_names
+            counts = as_csr(check_counts(counts))
+            n = X.shape[0] if hasattr(X, "shape") else len(X)
+            if counts.shape[0] != n:
+                raise InvalidDataError(
+                    "[counts_of_other_rows] counts has {found:~row} for {needed:~sample}; give the "
+                    "words of each sample, in the same order",
+                    found=counts.shape[0],
+                    needed=n,
+                )
+            d = counts.shape[1]
+            columns = np.asarray(np.arange(d).astype(str) if words is None else words, dtype=object)
+            if columns.shape != (d,):
+                raise InvalidDataError(wording.WRONG_NUMBER_OF_NAMES, found=columns.size, needed=d)
+            self._words_of_fit = counts
+            self._fit(X, sample_weight=sample_weight, feature_names=None)
+            self._forget("_words_of_fit")
+            self._words_of_fit = None
+            self.vocabulary_ = columns
+            weight = check_sample_weight(sample_weight, n)
+            center = describe(self.tree_, counts, weight)
+            self._merges = self._merges.described(d, center)
+            choose_words_of(self.tree_, counts, self.labels_, columns, weight)
+            self._name(self.tree_)
+            texts.keep_words(self, corpus, vectorizer)
+            return self
 
     def _check_table(self, X: Any, feature_names: Any, *, reset: bool) -> tuple[Any, Any, Any]:
         return check_values(self, X, feature_names, reset=reset)
 
-    def _fit_tree(self, X: Any, missing: Any | None, weight: RowArray) -> TreeNode:
+    def _learn(self, samples: tuple[Any, Any | None, RowArray]) -> TreeNode:
+        X, missing, weight = samples
         feature_map = self._mapped(X, missing, weight)
         self._check_covariances(feature_map)
         if (choice := self._choose(feature_map.kind, weight)) is not None:
@@ -391,7 +391,7 @@ class ClusterTree(TreeEstimator):
         self._warn_of_fewer(grown.root)
         tree = self._nodes(grown.root, labels, rows, as_rows(X), in_order, weight)
         assert self._leaf_sums is not None  # noqa: S101 - for the type checker
-        self._sums = sums_of_em(refined, self._leaf_sums)
+        self._sums = refined.expected_sums(self._leaf_sums)
         if self._described or feature_map.kind in DIRECTIONS:
             self._sums = self._leaf_sums = None  # no sums suffice for these
         return tree
@@ -476,7 +476,7 @@ class ClusterTree(TreeEstimator):
                 requested=asked,
                 reason=reason,
             )
-            warnings.warn(warning, stacklevel=5)
+            warn_caller(warning)
 
     @property
     def _growth(self) -> ClusterGrowth:

@@ -19,7 +19,7 @@ from momentree.estimators.names import nodes_by_number
 from momentree.objects import MixtureParameters, MixtureSums
 from momentree.refinement import renewing_em
 from momentree.refinement.em import column_sums
-from momentree.tree.leaves import RefinedLeaves, branch_of
+from momentree.tree.leaves import branch_of
 
 
 @dataclass(frozen=True)
@@ -119,14 +119,6 @@ def relabel(tree: Any, like: Any) -> None:
     tree._given_names = by_hand or None
     tree._set_names(root)
     tree.changes_ = compare_models(like, tree)
-
-
-def sums_of_em(refined: RefinedLeaves, leaves: MixtureSums) -> MixtureSums:
-    """Return the expected sums of EM, or those of the leaves without it."""
-    if refined.statistics is None or refined.sizes is None:
-        return leaves
-    none = np.empty((0, len(refined.sizes)))
-    return replace(leaves, statistics=refined.statistics, sizes=refined.sizes, counts=none)
 
 
 def _is_cut(assigner: Assigner) -> bool:

@@ -19,7 +19,7 @@ from momentree.preprocessing import log_scale
 from momentree.preprocessing.burstiness import with_frequent_words, with_scaling
 from momentree.preprocessing.log_scaling import typical_count_per_token
 from momentree.refinement.em import Samples, SumsAndWeights, group_sums, m_step
-from momentree.tree.growth import Grown, Limits, grow, log
+from momentree.tree.growth import Grown, Limits, TreeGrowth, log
 from momentree.tree.split import SPLIT_ITER
 from momentree.tree.splitters import TopicSplitter
 from momentree.tree.stopping import topic_bic
@@ -255,15 +255,15 @@ class TopicGrowth:
         def attempt(log_scaling: LogScaling | None, counts: Rows, weight: RowArray) -> Any:
             share = float(counts.total(weight)) / total
             data = self.scale(counts, weight, log_scaling)
-            grown = grow(
+            growth = TreeGrowth(
                 data.rows,
                 data.weight,
                 data.count_per_token,
                 self._splitter(data, max(least * share, min(least, 1.0))),
-                limits,
                 growth=self.growth,
                 criterion=topic_bic if limits.none else None,
             )
+            grown = growth.grow(limits)
             leaves = len(grown.root.leaves())
             return (data, grown), lambda: data.in_given_order(grown.labels), leaves
 

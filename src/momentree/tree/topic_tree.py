@@ -31,7 +31,7 @@ from momentree.tree._base import TreeEstimator
 from momentree.tree.growth import Branch
 from momentree.tree.hierarchy import Merges
 from momentree.tree.leaves import build_nodes
-from momentree.tree.online_tree import TreeBatch, sums_of_em
+from momentree.tree.online_tree import TreeBatch
 from momentree.tree.selection import choose_n_components
 from momentree.tree.stopping import TopicStop
 from momentree.tree.topic_growth import ScaledCounts, TopicGrowth, is_sampled
@@ -245,12 +245,14 @@ class TopicTree(TreeEstimator):
             instead["weighting"] = "length"
         return instead
 
-    def _fit_tree(self, X: Any, missing: Any | None, weight: RowArray) -> TreeNode:  # noqa: ARG002
+    def _learn(self, samples: tuple[Any, Any | None, RowArray]) -> TreeNode:
+        X, _, weight = samples
         counts = as_rows(X)
         filled = filled_weights(counts, weight)
         self._choose(X, filled)
-        self.log_scaling_, data, grown = self._growth.start(counts, filled)
-        refined = self._growth.refine_leaves(data, grown)
+        growth = self._growth
+        self.log_scaling_, data, grown = growth.start(counts, filled)
+        refined = growth.refine_leaves(data, grown)
         self._assigner, labels, self.n_iter_, self.converged_, *_ = refined
         in_order = data.in_given_order(labels)
         self.labels_ = np.empty(0, dtype=np.intp)
@@ -259,7 +261,7 @@ class TopicTree(TreeEstimator):
         known = None if self.refine else grown.sums_and_sizes
         k = len(grown.root.leaves())
         self._leaf_sums = self._sums_of_leaves(counts, weight, in_order, data, labels, k, known)
-        self._sums = sums_of_em(refined, self._leaf_sums)
+        self._sums = refined.expected_sums(self._leaf_sums)
         tree = self._nodes_of(grown.root, self._leaf_sums)
         if counts.gives_rows:
             choose_words_of(tree, counts, self.labels_, self.vocabulary_, np.asarray(weight))

@@ -163,7 +163,7 @@ class SingleTopicFits:
         """
         if n_components > self._grown_to:
             self._grown_to = max(n_components, min(max(FIRST, 2 * n_components), self._largest))
-            grown = self._growing.grown(Limits(self._grown_to))
+            grown = self._growing.grow(Limits(self._grown_to))
             self._labels, self._partitions = grown.labels, partitions(grown.root)
             leaves = len(self._partitions)
             self._sizes = self._rows.group_sizes(self._labels, leaves, self._weight)
