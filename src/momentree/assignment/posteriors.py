@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from momentree import objects
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
 from momentree.backends import Block, RowArray, Rows
@@ -19,15 +20,6 @@ from momentree.exceptions import InvalidDataError
 from momentree.inference import log_posterior
 from momentree.inference.posteriors import JointKernel
 from momentree.messages import wording
-from momentree.objects import (
-    BernoulliParameters,
-    DiagonalGaussianParameters,
-    GaussianParameters,
-    IncompleteBernoulliParameters,
-    IncompleteDiagonalGaussianParameters,
-    IncompleteGaussianParameters,
-    MixtureParameters,
-)
 
 
 class BlockAssigner(ABC):
@@ -50,11 +42,11 @@ class BlockAssigner(ABC):
         return rows.map(self.proba_kernel())
 
 
-_INCOMPLETE: dict[type[MixtureParameters], type[MixtureParameters]] = {
-    BernoulliParameters: IncompleteBernoulliParameters,
-    IncompleteBernoulliParameters: IncompleteBernoulliParameters,
-    GaussianParameters: IncompleteGaussianParameters,
-    DiagonalGaussianParameters: IncompleteDiagonalGaussianParameters,
+_INCOMPLETE: dict[type[objects.MixtureParameters], type[objects.MixtureParameters]] = {
+    objects.BernoulliParameters: objects.IncompleteBernoulliParameters,
+    objects.IncompleteBernoulliParameters: objects.IncompleteBernoulliParameters,
+    objects.GaussianParameters: objects.IncompleteGaussianParameters,
+    objects.DiagonalGaussianParameters: objects.IncompleteDiagonalGaussianParameters,
 }
 
 
@@ -93,14 +85,14 @@ class MixtureAssigner(BlockAssigner):
     `group` contains the group of each component; merged components share a group.
     """
 
-    parameters: MixtureParameters
+    parameters: objects.MixtureParameters
     group: Ints
 
     def __post_init__(self) -> None:
         check_shape("group", self.group, (self.parameters.n_components,))
 
     @classmethod
-    def of(cls, parameters: MixtureParameters) -> MixtureAssigner:
+    def of(cls, parameters: objects.MixtureParameters) -> MixtureAssigner:
         """Return an assigner with one group per component."""
         return cls(parameters, np.arange(parameters.n_components))
 
@@ -132,7 +124,7 @@ class MixtureAssigner(BlockAssigner):
         values = {field.name: getattr(p, field.name) for field in fields(p)}
         return MixtureAssigner(_INCOMPLETE[type(p)](**values), self.group)
 
-    def check(self, family: type[MixtureParameters], n_statistics: int) -> set[int]:
+    def check(self, family: type[objects.MixtureParameters], n_statistics: int) -> set[int]:
         """Check that the assigner fits a model, and return its group numbers."""
         if type(self.parameters) is not family:
             raise InvalidDataError(

@@ -6,13 +6,7 @@ import numpy as np
 
 from momentree._types import Floats
 from momentree._validation import check_integer, generator
-from momentree.decomposition._result import (
-    TINY,
-    from_centers,
-    from_directions,
-    whitened_tensor,
-    whitening_for,
-)
+from momentree.decomposition import _result as results
 from momentree.decomposition.joint_diagonalization import ffdiag
 from momentree.messages import Message
 from momentree.objects import Decomposition, Moments, Whitening
@@ -77,11 +71,11 @@ def svd_method(
     array([[0.7, 0.3],
            [0.1, 0.9]])
     """
-    white = whitening_for(moments, n_components, whitening)
-    T = whitened_tensor(moments, white)
+    white = results.whitening_for(moments, n_components, whitening)
+    T = results.whitened_tensor(moments, white)
     g = generator(random_state).standard_normal(white.rank)
     rotation = np.linalg.svd(np.tensordot(g, T, 1))[0]
-    return from_directions(moments, white, white.E @ rotation, T, {})
+    return results.from_directions(moments, white, white.E @ rotation, T, {})
 
 
 def eigendecomposition(
@@ -147,15 +141,15 @@ def eigendecomposition(
            [0.1, 0.9]])
     """
     rng = generator(random_state)
-    white = whitening_for(moments, n_components, whitening)
-    T = whitened_tensor(moments, white)
+    white = results.whitening_for(moments, n_components, whitening)
+    T = results.whitened_tensor(moments, white)
     theta = rng.standard_normal(white.rank)
     # eta = U theta = W^T S^(1/2) theta: a combination of the slices of T. The eigenvectors do not
     # depend on its length.
     g = np.sqrt(white.eigenvalues[: white.rank]) * theta
     rotation = np.linalg.eigh(np.tensordot(g, T, 1))[1]
     M = white.E @ np.einsum("abc,bj,cj->aj", T, rotation, rotation, optimize=True)
-    return from_centers(moments, white, M, T, {})
+    return results.from_centers(moments, white, M, T, {})
 
 
 def jennrich(
@@ -216,8 +210,8 @@ def jennrich(
            [0.1, 0.9]])
     """
     rng = generator(random_state)
-    white = whitening_for(moments, n_components, whitening)
-    T = whitened_tensor(moments, white)
+    white = results.whitening_for(moments, n_components, whitening)
+    T = results.whitened_tensor(moments, white)
     root = np.sqrt(white.eigenvalues[: white.rank])
     # U^T M3(U theta) U = S^(1/2) (sum_r g_r T_r) S^(1/2) with g = S^(1/2) theta. The eigenvectors
     # of a quotient of two such matrices are S^(1/2) times those for the whitened slices.
@@ -235,7 +229,9 @@ def jennrich(
         if pairs
         else []
     )
-    return from_directions(moments, white, white.E @ V, T, {"complex_pairs": pairs}, warnings)
+    return results.from_directions(
+        moments, white, white.E @ V, T, {"complex_pairs": pairs}, warnings
+    )
 
 
 def real_eigenvectors(A: Floats) -> tuple[Floats, int]:
@@ -317,14 +313,14 @@ def random_projections(
     check_integer("n_projections", n_projections, at_least=2, optional=True)
     check_integer("max_iter", max_iter, at_least=1)
     rng = generator(random_state)
-    white = whitening_for(moments, n_components, whitening)
+    white = results.whitening_for(moments, n_components, whitening)
     k = white.rank
-    T = whitened_tensor(moments, white)
+    T = results.whitened_tensor(moments, white)
     root = np.sqrt(white.eigenvalues[:k])
 
     def projections(theta: Floats) -> Floats:
         """Return U^T M3(U theta_l) U for unit vectors along the rows of theta."""
-        g = theta / np.maximum(np.linalg.norm(theta, axis=1, keepdims=True), TINY) * root
+        g = theta / np.maximum(np.linalg.norm(theta, axis=1, keepdims=True), results.TINY) * root
         return np.asarray(np.tensordot(g, T, 1) * (root[:, None] * root))
 
     C = projections(rng.standard_normal((n_projections or max(2 * k, 2), k)))
@@ -333,4 +329,4 @@ def random_projections(
     C = np.concatenate([C, projections(B)])
     B, off, second = ffdiag(C, B, max_iter)
     numbers = {"objective": off / max(k, 1), "n_iter": first + second}
-    return from_directions(moments, white, (white.E / root) @ np.linalg.pinv(B), T, numbers)
+    return results.from_directions(moments, white, (white.E / root) @ np.linalg.pinv(B), T, numbers)

@@ -11,17 +11,11 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from momentree import _validation as checks
 from momentree import backends
 from momentree._fit import warn_of_single_samples
 from momentree._types import Floats, Ints
-from momentree._validation import (
-    check_features,
-    check_flag,
-    check_sample_weight,
-    check_shape,
-    check_something,
-    rules,
-)
+from momentree._validation import rules
 from momentree.backends import RowArray, Rows, as_rows, contents, products
 from momentree.backends.sources import by_partition
 from momentree.core.choices import TopicModel
@@ -52,7 +46,7 @@ package_log = logging.getLogger("momentree")
 def _check_posterior(name: str, value: Any, sizes: fields.Sizes) -> None:
     if not isinstance(value, MixtureParameters | LDAParameters):
         raise InvalidDataError(wording.BAD_ENTRY, name=name, value=value)
-    check_shape(f"{name}.centers", value.centers, (sizes["d"], sizes["k"]))
+    checks.check_shape(f"{name}.centers", value.centers, (sizes["d"], sizes["k"]))
 
 
 def _check_words(name: str, value: Any, sizes: fields.Sizes) -> None:  # noqa: ARG001
@@ -90,7 +84,7 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
         "decomposition": check_decomposition,
         "smoothing": rules.number(above=0),
         "max_iter": rules.whole(1),
-        "warm_start": check_flag,
+        "warm_start": checks.check_flag,
         "half_life": rules.number(above=0, optional=True),
         "verbose": rules.check_verbose,
     }
@@ -209,9 +203,9 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
             found, self.vocabulary_ = contents.checked_rows(self, X, weight, feature_names)
             self._check_enough(_TOO_FEW_NONZERO_SAMPLES, int(found.rows_usable))
             return X, X, weight
-        counts, self.vocabulary_ = check_features(self, X, feature_names, reset=True)
-        weight = check_sample_weight(sample_weight, counts.shape[0])
-        check_something(counts, weight)
+        counts, self.vocabulary_ = checks.check_features(self, X, feature_names, reset=True)
+        weight = checks.check_sample_weight(sample_weight, counts.shape[0])
+        checks.check_something(counts, weight)
         usable = (weight > 0) & (np.diff(counts.indptr) > 0)
         self._check_enough(_TOO_FEW_NONZERO_SAMPLES, int(np.count_nonzero(usable)))
         return counts, counts, weight
@@ -293,7 +287,7 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
 
     def _checked_batch(self, X: Any, feature_names: Any, *, reset: bool) -> tuple[Any, Any, Any]:
         """Return checked samples, missing values, and column names."""
-        counts, columns = check_features(self, X, feature_names, reset=reset)
+        counts, columns = checks.check_features(self, X, feature_names, reset=reset)
         return counts, None, columns
 
     def _update(
@@ -375,7 +369,7 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
     def _new_counts(self, X: Any) -> Any:
         """Return the checked counts of new samples."""
         check_is_fitted(self, "components_")
-        return check_features(self, self._counts(X), None, reset=False)[0]
+        return checks.check_features(self, self._counts(X), None, reset=False)[0]
 
     @by_partition
     def predict(self, X: Any) -> Ints:

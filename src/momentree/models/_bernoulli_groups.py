@@ -13,9 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from momentree._types import Floats, Ints
 from momentree._validation import check_ones, check_values
-from momentree.assignment.nested import Assigner, NestedAssigner, check_assigner
 from momentree.assignment.posteriors import IncompleteAssigner, MixtureAssigner
-from momentree.assignment.rules import RuleAssigner
+from momentree.assignment.rules import Assigner, NestedAssigner, RuleAssigner, check_assigner
 from momentree.backends import RowArray, RowBlocks, Rows, as_rows, collected, in_canonical_order
 from momentree.backends.sources import by_partition
 from momentree.core.ties import largest_first

@@ -10,18 +10,11 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
+from momentree import backends
 from momentree._types import Floats, Ints
 from momentree._validation import rules
 from momentree.assignment.posteriors import MixtureAssigner
-from momentree.backends import (
-    RowArray,
-    RowBlocks,
-    Rows,
-    as_rows,
-    collected,
-    in_given_order,
-    products,
-)
+from momentree.backends import products
 from momentree.backends.sources import by_partition
 from momentree.core.choices import AutoLogScaling, LogScaling, Weighting
 from momentree.core.ties import largest, largest_first
@@ -87,7 +80,7 @@ class CountMixture(FlatModel):
         """The weighting of documents in the moments."""
         return "length"
 
-    def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any] | None:
+    def _for_sums_alone(self, rows: backends.Rows) -> Mapping[str, Any] | None:
         instead: dict[str, Any] = {}
         if self._is_auto:
             instead["n_components"] = 8
@@ -120,8 +113,10 @@ class CountMixture(FlatModel):
         """Return the part of each sample's log-likelihood that does not depend on parameters."""
         raise NotImplementedError
 
-    def _fit_components(self, samples: Any, weight: RowArray) -> tuple[FitResult, Ints | None]:
-        data, at, start = self._start(as_rows(samples), weight)
+    def _fit_components(
+        self, samples: Any, weight: backends.RowArray
+    ) -> tuple[FitResult, Ints | None]:
+        data, at, start = self._start(backends.as_rows(samples), weight)
         while True:
             result = self._refined(data, start)
             k = len(result.weights)
@@ -194,13 +189,13 @@ class CountMixture(FlatModel):
         weight: Floats,
         before: MixtureSums,
     ) -> tuple[FitResult, Ints | None, BatchUpdate]:
-        data, at = self._data(as_rows(X), weight, self.log_scaling_)
+        data, at = self._data(backends.as_rows(X), weight, self.log_scaling_)
         w, n = float(weight.sum()), before.weight
         asked = (n * before.smoothing + w * data.asked_smoothing) / (n + w)
         words = column_sums(data.rows, data.weight) + before.statistics.sum(axis=1)
         shape = len(words), self._wanted
         found = renewing_em(
-            collected(data.rows),
+            backends.collected(data.rows),
             self.posterior_,
             before,
             column_scale=np.ones(data.rows.shape[1]),
@@ -235,7 +230,7 @@ class CountMixture(FlatModel):
         return result, at, BatchUpdate(found.to, found.sizes / found.sizes.sum(), w, found.unlike)
 
     def _start(
-        self, counts: Rows, weight: RowArray
+        self, counts: backends.Rows, weight: backends.RowArray
     ) -> tuple[ScaledCounts, Ints | None, Initialization[MixtureParameters]]:
         """Set ``log_scaling_``, and return the scaled counts, their order and a start for EM."""
         if not self._searches(counts):
@@ -253,24 +248,24 @@ class CountMixture(FlatModel):
             data, at = self._data(counts, weight, self.log_scaling_)
         return data, at, start
 
-    def _searches(self, counts: Rows) -> bool:
+    def _searches(self, counts: backends.Rows) -> bool:
         return self._last_fit(counts.shape[1]) is None and self._chosen_start() == "search"
 
     def _started(
-        self, counts: Rows, weight: RowArray
+        self, counts: backends.Rows, weight: backends.RowArray
     ) -> tuple[ScaledCounts, Ints | None, Initialization[MixtureParameters]]:
         search = self._searches(counts)
 
         def attempt(
-            log_scaling: LogScaling | None, counts: Rows, weight: RowArray
-        ) -> tuple[Any, Callable[[], RowArray], int]:
+            log_scaling: LogScaling | None, counts: backends.Rows, weight: backends.RowArray
+        ) -> tuple[Any, Callable[[], backends.RowArray], int]:
             data, at = self._data(counts, weight, log_scaling)
             grown = self._grown(data) if search else None
             start = self._initialize(data) if grown is None else self._from_leaves(data, grown)
             assigner = MixtureAssigner.of(start.parameters)
 
-            def labels() -> RowArray:
-                return in_given_order(assigner.labels(data.rows), at)
+            def labels() -> backends.RowArray:
+                return backends.in_given_order(assigner.labels(data.rows), at)
 
             return (data, at, start, grown), labels, assigner.n_groups
 
@@ -282,7 +277,7 @@ class CountMixture(FlatModel):
         return data, at, start if grown is None else self._searched(data, start, grown)
 
     def _data(
-        self, counts: Rows, weight: RowArray, log_scaling: LogScaling | None
+        self, counts: backends.Rows, weight: backends.RowArray, log_scaling: LogScaling | None
     ) -> tuple[ScaledCounts, Ints | None]:
         k, family = self._wanted, self._family
         data = ScaledCounts.of(counts, weight, log_scaling, self.smoothing, k, family)
@@ -311,7 +306,7 @@ class CountMixture(FlatModel):
 
     def _from_tfidf(self, data: ScaledCounts) -> Initialization[MixtureParameters]:
         """Decompose the raw moments of tf-idf rows, and group rows by their largest score."""
-        rows = RowBlocks(tfidf(collected(data.counts), data.weight))
+        rows = backends.RowBlocks(tfidf(backends.collected(data.counts), data.weight))
         found = self._decompose(RawMoments(rows, sample_weight=data.weight))
         return self._from_groups(data, _largest_score(rows, found, data.weight), found)
 
@@ -424,11 +419,11 @@ class CountMixture(FlatModel):
         parameters = self.posterior_
         if self.log_scaling_:
             parameters = self._family(self.weights_, self.components_.T)
-        joint = log_joint(RowBlocks(X), parameters)
+        joint = log_joint(backends.RowBlocks(X), parameters)
         return log_posterior(joint)[1] + self._log_base(X)
 
 
-def _largest_score(rows: RowBlocks, found: Decomposition, weight: Floats) -> Floats:
+def _largest_score(rows: backends.RowBlocks, found: Decomposition, weight: Floats) -> Floats:
     """Return ones, shape (n, k), at the largest score of each row (T Algorithm 5, for k > 2).
 
     The scores are D x with D = (M Omega^1/2)^+, with signs that make their third moments

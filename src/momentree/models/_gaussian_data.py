@@ -10,19 +10,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from momentree import objects
 from momentree._types import Floats
 from momentree.backends import LiftedRows, RowBlocks, in_canonical_order
 from momentree.core.choices import CovarianceType
 from momentree.messages import Message
-from momentree.objects import (
-    DiagonalGaussianParameters,
-    FullGaussianParameters,
-    GaussianParameters,
-    IncompleteDiagonalGaussianParameters,
-    IncompleteSphericalGaussianParameters,
-    MixtureParameters,
-    SharedGaussianParameters,
-)
 from momentree.objects.full_gaussian import lifted
 from momentree.objects.gaussian import LOG_2_PI, covariance_parameters
 
@@ -152,31 +144,33 @@ class GaussianData:
         floor = reg_covar / scale**2
         return cls(Z, missing, weight, shift, scale, floor, covariance_type, notes)
 
-    def family(self) -> MixtureParameters:
+    def family(self) -> objects.MixtureParameters:
         """Return the family of the components, with its floor."""
         if self.covariance_type == "tied":
             squares = self.Z.T @ (self.weight[:, None] * self.Z) / self.weight.sum()
-            return SharedGaussianParameters.with_squares(squares, self.floor)
+            return objects.SharedGaussianParameters.with_squares(squares, self.floor)
         if self.covariance_type == "full":
-            return FullGaussianParameters.with_floor(self.floor)
+            return objects.FullGaussianParameters.with_floor(self.floor)
         incomplete = self.missing is not None
         if self.covariance_type == "diag":
-            diagonal = DiagonalGaussianParameters
-            kind = IncompleteDiagonalGaussianParameters if incomplete else diagonal
+            diagonal = objects.DiagonalGaussianParameters
+            kind = objects.IncompleteDiagonalGaussianParameters if incomplete else diagonal
             return kind.with_floor(self.floor)
         if incomplete:
-            return IncompleteSphericalGaussianParameters.with_floor(self.floor)
-        return GaussianParameters.with_floor(float(self.floor[0]))
+            return objects.IncompleteSphericalGaussianParameters.with_floor(self.floor)
+        return objects.GaussianParameters.with_floor(float(self.floor[0]))
 
     def rows(self) -> RowBlocks:
         """Return the statistics of the samples for this family."""
         d = self.Z.shape[1]
         if self.missing is not None and self.covariance_type in ("spherical", "diag"):
             Z = sp.csr_array(self.Z)
-            return RowBlocks(IncompleteDiagonalGaussianParameters.statistics(Z, self.missing))
+            return RowBlocks(
+                objects.IncompleteDiagonalGaussianParameters.statistics(Z, self.missing)
+            )
         if sp.issparse(self.Z):
             spherical = self.covariance_type == "spherical"
-            family = GaussianParameters if spherical else DiagonalGaussianParameters
+            family = objects.GaussianParameters if spherical else objects.DiagonalGaussianParameters
             return RowBlocks(family.statistics(self.Z))
         lifts: dict[str, tuple[Callable[[Floats], Floats], int]] = {
             "spherical": (_with_length, d + 1),

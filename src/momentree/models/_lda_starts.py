@@ -18,7 +18,7 @@ from momentree.decomposition import Concentration, estimate_alpha0
 from momentree.inference import completion_log_likelihood, variational_proportions
 from momentree.messages import Message
 from momentree.models._steps import WHITENING_ITER, Initialization
-from momentree.models.single_topic_model import SingleTopicModel
+from momentree.models.count_models import SingleTopicModel
 from momentree.moments import LDAMoments, SingleTopicMoments
 from momentree.objects import Decomposition, LDAParameters, Moments
 from momentree.parameters import lda_parameters

@@ -19,15 +19,9 @@ from momentree.core.ties import largest_first
 from momentree.estimators.batches import BatchUpdate
 from momentree.exceptions import InvalidDataError
 from momentree.messages import wording
+from momentree.models import _product_starts as product_starts
 from momentree.models._base import FlatModel, log
 from momentree.models._bernoulli_groups import BernoulliGroups, BinaryData, counted
-from momentree.models._product_starts import (
-    most_likely,
-    start_from_tree,
-    start_from_views,
-    starts_from_moments,
-    starts_from_splits,
-)
 from momentree.models._steps import Decomposer, FitResult, Initialization
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters, MixtureSums
 from momentree.refinement import Refined, em, renewing_em
@@ -340,7 +334,7 @@ class BernoulliMixture(BernoulliGroups):
         ):
             whole = data.family(np.ones(1), np.clip(data.moments.m1, 0.0, 1.0)[:, None])
             alone = [start.parameters for start in starts]
-            refined, at = most_likely(alone, whole, run, self.smoothing)
+            refined, at = product_starts.most_likely(alone, whole, run, self.smoothing)
             return starts[at], refined
         runs = [(start, run(start.parameters)) for start in starts]
         # Raw moments assume least, so corrected ones must gain the BIC penalty of one parameter
@@ -361,12 +355,16 @@ class BernoulliMixture(BernoulliGroups):
             start = "splits"
         log.info("starting from %s", start)
         if start == "splits":
-            return starts_from_splits(
+            return product_starts.starts_from_splits(
                 data, k, self.smoothing, self._decompose, brief=not self.refine
             )
         if start in ("auto", "moments", "raw_moments"):
-            starts = starts_from_moments(data, self._decompose)
+            starts = product_starts.starts_from_moments(data, self._decompose)
             return {"auto": starts, "raw_moments": starts[:1], "moments": starts[-1:]}[start]
         if start in ("three_view_mom", "three_view_tpm"):
-            return [start_from_views(data, k, start, self.random_state)]
-        return [start_from_tree(data, k, flat=start == "clusters", refine=bool(self.refine))]
+            return [product_starts.start_from_views(data, k, start, self.random_state)]
+        return [
+            product_starts.start_from_tree(
+                data, k, flat=start == "clusters", refine=bool(self.refine)
+            )
+        ]

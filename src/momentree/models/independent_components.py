@@ -12,15 +12,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 import momentree.decomposition as decompositions
+from momentree import _validation as checks
 from momentree._types import Floats, Ints
-from momentree._validation import (
-    as_floats,
-    check_choice,
-    check_real_features,
-    check_sample_weight,
-    check_shape,
-    rules,
-)
+from momentree._validation import rules
 from momentree.backends.sources import by_partition, here
 from momentree.core.ties import SAME_ENTRY, largest, largest_first
 from momentree.estimators import base
@@ -48,7 +42,7 @@ FEW_SAMPLES = 0.5
 
 def _check_method(name: str, value: Any) -> None:
     if not callable(value):
-        check_choice(name, value, METHODS)
+        checks.check_choice(name, value, METHODS)
 
 
 @dataclass(eq=False, repr=False)
@@ -218,8 +212,8 @@ class IndependentComponents(
         return here(X, type(self).__name__, dense=True)
 
     def _check_samples(self, X: Any, **given: Any) -> tuple[Any, int]:
-        X = check_real_features(self, X, reset=True)[0]
-        return (X, check_sample_weight(given["sample_weight"], len(X))), len(X)
+        X = checks.check_real_features(self, X, reset=True)[0]
+        return (X, checks.check_sample_weight(given["sample_weight"], len(X))), len(X)
 
     def _learn(self, samples: Any) -> tuple[Floats, int]:
         X, weight = samples
@@ -263,7 +257,7 @@ class IndependentComponents(
             Sources, with mean 0 and variance 1 on the samples of ``fit``.
         """
         check_is_fitted(self, "components_")
-        X = check_real_features(self, X, reset=False)[0]
+        X = checks.check_real_features(self, X, reset=False)[0]
         return np.asarray((X - self.mean_) @ self.components_.T)
 
     def inverse_transform(self, X: ArrayLike) -> Floats:
@@ -280,8 +274,8 @@ class IndependentComponents(
             m + A s. With fewer sources than the rank of the data, an approximation.
         """
         check_is_fitted(self, "components_")
-        S = as_floats("X", X)
-        check_shape("X", S, ("n_samples", len(self.components_)))
+        S = checks.as_floats("X", X)
+        checks.check_shape("X", S, ("n_samples", len(self.components_)))
         if not np.isfinite(S).all():
             raise InvalidDataError(wording.NOT_FINITE, parameter="X")
         return np.asarray(S @ self.mixing_.T + self.mean_)

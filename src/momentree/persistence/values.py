@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from momentree import objects
 from momentree._validation import check_shape
-from momentree.assignment.nested import Division, NestedAssigner
 from momentree.assignment.posteriors import IncompleteAssigner, MixtureAssigner
-from momentree.assignment.rules import LinearRule, RuleAssigner, ScoreRule
+from momentree.assignment.rules import Division, LinearRule, NestedAssigner, RuleAssigner, ScoreRule
 from momentree.core.container import Arrays
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message, wording

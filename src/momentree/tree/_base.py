@@ -15,17 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 
 import momentree.tree.exports as export
 import momentree.tree.online_tree as online
+from momentree import _validation as checks
 from momentree._types import Floats, Ints
-from momentree._validation import (
-    check_flag,
-    check_integer,
-    check_sample_weight,
-    check_shape,
-    check_something,
-    rules,
-)
-from momentree.assignment.nested import Assigner
+from momentree._validation import rules
 from momentree.assignment.posteriors import MixtureAssigner
+from momentree.assignment.rules import Assigner
 from momentree.backends import RowArray, Rows, contents
 from momentree.backends.sources import by_partition
 from momentree.core.choices import Growth
@@ -78,7 +72,7 @@ class TreeEstimator(
         "smoothing": rules.number(above=0),
         "tol": rules.number(at_least=0),
         "half_life": rules.number(above=0, optional=True),
-        "exact": check_flag,
+        "exact": checks.check_flag,
         "growth": get_args(Growth),
         "stop": get_args(Stop),
     }
@@ -173,8 +167,8 @@ class TreeEstimator(
             _, self.vocabulary_ = contents.checked_rows(self, X, weight, columns)
         else:
             X, missing, self.vocabulary_ = self._check_table(X, columns, reset=True)
-            weight = check_sample_weight(given["sample_weight"], X.shape[0])
-            check_something(X, weight)
+            weight = checks.check_sample_weight(given["sample_weight"], X.shape[0])
+            checks.check_something(X, weight)
         return (X, missing, weight), X.shape[0]
 
     def _finish(self, samples: Any, result: Any) -> Iterable[Warning]:  # noqa: ARG002
@@ -245,7 +239,7 @@ class TreeEstimator(
         [[60], [30, 30], [30, 20, 10]]
         """
         check_is_fitted(self, "tree_")
-        check_integer("n_leaves", n_leaves, at_least=1, at_most=self.n_leaves_)
+        checks.check_integer("n_leaves", n_leaves, at_least=1, at_most=self.n_leaves_)
         out = self._copy()
         out._cut_to(self._copied_root(), int(n_leaves))
         flat = getattr(self, "n_components", None) is not None
@@ -461,8 +455,8 @@ class TreeEstimator(
 
     def _check_consistent(self) -> None:
         for node in self.tree_.nodes():
-            check_shape("center", node.center, (self._n_names,))
-        check_shape("centers", self._merges.centers, ("n_groups", self._n_names))
+            checks.check_shape("center", node.center, (self._n_names,))
+        checks.check_shape("centers", self._merges.centers, ("n_groups", self._n_names))
         self._merges.cut(StoredTree.of(self.tree_).root(self.labels_[:0]), 1)
         names.check_given_names(self)
 

@@ -9,15 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from sklearn.base import clone
 
+from momentree import backends
 from momentree._types import Floats, Ints
-from momentree.backends import (
-    RowArray,
-    RowBlocks,
-    Rows,
-    group_totals,
-    in_canonical_order,
-    in_given_order,
-)
 from momentree.estimators.editing import Groups, RefitData, merged_numbers, with_labels
 from momentree.estimators.names import keep_names
 from momentree.estimators.node import TreeNode
@@ -82,8 +75,8 @@ def nodes_and_merges(
 
 
 def spread_within(
-    rows: Rows,
-    weight: RowArray,
+    rows: backends.Rows,
+    weight: backends.RowArray,
     sums: Floats,
     sizes: Floats,
     feature_map: FeatureMap,
@@ -128,7 +121,7 @@ def describe(root: TreeNode, counts: Any, weight: Floats) -> Callable[[list[int]
     labels: Ints = np.zeros(counts.shape[0], dtype=np.intp)
     for i, leaf in enumerate(leaves):
         labels[leaf.samples] = i
-    sums = RowBlocks(counts).group_sums(labels, len(leaves), weight)
+    sums = backends.RowBlocks(counts).group_sums(labels, len(leaves), weight)
 
     def center(below: list[int]) -> Floats:
         words = sums[:, below].sum(axis=1)
@@ -140,7 +133,7 @@ def describe(root: TreeNode, counts: Any, weight: Floats) -> Callable[[list[int]
     return center
 
 
-ClusterData: TypeAlias = tuple[RowBlocks, RowBlocks]
+ClusterData: TypeAlias = tuple[backends.RowBlocks, backends.RowBlocks]
 """Statistics of the samples in canonical order, and their values in that of the data."""
 
 
@@ -155,8 +148,8 @@ def prepare_edit(
             "another {parameters.max_leaf_nodes}"
         )
     tree._feature_map.check(X, missing)
-    rows, order = in_canonical_order(tree._feature_map.rows(X, missing), weight)
-    return (rows, RowBlocks(X)), order
+    rows, order = backends.in_canonical_order(tree._feature_map.rows(X, missing), weight)
+    return (rows, backends.RowBlocks(X)), order
 
 
 def split_leaf(tree: Any, refit: RefitData[ClusterData], group: int, n_groups: int) -> Any:
@@ -200,7 +193,7 @@ def merge_leaves(tree: Any, refit: RefitData[ClusterData], groups: list[int]) ->
     root.leaves()[to[place]].reason = Message("[merged_by_hand] groups were merged by hand")
     merged = refit.groups.renumbered(to)
     # The merged leaf may be larger than those before it.
-    sizes = group_totals(merged.labels, refit.weight, len(root.leaves()))
+    sizes = backends.group_totals(merged.labels, refit.weight, len(root.leaves()))
     merged = merged.reordered(sort_children(root, sizes, np.empty((0, len(sizes)))))
     return _edited(tree, refit, root, merged, converged=tree.converged_)
 
@@ -211,7 +204,7 @@ def _edited(
     out = with_labels(tree, groups.labels, refit.at)
     out._assigner, out.converged_ = groups.assigner, converged
     out._sums = out._leaf_sums = None
-    in_given = in_given_order(refit.weight, refit.at)
+    in_given = backends.in_given_order(refit.weight, refit.at)
     out._set_tree(out._nodes(root, groups.labels, *refit.data, refit.weight, in_given))
     keep_names(out, tree)
     return out

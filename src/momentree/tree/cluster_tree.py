@@ -14,39 +14,18 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 import momentree.tree.exports as export
+from momentree import _validation as checks
+from momentree import backends
 from momentree._fit import all_or_nothing, warn_caller
 from momentree._types import Floats, Ints
-from momentree._validation import (
-    check_counts,
-    check_sample_weight,
-    check_shape,
-    check_values,
-    rules,
-)
-from momentree.assignment.nested import Assigner, check_assigner
+from momentree._validation import rules
 from momentree.assignment.posteriors import IncompleteAssigner, MixtureAssigner
-from momentree.backends import (
-    RowArray,
-    RowBlocks,
-    Rows,
-    as_rows,
-    collected,
-    in_canonical_order,
-    in_given_order,
-    ordered,
-)
+from momentree.assignment.rules import Assigner, check_assigner
 from momentree.backends.contents import Contents
 from momentree.backends.sources import by_partition
 from momentree.core.choices import CovarianceType, Growth
 from momentree.core.sparse import as_csr
 from momentree.estimators import editing, groups, names, page, texts
-from momentree.estimators.names import (
-    choose_words_of,
-    name_by_codes,
-    name_by_difference,
-    name_by_number,
-    name_by_words,
-)
 from momentree.estimators.node import TreeNode
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
 from momentree.inference import log_joint, log_posterior
@@ -55,16 +34,9 @@ from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters
 from momentree.persistence import fields
 from momentree.preprocessing import FeatureMap
 from momentree.preprocessing.kinds import DIRECTIONS, Kind, detect_kind
+from momentree.tree import cluster_leaves
 from momentree.tree._base import TreeEstimator
 from momentree.tree.cluster_growth import ClusterGrowth, Refine
-from momentree.tree.cluster_leaves import (
-    describe,
-    merge_leaves,
-    nodes_and_merges,
-    prepare_edit,
-    split_leaf,
-    spread_within,
-)
 from momentree.tree.growth import Branch, Limits
 from momentree.tree.online_tree import TreeBatch
 from momentree.tree.selection import ComponentChoice, choose_n_components
@@ -287,7 +259,11 @@ class ClusterTree(TreeEstimator):
     predict_incomplete_proba = groups.predict_incomplete_proba
     scoring = groups.scoring
     name_topics, languages_ = available_if(_is_described)(names.name_topics), names.languages_
-    _prepared, _split, _merge = prepare_edit, split_leaf, merge_leaves
+    _prepared, _split, _merge = (
+        cluster_leaves.prepare_edit,
+        cluster_leaves.split_leaf,
+        cluster_leaves.merge_leaves,
+    )
 
     def fit(
         self,
@@ -343,7 +319,7 @@ class ClusterTree(TreeEstimator):
                     corpus, sample_weight, feature_names
                 )
             words = getattr(counts, "columns", None) if feature_names is None else feature_names
-            counts = as_csr(check_counts(counts))
+            counts = as_csr(checks.check_counts(counts))
             n = X.shape[0] if hasattr(X, "shape") else len(X)
             if counts.shape[0] != n:
                 raise InvalidDataError(
@@ -361,25 +337,25 @@ class ClusterTree(TreeEstimator):
             self._forget("_words_of_fit")
             self._words_of_fit = None
             self.vocabulary_ = columns
-            weight = check_sample_weight(sample_weight, n)
-            center = describe(self.tree_, counts, weight)
+            weight = checks.check_sample_weight(sample_weight, n)
+            center = cluster_leaves.describe(self.tree_, counts, weight)
             self._merges = self._merges.described(d, center)
-            choose_words_of(self.tree_, counts, self.labels_, columns, weight)
+            names.choose_words_of(self.tree_, counts, self.labels_, columns, weight)
             self._name(self.tree_)
             texts.keep_words(self, corpus, vectorizer)
             return self
 
     def _check_table(self, X: Any, feature_names: Any, *, reset: bool) -> tuple[Any, Any, Any]:
-        return check_values(self, X, feature_names, reset=reset)
+        return checks.check_values(self, X, feature_names, reset=reset)
 
-    def _learn(self, samples: tuple[Any, Any | None, RowArray]) -> TreeNode:
+    def _learn(self, samples: tuple[Any, Any | None, backends.RowArray]) -> TreeNode:
         X, missing, weight = samples
         feature_map = self._mapped(X, missing, weight)
         self._check_covariances(feature_map)
         if (choice := self._choose(feature_map.kind, weight)) is not None:
             self.choice_ = choice
-        statistics = X if isinstance(X, Rows) else feature_map.rows(X, missing)
-        rows, in_order, at = ordered(statistics, weight)
+        statistics = X if isinstance(X, backends.Rows) else feature_map.rows(X, missing)
+        rows, in_order, at = backends.ordered(statistics, weight)
         feature_map, grown, refined = self._growth.fit(feature_map, rows, in_order)
         self._assigner, labels, self.n_iter_, self.converged_, *_ = refined
         self._feature_map, self.data_ = feature_map, feature_map.kind
@@ -387,16 +363,16 @@ class ClusterTree(TreeEstimator):
         self.covariance_type_ = None if leaves is None else leaves.covariance_type
         self.labels_ = np.empty(0, dtype=np.intp)
         if rows.gives_rows:
-            self.labels_ = np.asarray(in_given_order(labels, at))
+            self.labels_ = np.asarray(backends.in_given_order(labels, at))
         self._warn_of_fewer(grown.root)
-        tree = self._nodes(grown.root, labels, rows, as_rows(X), in_order, weight)
+        tree = self._nodes(grown.root, labels, rows, backends.as_rows(X), in_order, weight)
         assert self._leaf_sums is not None  # noqa: S101 - for the type checker
         self._sums = refined.expected_sums(self._leaf_sums)
         if self._described or feature_map.kind in DIRECTIONS:
             self._sums = self._leaf_sums = None  # no sums suffice for these
         return tree
 
-    def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any] | None:
+    def _for_sums_alone(self, rows: backends.Rows) -> Mapping[str, Any] | None:
         kind = Contents.of(rows, rows.ones()).kind
         fits = self.data in ("auto", kind) or (self.data == "counts" and kind == "binary")
         if kind == "other" or not fits or self._described:
@@ -404,9 +380,9 @@ class ClusterTree(TreeEstimator):
         alone = Limits.of(self).none and not self.n_components
         return {"max_leaf_nodes": 8} if alone else {}
 
-    def _mapped(self, X: Any, missing: Any | None, weight: RowArray) -> FeatureMap:
+    def _mapped(self, X: Any, missing: Any | None, weight: backends.RowArray) -> FeatureMap:
         kind = self.data
-        if isinstance(X, Rows):
+        if isinstance(X, backends.Rows):
             found = Contents.of(X, weight).kind if kind == "auto" else kind
             return FeatureMap.from_rows(X, weight, cast("Kind", found), scaled=bool(self.scaling))
         if kind == "auto" and self._described and detect_kind(X) == "real":
@@ -485,11 +461,11 @@ class ClusterTree(TreeEstimator):
     def _nodes(
         self,
         root: Branch,
-        labels: RowArray,
-        rows: Rows,
-        values: Rows,
-        weight: RowArray,
-        in_given: RowArray,
+        labels: backends.RowArray,
+        rows: backends.Rows,
+        values: backends.Rows,
+        weight: backends.RowArray,
+        in_given: backends.RowArray,
     ) -> TreeNode:
         """Count codes by leaf, and return the finished tree.
 
@@ -501,14 +477,14 @@ class ClusterTree(TreeEstimator):
         sizes = rows.group_sizes(labels, k, weight)
         self._spread = None
         if feature_map.kind == "real":
-            self._spread = spread_within(
+            self._spread = cluster_leaves.spread_within(
                 rows, weight, sums, sizes, feature_map, self.n_features_in_
             )
         self._leaf_sums = self._sums_of_leaves(values, sums, sizes, in_given)
         return self._nodes_of(root, self._leaf_sums)
 
     def _sums_of_leaves(
-        self, values: Rows, sums: Floats, sizes: Floats, weight: RowArray
+        self, values: backends.Rows, sums: Floats, sizes: Floats, weight: backends.RowArray
     ) -> MixtureSums:
         """Return sums over leaves; `values` and `weight` are in the order of the data."""
         kind, k, n = self._feature_map.kind, len(sizes), values.shape[0]
@@ -526,7 +502,9 @@ class ClusterTree(TreeEstimator):
             sums = leaves.statistics
             gaps = sums[-d:] if feature_map.incomplete else None
             self._incomplete = IncompleteAssigner.from_sums(sums[:d], gaps, leaves.sizes)
-        tree, self._merges = nodes_and_merges(root, self.labels_, leaves, feature_map, d)
+        tree, self._merges = cluster_leaves.nodes_and_merges(
+            root, self.labels_, leaves, feature_map, d
+        )
         self._name_by_values(tree)
         return tree
 
@@ -548,7 +526,7 @@ class ClusterTree(TreeEstimator):
     def _batch(self, X: Any, missing: Any | None, weight: Floats) -> TreeBatch:
         feature_map = self._feature_map
         in_order = weight
-        rows, at = in_canonical_order(feature_map.rows(X, missing), weight)
+        rows, at = backends.in_canonical_order(feature_map.rows(X, missing), weight)
         weight = weight[at]
 
         def sums_of(labels: Ints, k: int) -> MixtureSums:
@@ -556,7 +534,7 @@ class ClusterTree(TreeEstimator):
             self.labels_[at] = labels
             sums = rows.group_sums(labels, k, weight)
             sizes = rows.group_sizes(labels, k, weight)
-            return self._sums_of_leaves(RowBlocks(X), sums, sizes, in_order)
+            return self._sums_of_leaves(backends.RowBlocks(X), sums, sizes, in_order)
 
         known = feature_map.kind in ("binary", "counts")
         batch = TreeBatch(
@@ -575,7 +553,7 @@ class ClusterTree(TreeEstimator):
         values, _ = feature_map.standardized(rows)
         return replace(
             batch,
-            rows=collected(feature_map.leaf_rows(rows)),
+            rows=backends.collected(feature_map.leaf_rows(rows)),
             continued=lambda p, n: leaves.continued(p, n, values, weight),
             stored=leaves.stored,
         )
@@ -597,7 +575,7 @@ class ClusterTree(TreeEstimator):
 
     def _name(self, root: TreeNode) -> None:
         if self._described:
-            name_by_words(root, self.vocabulary_, languages=self.languages_)
+            names.name_by_words(root, self.vocabulary_, languages=self.languages_)
         else:
             self._name_by_values(root)
 
@@ -615,11 +593,11 @@ class ClusterTree(TreeEstimator):
 
     def _name_by_values(self, root: TreeNode) -> None:
         if self._feature_map.kind in DIRECTIONS:
-            name_by_number(root)
+            names.name_by_number(root)
         elif self._within is not None:
-            name_by_difference(root, self.vocabulary_, self._within)
+            names.name_by_difference(root, self.vocabulary_, self._within)
         else:
-            name_by_codes(root, self.vocabulary_)
+            names.name_by_codes(root, self.vocabulary_)
 
     @available_if(_is_binary)  # type: ignore[untyped-decorator]
     @by_partition
@@ -640,7 +618,7 @@ class ClusterTree(TreeEstimator):
             log P[x] in nats. Only trees of binary data have this method.
         """
         check_is_fitted(self, "tree_")
-        X, missing, _ = check_values(self, X, None, reset=False)
+        X, missing, _ = checks.check_values(self, X, None, reset=False)
         self._feature_map.check(X, missing)
         assigner = self._assigner
         if isinstance(assigner, MixtureAssigner):
@@ -649,8 +627,10 @@ class ClusterTree(TreeEstimator):
             weights = np.array([leaf.weight for leaf in self.leaves_])
             centers = np.column_stack([leaf.center for leaf in self.leaves_])
         if missing is None:
-            return log_posterior(log_joint(RowBlocks(X), BernoulliParameters(weights, centers)))[1]
-        rows = RowBlocks(IncompleteBernoulliParameters.statistics(X, missing))
+            return log_posterior(
+                log_joint(backends.RowBlocks(X), BernoulliParameters(weights, centers))
+            )[1]
+        rows = backends.RowBlocks(IncompleteBernoulliParameters.statistics(X, missing))
         return log_posterior(log_joint(rows, IncompleteBernoulliParameters(weights, centers)))[1]
 
     def to_dict(self) -> dict[str, Any]:
@@ -706,8 +686,8 @@ class ClusterTree(TreeEstimator):
         k, feature_map, d = self._n_groups, self._feature_map, self.n_features_in_
         if self.data_ != feature_map.kind:
             raise InvalidDataError(wording.BAD_ENTRY, name="data_", value=self.data_)
-        check_shape("shift", feature_map.shift, (d,))
-        check_shape("scale", feature_map.scale, (d,))
+        checks.check_shape("shift", feature_map.shift, (d,))
+        checks.check_shape("scale", feature_map.scale, (d,))
         columns = None if feature_map.leaves is None else feature_map.leaves.columns
         consistent = (
             feature_map.scaled == (self.scaling is not None)
@@ -718,21 +698,21 @@ class ClusterTree(TreeEstimator):
         if not consistent:
             raise InvalidDataError("the feature map does not fit the data")
         for name, bound in vars(feature_map.bounds).items() if feature_map.bounds else ():
-            check_shape(name, bound, (d,))
+            checks.check_shape(name, bound, (d,))
         if self._described or feature_map.kind not in ("real", *DIRECTIONS):
             self._check_profiles()
         check_assigner(self._assigner, feature_map.leaf_family, feature_map.n_leaf_statistics, k)
         groups.check_incomplete(self, k, d, expected=feature_map.kind == "binary")
 
-    def _ready(self, X: Any) -> tuple[Assigner, Rows]:
-        X, missing, _ = check_values(self, X, None, reset=False)
+    def _ready(self, X: Any) -> tuple[Assigner, backends.Rows]:
+        X, missing, _ = checks.check_values(self, X, None, reset=False)
         self._feature_map.check(X, missing)
         feature_map = self._feature_map
         if missing is None or feature_map.incomplete:
             return self._assigner, feature_map.leaf_rows(feature_map.rows(X, missing))
         # The fit had no missing values: likelihoods ignore them.
         if feature_map.kind == "binary":  # and scores treat them as zeros
-            rows = RowBlocks(IncompleteBernoulliParameters.statistics(X, missing))
+            rows = backends.RowBlocks(IncompleteBernoulliParameters.statistics(X, missing))
             return self._assigner.for_missing_values(), rows
         found = feature_map.for_missing_values()
         if found is None:

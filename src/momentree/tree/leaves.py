@@ -11,9 +11,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from momentree._types import Floats, Ints
-from momentree.assignment.nested import Assigner
 from momentree.assignment.posteriors import MixtureAssigner
-from momentree.assignment.rules import LinearRule, Rule, RuleAssigner
+from momentree.assignment.rules import Assigner, LinearRule, Rule, RuleAssigner
 from momentree.backends import RowArray, Rows, collected, products
 from momentree.core.ties import largest, largest_first
 from momentree.estimators.node import TreeNode, by_leaf

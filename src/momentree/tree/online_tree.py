@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from momentree._types import Floats, Ints
-from momentree.assignment.nested import Assigner
 from momentree.assignment.posteriors import MixtureAssigner
-from momentree.assignment.rules import RuleAssigner
+from momentree.assignment.rules import Assigner, RuleAssigner
 from momentree.backends import Rows
 from momentree.estimators.batches import BatchUpdate
 from momentree.estimators.changes import ModelChanges, compare_models

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from momentree._types import Floats, Ints
 from momentree._validation import check_features, rules
-from momentree.assignment.nested import Assigner, check_assigner
+from momentree.assignment.rules import Assigner, check_assigner
 from momentree.backends import RowArray, RowBlocks, Rows, as_rows, collected, products
 from momentree.backends.contents import filled_labels, filled_weights
 from momentree.backends.sources import by_partition
