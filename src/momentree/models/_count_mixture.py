@@ -17,9 +17,9 @@ from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import products
 from momentree.backends.sources import by_partition
 from momentree.core.choices import AutoLogScaling, LogScaling, Weighting
-from momentree.core.ties import largest, largest_first
+from momentree.core.ties import largest
 from momentree.estimators import names, page, texts
-from momentree.estimators.batches import BatchUpdate
+from momentree.estimators.batches import BatchUpdate, sums_over
 from momentree.inference import log_joint, log_posterior
 from momentree.inference.posteriors import LikeliestComponent, responsibilities
 from momentree.messages import Message
@@ -133,7 +133,7 @@ class CountMixture(FlatModel):
 
     def _refined(self, data: ScaledCounts, start: Initialization[MixtureParameters]) -> FitResult:
         fitted, centers, diagnostics = start.parameters, start.centers, start.diagnostics
-        n_iter, converged, found = 1, True, None
+        refined = None
         if self.refine:
             log.info("refining %d components", fitted.n_components)
             refined = em(
@@ -145,42 +145,26 @@ class CountMixture(FlatModel):
                 tol=self.tol,
             )
             fitted, centers = refined.parameters, refined.parameters.centers
-            n_iter, converged = refined.n_iter, refined.converged
             diagnostics = {**diagnostics, "log_likelihood": refined.log_likelihood}
-            found = refined.sums, refined.sizes
         weights = fitted.weights
         counts = np.empty((0, len(weights)))
         if self.log_scaling_:  # report weights and topics of the raw counts
             R = responsibilities(data.rows, fitted)
             counts, sizes = soft_sums(data.counts, R, data.weight)
             weights, centers = self._counted(counts, sizes)
-        order = largest_first(weights, centers)
-        fitted = fitted.reordered(order)
-        sums = None if found is None else self._sums_of(data, *found, counts).reordered(order)
-        return FitResult(
-            fitted,
-            weights[order],
-            centers[:, order],
-            data.rows.map(LikeliestComponent(fitted.coefficients, fitted.offsets)),
-            diagnostics,
-            n_iter,
-            converged,
-            sums,
-        )
+        result = FitResult(fitted, weights, centers, diagnostics)
+        if refined is not None:
+            sums = sums_over(
+                data.counts, data.weight, refined.sums, refined.sizes, counts, data.asked_smoothing
+            )
+            result = replace(result, n_iter=refined.n_iter, converged=refined.converged, sums=sums)
+        return result.largest_first(lambda p: MixtureAssigner.of(p).labels(data.rows))
 
     def _counted(self, counts: Floats, sizes: Floats) -> tuple[Floats, Floats]:
         """Return weights and topics of the raw counts."""
         smoothing = self._family.limited_smoothing(self.smoothing, counts.sum(), counts.shape)
         counted = self._family.m_step(counts, sizes, smoothing)
         return counted.weights, counted.centers
-
-    @staticmethod
-    def _sums_of(
-        data: ScaledCounts, statistics: Floats, sizes: Floats, counts: Floats
-    ) -> MixtureSums:
-        total = float(data.counts.sum(products.dot, data.counts.row_sums, data.weight))
-        n, weight = data.counts.shape[0], float(data.counts.total(data.weight))
-        return MixtureSums(n, statistics, sizes, counts, data.asked_smoothing, total, weight)
 
     def _updated(
         self,
@@ -211,21 +195,22 @@ class CountMixture(FlatModel):
         counts = np.empty((0, fitted.n_components))
         if self.log_scaling_:
             counts, _ = soft_sums(data.counts, R, data.weight)
-        batch = self._sums_of(data, found.statistics, found.sizes, counts)
+        batch = sums_over(
+            data.counts, data.weight, found.statistics, found.sizes, counts, data.asked_smoothing
+        )
         sums = found.before.plus(batch)
         weights, centers = fitted.weights, fitted.centers
         if self.log_scaling_:
             weights, centers = self._counted(sums.counts, sums.sizes)
-        labels = largest(R)
         result = FitResult(
             fitted,
             weights,
             centers,
-            labels,
             self.diagnostics_,
             found.n_iter,
             found.converged,
             sums,
+            labels=largest(R),
         )
         return result, at, BatchUpdate(found.to, found.sizes / found.sizes.sum(), w, found.unlike)
 

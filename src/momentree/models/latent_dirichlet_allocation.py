@@ -15,7 +15,7 @@ from momentree.backends import products
 from momentree.backends.sources import by_partition
 from momentree.core.choices import TopicModel, Weighting
 from momentree.core.pages import in_parts
-from momentree.core.ties import largest, largest_first
+from momentree.core.ties import largest
 from momentree.estimators import names, page, texts
 from momentree.estimators.batches import BatchUpdate
 from momentree.estimators.texts import Vectorizer
@@ -245,25 +245,25 @@ class LatentDirichletAllocation(FlatModel):
         data = LDAData(rows, weight, self.smoothing)
         start = self._initialize(data)
         fitted, topics, diagnostics = start.parameters, start.centers, start.diagnostics
-        n_iter, converged = 1, True
-        sums: MixtureSums | None = None
+        result = steps.FitResult(fitted, fitted.weights, topics, diagnostics)
         if self.refine:
             log.info("refining %d topics", fitted.n_components)
             refined = self._refined(data, fitted)
-            fitted, topics = refined.parameters, refined.parameters.centers
-            n_iter, converged = refined.n_iter, refined.converged
-            diagnostics = {**diagnostics, "bound": refined.bound}
-            if self.refine != "gibbs":
-                sums = self._sums_of(data, refined)
-        order = largest_first(fitted.alpha, topics)
-        fitted, topics = fitted.reordered(order), topics[:, order]
+            fitted = refined.parameters
+            result = steps.FitResult(
+                fitted,
+                fitted.weights,
+                fitted.centers,
+                {**diagnostics, "bound": refined.bound},
+                refined.n_iter,
+                refined.converged,
+                sums=None if self.refine == "gibbs" else self._sums_of(data, refined),
+            )
         log.info("inferring topic proportions")
-        labels = rows.map(products.largest_column, self._proportions(rows, fitted))
-        weights = fitted.weights
-        sums = None if sums is None else sums.reordered(order)
-        return steps.FitResult(
-            fitted, weights, topics, labels, diagnostics, n_iter, converged, sums
-        ), at
+        result = result.largest_first(
+            lambda p: rows.map(products.largest_column, self._proportions(rows, p))
+        )
+        return result, at
 
     def _sums_of(self, data: LDAData, refined: RefinedLDA) -> MixtureSums:
         """Return the sums of documents with words."""
@@ -303,11 +303,11 @@ class LatentDirichletAllocation(FlatModel):
             fitted,
             fitted.weights,
             fitted.centers,
-            largest(H),
             self.diagnostics_,
             refined.n_iter,
             refined.converged,
             before.plus(self._sums_of(data, refined)),
+            labels=largest(H),
         )
         w = float(weight.sum())
         update = BatchUpdate(np.arange(fitted.n_components), data.weight @ H / w, w)

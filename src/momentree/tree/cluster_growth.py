@@ -6,22 +6,25 @@ import math
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
 import momentree.tree.leaves as tree_leaves
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowArray, RowBlocks, Rows, collected
+from momentree.backends.contents import Contents
 from momentree.core.choices import CovarianceType, Growth
 from momentree.core.ties import largest_first
+from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.objects import Family, MixtureParameters
 from momentree.preprocessing import FeatureMap
-from momentree.preprocessing.kinds import DIRECTIONS
+from momentree.preprocessing.kinds import DIRECTIONS, Kind, detect_kind
 from momentree.preprocessing.leaf_mixture import LeafMixture
 from momentree.preprocessing.outliers import varying_columns
 from momentree.refinement.em import Refined, Samples
 from momentree.tree.growth import Grown, Limits, TreeGrowth, log
+from momentree.tree.selection import ComponentChoice, choose_n_components
 from momentree.tree.split import SPLIT_ITER
 from momentree.tree.splitters import DSidiwoSplitter
 from momentree.tree.stopping import mixture_bic
@@ -48,15 +51,19 @@ class ClusterGrowth:
     """The parameters of :class:`momentree.ClusterTree` on which growth depends."""
 
     limits: Limits
+    max_leaf_nodes: int | Literal["auto"] | None
     n_components: int | None
     growth: Growth
     refine: Refine | None
+    data: Literal["auto"] | Kind
+    scaling: Literal["auto"] | None
     covariance_type: Literal["auto"] | CovarianceType
     min_samples_leaf: float
     smoothing: float
     exact: bool
     max_iter: int
     tol: float
+    random_state: int | np.random.RandomState | None
 
     @classmethod
     def of(cls, tree: Any, chosen: int | None = None) -> ClusterGrowth:
@@ -70,6 +77,63 @@ class ClusterGrowth:
     def over_leaves(self) -> bool:
         """Whether EM runs over the leaves; the clusters of a flat clustering are the leaves."""
         return self.refine in ("em", "leaves") or bool(self.refine and self.n_components)
+
+    def map_features(
+        self, X: Any, missing: Any | None, weight: RowArray, *, described: bool
+    ) -> FeatureMap:
+        """Return the map from values to statistics; described real data are directions."""
+        kind, scaled = self.data, self.scaling is not None
+        if isinstance(X, Rows):
+            found = Contents.of(X, weight).kind if kind == "auto" else kind
+            return FeatureMap.from_rows(X, weight, cast("Kind", found), scaled=scaled)
+        if kind == "auto" and described and detect_kind(X) == "real":
+            kind = "directions"
+        few = self.min_samples_leaf
+        return FeatureMap.from_data(X, missing, weight, kind, scaled=scaled, few=few)
+
+    def check_covariances(self, feature_map: FeatureMap) -> None:
+        """Raise an error if the data do not allow the covariances that are asked for."""
+        wanted = self.covariance_type
+        if wanted != "auto" and feature_map.kind != "real":
+            raise InvalidParameterError(
+                "[covariances_of_real] {parameters.covariance_type:=covariance_type} applies to "
+                "real data, and these data are {kind:s}; leave it out, or set "
+                "{parameters.data:=wider}",
+                covariance_type=wanted,
+                kind=feature_map.kind,
+                wider="real",
+            )
+        if wanted in ("tied", "full") and feature_map.incomplete:
+            raise InvalidDataError(
+                "[covariances_of_missing] {parameters.covariance_type:=covariance_type} requires "
+                "data without missing values; use {parameters.covariance_type:=instead}, or fill "
+                "missing values first",
+                covariance_type=wanted,
+                instead="diag",
+            )
+
+    def choose_leaves(self, kind: Kind, words: Any, weight: RowArray) -> ComponentChoice | None:
+        """Choose the number of groups of directions from the words of the samples.
+
+        BIC charges every dimension of a vector, and would end with one or two groups.
+        """
+        if kind not in DIRECTIONS or self.n_components or not self.limits.none:
+            return None
+        if words is None:
+            raise InvalidParameterError(
+                "[leaves_of_embeddings] {parameters.max_leaf_nodes:=max_leaf_nodes} cannot choose "
+                "the number of groups from directions alone; give a number, such as "
+                "{parameters.max_leaf_nodes:=number}, or the word counts of the samples, fit(X, "
+                "counts=counts), which choose it",
+                max_leaf_nodes=self.max_leaf_nodes,
+                number=8,
+            )
+        return choose_n_components(
+            words,
+            criteria=["completion", "spectrum"],
+            sample_weight=weight,
+            random_state=self.random_state,
+        )
 
     def fit(self, feature_map: FeatureMap, rows: Rows, weight: RowArray) -> FittedClusters:
         """Grow a tree and refine it, with the covariances of lowest BIC for real data.

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self, cast, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,19 +27,18 @@ from momentree.core.choices import CovarianceType, Growth
 from momentree.core.sparse import as_csr
 from momentree.estimators import editing, groups, names, page, texts
 from momentree.estimators.node import TreeNode
-from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
+from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message, wording
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters, MixtureSums
 from momentree.persistence import fields
 from momentree.preprocessing import FeatureMap
-from momentree.preprocessing.kinds import DIRECTIONS, Kind, detect_kind
+from momentree.preprocessing.kinds import DIRECTIONS, Kind
 from momentree.tree import cluster_leaves
 from momentree.tree._base import TreeEstimator
 from momentree.tree.cluster_growth import ClusterGrowth, Refine
 from momentree.tree.growth import Branch, Limits
 from momentree.tree.online_tree import TreeBatch
-from momentree.tree.selection import ComponentChoice, choose_n_components
 from momentree.tree.stopping import Stop
 
 
@@ -350,10 +349,10 @@ class ClusterTree(TreeEstimator):
 
     def _learn(self, samples: tuple[Any, Any | None, backends.RowArray]) -> TreeNode:
         X, missing, weight = samples
-        feature_map = self._mapped(X, missing, weight)
-        self._check_covariances(feature_map)
-        if (choice := self._choose(feature_map.kind, weight)) is not None:
-            self.choice_ = choice
+        growth = self._growth
+        feature_map = growth.map_features(X, missing, weight, described=bool(self._described))
+        growth.check_covariances(feature_map)
+        self.choice_ = growth.choose_leaves(feature_map.kind, self._words_of_fit, weight)
         statistics = X if isinstance(X, backends.Rows) else feature_map.rows(X, missing)
         rows, in_order, at = backends.ordered(statistics, weight)
         feature_map, grown, refined = self._growth.fit(feature_map, rows, in_order)
@@ -379,65 +378,6 @@ class ClusterTree(TreeEstimator):
             return None
         alone = Limits.of(self).none and not self.n_components
         return {"max_leaf_nodes": 8} if alone else {}
-
-    def _mapped(self, X: Any, missing: Any | None, weight: backends.RowArray) -> FeatureMap:
-        kind = self.data
-        if isinstance(X, backends.Rows):
-            found = Contents.of(X, weight).kind if kind == "auto" else kind
-            return FeatureMap.from_rows(X, weight, cast("Kind", found), scaled=bool(self.scaling))
-        if kind == "auto" and self._described and detect_kind(X) == "real":
-            kind = "directions"
-        return FeatureMap.from_data(
-            X,
-            missing,
-            weight,
-            kind,
-            scaled=self.scaling is not None,
-            few=self.min_samples_leaf,
-        )
-
-    def _check_covariances(self, feature_map: FeatureMap) -> None:
-        wanted = self.covariance_type
-        if wanted != "auto" and feature_map.kind != "real":
-            raise InvalidParameterError(
-                "[covariances_of_real] {parameters.covariance_type:=covariance_type} applies to "
-                "real data, and these data are {kind:s}; leave it out, or set "
-                "{parameters.data:=wider}",
-                covariance_type=wanted,
-                kind=feature_map.kind,
-                wider="real",
-            )
-        if wanted in ("tied", "full") and feature_map.incomplete:
-            raise InvalidDataError(
-                "[covariances_of_missing] {parameters.covariance_type:=covariance_type} requires "
-                "data without missing values; use {parameters.covariance_type:=instead}, or fill "
-                "missing values first",
-                covariance_type=wanted,
-                instead="diag",
-            )
-
-    def _choose(self, kind: Kind, weight: Floats) -> ComponentChoice | None:
-        """Choose the number of groups of directions from the words of the samples.
-
-        BIC charges every dimension of a vector, and would end with one or two groups.
-        """
-        if kind not in DIRECTIONS or self.n_components or not Limits.of(self).none:
-            return None
-        if self._words_of_fit is None:
-            raise InvalidParameterError(
-                "[leaves_of_embeddings] {parameters.max_leaf_nodes:=max_leaf_nodes} cannot choose "
-                "the number of groups from directions alone; give a number, such as "
-                "{parameters.max_leaf_nodes:=number}, or the word counts of the samples, fit(X, "
-                "counts=counts), which choose it",
-                max_leaf_nodes=self.max_leaf_nodes,
-                number=8,
-            )
-        return choose_n_components(
-            self._words_of_fit,
-            criteria=["completion", "spectrum"],
-            sample_weight=weight,
-            random_state=self.random_state,
-        )
 
     def _warn_of_fewer(self, root: Branch) -> None:
         found, asked = len(root.leaves()), self.n_components or 0

@@ -12,11 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 from momentree._types import Floats, Ints
 from momentree._validation import check_features, rules
 from momentree.assignment.rules import Assigner, check_assigner
-from momentree.backends import RowArray, RowBlocks, Rows, as_rows, collected, products
+from momentree.backends import RowArray, RowBlocks, Rows, as_rows, collected
 from momentree.backends.contents import filled_labels, filled_weights
 from momentree.backends.sources import by_partition
 from momentree.core.choices import AutoLogScaling, Growth, LogScaling, Refine, Search, Weighting
 from momentree.estimators import names, page, texts
+from momentree.estimators.batches import sums_over
 from momentree.estimators.names import choose_words_of, name_by_words
 from momentree.estimators.node import TreeNode
 from momentree.estimators.texts import Vectorizer
@@ -285,10 +286,8 @@ class TopicTree(TreeEstimator):
         if known is None:
             by_leaf, sizes = group_sums(data.rows, labels, k, data.weight)
             known = by_leaf.T, sizes
-        total = float(counts.sum(products.dot, counts.row_sums, weight))
         raw = counts.group_sums(in_order, k, weight) if self.log_scaling_ else np.empty((0, k))
-        n, of_all = counts.shape[0], float(counts.total(weight))
-        return MixtureSums(n, *known, raw, data.asked_smoothing, total, of_all)
+        return sums_over(counts, weight, *known, raw, data.asked_smoothing)
 
     def _nodes_of(self, root: Branch, leaves: MixtureSums) -> TreeNode:
         """Return the nodes without names, given the sums of the leaves."""
