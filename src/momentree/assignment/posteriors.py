@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 from momentree import objects
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
-from momentree.backends import Block, RowArray, Rows
-from momentree.backends.kernels import kernel
+from momentree.backends import Block, RowArray, Rows, kernels
 from momentree.core.ties import largest
 from momentree.exceptions import InvalidDataError
-from momentree.inference import log_posterior
-from momentree.inference.posteriors import JointKernel
+from momentree.inference import log_posterior, posteriors
 from momentree.messages import wording
 
 
@@ -50,9 +48,9 @@ _INCOMPLETE: dict[type[objects.MixtureParameters], type[objects.MixtureParameter
 }
 
 
-@kernel
+@kernels.kernel
 @dataclass(frozen=True, eq=False)
-class LikeliestGroup(JointKernel):
+class LikeliestGroup(posteriors.JointKernel):
     """The group of the most likely component of each sample, shape (n,)."""
 
     group: Ints
@@ -62,9 +60,9 @@ class LikeliestGroup(JointKernel):
         return np.asarray(self.group[largest(self.joint(B))])
 
 
-@kernel
+@kernels.kernel
 @dataclass(frozen=True, eq=False)
-class GroupProbabilities(JointKernel):
+class GroupProbabilities(posteriors.JointKernel):
     """The probability of each group for each sample, shape (n, n_groups)."""
 
     group: Ints

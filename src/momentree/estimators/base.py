@@ -18,8 +18,7 @@ from momentree import decomposition
 from momentree._fit import all_or_nothing, warn_caller
 from momentree._types import Floats, Ints
 from momentree._validation import rules
-from momentree.backends import Rows, counted_passes, single_threaded_blas
-from momentree.backends.sources import in_reach
+from momentree.backends import Rows, counted_passes, single_threaded_blas, sources
 from momentree.core.progress import console_logging
 from momentree.estimators import texts
 from momentree.exceptions import InvalidParameterError
@@ -112,7 +111,7 @@ class Estimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _gather(self, X: Any) -> tuple[Any, list[Message]]:
         """Return rows that the fit can use where they are, or bring them here, with a note."""
-        return in_reach(X, type(self).__name__, self._for_sums_alone)
+        return sources.in_reach(X, type(self).__name__, self._for_sums_alone)
 
     def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any] | None:  # noqa: ARG002
         """Parameters with which sums over rows suffice: none if they do, None if they never do."""

@@ -15,8 +15,7 @@ from sklearn.utils.metaestimators import available_if
 
 from momentree._fit import all_or_nothing
 from momentree._validation import check_counts, texts_of
-from momentree.estimators.batches import learn_batch, learns_batches
-from momentree.estimators.names import choose_topic_names
+from momentree.estimators import batches, names
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 from momentree.messages import Message, wording
 
@@ -96,7 +95,7 @@ def fit(
         return self
 
 
-@available_if(learns_batches)  # type: ignore[untyped-decorator]
+@available_if(batches.learns_batches)  # type: ignore[untyped-decorator]
 def partial_fit(
     self: E,
     X: Any,
@@ -161,7 +160,7 @@ def partial_fit(
             if corpus is not None:
                 X, *of_corpus = of_fit(corpus, sample_weight, feature_names)
                 given = dict(zip(given, of_corpus, strict=True))
-            learn_batch(estimator, X, **given)
+            batches.learn_batch(estimator, X, **given)
             if hasattr(self, "labels_"):
                 keep_words(estimator, corpus, vectorizer)
             elif vectorizer is not None:
@@ -169,7 +168,7 @@ def partial_fit(
             return self
         kept = {name: getattr(self, name) for name in _KEPT if hasattr(self, name)}
         note = _unknown_words(estimator, texts_of(X))
-        learn_batch(estimator, counts_of(estimator, X), **given)
+        batches.learn_batch(estimator, counts_of(estimator, X), **given)
         for name, value in kept.items():
             setattr(self, name, value)
         notes = [one for one in getattr(self, "notes_", ()) if one.code != "unknown_words"]
@@ -182,7 +181,7 @@ def keep_words(estimator: Any, corpus: Corpus | None, vectorizer: Any) -> None:
     if vectorizer is not None:
         estimator.vectorizer_ = vectorizer
     if corpus is not None:
-        choose_topic_names(estimator, corpus)
+        names.choose_topic_names(estimator, corpus)
         estimator.notes_ = [*estimator.notes_, *corpus.notes]
     if list(estimator.vocabulary_) == [str(j) for j in range(len(estimator.vocabulary_))]:
         unnamed = Message(

@@ -14,14 +14,12 @@ from momentree import backends
 from momentree._types import Floats, Ints
 from momentree._validation import rules
 from momentree.assignment.posteriors import MixtureAssigner
-from momentree.backends import products
-from momentree.backends.sources import by_partition
+from momentree.backends import products, sources
 from momentree.core.choices import AutoLogScaling, LogScaling, Weighting
 from momentree.core.ties import largest
 from momentree.estimators import names, page, texts
 from momentree.estimators.batches import BatchUpdate, sums_over
-from momentree.inference import log_joint, log_posterior
-from momentree.inference.posteriors import LikeliestComponent, responsibilities
+from momentree.inference import log_joint, log_posterior, posteriors
 from momentree.messages import Message
 from momentree.models._base import FlatModel, log
 from momentree.models._steps import FitResult, Initialization, from_leaves
@@ -32,9 +30,8 @@ from momentree.preprocessing import log_scale, tfidf
 from momentree.preprocessing.burstiness import with_scaling
 from momentree.refinement import em, renewing_em
 from momentree.refinement.em import column_sums, m_step, soft_sums
+from momentree.tree import split, splitters
 from momentree.tree.growth import Grown, Limits, TreeGrowth
-from momentree.tree.split import SPLIT_ITER
-from momentree.tree.splitters import TopicSplitter
 from momentree.tree.topic_growth import ScaledCounts, is_sampled, search_sample, with_all_words
 
 Start = Literal["auto", "tree", "tfidf", "moments"]
@@ -149,7 +146,7 @@ class CountMixture(FlatModel):
         weights = fitted.weights
         counts = np.empty((0, len(weights)))
         if self.log_scaling_:  # report weights and topics of the raw counts
-            R = responsibilities(data.rows, fitted)
+            R = posteriors.responsibilities(data.rows, fitted)
             counts, sizes = soft_sums(data.counts, R, data.weight)
             weights, centers = self._counted(counts, sizes)
         result = FitResult(fitted, weights, centers, diagnostics)
@@ -191,7 +188,7 @@ class CountMixture(FlatModel):
             tol=self.tol,
         )
         fitted = found.parameters
-        R = responsibilities(data.rows, fitted)
+        R = posteriors.responsibilities(data.rows, fitted)
         counts = np.empty((0, fitted.n_components))
         if self.log_scaling_:
             counts, _ = soft_sums(data.counts, R, data.weight)
@@ -324,10 +321,10 @@ class CountMixture(FlatModel):
         growth = TreeGrowth(data.rows, data.weight, data.count_per_token, splitter)
         return growth.grow(Limits(self._wanted))
 
-    def _splitter(self, data: ScaledCounts) -> TopicSplitter:
-        return TopicSplitter(
+    def _splitter(self, data: ScaledCounts) -> splitters.TopicSplitter:
+        return splitters.TopicSplitter(
             min_samples_leaf=1,
-            refine_iter=SPLIT_ITER if self.refine else 0,
+            refine_iter=split.SPLIT_ITER if self.refine else 0,
             weighting=self._weighting,
             smoothing=data.smoothing,
             random_state=self.random_state,
@@ -347,7 +344,7 @@ class CountMixture(FlatModel):
         sums += POSSIBLE * words[:, None] * weights
         return self._family.m_step(sums, weights * data.total_weight, data.smoothing)
 
-    @by_partition
+    @sources.by_partition
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each component for each sample (S eq. 1).
 
@@ -373,15 +370,15 @@ class CountMixture(FlatModel):
         """
         X = self._new_counts(X)
         rows = log_scale(X, self.log_scaling_).rows
-        return np.asarray(responsibilities(rows, self.posterior_))
+        return np.asarray(posteriors.responsibilities(rows, self.posterior_))
 
     def _likeliest(self, X: Any) -> Ints:
         rows = log_scale(self._new_counts(X), self.log_scaling_).rows
         fitted = self.posterior_
-        found = rows.map(LikeliestComponent(fitted.coefficients, fitted.offsets))
+        found = rows.map(posteriors.LikeliestComponent(fitted.coefficients, fitted.offsets))
         return np.asarray(found, dtype=np.intp)
 
-    @by_partition
+    @sources.by_partition
     def score_samples(self, X: Any) -> Floats:
         """Return the log-likelihood of each sample under ``weights_`` and ``components_``.
 

@@ -15,9 +15,8 @@ from momentree.messages import Message, wording
 from momentree.models._gaussian_data import GaussianComponents, GaussianData
 from momentree.models._gaussian_starts import SEARCH_SMOOTHING, Start, starts_of
 from momentree.models._groupings import n_distinct
-from momentree.refinement import MixtureSearch
+from momentree.refinement import MixtureSearch, search
 from momentree.refinement.em import Refined, em_with_gaps
-from momentree.refinement.search import em_from_several
 
 log = logging.getLogger("momentree.models")
 
@@ -135,7 +134,7 @@ class GaussianSearch:
         def run(
             starts: dict[str, objects.MixtureParameters],
         ) -> tuple[str, Refined[objects.MixtureParameters]]:
-            return em_from_several(
+            return search.em_from_several(
                 rows,
                 starts,
                 sample_weight=data.weight,

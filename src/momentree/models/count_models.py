@@ -11,12 +11,9 @@ from momentree import objects
 from momentree._types import Floats, Ints
 from momentree._validation import rules
 from momentree.core.choices import AutoLogScaling, Refine, Search, TopicModel, Weighting
-from momentree.estimators import groups
-from momentree.estimators.groups import draw_components
-from momentree.estimators.texts import Vectorizer
+from momentree.estimators import groups, texts
 from momentree.exceptions import InvalidParameterError
-from momentree.inference import log_multinomial
-from momentree.inference.posteriors import log_factorials
+from momentree.inference import log_multinomial, posteriors
 from momentree.messages import wording
 from momentree.models._count_mixture import CountMixture, Start
 from momentree.models._steps import Decomposer, draw_by_component, sample_documents
@@ -182,7 +179,7 @@ class SingleTopicModel(CountMixture):
     tol: float = 1e-5
     half_life: float | None = None
     warm_start: bool = False
-    vectorizer: Vectorizer | None = None
+    vectorizer: texts.Vectorizer | None = None
     random_state: int | np.random.RandomState | None = None
     verbose: bool | int = False
 
@@ -241,7 +238,7 @@ class SingleTopicModel(CountMixture):
     def _draw_documents(
         self, n_samples: int, length: int, rng: np.random.RandomState
     ) -> tuple[Any, Ints]:
-        labels = draw_components(self.weights_, n_samples, rng)
+        labels = groups.draw_components(self.weights_, n_samples, rng)
         topics, d = self._profiles, self.components_.shape[1]
         X = draw_by_component(labels, d, lambda j, n: rng.multinomial(length, topics[j], n))
         return X, labels
@@ -359,7 +356,7 @@ class PoissonMixture(CountMixture):
     tol: float = 1e-5
     half_life: float | None = None
     warm_start: bool = False
-    vectorizer: Vectorizer | None = None
+    vectorizer: texts.Vectorizer | None = None
     random_state: int | np.random.RandomState | None = None
     verbose: bool | int = False
 
@@ -380,7 +377,7 @@ class PoissonMixture(CountMixture):
         return np.maximum(found.centers, 0.0)
 
     def _log_base(self, X: Any) -> Floats:
-        return -log_factorials(X)
+        return -posteriors.log_factorials(X)
 
     def _draw(self, labels: Ints, rng: np.random.RandomState) -> Any:
         d = self.components_.shape[1]

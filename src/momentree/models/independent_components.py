@@ -21,8 +21,7 @@ from momentree.estimators import base
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.messages import Message, wording
 from momentree.models._steps import DecompositionName, decomposer
-from momentree.moments import ICAMoments
-from momentree.moments.ica import fourth_cumulants, whiten_covariance
+from momentree.moments import ICAMoments, ica
 from momentree.objects import Decomposition
 from momentree.persistence import fields
 from momentree.refinement import refine_sources
@@ -285,10 +284,10 @@ class IndependentComponents(
         return len(self.components_)
 
     def _separate(self, X: Floats, weight: Floats) -> tuple[Floats, int]:
-        mean, W, E = whiten_covariance(X, weight, self.n_components)
+        mean, W, E = ica.whiten_covariance(X, weight, self.n_components)
         k, d = W.shape
         Z = (X - mean) @ W.T
-        moments = ICAMoments(mean, W, E, fourth_cumulants(Z, weight))
+        moments = ICAMoments(mean, W, E, ica.fourth_cumulants(Z, weight))
         rotation, n_iter, converged, reason = self._rotation(moments)
         steps = self.max_iter if self.refine else 0
         found = refine_sources(Z, weight, rotation, max_iter=steps, tol=self.tol)

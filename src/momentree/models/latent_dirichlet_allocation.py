@@ -11,14 +11,9 @@ import numpy as np
 from momentree import backends
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, generator, rules
-from momentree.backends import products
-from momentree.backends.sources import by_partition
-from momentree.core.choices import TopicModel, Weighting
-from momentree.core.pages import in_parts
-from momentree.core.ties import largest
-from momentree.estimators import names, page, texts
-from momentree.estimators.batches import BatchUpdate
-from momentree.estimators.texts import Vectorizer
+from momentree.backends import products, sources
+from momentree.core import choices, pages, ties
+from momentree.estimators import batches, names, page, texts
 from momentree.inference import (
     completion_log_likelihood,
     gibbs_proportions,
@@ -177,7 +172,7 @@ class LatentDirichletAllocation(FlatModel):
 
     _counts_orders = True
     _leaves_out_empty = True
-    _auto_model: ClassVar[TopicModel | None] = "lda"
+    _auto_model: ClassVar[choices.TopicModel | None] = "lda"
 
     n_components: int | Literal["auto"] = 8
     _: KW_ONLY
@@ -185,14 +180,14 @@ class LatentDirichletAllocation(FlatModel):
     decomposition: steps.Decomposer = "sidiwo"
     refine: Refine | None = "em"
     start: Start = "auto"
-    weighting: Weighting = "length"
+    weighting: choices.Weighting = "length"
     inference: Inference = "variational"
     smoothing: float = 0.05
     max_iter: int = 30
     tol: float = 5e-5
     half_life: float | None = None
     warm_start: bool = False
-    vectorizer: Vectorizer | None = None
+    vectorizer: texts.Vectorizer | None = None
     random_state: int | np.random.RandomState | None = None
     verbose: bool | int = False
 
@@ -202,7 +197,7 @@ class LatentDirichletAllocation(FlatModel):
         "tol": rules.number(at_least=0),
         "refine": (*get_args(Refine), None),
         "start": get_args(Start),
-        "weighting": get_args(Weighting),
+        "weighting": get_args(choices.Weighting),
         "inference": get_args(Inference),
         "alpha0": _check_alpha0,
         "vectorizer": texts.check_vectorizer,
@@ -269,7 +264,7 @@ class LatentDirichletAllocation(FlatModel):
         """Return the sums of documents with words."""
         lengths = data.rows.row_sums
         total, n, start = 0.0, 0.0, 0
-        for words in in_parts(lengths):
+        for words in pages.in_parts(lengths):
             weight = data.weight[start : start + len(words)]
             total += float(weight @ words)
             n += float(weight[words > 0].sum())
@@ -284,7 +279,7 @@ class LatentDirichletAllocation(FlatModel):
         missing: Any | None,  # noqa: ARG002 - counts are complete
         weight: Floats,
         before: MixtureSums,
-    ) -> tuple[steps.FitResult, Ints | None, BatchUpdate]:
+    ) -> tuple[steps.FitResult, Ints | None, batches.BatchUpdate]:
         rows, weight, at = backends.ordered(backends.as_rows(X), weight)
         data = LDAData(rows, weight, self.smoothing)
         n = before.weight
@@ -307,10 +302,10 @@ class LatentDirichletAllocation(FlatModel):
             refined.n_iter,
             refined.converged,
             before.plus(self._sums_of(data, refined)),
-            labels=largest(H),
+            labels=ties.largest(H),
         )
         w = float(weight.sum())
-        update = BatchUpdate(np.arange(fitted.n_components), data.weight @ H / w, w)
+        update = batches.BatchUpdate(np.arange(fitted.n_components), data.weight @ H / w, w)
         return result, at, update
 
     def _initialize(self, data: LDAData) -> steps.Initialization[LDAParameters]:
@@ -359,7 +354,7 @@ class LatentDirichletAllocation(FlatModel):
             return gibbs_proportions(rows, parameters, random_state=self.random_state)
         return variational_proportions(rows, parameters)
 
-    @by_partition
+    @sources.by_partition
     def predict_proba(self, X: Any) -> Floats:
         """Return the expected topic proportions of each document.
 
@@ -377,7 +372,7 @@ class LatentDirichletAllocation(FlatModel):
         with backends.single_threaded_blas():
             return np.asarray(self._proportions(backends.RowBlocks(X), self.posterior_))
 
-    @by_partition
+    @sources.by_partition
     def score_samples(self, X: Any) -> Floats:
         """Return the ELBO, a lower bound on the log-likelihood of each document.
 

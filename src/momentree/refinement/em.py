@@ -13,8 +13,7 @@ from momentree import backends, objects
 from momentree._types import Floats, Ints
 from momentree.backends import products
 from momentree.backends.kernels import kernel
-from momentree.core.progress import iterations
-from momentree.core.ties import largest
+from momentree.core import progress, ties
 
 P = TypeVar("P", bound=objects.MixtureParameters)
 
@@ -106,7 +105,7 @@ def em(
     sums, sizes = np.empty((0, start.n_components)), np.empty(0)
     words = column_sums(rows, sample_weight)
     n_iter, gain_of_prior = 0, 0.0
-    for n_iter in iterations(max_iter):  # noqa: B007
+    for n_iter in progress.iterations(max_iter):  # noqa: B007
         sums, sizes, log_likelihood = expected_statistics(rows, parameters, sample_weight, words)
         gain, last = log_likelihood - last + gain_of_prior, log_likelihood
         if convergence == "likelihood" and gain <= tol * abs(log_likelihood):
@@ -137,7 +136,7 @@ def climb(
     parameters, and the M-step that follows.
     """
     best, last, parameters, converged, n_iter = start, -np.inf, start, False, 1
-    for n_iter in iterations(max_iter):  # noqa: B007
+    for n_iter in progress.iterations(max_iter):  # noqa: B007
         log_likelihood, m_step = step(parameters)
         gain = log_likelihood - last
         if gain > 0:
@@ -228,7 +227,7 @@ def expected_statistics(
     if not parameters.signed:
         theta = np.maximum(theta, LOG_ZERO)
     d, k = theta.shape
-    base = int(largest(parameters.weights)) if parameters.signed else k - 1
+    base = int(ties.largest(parameters.weights)) if parameters.signed else k - 1
     order = np.array([*np.delete(np.arange(k), base), base])
     contrasts = np.ascontiguousarray(theta[:, order[:-1]] - theta[:, base, None])
     kernel = Expectation(contrasts, parameters.offsets[order])
@@ -375,7 +374,7 @@ class _GroupRun(Generic[P]):
         if not parameters.signed:  # the mean of a word that never occurs may be zero
             theta = np.maximum(theta, LOG_ZERO)
         # Of signed statistics the base is the larger component: see `expected_statistics`.
-        self._base = base = int(largest(parameters.weights)) if parameters.signed else 1
+        self._base = base = int(ties.largest(parameters.weights)) if parameters.signed else 1
         self.contrast = theta[:, 1 - base] - theta[:, base]
         self.ahead = float(offsets[1 - base] - offsets[base])
         self._of_base = float(self._sums @ theta[:, base] + self._weight * offsets[base])

@@ -20,8 +20,7 @@ from momentree._types import Floats, Ints
 from momentree._validation import rules
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.assignment.rules import Assigner
-from momentree.backends import RowArray, Rows, contents
-from momentree.backends.sources import by_partition
+from momentree.backends import RowArray, Rows, contents, sources
 from momentree.core.choices import Growth
 from momentree.estimators import base, batches, changes, groups, names
 from momentree.estimators.node import StoredTree, TreeNode, why_no_more
@@ -29,10 +28,8 @@ from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.messages import Message, wording
 from momentree.objects import MixtureSums
 from momentree.persistence import fields
-from momentree.tree.exports import repr_html
-from momentree.tree.hierarchy import Merges
+from momentree.tree import exports, hierarchy, stopping
 from momentree.tree.selection import ComponentChoice
-from momentree.tree.stopping import Stop, TopicStop
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -74,7 +71,7 @@ class TreeEstimator(
         "half_life": rules.number(above=0, optional=True),
         "exact": checks.check_flag,
         "growth": get_args(Growth),
-        "stop": get_args(Stop),
+        "stop": get_args(stopping.Stop),
     }
     _fields: ClassVar[fields.Fields] = {
         **base.Estimator._fields,
@@ -86,7 +83,7 @@ class TreeEstimator(
         "n_leaves_": fields.DERIVED.kept,
         "choice_": fields.choice(None).optional,  # saved as None, of no use for new samples
         "_assigner": fields.of_type(*get_args(Assigner)),
-        "_merges": fields.of_type(Merges),
+        "_merges": fields.of_type(hierarchy.Merges),
         "_leaf_sums": batches.sums_of("k").optional,  # of the samples of each leaf
     }
 
@@ -96,7 +93,7 @@ class TreeEstimator(
     growth: Growth
     smoothing: float
     exact: bool
-    stop: Stop | TopicStop
+    stop: stopping.Stop | stopping.TopicStop
     max_iter: int
     tol: float
     half_life: float | None
@@ -110,7 +107,7 @@ class TreeEstimator(
     _described: bool | None = None  # whether words name the nodes of clusters
     _words_of_fit: Any = None  # only during such a fit
     _assigner: Assigner
-    _merges: Merges
+    _merges: hierarchy.Merges
     _sums: MixtureSums | None
     _leaf_sums: MixtureSums | None
     _given_names: dict[str, str] | None
@@ -332,7 +329,7 @@ class TreeEstimator(
     def _n_groups(self) -> int:
         return self.n_leaves_
 
-    @by_partition
+    @sources.by_partition
     def predict(self, X: Any) -> Ints:
         """Return the leaf of each sample.
 
@@ -355,7 +352,7 @@ class TreeEstimator(
             contents.filled_labels(rows, labels) if self._leaves_out_empty else labels
         )
 
-    @by_partition
+    @sources.by_partition
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each leaf for each sample.
 
@@ -377,7 +374,7 @@ class TreeEstimator(
         assigner, rows = self._ready(X)
         return np.asarray(assigner.proba(rows))
 
-    @by_partition
+    @sources.by_partition
     def apply(self, X: Any) -> Ints:
         """Return the ``node_id`` of the leaf of each sample.
 
@@ -434,7 +431,7 @@ class TreeEstimator(
     def _repr_html_(self) -> str:
         if not hasattr(self, "tree_"):
             return str(super()._repr_html_())
-        return repr_html(self)
+        return exports.repr_html(self)
 
     # --- files ------------------------------------------------------------------------------------
 

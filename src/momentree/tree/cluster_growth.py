@@ -12,22 +12,16 @@ import numpy as np
 
 import momentree.tree.leaves as tree_leaves
 from momentree.assignment.posteriors import MixtureAssigner
-from momentree.backends import RowArray, RowBlocks, Rows, collected
-from momentree.backends.contents import Contents
+from momentree.backends import RowArray, RowBlocks, Rows, collected, contents
 from momentree.core.choices import CovarianceType, Growth
 from momentree.core.ties import largest_first
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.objects import Family, MixtureParameters
-from momentree.preprocessing import FeatureMap
-from momentree.preprocessing.kinds import DIRECTIONS, Kind, detect_kind
-from momentree.preprocessing.leaf_mixture import LeafMixture
-from momentree.preprocessing.outliers import varying_columns
+from momentree.preprocessing import FeatureMap, kinds, leaf_mixture, outliers
 from momentree.refinement.em import Refined, Samples
+from momentree.tree import split, splitters, stopping
 from momentree.tree.growth import Grown, Limits, TreeGrowth, log
 from momentree.tree.selection import ComponentChoice, choose_n_components
-from momentree.tree.split import SPLIT_ITER
-from momentree.tree.splitters import DSidiwoSplitter
-from momentree.tree.stopping import mixture_bic
 
 Refine = Literal["em", "splits", "leaves"]
 
@@ -55,7 +49,7 @@ class ClusterGrowth:
     n_components: int | None
     growth: Growth
     refine: Refine | None
-    data: Literal["auto"] | Kind
+    data: Literal["auto"] | kinds.Kind
     scaling: Literal["auto"] | None
     covariance_type: Literal["auto"] | CovarianceType
     min_samples_leaf: float
@@ -84,9 +78,9 @@ class ClusterGrowth:
         """Return the map from values to statistics; described real data are directions."""
         kind, scaled = self.data, self.scaling is not None
         if isinstance(X, Rows):
-            found = Contents.of(X, weight).kind if kind == "auto" else kind
-            return FeatureMap.from_rows(X, weight, cast("Kind", found), scaled=scaled)
-        if kind == "auto" and described and detect_kind(X) == "real":
+            found = contents.Contents.of(X, weight).kind if kind == "auto" else kind
+            return FeatureMap.from_rows(X, weight, cast("kinds.Kind", found), scaled=scaled)
+        if kind == "auto" and described and kinds.detect_kind(X) == "real":
             kind = "directions"
         few = self.min_samples_leaf
         return FeatureMap.from_data(X, missing, weight, kind, scaled=scaled, few=few)
@@ -112,12 +106,14 @@ class ClusterGrowth:
                 instead="diag",
             )
 
-    def choose_leaves(self, kind: Kind, words: Any, weight: RowArray) -> ComponentChoice | None:
+    def choose_leaves(
+        self, kind: kinds.Kind, words: Any, weight: RowArray
+    ) -> ComponentChoice | None:
         """Choose the number of groups of directions from the words of the samples.
 
         BIC charges every dimension of a vector, and would end with one or two groups.
         """
-        if kind not in DIRECTIONS or self.n_components or not self.limits.none:
+        if kind not in kinds.DIRECTIONS or self.n_components or not self.limits.none:
             return None
         if words is None:
             raise InvalidParameterError(
@@ -159,13 +155,13 @@ class ClusterGrowth:
         """Grow a tree, and merge its leaves as far as the kind of data asks for."""
         k, limits, kind = self.n_components, self.limits, feature_map.kind
         by_number = math.isfinite(limits.leaves) and math.isinf(limits.depth)
-        merged = kind in DIRECTIONS and self.refine in ("em", "leaves") and by_number
-        splitter = DSidiwoSplitter(
+        merged = kind in kinds.DIRECTIONS and self.refine in ("em", "leaves") and by_number
+        splitter = splitters.DSidiwoSplitter(
             min_samples_leaf=self.min_samples_leaf,
             feature_map=feature_map,
             smoothing=self.smoothing,
             n_sides=k or 2,
-            refine_iter=SPLIT_ITER if self.refine in ("em", "splits") else 0,
+            refine_iter=split.SPLIT_ITER if self.refine in ("em", "splits") else 0,
             exact=self.exact,
         )
         growth = TreeGrowth(
@@ -174,7 +170,7 @@ class ClusterGrowth:
             feature_map.row_scale(rows),
             splitter,
             growth="best_first" if k else self.growth,
-            criterion=partial(mixture_bic, feature_map.family) if limits.none else None,
+            criterion=partial(stopping.mixture_bic, feature_map.family) if limits.none else None,
         )
         grown = growth.grow(Limits(tree_leaves.MORE_LEAVES * limits.leaves) if merged else limits)
         while_better = limits.none and self.over_leaves and kind in ("binary", "counts")
@@ -228,7 +224,7 @@ class ClusterGrowth:
         the mixture over the leaves is that of the splits.
         """
         values, missing = feature_map.standardized(rows)
-        columns = varying_columns(values, missing, weight, self.min_samples_leaf)
+        columns = outliers.varying_columns(values, missing, weight, self.min_samples_leaf)
         if not len(columns):
             return [(feature_map, grown)]
         labels, n = grown.labels, max(float(weight.sum()), 2.0)
@@ -241,7 +237,7 @@ class ClusterGrowth:
 
         def refined(kind: CovarianceType, n_iter: int) -> tuple[FeatureMap, Refined[Any], float]:
             features = feature_map.with_covariances(kind, columns)
-            leaves = LeafMixture(kind, columns, features.incomplete)
+            leaves = leaf_mixture.LeafMixture(kind, columns, features.incomplete)
             samples = Samples(features.leaf_rows(rows), weight, self.smoothing, self.tol)
             start = samples.m_step(leaves.fitting_family(values, weight), labels, k)
             result = samples.em(start, n_iter)

@@ -17,17 +17,15 @@ from momentree.estimators.node import TreeNode
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message, wording
 from momentree.objects import MixtureSums
-from momentree.preprocessing import FeatureMap
-from momentree.preprocessing.kinds import MAX_SIZE
-from momentree.tree.cluster_growth import ClusterGrowth
+from momentree.preprocessing import FeatureMap, kinds
+from momentree.tree import cluster_growth, hierarchy
 from momentree.tree.growth import Branch
-from momentree.tree.hierarchy import Merges
 from momentree.tree.leaves import branch_of, build_nodes, drop, sort_children
 
 
 def nodes_and_merges(
     root: Branch, labels: Ints, leaves: MixtureSums, feature_map: FeatureMap, n_features: int
-) -> tuple[TreeNode, Merges]:
+) -> tuple[TreeNode, hierarchy.Merges]:
     """Return the finished tree, and the order in which its leaves can be merged.
 
     Parameters
@@ -70,7 +68,7 @@ def nodes_and_merges(
         return float(family.maximized_log_likelihood(S, N).sum() - whole) * unit
 
     tree = build_nodes(root, labels, sizes, center=center, gain=gain)
-    merges = Merges.of(tree, sums, sizes, family, center)
+    merges = hierarchy.Merges.of(tree, sums, sizes, family, center)
     return tree, replace(merges, losses=merges.losses * unit)
 
 
@@ -109,7 +107,7 @@ def spread_within(
     within = squares - (sums[:d] ** 2 / observed).sum(axis=1)
     spread = np.sqrt(np.maximum(within, 1e-12 * squares) / observed.sum(axis=1))
     varies = (spread > 0) & np.isfinite(scale)
-    return np.where(varies, spread * np.where(varies, scale, 1.0), MAX_SIZE)
+    return np.where(varies, spread * np.where(varies, scale, 1.0), kinds.MAX_SIZE)
 
 
 def describe(root: TreeNode, counts: Any, weight: Floats) -> Callable[[list[int]], Floats]:
@@ -159,7 +157,7 @@ def split_leaf(tree: Any, refit: RefitData[ClusterData], group: int, n_groups: i
     alone = clone(tree).set_params(max_leaf_nodes=n_groups, max_depth=None, growth="best_first")
     if tree.n_components is not None:
         alone.set_params(n_components=n_groups)
-    growth = ClusterGrowth.of(alone)
+    growth = cluster_growth.ClusterGrowth.of(alone)
     grown = growth.grow(tree._feature_map, part, weight)
     if not grown.root.children:
         raise InvalidDataError(wording.CANNOT_SPLIT, group=group, reason=grown.root.reason)

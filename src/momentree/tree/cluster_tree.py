@@ -21,25 +21,18 @@ from momentree._types import Floats, Ints
 from momentree._validation import rules
 from momentree.assignment.posteriors import IncompleteAssigner, MixtureAssigner
 from momentree.assignment.rules import Assigner, check_assigner
-from momentree.backends.contents import Contents
-from momentree.backends.sources import by_partition
-from momentree.core.choices import CovarianceType, Growth
-from momentree.core.sparse import as_csr
-from momentree.estimators import editing, groups, names, page, texts
-from momentree.estimators.node import TreeNode
+from momentree.backends import contents, sources
+from momentree.core import choices, sparse
+from momentree.estimators import editing, groups, names, node, page, texts
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message, wording
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters, MixtureSums
 from momentree.persistence import fields
-from momentree.preprocessing import FeatureMap
-from momentree.preprocessing.kinds import DIRECTIONS, Kind
-from momentree.tree import cluster_leaves
+from momentree.preprocessing import FeatureMap, kinds
+from momentree.tree import cluster_growth, cluster_leaves, online_tree, stopping
 from momentree.tree._base import TreeEstimator
-from momentree.tree.cluster_growth import ClusterGrowth, Refine
 from momentree.tree.growth import Branch, Limits
-from momentree.tree.online_tree import TreeBatch
-from momentree.tree.stopping import Stop
 
 
 def _is_described(tree: Any) -> bool:
@@ -219,14 +212,14 @@ class ClusterTree(TreeEstimator):
     max_depth: int | None = None
     n_components: int | None = None
     min_samples_leaf: float = 5
-    growth: Growth = "best_first"
-    refine: Refine | None = "em"
-    data: Literal["auto"] | Kind = "auto"
+    growth: choices.Growth = "best_first"
+    refine: cluster_growth.Refine | None = "em"
+    data: Literal["auto"] | kinds.Kind = "auto"
     scaling: Literal["auto"] | None = "auto"
-    covariance_type: Literal["auto"] | CovarianceType = "auto"
+    covariance_type: Literal["auto"] | choices.CovarianceType = "auto"
     smoothing: float = 1.0
     exact: bool = False
-    stop: Stop = "bic"
+    stop: stopping.Stop = "bic"
     max_iter: int = 100
     tol: float = 1e-5
     half_life: float | None = None
@@ -236,15 +229,15 @@ class ClusterTree(TreeEstimator):
     _rules: ClassVar[rules.Rules] = {
         **TreeEstimator._rules,
         "n_components": rules.whole(1, optional=True),
-        "refine": (*get_args(Refine), None),
-        "data": ("auto", *get_args(Kind)),
+        "refine": (*get_args(cluster_growth.Refine), None),
+        "data": ("auto", *get_args(kinds.Kind)),
         "scaling": ("auto", None),
-        "covariance_type": ("auto", *get_args(CovarianceType)),
+        "covariance_type": ("auto", *get_args(choices.CovarianceType)),
     }
     _fields: ClassVar[fields.Fields] = {
         **TreeEstimator._fields,
-        "data_": fields.choice(*get_args(Kind)),
-        "covariance_type_": fields.choice(*get_args(CovarianceType), None).optional,
+        "data_": fields.choice(*get_args(kinds.Kind)),
+        "covariance_type_": fields.choice(*get_args(choices.CovarianceType), None).optional,
         "vectorizer_": fields.DERIVED,
         "_feature_map": fields.of_type(FeatureMap),
         "_spread": fields.array("d").optional,  # not in older files
@@ -318,7 +311,7 @@ class ClusterTree(TreeEstimator):
                     corpus, sample_weight, feature_names
                 )
             words = getattr(counts, "columns", None) if feature_names is None else feature_names
-            counts = as_csr(checks.check_counts(counts))
+            counts = sparse.as_csr(checks.check_counts(counts))
             n = X.shape[0] if hasattr(X, "shape") else len(X)
             if counts.shape[0] != n:
                 raise InvalidDataError(
@@ -347,7 +340,7 @@ class ClusterTree(TreeEstimator):
     def _check_table(self, X: Any, feature_names: Any, *, reset: bool) -> tuple[Any, Any, Any]:
         return checks.check_values(self, X, feature_names, reset=reset)
 
-    def _learn(self, samples: tuple[Any, Any | None, backends.RowArray]) -> TreeNode:
+    def _learn(self, samples: tuple[Any, Any | None, backends.RowArray]) -> node.TreeNode:
         X, missing, weight = samples
         growth = self._growth
         feature_map = growth.map_features(X, missing, weight, described=bool(self._described))
@@ -367,12 +360,12 @@ class ClusterTree(TreeEstimator):
         tree = self._nodes(grown.root, labels, rows, backends.as_rows(X), in_order, weight)
         assert self._leaf_sums is not None  # noqa: S101 - for the type checker
         self._sums = refined.expected_sums(self._leaf_sums)
-        if self._described or feature_map.kind in DIRECTIONS:
+        if self._described or feature_map.kind in kinds.DIRECTIONS:
             self._sums = self._leaf_sums = None  # no sums suffice for these
         return tree
 
     def _for_sums_alone(self, rows: backends.Rows) -> Mapping[str, Any] | None:
-        kind = Contents.of(rows, rows.ones()).kind
+        kind = contents.Contents.of(rows, rows.ones()).kind
         fits = self.data in ("auto", kind) or (self.data == "counts" and kind == "binary")
         if kind == "other" or not fits or self._described:
             return None
@@ -395,8 +388,10 @@ class ClusterTree(TreeEstimator):
             warn_caller(warning)
 
     @property
-    def _growth(self) -> ClusterGrowth:
-        return ClusterGrowth.of(self, None if self.choice_ is None else self.choice_.n_components)
+    def _growth(self) -> cluster_growth.ClusterGrowth:
+        return cluster_growth.ClusterGrowth.of(
+            self, None if self.choice_ is None else self.choice_.n_components
+        )
 
     def _nodes(
         self,
@@ -406,7 +401,7 @@ class ClusterTree(TreeEstimator):
         values: backends.Rows,
         weight: backends.RowArray,
         in_given: backends.RowArray,
-    ) -> TreeNode:
+    ) -> node.TreeNode:
         """Count codes by leaf, and return the finished tree.
 
         `values` and `in_given`, the weights, are in the order of the data, the others in canonical
@@ -434,7 +429,7 @@ class ClusterTree(TreeEstimator):
         total = float(values.total(weight))
         return MixtureSums(n, sums, sizes, of_values, self.smoothing, 0.0, total)
 
-    def _nodes_of(self, root: Branch, leaves: MixtureSums) -> TreeNode:
+    def _nodes_of(self, root: Branch, leaves: MixtureSums) -> node.TreeNode:
         """Return the finished tree, given sums over the leaves."""
         feature_map, d = self._feature_map, self.n_features_in_
         self._incomplete = None
@@ -463,7 +458,7 @@ class ClusterTree(TreeEstimator):
     def _zeros_are_values(self) -> bool:
         return getattr(self, "data_", None) in ("binary", "real")  # after a first batch
 
-    def _batch(self, X: Any, missing: Any | None, weight: Floats) -> TreeBatch:
+    def _batch(self, X: Any, missing: Any | None, weight: Floats) -> online_tree.TreeBatch:
         feature_map = self._feature_map
         in_order = weight
         rows, at = backends.in_canonical_order(feature_map.rows(X, missing), weight)
@@ -477,7 +472,7 @@ class ClusterTree(TreeEstimator):
             return self._sums_of_leaves(backends.RowBlocks(X), sums, sizes, in_order)
 
         known = feature_map.kind in ("binary", "counts")
-        batch = TreeBatch(
+        batch = online_tree.TreeBatch(
             rows,
             rows,
             weight,
@@ -498,7 +493,7 @@ class ClusterTree(TreeEstimator):
             stored=leaves.stored,
         )
 
-    def _describe_batch(self, tree: TreeNode, X: Any, weight: Floats) -> None:  # noqa: ARG002
+    def _describe_batch(self, tree: node.TreeNode, X: Any, weight: Floats) -> None:  # noqa: ARG002
         self._name_by_values(tree)
 
     def _merge_leaves(self, to: Ints) -> None:
@@ -513,7 +508,7 @@ class ClusterTree(TreeEstimator):
     def _fitted_with_missing(self) -> bool:
         return self._feature_map.incomplete
 
-    def _name(self, root: TreeNode) -> None:
+    def _name(self, root: node.TreeNode) -> None:
         if self._described:
             names.name_by_words(root, self.vocabulary_, languages=self.languages_)
         else:
@@ -525,14 +520,14 @@ class ClusterTree(TreeEstimator):
 
         The deviation within leaves of real columns; directions vary by the same in all columns.
         """
-        if not self._described and self._feature_map.kind in DIRECTIONS:
+        if not self._described and self._feature_map.kind in kinds.DIRECTIONS:
             return np.ones(self.n_features_in_)
         if self._described or self._feature_map.kind != "real":
             return None
         return self._feature_map.scale if self._spread is None else self._spread
 
-    def _name_by_values(self, root: TreeNode) -> None:
-        if self._feature_map.kind in DIRECTIONS:
+    def _name_by_values(self, root: node.TreeNode) -> None:
+        if self._feature_map.kind in kinds.DIRECTIONS:
             names.name_by_number(root)
         elif self._within is not None:
             names.name_by_difference(root, self.vocabulary_, self._within)
@@ -540,7 +535,7 @@ class ClusterTree(TreeEstimator):
             names.name_by_codes(root, self.vocabulary_)
 
     @available_if(_is_binary)  # type: ignore[untyped-decorator]
-    @by_partition
+    @sources.by_partition
     def score_samples(self, X: Any) -> Floats:
         """Return the log-likelihood of each binary sample under the mixture of the leaves.
 
@@ -576,7 +571,7 @@ class ClusterTree(TreeEstimator):
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as nested dictionaries of plain values, ready for JSON."""
         check_is_fitted(self, "tree_")
-        differences = self.data_ in ("real", *DIRECTIONS) and not self._described
+        differences = self.data_ in ("real", *kinds.DIRECTIONS) and not self._described
         scale = self._feature_map.scale if differences else None
         return export.to_dict(self.tree_, self.vocabulary_, scale=scale)
 
@@ -639,7 +634,7 @@ class ClusterTree(TreeEstimator):
             raise InvalidDataError("the feature map does not fit the data")
         for name, bound in vars(feature_map.bounds).items() if feature_map.bounds else ():
             checks.check_shape(name, bound, (d,))
-        if self._described or feature_map.kind not in ("real", *DIRECTIONS):
+        if self._described or feature_map.kind not in ("real", *kinds.DIRECTIONS):
             self._check_profiles()
         check_assigner(self._assigner, feature_map.leaf_family, feature_map.n_leaf_statistics, k)
         groups.check_incomplete(self, k, d, expected=feature_map.kind == "binary")
