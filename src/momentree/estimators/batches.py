@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from momentree._fit import all_or_nothing, warn_caller
 from momentree._types import Floats, Ints
 from momentree._validation import check_sample_weight, check_shape, check_something
-from momentree.backends import RowArray, Rows, is_collection, products, single_threaded_blas
+from momentree.backends import is_collection, single_threaded_blas
 from momentree.backends.sources import here
 from momentree.core.pages import counted
 from momentree.core.progress import console_logging
@@ -84,20 +84,6 @@ def sums_of(axis: str) -> fields.Field:
         check_shape("sizes", value.sizes, (sizes.get(axis, sizes["k"]),))
 
     return fields.Field(check)
-
-
-def sums_over(
-    rows: Rows,
-    weight: RowArray,
-    statistics: Floats,
-    sizes: Floats,
-    counts: Floats,
-    smoothing: float,
-) -> MixtureSums:
-    """Return expected statistics with the number, the weight and the total of their samples."""
-    total = float(rows.sum(products.dot, rows.row_sums, weight))
-    n, of_all = rows.shape[0], float(rows.total(weight))
-    return MixtureSums(n, statistics, sizes, counts, smoothing, total, of_all)
 
 
 FIELDS: fields.Fields = {

@@ -18,13 +18,14 @@ from momentree.backends import products, sources
 from momentree.core.choices import AutoLogScaling, LogScaling, Weighting
 from momentree.core.ties import largest
 from momentree.estimators import names, page, texts
-from momentree.estimators.batches import BatchUpdate, sums_over
+from momentree.estimators.batches import BatchUpdate
 from momentree.inference import log_joint, log_posterior, posteriors
 from momentree.messages import Message
 from momentree.models._base import FlatModel, log
 from momentree.models._steps import FitResult, Initialization, from_leaves
 from momentree.moments import RawMoments
 from momentree.objects import Decomposition, MixtureParameters, MixtureSums, Moments
+from momentree.objects.mixtures import sums_over
 from momentree.persistence import fields
 from momentree.preprocessing import log_scale, tfidf
 from momentree.preprocessing.burstiness import with_scaling

@@ -15,7 +15,7 @@ from momentree.assignment.posteriors import IncompleteAssigner, MixtureAssigner
 from momentree.backends import RowArray, RowBlocks, Rows, as_rows, collected
 from momentree.backends.contents import Contents, checked_rows, row_weights
 from momentree.core.choices import Refine
-from momentree.estimators.batches import BatchUpdate, sums_over
+from momentree.estimators.batches import BatchUpdate
 from momentree.exceptions import InvalidDataError
 from momentree.messages import wording
 from momentree.models import _product_starts as product_starts
@@ -23,6 +23,7 @@ from momentree.models._base import FlatModel, log
 from momentree.models._bernoulli_groups import BernoulliGroups, BinaryData, counted
 from momentree.models._steps import Decomposer, FitResult, Initialization
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters, MixtureSums
+from momentree.objects.mixtures import sums_over
 from momentree.refinement import Refined, em, renewing_em
 from momentree.refinement.em import Convergence
 

@@ -11,8 +11,7 @@ import scipy.sparse as sp
 
 from momentree import backends, objects
 from momentree._types import Floats
-from momentree.backends import products
-from momentree.backends.kernels import kernel
+from momentree.backends import kernels, products
 from momentree.core.choices import CovarianceType
 from momentree.exceptions import InvalidDataError
 from momentree.messages import wording
@@ -337,19 +336,19 @@ class FeatureMap:
         return rows.each(partial(inverse_length, more=self.constant**2), squares)
 
 
-@kernel
+@kernels.kernel
 def squared_length(B: backends.Block) -> Floats:
     """Return the sum of squares of each row, shape (n,)."""
     return B.with_data(np.square(B.csr[0])).dot(np.ones(B.shape[1]))
 
 
-@kernel
+@kernels.kernel
 def inverse_length(squares: Floats, *, more: float) -> Floats:
     """Return the inverse of the length of rows, given the sums of their squares."""
     return _inverse_roots(squares + more)
 
 
-@kernel
+@kernels.kernel
 def n_filled(B: backends.Block) -> Floats:
     """Return the number of stored values of each row, shape (n,)."""
     return np.asarray(np.diff(B.pattern[1]), dtype=np.float64)

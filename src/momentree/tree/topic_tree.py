@@ -14,11 +14,12 @@ from momentree._validation import check_features, rules
 from momentree.assignment.rules import Assigner, check_assigner
 from momentree.backends import RowArray, RowBlocks, Rows, as_rows, collected, contents, sources
 from momentree.core.choices import AutoLogScaling, Growth, LogScaling, Refine, Search, Weighting
-from momentree.estimators import batches, names, node, page, texts
+from momentree.estimators import names, node, page, texts
 from momentree.exceptions import InvalidParameterError
 from momentree.inference import log_joint, log_multinomial, log_posterior
 from momentree.messages import wording
 from momentree.objects import MixtureSums, TopicParameters
+from momentree.objects.mixtures import sums_over
 from momentree.persistence import fields
 from momentree.preprocessing import log_scale
 from momentree.refinement.em import group_sums
@@ -278,7 +279,7 @@ class TopicTree(TreeEstimator):
             by_leaf, sizes = group_sums(data.rows, labels, k, data.weight)
             known = by_leaf.T, sizes
         raw = counts.group_sums(in_order, k, weight) if self.log_scaling_ else np.empty((0, k))
-        return batches.sums_over(counts, weight, *known, raw, data.asked_smoothing)
+        return sums_over(counts, weight, *known, raw, data.asked_smoothing)
 
     def _nodes_of(self, root: Branch, leaves: MixtureSums) -> node.TreeNode:
         """Return the nodes without names, given the sums of the leaves."""
