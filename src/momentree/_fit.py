@@ -4,58 +4,39 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 
 from momentree._types import Floats, Ints
-from momentree._validation.parameters import generator
+from momentree._validation.rules import generator
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
-
-E = TypeVar("E")
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 @contextmanager
-def converging() -> Iterator[None]:
-    """Raise an error of momentree where a decomposition fails; usable as a decorator too."""
-    try:
-        yield
-    except np.linalg.LinAlgError as error:
-        raise InvalidDataError(
-            "[no_convergence] the numbers are too large, too small or too far apart for "
-            "computations with matrices ({error}); bring the columns to comparable units",
-            error=str(error),
-        ) from error
-
-
-def all_or_nothing(
-    fit: Callable[Concatenate[E, P], T],
-) -> Callable[Concatenate[E, P], T]:
-    """Decorate a fitting method to restore all attributes of the estimator when it raises.
+def all_or_nothing(estimator: Any) -> Iterator[None]:
+    """Restore all attributes of an estimator if its fit raises an error.
 
     Checks and fits set attributes one by one. An estimator with some attributes of a failed fit
-    would predict nonsense. `fit` must not change any attribute in place.
+    would predict nonsense. The fit must not change any attribute in place.
     """
-
-    @wraps(fit)
-    def whole(self: E, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        attributes: dict[str, Any] = vars(self)
-        before = dict(attributes)
-        try:
-            generator(getattr(self, "random_state", None))
-            with converging():
-                return fit(self, *args, **kwargs)
-        except BaseException:
-            attributes.clear()
-            attributes.update(before)
-            raise
-
-    return whole
+    attributes: dict[str, Any] = vars(estimator)
+    before = dict(attributes)
+    try:
+        generator(getattr(estimator, "random_state", None))
+        yield
+    except BaseException as error:
+        attributes.clear()
+        attributes.update(before)
+        if isinstance(error, np.linalg.LinAlgError):
+            raise InvalidDataError(
+                "[no_convergence] the numbers are too large, too small or too far apart for "
+                "computations with matrices ({error}); bring the columns to comparable units",
+                error=str(error),
+            ) from error
+        raise
 
 
 def warn_caller(warning: Warning) -> None:

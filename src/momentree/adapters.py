@@ -19,7 +19,7 @@ from momentree._validation import check_integer
 from momentree.exceptions import InvalidDataError
 from momentree.messages import wording
 from momentree.tree import ClusterTree, TopicTree
-from momentree.tree.cuts import Merges
+from momentree.tree.hierarchy import Merges
 
 __all__ = ["ToponymyClusterer", "bertopic_linkage"]
 

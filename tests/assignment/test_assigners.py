@@ -4,9 +4,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from momentree.assignment.nested import Division, NestedAssigner, check_assigner
 from momentree.assignment.posteriors import MixtureAssigner
-from momentree.assignment.rules import LinearRule, RuleAssigner, ScoreRule
+from momentree.assignment.rules import (
+    Division,
+    LinearRule,
+    NestedAssigner,
+    RuleAssigner,
+    ScoreRule,
+    check_assigner,
+)
 from momentree.backends import RowBlocks
 from momentree.estimators.editing import Groups, merged_numbers
 from momentree.exceptions import InvalidDataError

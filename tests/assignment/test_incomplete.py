@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from momentree.assignment.incomplete import IncompleteAssigner
+from momentree.assignment.posteriors import IncompleteAssigner
 from momentree.exceptions import InvalidDataError
 
 from ..incomplete import group_of, probabilities

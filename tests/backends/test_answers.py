@@ -82,7 +82,7 @@ def test_other_row_arrays_are_asked(tmp_path, asked):
 
 
 def test_a_folder_from_other_data_or_weights_does_not_change_a_model(tmp_path, monkeypatch):
-    monkeypatch.setattr("momentree.backends.file_rows.SORTED_NNZ", 0)
+    monkeypatch.setattr("momentree.backends.sources.SORTED_NNZ", 0)
     one, other = (
         store_counts(make_single_topic(500, 12, 2, length=20, random_state=i).X, tmp_path / str(i))
         for i in range(2)

@@ -29,7 +29,7 @@ def X():
 @pytest.fixture
 def stored(X, tmp_path, monkeypatch):
     """The same counts in files; whatever their number, they are treated like many."""
-    monkeypatch.setattr("momentree.backends.file_rows.SORTED_NNZ", 0)
+    monkeypatch.setattr("momentree.backends.sources.SORTED_NNZ", 0)
     monkeypatch.setattr("momentree.backends.row_order.RANGE", 10_000)
     return store_counts(X, tmp_path / "counts").X
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from momentree import ClusterTree, TopicTree, report
-from momentree.backends import file_rows
+from momentree.backends import sources
 from momentree.cli import stored as bounded
 from momentree.exceptions import MomentreeError
 from momentree.readers.stored import corpus as stages
@@ -95,13 +95,13 @@ def test_a_search_beyond_memory_is_left_out(tmp_path, source, monkeypatch):
 # Is killed in the fit, when it has read all documents ten times.
 KILLED = """
 import os, signal
-from momentree.backends import answers, file_rows
+from momentree.backends import answers, sources
 from momentree.cli import main
 
 def kill(self):
     os.kill(os.getpid(), signal.SIGKILL)
 
-file_rows.SORTED_NNZ = 0
+sources.SORTED_NNZ = 0
 answers.np.save = lambda file, answer, save=answers.np.save: (
     kill(file) if "000010-" in file.name else save(file, answer)
 )
@@ -127,7 +127,7 @@ def test_a_killed_run_is_continued(tmp_path, source, monkeypatch):
     assert changed.exit_code == 2
     assert "--refine was True" in changed.stderr
 
-    monkeypatch.setattr(file_rows, "SORTED_NNZ", 0)
+    monkeypatch.setattr(sources, "SORTED_NNZ", 0)
     done = invoke(*given, "--resume", "--verbose")
     assert done.exit_code == 0, done.stderr
     assert "continuing after 9 passes of an earlier run" in done.stderr

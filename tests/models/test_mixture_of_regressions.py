@@ -16,8 +16,7 @@ from momentree.exceptions import (
     MomentreeWarning,
     ReadError,
 )
-from momentree.objects.regressions import RegressionParameters
-from momentree.refinement.regressions import RegressionData, em_regressions
+from momentree.refinement.regressions import RegressionData, RegressionParameters, em_regressions
 from tests.persistence.cases import rewritten
 from tests.raising import raises, warns
 from tests.sklearn_checks import DENSE_ONLY

@@ -8,7 +8,7 @@ import pytest
 from momentree import ClusterTree, TopicTree, load
 from momentree.datasets import make_hierarchical_topics, make_patient_records, make_single_topic
 from momentree.exceptions import InvalidDataError, InvalidParameterError
-from momentree.tree.cuts import Merges
+from momentree.tree.hierarchy import Merges
 
 from ..raising import raises
 

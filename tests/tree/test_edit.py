@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from momentree import ClusterTree
-from momentree.assignment.nested import Division, NestedAssigner
 from momentree.assignment.posteriors import MixtureAssigner
+from momentree.assignment.rules import Division, NestedAssigner
 from momentree.backends import RowBlocks
 from momentree.objects import BernoulliParameters
 

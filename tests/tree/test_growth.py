@@ -14,7 +14,7 @@ from momentree.backends import RowBlocks, products
 from momentree.datasets import make_hierarchical_topics, make_single_topic
 from momentree.messages import Message
 from momentree.objects import TopicParameters
-from momentree.tree.growth import Limits, grow
+from momentree.tree.growth import Limits, TreeGrowth
 from momentree.tree.split import Split, Splits
 from momentree.tree.splitters import TopicSplitter
 
@@ -117,7 +117,7 @@ class Prescribed:
 def prescribed_growth(gains, n, **options):
     rows = RowBlocks(sp.csr_array(np.arange(1.0, n + 1.0)[:, None]))
     splitter = Prescribed(gains)
-    grown = grow(rows, np.ones(n), np.ones(n), splitter, Limits(**options))
+    grown = TreeGrowth(rows, np.ones(n), np.ones(n), splitter).grow(Limits(**options))
     k = len(grown.root.leaves())
     leaves = [np.flatnonzero(grown.labels == i).tolist() for i in range(k)]
     return leaves, splitter.groups, grown.root

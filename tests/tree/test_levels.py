@@ -8,7 +8,7 @@ from momentree import ClusterTree, SingleTopicModel, TopicTree
 from momentree.backends import RowBlocks, counted_passes, num_threads
 from momentree.datasets import make_hierarchical_topics, make_single_topic
 from momentree.preprocessing import FeatureMap
-from momentree.tree.growth import Limits, TreeGrowth, grow
+from momentree.tree.growth import Limits, TreeGrowth
 from momentree.tree.split import SampleGroups, Split, Splits
 from momentree.tree.splitters import DSidiwoSplitter, TopicSplitter
 
@@ -74,10 +74,10 @@ def test_the_tree_is_that_of_best_first_growth(X):
 
     growing = TreeGrowth(rows, one, one, topics(exact=True))
     for k in (3, 7):
-        expected = grow(rows, one, one, one_by_one, Limits(k))
+        expected = TreeGrowth(rows, one, one, one_by_one).grow(Limits(k))
         for grown in (
-            growing.grown(Limits(k)),
-            grow(rows, one, one, topics(exact=True), Limits(k)),
+            growing.grow(Limits(k)),
+            TreeGrowth(rows, one, one, topics(exact=True)).grow(Limits(k)),
         ):
             np.testing.assert_array_equal(grown.labels, expected.labels)
 
@@ -88,7 +88,7 @@ def test_neither_threads_nor_blocks_change_a_tree(X, steps):
 
     def grown(block_nnz):
         rows = RowBlocks(X, block_nnz=block_nnz)
-        return grow(rows, one, one, topics(refine_iter=steps), Limits(5))
+        return TreeGrowth(rows, one, one, topics(refine_iter=steps)).grow(Limits(5))
 
     trees = [grown(600)]
     with num_threads(1):
@@ -113,13 +113,8 @@ def balanced():
 def n_passes(X, **options):
     with counted_passes() as read:
         one = np.ones(len(X))
-        grow(
-            RowBlocks(sp.csr_array(X.astype(float))),
-            one,
-            one,
-            topics(refine_iter=0),
-            Limits(**options),
-        )
+        rows = RowBlocks(sp.csr_array(X.astype(float)))
+        TreeGrowth(rows, one, one, topics(refine_iter=0)).grow(Limits(**options))
     return read.n_rows / len(X)
 
 
@@ -151,9 +146,9 @@ def test_unreached_groups_are_not_split(X):
         return topics()(groups)
 
     growing = TreeGrowth(rows, one, one, counting)
-    growing.grown(Limits(4))
+    growing.grow(Limits(4))
     before = list(rounds)
     assert before[:2] == [1, 2]
     assert all(n <= 4 for n in before)
-    growing.grown(Limits(3))
+    growing.grow(Limits(3))
     assert rounds == before  # nothing new is needed

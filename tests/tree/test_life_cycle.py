@@ -54,7 +54,7 @@ def interrupt(*args, **kwargs):
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("at", ["log_scale", "grow", "build_nodes", "name_by_words"])
+@pytest.mark.parametrize("at", ["log_scale", "TreeGrowth", "build_nodes", "name_by_words"])
 def test_a_fit_interrupted_anywhere_changes_nothing(X, monkeypatch, at):
     first, again = TopicTree(3), TopicTree(3).fit(X[:, :20])
     before = again.to_dict()

@@ -48,7 +48,7 @@ def test_the_logger_is_left_as_it_was_after_an_interruption(monkeypatch):
         raise KeyboardInterrupt
 
     before = LOGGER.level, list(LOGGER.handlers)
-    monkeypatch.setattr("momentree.tree.topic_growth.grow", interrupt)
+    monkeypatch.setattr("momentree.tree.topic_growth.TreeGrowth", interrupt)
     with pytest.raises(KeyboardInterrupt):
         TopicTree(3, verbose=True).fit(X)
     assert (LOGGER.level, list(LOGGER.handlers)) == before

@@ -13,7 +13,7 @@ from momentree._validation.arrays import (
     check_shape,
     check_symbols,
 )
-from momentree._validation.parameters import (
+from momentree._validation.rules import (
     check_choice,
     check_flag,
     check_integer,

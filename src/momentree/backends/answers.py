@@ -17,8 +17,7 @@ import numpy as np
 from momentree._files import atomic_write
 from momentree._types import Floats
 from momentree.backends.base import Kernel, count_pass
-from momentree.core.container import DAMAGE
-from momentree.core.pages import digest
+from momentree.core import container, pages
 from momentree.exceptions import MomentreeError
 from momentree.messages import wording
 
@@ -76,9 +75,9 @@ class Answers:
         self._n += 1
         path = self._folder / f"{self._n:06d}-{self._asked.hex()}.npy"
         # There is none, or it is damaged.
-        with suppress(OSError, *DAMAGE, SyntaxError, TokenError), path.open("rb") as file:
+        with suppress(OSError, *container.DAMAGE, SyntaxError, TokenError), path.open("rb") as file:
             found: Floats = np.load(file)
-            if file.read() == digest(found):
+            if file.read() == pages.digest(found):
                 self._n_known += 1
                 count_pass(shape[0])  # the number of passes is part of the result
                 return found
@@ -88,7 +87,7 @@ class Answers:
         try:
             with atomic_write(path) as file:
                 np.save(file, answer)
-                file.write(digest(answer))
+                file.write(pages.digest(answer))
         except OSError as error:
             reason = error.strerror or str(error)
             raise MomentreeError(wording.CANNOT_STORE, path=str(path), reason=reason) from error

@@ -594,7 +594,9 @@ class Block:
             columns = np.repeat((members.own[at] * d).astype(kind), np.diff(rows._indptr))
             columns += rows._indices
         arrays = rows._data, columns, rows._indptr, g * d
-        return Block(slice(0, n), *arrays, row_factor=rows._factor), at
+        part = Block(slice(0, n), *arrays, row_factor=rows._factor)
+        part._data, part._indptr = rows._data, rows._indptr.astype(columns.dtype, copy=False)
+        return part, at
 
     def _group_scores(self, V: Floats) -> Floats:
         """Return the product of each row and the matrix of its group."""

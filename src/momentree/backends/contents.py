@@ -11,12 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from momentree._types import Floats, Ints
-from momentree._validation import check_feature_names, check_sample_weight
-from momentree._validation.arrays import MAX_COUNT, MIN_COUNT
-from momentree._validation.tables import refuse_count
+from momentree._validation import arrays, check_feature_names, check_sample_weight, tables
+from momentree.backends import block, kernels
 from momentree.backends.base import RowArray, Rows
-from momentree.backends.block import Block
-from momentree.backends.kernels import kernel
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
 from momentree.messages import wording
 
@@ -59,8 +56,8 @@ class Contents:
         return cls(*rows.sum(value_counts, weight).tolist())
 
 
-@kernel
-def value_counts(B: Block, weight: Floats) -> Floats:
+@kernels.kernel
+def value_counts(B: block.Block, weight: Floats) -> Floats:
     """Return the numbers in `Contents`."""
     data, _, indptr = B.csr
     # In parts so small that arrays of their size stay in the cache.
@@ -86,10 +83,12 @@ def _kinds(data: Floats) -> Floats:
 
 def _no_count(data: Floats) -> NDArray[np.bool_]:
     with np.errstate(invalid="ignore"):
-        return np.asarray(~(((data >= MIN_COUNT) & (data <= MAX_COUNT)) | (data == 0)))
+        return np.asarray(
+            ~(((data >= arrays.MIN_COUNT) & (data <= arrays.MAX_COUNT)) | (data == 0))
+        )
 
 
-def _first_bad(B: Block, *, binary: bool) -> Floats:
+def _first_bad(B: block.Block, *, binary: bool) -> Floats:
     """Return column and value of the first bad value of each row, (n, 2); column -1 if none is."""
     data, indices, indptr = B.csr
     bad = ~((data == 0) | (data == 1) | np.isnan(data)) if binary else _no_count(data)
@@ -118,7 +117,7 @@ def filled_labels(rows: Rows, labels: RowArray) -> RowArray:
     return rows.each(label_if_filled, labels, rows.row_sums)
 
 
-@kernel
+@kernels.kernel
 def weight_if_filled(weight: Floats, row_sums: Floats) -> Floats:
     """Return the weights of rows, 0 for those without values."""
     return np.where(row_sums > 0, weight, 0.0)
@@ -203,4 +202,4 @@ def _refuse(rows: Rows, *, binary: bool) -> None:
         raise InvalidDataError(
             wording.NEGATIVE_NOT_BINARY if value < 0 else wording.NOT_BINARY, **cell
         )
-    refuse_count(cell)
+    tables.refuse_count(cell)

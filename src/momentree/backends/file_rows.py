@@ -7,14 +7,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from momentree._types import Floats
 from momentree.backends.answers import kept_answer
 from momentree.backends.base import Kernel, RowArray, Rows
-from momentree.backends.row_order import SORTED_NNZ
 from momentree.backends.rows import RowBlocks
-from momentree.core.pages import digest, each_part, mapped
+from momentree.core.pages import digest, each_part
 
 
 class FileRows(Rows):
@@ -110,22 +108,3 @@ class FileRows(Rows):
     def pieces(self) -> Iterator[Any]:
         """Yield the rows as one CSR array; see :meth:`Rows.pieces`."""
         yield self.blocks.matrix
-
-
-def in_files(X: Any) -> FileRows | None:
-    """Return the rows of a large CSR matrix that is mapped from files, or None.
-
-    Parameters
-    ----------
-    X : object
-        Anything given to ``fit``.
-
-    Returns
-    -------
-    FileRows or None
-        The rows, if the values are mapped from a file and there are so many that rows in memory are
-        not sorted either.
-    """
-    if type(X) not in (sp.csr_array, sp.csr_matrix) or len(X.data) <= SORTED_NNZ:
-        return None
-    return None if mapped(X.data) is None else FileRows(X)

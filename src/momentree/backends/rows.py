@@ -25,9 +25,7 @@ from momentree.backends.block import MAX_SPARE, Block, DenseBlock
 from momentree.backends.kernels import block_type
 from momentree.backends.products import MAX_LISTED
 from momentree.backends.threads import MAX_CHAINS, chains_of, cuts_between_blocks, n_chains, run
-from momentree.core import pages
-from momentree.core.progress import Detail
-from momentree.core.sparse import as_csr, extent
+from momentree.core import pages, progress, sparse
 from momentree.exceptions import InvalidDataError
 
 log = logging.getLogger("momentree.backends")
@@ -96,7 +94,7 @@ class RowBlocks(Rows):
         values: ArrayLike | None = None,
         row_factor: ArrayLike | None = None,
     ) -> None:
-        X = as_csr(X)
+        X = sparse.as_csr(X)
         self._hold(X, block_nnz, _table_of(X, values), _factors_of(X, row_factor))
 
     def _hold(
@@ -223,7 +221,7 @@ class RowBlocks(Rows):
     @cached_property
     def _largest_whole(self) -> int | None:
         """Largest stored number if all are whole, from 0 to 65,535; otherwise None."""
-        low, high = getattr(self._X, "ends", None) or extent(self._X.data)
+        low, high = getattr(self._X, "ends", None) or sparse.extent(self._X.data)
         return int(max(high, 0)) if low >= 0 and high <= MAX_LISTED and self.whole else None
 
     @cached_property
@@ -369,7 +367,7 @@ class RowBlocks(Rows):
     ) -> tuple[Any, Any]:
         """Return the values of one kernel, and the sum of the other, in one pass."""
         count_pass(self.shape[0])
-        pace, spare, lock = Detail(log, len(self._blocks)), list[Floats](), Lock()
+        pace, spare, lock = progress.Detail(log, len(self._blocks)), list[Floats](), Lock()
         values: Any = None
 
         def put(at: slice, some: Any) -> Any:

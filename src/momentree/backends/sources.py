@@ -18,8 +18,10 @@ import scipy.sparse as sp
 from momentree._files import scratch
 from momentree._types import Ints
 from momentree.backends.base import Rows
-from momentree.backends.file_rows import in_files
+from momentree.backends.file_rows import FileRows
+from momentree.backends.row_order import SORTED_NNZ
 from momentree.backends.rows import RowBlocks
+from momentree.core.pages import mapped
 from momentree.core.sparse import NamedColumns
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
@@ -183,6 +185,25 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 SHARE = 0.25
 """Rows that take more of the memory of this machine become memory-mapped files."""
+
+
+def in_files(X: Any) -> FileRows | None:
+    """Return the rows of a large CSR matrix that is mapped from files, or None.
+
+    Parameters
+    ----------
+    X : object
+        Anything given to ``fit``.
+
+    Returns
+    -------
+    FileRows or None
+        The rows, if the values are mapped from a file and there are so many that rows in memory are
+        not sorted either.
+    """
+    if type(X) not in (sp.csr_array, sp.csr_matrix) or len(X.data) <= SORTED_NNZ:
+        return None
+    return None if mapped(X.data) is None else FileRows(X)
 
 
 def in_reach(

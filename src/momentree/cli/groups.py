@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from momentree import models
 from momentree._types import Floats, Ints
-from momentree.assignment.incomplete import IncompleteAssigner
+from momentree.assignment.posteriors import IncompleteAssigner
 from momentree.cli._run import Run
 from momentree.exceptions import InvalidDataError, MomentreeWarning
 from momentree.messages import Message, wording

@@ -1,4 +1,4 @@
-"""Decomposition: compute centers and weights from moments; one algorithm a file.
+"""Decomposition: compute centers and weights from moments.
 
 Every algorithm has the signature ``f(moments, n_components, *, random_state=None, whitening=None,
 ...)`` and returns a :class:`momentree.objects.Decomposition`, with components by descending weight.
@@ -18,22 +18,24 @@ Most algorithms add further diagnostics. Only :func:`asvtd` starts from data. :f
 :func:`orthogonal_defect` check conditions of all of them.
 """
 
-from momentree.decomposition.als import als
 from momentree.decomposition.concentration import Concentration, estimate_alpha0
-from momentree.decomposition.eigendecomposition import eigendecomposition
-from momentree.decomposition.identifiability import (
+from momentree.decomposition.guarantees import (
     Identifiability,
+    PerturbationBound,
     identifiability,
     orthogonal_defect,
+    svtd_perturbation_bound,
 )
-from momentree.decomposition.jade import jade
-from momentree.decomposition.jennrich import jennrich
-from momentree.decomposition.perturbation import PerturbationBound, svtd_perturbation_bound
-from momentree.decomposition.random_projections import random_projections
+from momentree.decomposition.joint_diagonalization import jade
+from momentree.decomposition.matrix_methods import (
+    eigendecomposition,
+    jennrich,
+    random_projections,
+    svd_method,
+)
 from momentree.decomposition.sidiwo import discriminators, sidiwo
-from momentree.decomposition.svd_method import svd_method
 from momentree.decomposition.svtd import asvtd, svtd
-from momentree.decomposition.tensor_power_method import tensor_power_method
+from momentree.decomposition.tensor_methods import als, tensor_power_method
 from momentree.decomposition.three_views import three_view_mom, three_view_tpm
 
 __all__ = [

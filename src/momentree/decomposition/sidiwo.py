@@ -12,15 +12,7 @@ import numpy as np
 from momentree._types import Floats
 from momentree._validation import check_choice, check_integer, check_number
 from momentree.core.ties import fixed_vectors
-from momentree.decomposition._result import (
-    TINY,
-    by_weight,
-    from_centers,
-    from_directions,
-    scaled_directions,
-    whitened_tensor,
-    whitening_for,
-)
+from momentree.decomposition import _result as results
 from momentree.decomposition.joint_rotation import compress, jacobi, minimize_norms, objective
 from momentree.objects import Decomposition, Moments, Whitening
 
@@ -123,16 +115,18 @@ def sidiwo(
     check_choice("centers", centers, get_args(Centers))
     check_number("tol", tol, at_least=0)
     check_integer("max_iter", max_iter, at_least=1)
-    white = whitening_for(moments, n_components, whitening)
+    white = results.whitening_for(moments, n_components, whitening)
     H, T = slices(moments, white, exact=centers == "rotation")
     if T is None:
         T = np.asarray(np.tensordot(white.W, H, 1))
     rotation, numbers = common_rotation(H, tol=tol, max_iter=max_iter)
-    numbers["off_diagonal_share"] = numbers["objective"] / max(float(np.linalg.norm(H)), TINY)
+    numbers["off_diagonal_share"] = numbers["objective"] / max(
+        float(np.linalg.norm(H)), results.TINY
+    )
     if centers == "rotation":
-        return from_directions(moments, white, white.E @ rotation, T, numbers)
+        return results.from_directions(moments, white, white.E @ rotation, T, numbers)
     M = white.E @ np.einsum("abc,bi,ci->ai", T, rotation, rotation, optimize=True)
-    return from_centers(moments, white, M, T, numbers)
+    return results.from_centers(moments, white, M, T, numbers)
 
 
 def pseudo_centers(m1: Floats, white: Whitening, H: Floats) -> Decomposition:
@@ -141,8 +135,8 @@ def pseudo_centers(m1: Floats, white: Whitening, H: Floats) -> Decomposition:
     A multiple of the identity that is added to a slice changes nothing.
     """
     rotation, _ = common_rotation(H)
-    centers, weights, reason = scaled_directions(m1, white, white.E @ rotation)
-    return Decomposition(*by_weight(centers, weights), {"reason": reason or white.reason})
+    centers, weights, reason = results.scaled_directions(m1, white, white.E @ rotation)
+    return Decomposition(*results.by_weight(centers, weights), {"reason": reason or white.reason})
 
 
 def slices(
@@ -152,7 +146,7 @@ def slices(
     k = white.rank
     if k >= 2 and (exact or k < MANY_COMPONENTS):
         return moments.whitened_slices(white.W), None
-    T = whitened_tensor(moments, white)
+    T = results.whitened_tensor(moments, white)
     return np.sqrt(white.eigenvalues[:k, None, None]) * T, T
 
 

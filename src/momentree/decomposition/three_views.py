@@ -9,15 +9,9 @@ import numpy as np
 
 from momentree._types import Floats
 from momentree._validation import check_integer, generator
-from momentree.decomposition._result import (
-    from_centers,
-    negative_mass,
-    negative_mass_warnings,
-    whitened_tensor,
-    whitening_for,
-)
-from momentree.decomposition.jennrich import real_eigenvectors
-from momentree.decomposition.tensor_power_method import tensor_power_method
+from momentree.decomposition import _result as results
+from momentree.decomposition.matrix_methods import real_eigenvectors
+from momentree.decomposition.tensor_methods import tensor_power_method
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 from momentree.moments import MultiviewMoments
@@ -111,7 +105,7 @@ def three_view_mom(
     """
     _check(moments, n_components)
     rng = generator(random_state)
-    white = whitening_for(moments, n_components, whitening)
+    white = results.whitening_for(moments, n_components, whitening)
     # Up to rounding, the rank of each cross moment limits the positive eigenvalues of M2.
     k = min(white.rank, len(moments.singular_values), moments.third_basis.shape[1])
     U3 = moments.third_basis[:, :k]
@@ -120,7 +114,7 @@ def three_view_mom(
     B = (core / moments.singular_values[:k, None]).transpose(2, 0, 1)
     R, draws, not_real = _eigenvectors(B, rng)
     L = np.einsum("ja,cab,bj->cj", np.linalg.pinv(R), B, R, optimize=True)
-    T = whitened_tensor(moments, white)
+    T = results.whitened_tensor(moments, white)
     extras = {
         "draws": draws,
         "complex_eigenvalues": not_real,
@@ -138,7 +132,7 @@ def three_view_mom(
                 draws=DRAWS,
             )
         )
-    return _of_all_views(moments, from_centers(moments, white, U3 @ L, T, extras, warnings))
+    return _of_all_views(moments, results.from_centers(moments, white, U3 @ L, T, extras, warnings))
 
 
 def three_view_tpm(
@@ -253,7 +247,7 @@ def _of_all_views(moments: MultiviewMoments, found: Decomposition) -> Decomposit
     overall = np.repeat(moments.means[: len(others), None], len(weights), axis=1)
     centers = np.vstack([np.divide(others, weights, out=overall, where=weights > 0), found.centers])
     numbers: dict[str, Any] = dict(found.diagnostics)
-    numbers["negative_mass"] = mass = negative_mass(centers)
+    numbers["negative_mass"] = mass = results.negative_mass(centers)
     kept = [warning for warning in numbers["warnings"] if warning.code != "negative_components"]
-    numbers["warnings"] = [*kept, *negative_mass_warnings(mass)]
+    numbers["warnings"] = [*kept, *results.negative_mass_warnings(mass)]
     return Decomposition(centers, weights, numbers)

@@ -17,10 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 from momentree import decomposition
 from momentree._fit import all_or_nothing, warn_caller
 from momentree._types import Floats, Ints
-from momentree.backends import Rows, counted_passes, single_threaded_blas
-from momentree.backends.sources import in_reach
+from momentree._validation import rules
+from momentree.backends import Rows, counted_passes, single_threaded_blas, sources
 from momentree.core.progress import console_logging
-from momentree.estimators import rules, texts
+from momentree.estimators import texts
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 from momentree.persistence import fields, files
@@ -78,25 +78,25 @@ class Estimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     # --- fit --------------------------------------------------------------------------------------
 
-    @all_or_nothing
     def _fit(self, X: Any, /, **given: Any) -> Self:
         """Fit to checked samples: the steps of every fit; on an error, nothing has changed."""
-        self._check_parameters()
-        self._forget()
-        X, brought = self._gather(X)
-        samples, n_rows = self._check_samples(X, **given)
-        self.notes_ = []
-        with (
-            console_logging(self._log, bool(getattr(self, "verbose", False))),
-            single_threaded_blas(),
-            counted_passes() as read,
-        ):
-            result = self._learn(samples)
-        self.n_passes_ = read.n_rows / n_rows
-        for warning in self._finish(samples, result):
-            warn_caller(warning)
-        self.notes_ += brought
-        return self
+        with all_or_nothing(self):
+            self._check_parameters()
+            self._forget()
+            X, brought = self._gather(X)
+            samples, n_rows = self._check_samples(X, **given)
+            self.notes_ = []
+            with (
+                console_logging(self._log, bool(getattr(self, "verbose", False))),
+                single_threaded_blas(),
+                counted_passes() as read,
+            ):
+                result = self._learn(samples)
+            self.n_passes_ = read.n_rows / n_rows
+            for warning in self._finish(samples, result):
+                warn_caller(warning)
+            self.notes_ += brought
+            return self
 
     def _check_parameters(self) -> None:
         """Raise an error if a parameter is out of range."""
@@ -111,7 +111,7 @@ class Estimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _gather(self, X: Any) -> tuple[Any, list[Message]]:
         """Return rows that the fit can use where they are, or bring them here, with a note."""
-        return in_reach(X, type(self).__name__, self._for_sums_alone)
+        return sources.in_reach(X, type(self).__name__, self._for_sums_alone)
 
     def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any] | None:  # noqa: ARG002
         """Parameters with which sums over rows suffice: none if they do, None if they never do."""

@@ -116,7 +116,6 @@ n_samples_seen_: property = property(_seen)
 
 
 @available_if(learns_batches)  # type: ignore[untyped-decorator]
-@all_or_nothing
 def partial_fit(
     self: E,
     X: Any,
@@ -170,8 +169,9 @@ def partial_fit(
     Samples are kept, and fitted anew with further ones, until there are 100 for each group.
     A file saved before then contains them.
     """
-    learn_batch(self, X, sample_weight=sample_weight, feature_names=feature_names)
-    return self
+    with all_or_nothing(self):
+        learn_batch(self, X, sample_weight=sample_weight, feature_names=feature_names)
+        return self
 
 
 def learn_batch(model: Any, X: Any, *, sample_weight: Any, feature_names: Any) -> None:

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_sample_weight, check_values
-from momentree.assignment.nested import Assigner, NestedAssigner
+from momentree.assignment.rules import Assigner, NestedAssigner
 from momentree.backends import group_totals, single_threaded_blas
 from momentree.core.progress import console_logging
 from momentree.exceptions import InvalidDataError, InvalidParameterError

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from momentree import naming
 from momentree._types import Floats, Ints
 from momentree._validation import check_feature_names, check_integer
 from momentree.core.ties import SAME, ranks
@@ -20,16 +21,6 @@ from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import wording
 from momentree.metrics import relevance
 from momentree.metrics.words import relevance_order
-from momentree.naming import (
-    N_SHOWN,
-    Phrases,
-    check_names,
-    choose_distinct,
-    choose_shown_words,
-    choose_words,
-    find_phrases,
-    rank_terms,
-)
 from momentree.persistence import fields
 
 if TYPE_CHECKING:
@@ -127,8 +118,8 @@ def rename(self: E, names: Mapping[int, str] | Mapping[str, str] | int, name: st
     out: Any = copy.copy(self)
     root = out._copied_root()
     nodes = nodes_by_number(root)
-    given = check_names({names: name} if isinstance(names, Integral) else names, nodes)
-    out._given_names = check_names({**(out._given_names or {}), **given}, nodes)
+    given = naming.check_names({names: name} if isinstance(names, Integral) else names, nodes)
+    out._given_names = naming.check_names({**(out._given_names or {}), **given}, nodes)
     for key, text in out._given_names.items():
         nodes[key].name = text
     out._set_names(root)
@@ -195,7 +186,7 @@ def check_given_names(estimator: Any) -> None:
     if given is None:
         return
     try:
-        checked = check_names(given, nodes_by_number(estimator._copied_root()))
+        checked = naming.check_names(given, nodes_by_number(estimator._copied_root()))
     except InvalidParameterError as error:
         raise InvalidDataError(wording.BAD_ENTRY, name="_given_names", value=given) from error
     if checked != given:
@@ -286,7 +277,7 @@ def choose_topic_names(
     find = None
     if corpus is not None and corpus.texts is not None and corpus.vectorizer is not None:
         find = partial(
-            find_phrases,
+            naming.find_phrases,
             corpus.texts,
             estimator.labels_,
             [[leaf.leaf_id or 0 for leaf in node.leaves()] for node in nodes],
@@ -340,7 +331,7 @@ def choose_words_of(
     """Choose the words that are shown for every node of a tree of topics."""
     nodes = list(root.nodes())
     groups = [[leaf.leaf_id or 0 for leaf in node.leaves()] for node in nodes]
-    found = choose_shown_words(X, labels, groups, vocabulary, weight)
+    found = naming.choose_shown_words(X, labels, groups, vocabulary, weight)
     for node, words in zip(nodes, found, strict=True):
         node.words = words
 
@@ -364,13 +355,13 @@ def name_by_words(
     vocabulary: Names,
     *,
     languages: Sequence[str] = ("en",),
-    find: Callable[[dict[str, int]], Phrases] | None = None,
+    find: Callable[[dict[str, int]], naming.Phrases] | None = None,
 ) -> None:
     """Name every node of a tree of topics; see :func:`momentree.naming.choose_words`."""
     nodes = list(root.nodes())
     centers = np.stack([node.center for node in nodes])
-    shown = [shown_words(node, root.center, N_SHOWN) for node in nodes]
-    chosen = choose_words(
+    shown = [shown_words(node, root.center, naming.N_SHOWN) for node in nodes]
+    chosen = naming.choose_words(
         centers, _parents(nodes), vocabulary, shown, languages=languages, find=find
     )
     for node, terms in zip(nodes, chosen, strict=True):
@@ -402,12 +393,14 @@ def choose_codes(
         if disclosed is not None:
             center = np.where(disclosed[i], center, 0.0)
         above = centers[parent if i else 0]
-        order, leading = rank_terms(center, centers[0], above, CODE_LAMBDA, vocabulary, _CANDIDATES)
+        order, leading = naming.rank_terms(
+            center, centers[0], above, CODE_LAMBDA, vocabulary, _CANDIDATES
+        )
         # Two codes with the same name are different codes.
         columns |= {str(j): int(j) for j in order}
         ranked.append([str(j) for j in order])
         n_leading.append(leading)
-    return [[columns[key] for key in keys] for keys in choose_distinct(ranked, n_leading)]
+    return [[columns[key] for key in keys] for keys in naming.choose_distinct(ranked, n_leading)]
 
 
 def name_by_difference(root: TreeNode, vocabulary: Names, spread: Floats) -> None:
@@ -428,7 +421,7 @@ def name_by_difference(root: TreeNode, vocabulary: Names, spread: Floats) -> Non
         top = top[np.abs(z[top]) > SAME * np.abs(z).max(initial=1.0)][:_CANDIDATES]
         ranked.append([f"{'high' if z[j] > 0 else 'low'} {vocabulary[j]}" for j in top])
         n_leading.append(max(1, int(notable[top].sum())))
-    chosen = choose_distinct(ranked, n_leading)
+    chosen = naming.choose_distinct(ranked, n_leading)
     name_by_number(root)
     for node, terms in zip(root.nodes(), chosen, strict=True):
         if terms or node is root:

@@ -11,8 +11,7 @@ from numpy.typing import DTypeLike
 
 from momentree._types import Floats, Ints
 from momentree._validation import are_labels, check_lengths, check_shape
-from momentree.core.pages import counted, in_parts
-from momentree.core.ties import largest_first
+from momentree.core import pages, ties
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message, wording
 from momentree.persistence import storable
@@ -32,7 +31,7 @@ class RowsOf:
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Ints:
         del copy  # always a new array
         found, first, start = np.empty(self.n_rows, dtype=dtype or np.intp), 0, 0
-        for part in in_parts(self.labels):
+        for part in pages.in_parts(self.labels):
             here = np.flatnonzero(part == self.leaf)
             found[first : first + len(here)] = here + start
             first, start = first + len(here), start + len(part)
@@ -221,7 +220,7 @@ def check_columns(packed: Any, n_lists: int, n_columns: int) -> None:
 
 def by_leaf(labels: Ints, n_leaves: int) -> list[RowsOf]:
     """Return the samples of each leaf in ascending order, given the leaf of each sample."""
-    sizes = counted(labels, n_leaves).tolist()
+    sizes = pages.counted(labels, n_leaves).tolist()
     return [RowsOf(labels, leaf, size) for leaf, size in enumerate(sizes)]
 
 
@@ -270,6 +269,6 @@ def one_level(
             parent=root,
             _samples=samples[j],
         )
-        for at, j in enumerate(largest_first(shares), start=1)
+        for at, j in enumerate(ties.largest_first(shares), start=1)
     ]
     return root

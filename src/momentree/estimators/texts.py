@@ -15,8 +15,7 @@ from sklearn.utils.metaestimators import available_if
 
 from momentree._fit import all_or_nothing
 from momentree._validation import check_counts, texts_of
-from momentree.estimators.batches import learn_batch, learns_batches
-from momentree.estimators.names import choose_topic_names
+from momentree.estimators import batches, names
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 from momentree.messages import Message, wording
 
@@ -32,7 +31,6 @@ _KEPT = ("vectorizer_", "vectorizer_config_", "notes_")
 """What further batches do not change."""
 
 
-@all_or_nothing
 def fit(
     self: E,
     X: Any,
@@ -83,21 +81,21 @@ def fit(
     ConvergenceWarning
         If a flat model finds fewer than `n_components` components; the message says why.
     """
-    estimator: Any = self
-    estimator._check_parameters()
-    weighted = sample_weight is not None
-    corpus, vectorizer = corpus_of(X, estimator.vectorizer, weighted=weighted)
-    if corpus is not None:
-        X, sample_weight, feature_names = of_fit(corpus, sample_weight, feature_names)
-    estimator._fit(X, sample_weight=sample_weight, feature_names=feature_names)
-    if sample_weight is not None and not weighted:
-        estimator._count_copies()
-    keep_words(estimator, corpus, vectorizer)
-    return self
+    with all_or_nothing(self):
+        estimator: Any = self
+        estimator._check_parameters()
+        weighted = sample_weight is not None
+        corpus, vectorizer = corpus_of(X, estimator.vectorizer, weighted=weighted)
+        if corpus is not None:
+            X, sample_weight, feature_names = of_fit(corpus, sample_weight, feature_names)
+        estimator._fit(X, sample_weight=sample_weight, feature_names=feature_names)
+        if sample_weight is not None and not weighted:
+            estimator._count_copies()
+        keep_words(estimator, corpus, vectorizer)
+        return self
 
 
-@available_if(learns_batches)  # type: ignore[untyped-decorator]
-@all_or_nothing
+@available_if(batches.learns_batches)  # type: ignore[untyped-decorator]
 def partial_fit(
     self: E,
     X: Any,
@@ -152,29 +150,30 @@ def partial_fit(
     Counts are kept, and fitted anew with further ones, until there are 100 documents for each
     topic. A file saved before then contains these counts.
     """
-    estimator: Any = self
-    given = {"sample_weight": sample_weight, "feature_names": feature_names}
-    if not hasattr(self, "n_features_in_"):
-        estimator._check_parameters()
-        weighted = sample_weight is not None
-        corpus, vectorizer = corpus_of(X, estimator.vectorizer, weighted=weighted)
-        if corpus is not None:
-            X, *of_corpus = of_fit(corpus, sample_weight, feature_names)
-            given = dict(zip(given, of_corpus, strict=True))
-        learn_batch(estimator, X, **given)
-        if hasattr(self, "labels_"):
-            keep_words(estimator, corpus, vectorizer)
-        elif vectorizer is not None:
-            estimator.vectorizer_ = vectorizer
+    with all_or_nothing(self):
+        estimator: Any = self
+        given = {"sample_weight": sample_weight, "feature_names": feature_names}
+        if not hasattr(self, "n_features_in_"):
+            estimator._check_parameters()
+            weighted = sample_weight is not None
+            corpus, vectorizer = corpus_of(X, estimator.vectorizer, weighted=weighted)
+            if corpus is not None:
+                X, *of_corpus = of_fit(corpus, sample_weight, feature_names)
+                given = dict(zip(given, of_corpus, strict=True))
+            batches.learn_batch(estimator, X, **given)
+            if hasattr(self, "labels_"):
+                keep_words(estimator, corpus, vectorizer)
+            elif vectorizer is not None:
+                estimator.vectorizer_ = vectorizer
+            return self
+        kept = {name: getattr(self, name) for name in _KEPT if hasattr(self, name)}
+        note = _unknown_words(estimator, texts_of(X))
+        batches.learn_batch(estimator, counts_of(estimator, X), **given)
+        for name, value in kept.items():
+            setattr(self, name, value)
+        notes = [one for one in getattr(self, "notes_", ()) if one.code != "unknown_words"]
+        estimator.notes_ = [*notes, *([] if note is None else [note])]
         return self
-    kept = {name: getattr(self, name) for name in _KEPT if hasattr(self, name)}
-    note = _unknown_words(estimator, texts_of(X))
-    learn_batch(estimator, counts_of(estimator, X), **given)
-    for name, value in kept.items():
-        setattr(self, name, value)
-    notes = [one for one in getattr(self, "notes_", ()) if one.code != "unknown_words"]
-    estimator.notes_ = [*notes, *([] if note is None else [note])]
-    return self
 
 
 def keep_words(estimator: Any, corpus: Corpus | None, vectorizer: Any) -> None:
@@ -182,7 +181,7 @@ def keep_words(estimator: Any, corpus: Corpus | None, vectorizer: Any) -> None:
     if vectorizer is not None:
         estimator.vectorizer_ = vectorizer
     if corpus is not None:
-        choose_topic_names(estimator, corpus)
+        names.choose_topic_names(estimator, corpus)
         estimator.notes_ = [*estimator.notes_, *corpus.notes]
     if list(estimator.vocabulary_) == [str(j) for j in range(len(estimator.vocabulary_))]:
         unnamed = Message(

@@ -16,10 +16,9 @@ from momentree._validation import check_integer, check_number, check_shape
 from momentree.backends import single_threaded_blas
 from momentree.exceptions import InvalidDataError
 from momentree.messages import wording
-from momentree.metrics._checks import check_labels
+from momentree.metrics import _checks as checks
+from momentree.metrics import outcomes, three_step
 from momentree.metrics.intervals import wald_p_value
-from momentree.metrics.outcomes import outcome_classes
-from momentree.metrics.three_step import classification_table
 
 _CONSTANT_COVARIATE = (
     "[constant_covariate] covariate {name!r} has the same value in all records without missing "
@@ -153,9 +152,9 @@ def corrected_covariates(
     (('male: yes',), array([0.5]))
     """
     check_number("confidence", confidence, above=0, below=1)
-    table = classification_table(labels, proba)
+    table = three_step.classification_table(labels, proba)
     k = len(table.sizes)
-    groups, _ = check_labels(labels, None, k)
+    groups, _ = checks.check_labels(labels, None, k)
     check_integer("reference", reference, at_least=0, at_most=k - 1, optional=True)
     base = int(table.sizes.argmax()) if reference is None else int(reference)
     terms, references, Z = _design(covariates, len(groups))
@@ -222,7 +221,7 @@ def _design(covariates: Mapping[str, Any], n: int) -> tuple[list[str], dict[str,
             terms.append(str(name))
             columns.append(column)
             continue
-        classes, names, _ = outcome_classes(given, n, None)
+        classes, names, _ = outcomes.outcome_classes(given, n, None)
         counts = np.bincount(classes[classes >= 0], minlength=len(names))
         if len(names) < 2:
             raise InvalidDataError(_CONSTANT_COVARIATE, name=str(name))

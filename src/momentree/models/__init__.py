@@ -2,6 +2,7 @@
 
 from momentree.models._steps import DECOMPOSITIONS
 from momentree.models.bernoulli_mixture import BernoulliMixture
+from momentree.models.count_models import PoissonMixture, SingleTopicModel
 from momentree.models.gaussian_mixture import GaussianMixture
 from momentree.models.hidden_markov_models import CategoricalHMM, GaussianHMM
 from momentree.models.independent_components import IndependentComponents
@@ -9,9 +10,7 @@ from momentree.models.latent_dirichlet_allocation import LatentDirichletAllocati
 from momentree.models.mixed_mixture import MixedMixture
 from momentree.models.mixture_of_regressions import MixtureOfRegressions
 from momentree.models.multiview_mixture import MultiviewMixture
-from momentree.models.poisson_mixture import PoissonMixture
 from momentree.models.selection import StatesFit, compare_fits, compare_states, lowest_bic
-from momentree.models.single_topic_model import SingleTopicModel
 from momentree.persistence import load
 from momentree.tree.selection.choice import ComponentChoice, choose_n_components
 

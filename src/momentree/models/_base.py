@@ -11,23 +11,14 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from momentree import _validation as checks
 from momentree import backends
 from momentree._fit import warn_of_single_samples
 from momentree._types import Floats, Ints
-from momentree._validation import (
-    check_features,
-    check_flag,
-    check_sample_weight,
-    check_shape,
-    check_something,
-)
-from momentree.backends import RowArray, Rows, as_rows, contents, products
-from momentree.backends.sources import by_partition
-from momentree.core.choices import TopicModel
-from momentree.core.ties import largest
-from momentree.estimators import base, batches, changes, groups, names, rules
-from momentree.estimators.names import name_by_words
-from momentree.estimators.node import TreeNode, check_columns, one_level, pack, unpack
+from momentree._validation import rules
+from momentree.backends import RowArray, Rows, as_rows, contents, products, sources
+from momentree.core import choices, ties
+from momentree.estimators import base, batches, changes, groups, names, node
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
 from momentree.inference import log_multinomial
 from momentree.messages import Message, wording
@@ -51,11 +42,11 @@ package_log = logging.getLogger("momentree")
 def _check_posterior(name: str, value: Any, sizes: fields.Sizes) -> None:
     if not isinstance(value, MixtureParameters | LDAParameters):
         raise InvalidDataError(wording.BAD_ENTRY, name=name, value=value)
-    check_shape(f"{name}.centers", value.centers, (sizes["d"], sizes["k"]))
+    checks.check_shape(f"{name}.centers", value.centers, (sizes["d"], sizes["k"]))
 
 
 def _check_words(name: str, value: Any, sizes: fields.Sizes) -> None:  # noqa: ARG001
-    check_columns(value, sizes["k"], sizes["d"])
+    node.check_columns(value, sizes["k"], sizes["d"])
 
 
 class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimator):  # type: ignore[misc]
@@ -64,7 +55,7 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
     A subclass implements :meth:`_fit_components`, :meth:`_updated` and the inference.
     """
 
-    _auto_model: ClassVar[TopicModel | None] = None
+    _auto_model: ClassVar[choices.TopicModel | None] = None
     """The model for which ``n_components="auto"`` chooses the number; None if it cannot."""
 
     _warns_of_single_samples: ClassVar[bool] = False
@@ -89,7 +80,7 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
         "decomposition": check_decomposition,
         "smoothing": rules.number(above=0),
         "max_iter": rules.whole(1),
-        "warm_start": check_flag,
+        "warm_start": checks.check_flag,
         "half_life": rules.number(above=0, optional=True),
         "verbose": rules.check_verbose,
     }
@@ -164,9 +155,9 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
     def score_samples(self, X: Any) -> Floats:
         """Return the log-likelihood of each sample, shape (n_samples,)."""
 
-    def _name(self, root: TreeNode) -> None:
+    def _name(self, root: node.TreeNode) -> None:
         """Choose the names of components."""
-        name_by_words(root, self.vocabulary_)
+        names.name_by_words(root, self.vocabulary_)
 
     @property
     def _profiles(self) -> Floats:
@@ -208,9 +199,9 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
             found, self.vocabulary_ = contents.checked_rows(self, X, weight, feature_names)
             self._check_enough(_TOO_FEW_NONZERO_SAMPLES, int(found.rows_usable))
             return X, X, weight
-        counts, self.vocabulary_ = check_features(self, X, feature_names, reset=True)
-        weight = check_sample_weight(sample_weight, counts.shape[0])
-        check_something(counts, weight)
+        counts, self.vocabulary_ = checks.check_features(self, X, feature_names, reset=True)
+        weight = checks.check_sample_weight(sample_weight, counts.shape[0])
+        checks.check_something(counts, weight)
         usable = (weight > 0) & (np.diff(counts.indptr) > 0)
         self._check_enough(_TOO_FEW_NONZERO_SAMPLES, int(np.count_nonzero(usable)))
         return counts, counts, weight
@@ -292,7 +283,7 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
 
     def _checked_batch(self, X: Any, feature_names: Any, *, reset: bool) -> tuple[Any, Any, Any]:
         """Return checked samples, missing values, and column names."""
-        counts, columns = check_features(self, X, feature_names, reset=reset)
+        counts, columns = checks.check_features(self, X, feature_names, reset=reset)
         return counts, None, columns
 
     def _update(
@@ -313,7 +304,7 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
             for j, row in enumerate(chosen):
                 if not len(row) and j < len(last):
                     chosen[j] = last[j]
-            self._words = pack(chosen)
+            self._words = node.pack(chosen)
         return update
 
     def _keep_names_of(self, before: Self, changed: changes.ModelChanges) -> None:
@@ -323,8 +314,8 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
         if before._words is not None:
             chosen = self._shown_words  # none after a fit to sums
             for j in stayed:
-                chosen[j] = unpack(before._words[old[j]])  # type: ignore[index]
-            self._words = pack(chosen)
+                chosen[j] = node.unpack(before._words[old[j]])  # type: ignore[index]
+            self._words = node.pack(chosen)
         given, last = before.given_names_, before.names_
         self._names = self._given_names = None
         chosen_names = self.names_
@@ -374,9 +365,9 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
     def _new_counts(self, X: Any) -> Any:
         """Return the checked counts of new samples."""
         check_is_fitted(self, "components_")
-        return check_features(self, self._counts(X), None, reset=False)[0]
+        return checks.check_features(self, self._counts(X), None, reset=False)[0]
 
-    @by_partition
+    @sources.by_partition
     def predict(self, X: Any) -> Ints:
         """Return the component with the largest probability or proportion for each sample.
 
@@ -398,7 +389,7 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
         return labels
 
     def _likeliest(self, X: Any) -> Ints:
-        return np.asarray(largest(self.predict_proba(X)), dtype=np.intp)
+        return np.asarray(ties.largest(self.predict_proba(X)), dtype=np.intp)
 
     def perplexity(self, X: Any, y: object = None) -> float:  # noqa: ARG002 - scikit-learn's way
         """Return the perplexity, the effective number of equally likely words.
@@ -432,16 +423,18 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
     def _choose_words(self, counts: Any, weight: Floats) -> None:
         """Choose the words that are shown for each component, from counts of words."""
         each = [[j] for j in range(len(self.weights_))]
-        self._words = pack(choose_shown_words(counts, self.labels_, each, self.vocabulary_, weight))
+        self._words = node.pack(
+            choose_shown_words(counts, self.labels_, each, self.vocabulary_, weight)
+        )
 
     @property
     def _shown_words(self) -> list[Ints]:
         none = np.empty((len(self.weights_), 0), dtype=np.intp)
-        return [unpack(row) for row in (none if self._words is None else self._words)]
+        return [node.unpack(row) for row in (none if self._words is None else self._words)]
 
-    def _unnamed_root(self) -> TreeNode:
+    def _unnamed_root(self) -> node.TreeNode:
         shares = self.weights_
-        return one_level(self._profiles, shares, self.labels_, shares, self._shown_words)
+        return node.one_level(self._profiles, shares, self.labels_, shares, self._shown_words)
 
     def _packed(self, state: dict[str, Any]) -> dict[str, Any]:
         return {**state, "choice_": None}

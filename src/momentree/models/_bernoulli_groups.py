@@ -13,17 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from momentree._types import Floats, Ints
 from momentree._validation import check_ones, check_values
-from momentree.assignment.incomplete import IncompleteAssigner
-from momentree.assignment.nested import Assigner, NestedAssigner, check_assigner
-from momentree.assignment.posteriors import MixtureAssigner
-from momentree.assignment.rules import RuleAssigner
+from momentree.assignment.posteriors import IncompleteAssigner, MixtureAssigner
+from momentree.assignment.rules import Assigner, NestedAssigner, RuleAssigner, check_assigner
 from momentree.backends import RowArray, RowBlocks, Rows, as_rows, collected, in_canonical_order
 from momentree.backends.sources import by_partition
 from momentree.core.ties import largest_first
-from momentree.estimators import editing, groups, incomplete, names, page
-from momentree.estimators.editing import Groups, RefitData, merged_numbers
-from momentree.estimators.names import name_by_codes
-from momentree.estimators.node import TreeNode
+from momentree.estimators import editing, groups, names, node, page
 from momentree.exceptions import InvalidDataError
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message, wording
@@ -114,9 +109,9 @@ class BernoulliGroups(FlatModel):
 
     sample = groups.sample
     split_group, merge_groups = editing.split_group, editing.merge_groups
-    predict_incomplete = incomplete.predict_incomplete
-    predict_incomplete_proba = incomplete.predict_incomplete_proba
-    scoring = incomplete.scoring
+    predict_incomplete = groups.predict_incomplete
+    predict_incomplete_proba = groups.predict_incomplete_proba
+    scoring = groups.scoring
     to_html = page.records_to_html
 
     @abstractmethod
@@ -235,8 +230,8 @@ class BernoulliGroups(FlatModel):
     def _choose_words(self, counts: Any, weight: Floats) -> None:
         """Leave codes to their relevance: a record has too few of them to occur together."""
 
-    def _name(self, root: TreeNode) -> None:
-        name_by_codes(root, self.vocabulary_)
+    def _name(self, root: node.TreeNode) -> None:
+        names.name_by_codes(root, self.vocabulary_)
 
     def _draw(self, labels: Ints, rng: np.random.RandomState) -> Any:
         d = self.components_.shape[1]
@@ -255,7 +250,7 @@ class BernoulliGroups(FlatModel):
         check_ones(X)
         return BinaryData.prepared(X, missing, weight)
 
-    def _split(self, refit: RefitData[BinaryData], group: int, n_groups: int) -> Any:
+    def _split(self, refit: editing.RefitData[BinaryData], group: int, n_groups: int) -> Any:
         part = refit.data.take(np.flatnonzero(refit.groups.labels == group))
         usable = int(np.count_nonzero(part.weight > 0))
         if usable < 2:
@@ -292,7 +287,7 @@ class BernoulliGroups(FlatModel):
             centers[unseen] = self.components_[group, unseen, None]
         within = MixtureAssigner.of(type(p)(weights, likely)).labels(part.rows)
         # The assigner of the model expects records without missing values.
-        parts = Groups(MixtureAssigner.of(BernoulliParameters(weights, likely)), within)
+        parts = editing.Groups(MixtureAssigner.of(BernoulliParameters(weights, likely)), within)
         w, before, after = self.weights_, slice(group), slice(group + 1, None)
 
         def divided(of_all: Floats, of_parts: Floats) -> Floats:
@@ -307,9 +302,9 @@ class BernoulliGroups(FlatModel):
             converged=self.converged_ and result.converged,
         )
 
-    def _merge(self, refit: RefitData[BinaryData], groups: list[int]) -> Any:
+    def _merge(self, refit: editing.RefitData[BinaryData], groups: list[int]) -> Any:
         w = self.weights_
-        _, to = merged_numbers(groups, refit.sizes(len(w)))
+        _, to = editing.merged_numbers(groups, refit.sizes(len(w)))
         weights = np.bincount(to, weights=w).astype(np.float64)
         # If all merged components have weight zero, they count equally.
         fraction = np.where(weights[to] > 0, w, 1.0)
@@ -326,8 +321,8 @@ class BernoulliGroups(FlatModel):
 
     def _edited_to(
         self,
-        refit: RefitData[BinaryData],
-        groups: Groups,
+        refit: editing.RefitData[BinaryData],
+        groups: editing.Groups,
         weights: Floats,
         likely: Floats,
         centers: Floats,
@@ -351,7 +346,7 @@ class BernoulliGroups(FlatModel):
         super()._check_consistent()
         k, d = self._n_groups, self.n_features_in_
         check_assigner(self._groups_assigner, BernoulliParameters, d, k)
-        incomplete.check_incomplete(self, k, d, expected=True)
+        groups.check_incomplete(self, k, d, expected=True)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

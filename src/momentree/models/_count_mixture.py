@@ -10,37 +10,29 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
+from momentree import backends
 from momentree._types import Floats, Ints
+from momentree._validation import rules
 from momentree.assignment.posteriors import MixtureAssigner
-from momentree.backends import (
-    RowArray,
-    RowBlocks,
-    Rows,
-    as_rows,
-    collected,
-    in_given_order,
-    products,
-)
-from momentree.backends.sources import by_partition
+from momentree.backends import products, sources
 from momentree.core.choices import AutoLogScaling, LogScaling, Weighting
-from momentree.core.ties import largest, largest_first
-from momentree.estimators import names, page, rules, texts
+from momentree.core.ties import largest
+from momentree.estimators import names, page, texts
 from momentree.estimators.batches import BatchUpdate
-from momentree.inference import log_joint, log_posterior
-from momentree.inference.posteriors import LikeliestComponent, responsibilities
+from momentree.inference import log_joint, log_posterior, posteriors
 from momentree.messages import Message
 from momentree.models._base import FlatModel, log
 from momentree.models._steps import FitResult, Initialization, from_leaves
 from momentree.moments import RawMoments
 from momentree.objects import Decomposition, MixtureParameters, MixtureSums, Moments
+from momentree.objects.mixtures import sums_over
 from momentree.persistence import fields
 from momentree.preprocessing import log_scale, tfidf
 from momentree.preprocessing.burstiness import with_scaling
 from momentree.refinement import em, renewing_em
 from momentree.refinement.em import column_sums, m_step, soft_sums
-from momentree.tree.growth import Grown, Limits, grow
-from momentree.tree.split import SPLIT_ITER
-from momentree.tree.splitters import TopicSplitter
+from momentree.tree import split, splitters
+from momentree.tree.growth import Grown, Limits, TreeGrowth
 from momentree.tree.topic_growth import ScaledCounts, is_sampled, search_sample, with_all_words
 
 Start = Literal["auto", "tree", "tfidf", "moments"]
@@ -86,7 +78,7 @@ class CountMixture(FlatModel):
         """The weighting of documents in the moments."""
         return "length"
 
-    def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any] | None:
+    def _for_sums_alone(self, rows: backends.Rows) -> Mapping[str, Any] | None:
         instead: dict[str, Any] = {}
         if self._is_auto:
             instead["n_components"] = 8
@@ -119,8 +111,10 @@ class CountMixture(FlatModel):
         """Return the part of each sample's log-likelihood that does not depend on parameters."""
         raise NotImplementedError
 
-    def _fit_components(self, samples: Any, weight: RowArray) -> tuple[FitResult, Ints | None]:
-        data, at, start = self._start(as_rows(samples), weight)
+    def _fit_components(
+        self, samples: Any, weight: backends.RowArray
+    ) -> tuple[FitResult, Ints | None]:
+        data, at, start = self._start(backends.as_rows(samples), weight)
         while True:
             result = self._refined(data, start)
             k = len(result.weights)
@@ -137,7 +131,7 @@ class CountMixture(FlatModel):
 
     def _refined(self, data: ScaledCounts, start: Initialization[MixtureParameters]) -> FitResult:
         fitted, centers, diagnostics = start.parameters, start.centers, start.diagnostics
-        n_iter, converged, found = 1, True, None
+        refined = None
         if self.refine:
             log.info("refining %d components", fitted.n_components)
             refined = em(
@@ -149,42 +143,26 @@ class CountMixture(FlatModel):
                 tol=self.tol,
             )
             fitted, centers = refined.parameters, refined.parameters.centers
-            n_iter, converged = refined.n_iter, refined.converged
             diagnostics = {**diagnostics, "log_likelihood": refined.log_likelihood}
-            found = refined.sums, refined.sizes
         weights = fitted.weights
         counts = np.empty((0, len(weights)))
         if self.log_scaling_:  # report weights and topics of the raw counts
-            R = responsibilities(data.rows, fitted)
+            R = posteriors.responsibilities(data.rows, fitted)
             counts, sizes = soft_sums(data.counts, R, data.weight)
             weights, centers = self._counted(counts, sizes)
-        order = largest_first(weights, centers)
-        fitted = fitted.reordered(order)
-        sums = None if found is None else self._sums_of(data, *found, counts).reordered(order)
-        return FitResult(
-            fitted,
-            weights[order],
-            centers[:, order],
-            data.rows.map(LikeliestComponent(fitted.coefficients, fitted.offsets)),
-            diagnostics,
-            n_iter,
-            converged,
-            sums,
-        )
+        result = FitResult(fitted, weights, centers, diagnostics)
+        if refined is not None:
+            sums = sums_over(
+                data.counts, data.weight, refined.sums, refined.sizes, counts, data.asked_smoothing
+            )
+            result = replace(result, n_iter=refined.n_iter, converged=refined.converged, sums=sums)
+        return result.largest_first(lambda p: MixtureAssigner.of(p).labels(data.rows))
 
     def _counted(self, counts: Floats, sizes: Floats) -> tuple[Floats, Floats]:
         """Return weights and topics of the raw counts."""
         smoothing = self._family.limited_smoothing(self.smoothing, counts.sum(), counts.shape)
         counted = self._family.m_step(counts, sizes, smoothing)
         return counted.weights, counted.centers
-
-    @staticmethod
-    def _sums_of(
-        data: ScaledCounts, statistics: Floats, sizes: Floats, counts: Floats
-    ) -> MixtureSums:
-        total = float(data.counts.sum(products.dot, data.counts.row_sums, data.weight))
-        n, weight = data.counts.shape[0], float(data.counts.total(data.weight))
-        return MixtureSums(n, statistics, sizes, counts, data.asked_smoothing, total, weight)
 
     def _updated(
         self,
@@ -193,13 +171,13 @@ class CountMixture(FlatModel):
         weight: Floats,
         before: MixtureSums,
     ) -> tuple[FitResult, Ints | None, BatchUpdate]:
-        data, at = self._data(as_rows(X), weight, self.log_scaling_)
+        data, at = self._data(backends.as_rows(X), weight, self.log_scaling_)
         w, n = float(weight.sum()), before.weight
         asked = (n * before.smoothing + w * data.asked_smoothing) / (n + w)
         words = column_sums(data.rows, data.weight) + before.statistics.sum(axis=1)
         shape = len(words), self._wanted
         found = renewing_em(
-            collected(data.rows),
+            backends.collected(data.rows),
             self.posterior_,
             before,
             column_scale=np.ones(data.rows.shape[1]),
@@ -211,30 +189,31 @@ class CountMixture(FlatModel):
             tol=self.tol,
         )
         fitted = found.parameters
-        R = responsibilities(data.rows, fitted)
+        R = posteriors.responsibilities(data.rows, fitted)
         counts = np.empty((0, fitted.n_components))
         if self.log_scaling_:
             counts, _ = soft_sums(data.counts, R, data.weight)
-        batch = self._sums_of(data, found.statistics, found.sizes, counts)
+        batch = sums_over(
+            data.counts, data.weight, found.statistics, found.sizes, counts, data.asked_smoothing
+        )
         sums = found.before.plus(batch)
         weights, centers = fitted.weights, fitted.centers
         if self.log_scaling_:
             weights, centers = self._counted(sums.counts, sums.sizes)
-        labels = largest(R)
         result = FitResult(
             fitted,
             weights,
             centers,
-            labels,
             self.diagnostics_,
             found.n_iter,
             found.converged,
             sums,
+            labels=largest(R),
         )
         return result, at, BatchUpdate(found.to, found.sizes / found.sizes.sum(), w, found.unlike)
 
     def _start(
-        self, counts: Rows, weight: RowArray
+        self, counts: backends.Rows, weight: backends.RowArray
     ) -> tuple[ScaledCounts, Ints | None, Initialization[MixtureParameters]]:
         """Set ``log_scaling_``, and return the scaled counts, their order and a start for EM."""
         if not self._searches(counts):
@@ -252,24 +231,24 @@ class CountMixture(FlatModel):
             data, at = self._data(counts, weight, self.log_scaling_)
         return data, at, start
 
-    def _searches(self, counts: Rows) -> bool:
+    def _searches(self, counts: backends.Rows) -> bool:
         return self._last_fit(counts.shape[1]) is None and self._chosen_start() == "search"
 
     def _started(
-        self, counts: Rows, weight: RowArray
+        self, counts: backends.Rows, weight: backends.RowArray
     ) -> tuple[ScaledCounts, Ints | None, Initialization[MixtureParameters]]:
         search = self._searches(counts)
 
         def attempt(
-            log_scaling: LogScaling | None, counts: Rows, weight: RowArray
-        ) -> tuple[Any, Callable[[], RowArray], int]:
+            log_scaling: LogScaling | None, counts: backends.Rows, weight: backends.RowArray
+        ) -> tuple[Any, Callable[[], backends.RowArray], int]:
             data, at = self._data(counts, weight, log_scaling)
             grown = self._grown(data) if search else None
             start = self._initialize(data) if grown is None else self._from_leaves(data, grown)
             assigner = MixtureAssigner.of(start.parameters)
 
-            def labels() -> RowArray:
-                return in_given_order(assigner.labels(data.rows), at)
+            def labels() -> backends.RowArray:
+                return backends.in_given_order(assigner.labels(data.rows), at)
 
             return (data, at, start, grown), labels, assigner.n_groups
 
@@ -281,7 +260,7 @@ class CountMixture(FlatModel):
         return data, at, start if grown is None else self._searched(data, start, grown)
 
     def _data(
-        self, counts: Rows, weight: RowArray, log_scaling: LogScaling | None
+        self, counts: backends.Rows, weight: backends.RowArray, log_scaling: LogScaling | None
     ) -> tuple[ScaledCounts, Ints | None]:
         k, family = self._wanted, self._family
         data = ScaledCounts.of(counts, weight, log_scaling, self.smoothing, k, family)
@@ -310,7 +289,7 @@ class CountMixture(FlatModel):
 
     def _from_tfidf(self, data: ScaledCounts) -> Initialization[MixtureParameters]:
         """Decompose the raw moments of tf-idf rows, and group rows by their largest score."""
-        rows = RowBlocks(tfidf(collected(data.counts), data.weight))
+        rows = backends.RowBlocks(tfidf(backends.collected(data.counts), data.weight))
         found = self._decompose(RawMoments(rows, sample_weight=data.weight))
         return self._from_groups(data, _largest_score(rows, found, data.weight), found)
 
@@ -339,14 +318,14 @@ class CountMixture(FlatModel):
         return Initialization.of(found.parameters, {**start.diagnostics, "start": found.start})
 
     def _grown(self, data: ScaledCounts) -> Grown:
-        limits = Limits(self._wanted)
         splitter = self._splitter(data)
-        return grow(data.rows, data.weight, data.count_per_token, splitter, limits)
+        growth = TreeGrowth(data.rows, data.weight, data.count_per_token, splitter)
+        return growth.grow(Limits(self._wanted))
 
-    def _splitter(self, data: ScaledCounts) -> TopicSplitter:
-        return TopicSplitter(
+    def _splitter(self, data: ScaledCounts) -> splitters.TopicSplitter:
+        return splitters.TopicSplitter(
             min_samples_leaf=1,
-            refine_iter=SPLIT_ITER if self.refine else 0,
+            refine_iter=split.SPLIT_ITER if self.refine else 0,
             weighting=self._weighting,
             smoothing=data.smoothing,
             random_state=self.random_state,
@@ -366,7 +345,7 @@ class CountMixture(FlatModel):
         sums += POSSIBLE * words[:, None] * weights
         return self._family.m_step(sums, weights * data.total_weight, data.smoothing)
 
-    @by_partition
+    @sources.by_partition
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each component for each sample (S eq. 1).
 
@@ -392,15 +371,15 @@ class CountMixture(FlatModel):
         """
         X = self._new_counts(X)
         rows = log_scale(X, self.log_scaling_).rows
-        return np.asarray(responsibilities(rows, self.posterior_))
+        return np.asarray(posteriors.responsibilities(rows, self.posterior_))
 
     def _likeliest(self, X: Any) -> Ints:
         rows = log_scale(self._new_counts(X), self.log_scaling_).rows
         fitted = self.posterior_
-        found = rows.map(LikeliestComponent(fitted.coefficients, fitted.offsets))
+        found = rows.map(posteriors.LikeliestComponent(fitted.coefficients, fitted.offsets))
         return np.asarray(found, dtype=np.intp)
 
-    @by_partition
+    @sources.by_partition
     def score_samples(self, X: Any) -> Floats:
         """Return the log-likelihood of each sample under ``weights_`` and ``components_``.
 
@@ -423,11 +402,11 @@ class CountMixture(FlatModel):
         parameters = self.posterior_
         if self.log_scaling_:
             parameters = self._family(self.weights_, self.components_.T)
-        joint = log_joint(RowBlocks(X), parameters)
+        joint = log_joint(backends.RowBlocks(X), parameters)
         return log_posterior(joint)[1] + self._log_base(X)
 
 
-def _largest_score(rows: RowBlocks, found: Decomposition, weight: Floats) -> Floats:
+def _largest_score(rows: backends.RowBlocks, found: Decomposition, weight: Floats) -> Floats:
     """Return ones, shape (n, k), at the largest score of each row (T Algorithm 5, for k > 2).
 
     The scores are D x with D = (M Omega^1/2)^+, with signs that make their third moments

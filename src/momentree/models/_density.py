@@ -15,13 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from momentree._fit import warn_of_single_samples
 from momentree._types import Floats, Ints
-from momentree._validation import check_sample_weight
-from momentree.backends import single_threaded_blas
-from momentree.backends.sources import by_partition, here
+from momentree._validation import check_sample_weight, rules
+from momentree.backends import single_threaded_blas, sources
 from momentree.core.ties import largest
-from momentree.estimators import base, groups, names, rules
-from momentree.estimators.names import name_by_number
-from momentree.estimators.node import TreeNode, one_level
+from momentree.estimators import base, groups, names, node
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, MomentreeWarning
 from momentree.inference import log_posterior
 from momentree.messages import Message, wording
@@ -151,17 +148,17 @@ class DensityModel(
     def _profiles(self) -> Floats:
         """Means of the components in rows, shape (k, n_features)."""
 
-    def _unnamed_root(self) -> TreeNode:
-        return one_level(self._profiles, self.weights_, self.labels_, self.weights_)
+    def _unnamed_root(self) -> node.TreeNode:
+        return node.one_level(self._profiles, self.weights_, self.labels_, self.weights_)
 
-    def _name(self, root: TreeNode) -> None:
+    def _name(self, root: node.TreeNode) -> None:
         """Choose the names of components."""
-        name_by_number(root)
+        names.name_by_number(root)
 
     # --- fit --------------------------------------------------------------------------------------
 
     def _gather(self, X: Any) -> tuple[Any, list[Message]]:
-        return here(X, type(self).__name__)
+        return sources.here(X, type(self).__name__)
 
     def _check_samples(self, X: Any, **given: Any) -> tuple[Any, int]:
         samples, n = self._checked(X, given["feature_names"], reset=True)
@@ -232,7 +229,7 @@ class DensityModel(
         with single_threaded_blas():
             return self._log_joint(self._checked(X, None, reset=False)[0])
 
-    @by_partition
+    @sources.by_partition
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each component for each sample.
 
@@ -250,7 +247,7 @@ class DensityModel(
         """
         return np.exp(log_posterior(self._joint(X))[0])
 
-    @by_partition
+    @sources.by_partition
     def predict(self, X: Any) -> Ints:
         """Return the most probable component of each sample.
 
@@ -266,7 +263,7 @@ class DensityModel(
         """
         return np.asarray(largest(self._joint(X)), dtype=np.intp)
 
-    @by_partition
+    @sources.by_partition
     def score_samples(self, X: Any) -> Floats:
         """Return the log-likelihood of each sample.
 

@@ -10,21 +10,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from momentree import objects
 from momentree._types import Floats
 from momentree.backends import LiftedRows, RowBlocks, in_canonical_order
 from momentree.core.choices import CovarianceType
 from momentree.messages import Message
-from momentree.objects import (
-    DiagonalGaussianParameters,
-    FullGaussianParameters,
-    GaussianParameters,
-    IncompleteDiagonalGaussianParameters,
-    IncompleteSphericalGaussianParameters,
-    MixtureParameters,
-    SharedGaussianParameters,
-)
-from momentree.objects.full_gaussian import lifted
-from momentree.objects.gaussian import LOG_2_PI, covariance_parameters
+from momentree.objects import full_gaussian, gaussian
 
 MOST_DENSE = 1 << 25
 """Values of a dense copy, at most (256 MB), if most values are zero."""
@@ -152,37 +143,39 @@ class GaussianData:
         floor = reg_covar / scale**2
         return cls(Z, missing, weight, shift, scale, floor, covariance_type, notes)
 
-    def family(self) -> MixtureParameters:
+    def family(self) -> objects.MixtureParameters:
         """Return the family of the components, with its floor."""
         if self.covariance_type == "tied":
             squares = self.Z.T @ (self.weight[:, None] * self.Z) / self.weight.sum()
-            return SharedGaussianParameters.with_squares(squares, self.floor)
+            return objects.SharedGaussianParameters.with_squares(squares, self.floor)
         if self.covariance_type == "full":
-            return FullGaussianParameters.with_floor(self.floor)
+            return objects.FullGaussianParameters.with_floor(self.floor)
         incomplete = self.missing is not None
         if self.covariance_type == "diag":
-            diagonal = DiagonalGaussianParameters
-            kind = IncompleteDiagonalGaussianParameters if incomplete else diagonal
+            diagonal = objects.DiagonalGaussianParameters
+            kind = objects.IncompleteDiagonalGaussianParameters if incomplete else diagonal
             return kind.with_floor(self.floor)
         if incomplete:
-            return IncompleteSphericalGaussianParameters.with_floor(self.floor)
-        return GaussianParameters.with_floor(float(self.floor[0]))
+            return objects.IncompleteSphericalGaussianParameters.with_floor(self.floor)
+        return objects.GaussianParameters.with_floor(float(self.floor[0]))
 
     def rows(self) -> RowBlocks:
         """Return the statistics of the samples for this family."""
         d = self.Z.shape[1]
         if self.missing is not None and self.covariance_type in ("spherical", "diag"):
             Z = sp.csr_array(self.Z)
-            return RowBlocks(IncompleteDiagonalGaussianParameters.statistics(Z, self.missing))
+            return RowBlocks(
+                objects.IncompleteDiagonalGaussianParameters.statistics(Z, self.missing)
+            )
         if sp.issparse(self.Z):
             spherical = self.covariance_type == "spherical"
-            family = GaussianParameters if spherical else DiagonalGaussianParameters
+            family = objects.GaussianParameters if spherical else objects.DiagonalGaussianParameters
             return RowBlocks(family.statistics(self.Z))
         lifts: dict[str, tuple[Callable[[Floats], Floats], int]] = {
             "spherical": (_with_length, d + 1),
             "diag": (_with_squares, 2 * d),
             "tied": (np.array, d),
-            "full": (lifted, d + d * (d + 1) // 2),
+            "full": (full_gaussian.lifted, d + d * (d + 1) // 2),
         }
         return LiftedRows(self.Z, *lifts[self.covariance_type])
 
@@ -279,7 +272,7 @@ class GaussianComponents:
     def n_parameters(self) -> int:
         """Number of free parameters."""
         k, d = (int(size) for size in self.means.shape)
-        return k - 1 + k * d + covariance_parameters(self.covariance_type, k, d)
+        return k - 1 + k * d + gaussian.covariance_parameters(self.covariance_type, k, d)
 
     def variances(self) -> Floats:
         """Return the variance of each feature in each component, shape (k, d)."""
@@ -339,13 +332,13 @@ class GaussianComponents:
         v = self.variances()
         squares = sp.csr_array((X.data**2, X.indices, X.indptr), X.shape)
         quadratic = X @ (self.means / v).T - 0.5 * (squares @ (1.0 / v).T)
-        constant = (self.means**2 / v + np.log(v) + LOG_2_PI).sum(axis=1)
+        constant = (self.means**2 / v + np.log(v) + gaussian.LOG_2_PI).sum(axis=1)
         return np.asarray(quadratic - 0.5 * constant)
 
     def _diagonal(self, X: Floats, gaps: Any | None) -> Floats:
         out = np.empty((len(X), len(self.weights)))
         for j, (mean, v) in enumerate(zip(self.means, self.variances(), strict=True)):
-            terms = (X - mean) ** 2 / v + np.log(v) + LOG_2_PI
+            terms = (X - mean) ** 2 / v + np.log(v) + gaussian.LOG_2_PI
             if gaps is not None:
                 terms[gaps] = 0.0
             out[:, j] = -0.5 * terms.sum(axis=1)
@@ -359,7 +352,7 @@ class GaussianComponents:
                 inverse = np.linalg.inv(roots[j])
             distances = (((X - self.means[j]) @ inverse.T) ** 2).sum(axis=1)
             log_determinant = 2.0 * np.log(np.diag(roots[j])).sum()
-            out[:, j] = -0.5 * (distances + log_determinant + d * LOG_2_PI)
+            out[:, j] = -0.5 * (distances + log_determinant + d * gaussian.LOG_2_PI)
         return out
 
     def _by_pattern(self, X: Floats, gaps: Any, roots: Floats) -> Floats:

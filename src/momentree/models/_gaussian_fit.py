@@ -8,24 +8,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from momentree import objects
 from momentree._types import Floats
 from momentree.core.ties import exceeds, largest_first
 from momentree.messages import Message, wording
 from momentree.models._gaussian_data import GaussianComponents, GaussianData
 from momentree.models._gaussian_starts import SEARCH_SMOOTHING, Start, starts_of
 from momentree.models._groupings import n_distinct
-from momentree.objects import (
-    Decomposition,
-    DiagonalGaussianParameters,
-    FullGaussianParameters,
-    GaussianParameters,
-    MixtureParameters,
-    Moments,
-    SharedGaussianParameters,
-)
-from momentree.refinement import MixtureSearch
+from momentree.refinement import MixtureSearch, search
 from momentree.refinement.em import Refined, em_with_gaps
-from momentree.refinement.search import em_from_several
 
 log = logging.getLogger("momentree.models")
 
@@ -72,7 +63,7 @@ class GaussianSearch:
     smoothing: float
     max_iter: int
     tol: float
-    decompose: Callable[[Moments], Decomposition]
+    decompose: Callable[[objects.Moments], objects.Decomposition]
 
     def fit(self, data: GaussianData) -> GaussianFit:
         """Fit a mixture to prepared data."""
@@ -120,12 +111,12 @@ class GaussianSearch:
 
     def _most_likely(
         self, data: GaussianData
-    ) -> tuple[str, Message | None, Refined[MixtureParameters]]:
+    ) -> tuple[str, Message | None, Refined[objects.MixtureParameters]]:
         """Return the name of a start, why components are missing, and the result."""
         rows, family = data.rows(), data.family()
         reason: Message | None = None
         if self.last is not None:
-            starts: dict[str, MixtureParameters] = {
+            starts: dict[str, objects.MixtureParameters] = {
                 "last fit": _from_units(self.last, data, family)
             }
         else:
@@ -140,8 +131,10 @@ class GaussianSearch:
             return name, reason, Refined(parameters, 0.0, 1, converged=True)
         log.info("refining %d components from %d starts", self.n_components, len(starts))
 
-        def run(starts: dict[str, MixtureParameters]) -> tuple[str, Refined[MixtureParameters]]:
-            return em_from_several(
+        def run(
+            starts: dict[str, objects.MixtureParameters],
+        ) -> tuple[str, Refined[objects.MixtureParameters]]:
+            return search.em_from_several(
                 rows,
                 starts,
                 sample_weight=data.weight,
@@ -167,7 +160,7 @@ class GaussianSearch:
         return name, reason, refined
 
 
-def _filled(data: GaussianData, diagonal: MixtureParameters) -> GaussianData:
+def _filled(data: GaussianData, diagonal: objects.MixtureParameters) -> GaussianData:
     """Return data with gaps filled by their expectations under a diagonal mixture."""
     assert data.missing is not None  # noqa: S101 - for the type checker
     rows = replace(data, covariance_type="diag").rows()
@@ -178,28 +171,28 @@ def _filled(data: GaussianData, diagonal: MixtureParameters) -> GaussianData:
     return replace(data, Z=np.where(gaps, expected, data.Z), missing=None)
 
 
-def _in_units(p: MixtureParameters, data: GaussianData) -> GaussianComponents:
+def _in_units(p: objects.MixtureParameters, data: GaussianData) -> GaussianComponents:
     """Return parameters in the units of the data."""
     s = data.scale
     means = p.centers.T * s + data.shift
     covariances: Floats
-    if isinstance(p, FullGaussianParameters):
+    if isinstance(p, objects.FullGaussianParameters):
         covariances = p.covariances * np.outer(s, s)
-    elif isinstance(p, SharedGaussianParameters):
+    elif isinstance(p, objects.SharedGaussianParameters):
         covariances = p.covariance * np.outer(s, s)
-    elif isinstance(p, DiagonalGaussianParameters):
+    elif isinstance(p, objects.DiagonalGaussianParameters):
         covariances = p.variances.T * s**2
         if data.covariance_type == "spherical":
             covariances = covariances[:, 0].copy()
     else:
-        assert isinstance(p, GaussianParameters)  # noqa: S101 - for the type checker
+        assert isinstance(p, objects.GaussianParameters)  # noqa: S101 - for the type checker
         covariances = p.variances * s[0] ** 2
     return GaussianComponents(p.weights, means, covariances, data.covariance_type)
 
 
 def _from_units(
-    components: GaussianComponents, data: GaussianData, family: MixtureParameters
-) -> MixtureParameters:
+    components: GaussianComponents, data: GaussianData, family: objects.MixtureParameters
+) -> objects.MixtureParameters:
     """Return components as parameters of prepared data."""
     s = data.scale
     centers = ((components.means - data.shift) / s).T
@@ -208,6 +201,6 @@ def _from_units(
     if data.covariance_type == "full":
         return family.member(components.weights, centers, components.full() / np.outer(s, s))
     variances = components.variances() / s**2
-    if isinstance(family, DiagonalGaussianParameters):
+    if isinstance(family, objects.DiagonalGaussianParameters):
         return family.member(components.weights, centers, variances.T)
     return family.member(components.weights, centers, variances[:, 0])

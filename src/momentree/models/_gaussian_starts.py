@@ -16,12 +16,11 @@ from momentree.backends import LiftedRows, RowBlocks
 from momentree.core.choices import CovarianceType
 from momentree.messages import Message, wording
 from momentree.models._gaussian_data import GaussianData
-from momentree.models._lifted_groups import groups_by_products, groups_by_squares
 from momentree.moments import ProductMoments, SphericalGaussianMoments
 from momentree.parameters import spherical_gaussian_parameters
 from momentree.preprocessing import FeatureMap
 from momentree.refinement import MixtureSearch
-from momentree.tree.growth import Limits, grow
+from momentree.tree.growth import Limits, TreeGrowth
 from momentree.tree.splitters import DSidiwoSplitter
 
 Start = Literal["auto", "groups", "search", "tree", "moments"]
@@ -195,7 +194,8 @@ def tree_groups(Z: Any, weight: Floats, n_groups: int) -> Ints:
     splitter = DSidiwoSplitter(
         min_samples_leaf=2, feature_map=feature_map, n_sides=2, refine_iter=0
     )
-    grown = grow(rows, weight, feature_map.row_scale(rows), splitter, Limits(n_groups))
+    growth = TreeGrowth(rows, weight, feature_map.row_scale(rows), splitter)
+    grown = growth.grow(Limits(n_groups))
     return np.asarray(grown.labels, dtype=np.intp)
 
 
@@ -313,9 +313,9 @@ def moment_starts(
         else:
             R = posteriors(Z, found)
             starts.append(_grouped(X, weight, R, covariance_type, found.name, found.reason))
-    groups = {"lifted_moments": groups_by_squares}
+    groups = {"lifted_moments": grouping.groups_by_squares}
     if covariance_type == "full":
-        groups["lifted_moments_sphered"] = groups_by_products
+        groups["lifted_moments_sphered"] = grouping.groups_by_products
     for name, group in groups.items():
         R = group(Z, weight, n_components)
         starts.append(_grouped(X, weight, R, covariance_type, name, None))

@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._types import Floats, Ints
-from momentree._validation import check_integer, check_sequence_lengths, generator
+from momentree._validation import check_integer, check_sequence_lengths, generator, rules
 from momentree.backends.sequences import SequenceBlock, sequence_blocks
 from momentree.backends.sources import here
 from momentree.core.ties import largest_first
-from momentree.estimators import base, rules
+from momentree.estimators import base
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.inference.hidden_markov import forward_backward, viterbi
 from momentree.messages import Message

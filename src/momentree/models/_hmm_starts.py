@@ -15,7 +15,7 @@ from momentree.backends.sequences import sequence_blocks
 from momentree.core.ties import largest_first
 from momentree.exceptions import ConvergenceWarning, MomentreeError
 from momentree.inference.hidden_markov import forward_backward
-from momentree.models.single_topic_model import SingleTopicModel
+from momentree.models.count_models import SingleTopicModel
 from momentree.moments import HMMMoments
 from momentree.objects.hidden_markov import CategoricalEmissions, GaussianEmissions, HMMParameters
 from momentree.parameters import hmm_parameters

@@ -11,14 +11,12 @@ import scipy.sparse as sp
 
 from momentree._types import Floats, Ints
 from momentree.backends import RowArray, RowBlocks, Rows, products, taken
-from momentree.core.choices import Weighting
-from momentree.core.pages import in_parts
-from momentree.core.ties import largest
+from momentree.core import choices, pages, ties
 from momentree.decomposition import Concentration, estimate_alpha0
 from momentree.inference import completion_log_likelihood, variational_proportions
 from momentree.messages import Message
 from momentree.models._steps import WHITENING_ITER, Initialization
-from momentree.models.single_topic_model import SingleTopicModel
+from momentree.models.count_models import SingleTopicModel
 from momentree.moments import LDAMoments, SingleTopicMoments
 from momentree.objects import Decomposition, LDAParameters, Moments
 from momentree.parameters import lda_parameters
@@ -59,7 +57,7 @@ def from_moments(
     n_components: int,
     *,
     alpha0: float | None,
-    weighting: Weighting,
+    weighting: choices.Weighting,
     random_state: int | np.random.RandomState | None,
 ) -> tuple[list[Start], list[Message]]:
     """Decompose the moments of the model (S Theorem 3).
@@ -137,15 +135,15 @@ def most_likely(data: LDAData, starts: Sequence[Start]) -> tuple[Start, dict[str
         values = completion_log_likelihood(hidden, start.parameters, proportions)
         perplexity = float(np.exp(-float(weight @ values) / words))
         table.append((start.diagnostics["start"], start.parameters.alpha0, perplexity))
-    best = int(largest([-perplexity for *_, perplexity in table]))
+    best = int(ties.largest([-perplexity for *_, perplexity in table]))
     return starts[best], {"completion": table}
 
 
 def _some(weight: Floats) -> Ints:
     """Return about 2,000 documents of positive weight, at equal distances."""
-    n = sum(int(np.count_nonzero(part > 0)) for part in in_parts(weight, always=True))
+    n = sum(int(np.count_nonzero(part > 0)) for part in pages.in_parts(weight, always=True))
     step, found, start, before = -(-n // TEST_DOCUMENTS), [], 0, 0
-    for part in in_parts(weight, always=True):
+    for part in pages.in_parts(weight, always=True):
         here = np.flatnonzero(part > 0)
         found.append(start + here[-before % step :: step])
         start, before = start + len(part), before + len(here)

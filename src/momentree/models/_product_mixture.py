@@ -11,10 +11,9 @@ import numpy as np
 import pandas as pd
 
 from momentree._types import Floats, Ints
+from momentree._validation import rules
 from momentree.backends import RowBlocks
-from momentree.core.choices import Refine
-from momentree.core.ties import largest, largest_first
-from momentree.estimators import rules
+from momentree.core import choices, ties
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message, wording
@@ -98,7 +97,7 @@ class ProductMixture(DensityModel):
     }
 
     n_components: int | Literal["auto"]
-    refine: Refine | None
+    refine: choices.Refine | None
     start: ProductStart
     reg_covar: float
     smoothing: float
@@ -145,10 +144,10 @@ class ProductMixture(DensityModel):
         refined, diagnostics = self._refined(data, n_components, brief=brief)
         found = refined.parameters
         content = np.vstack([found.centers, found.variances])
-        found = found.reordered(largest_first(found.weights, content))
+        found = found.reordered(ties.largest_first(found.weights, content))
         joint = log_joint(data.rows, found)
         labels = np.empty(len(at), dtype=np.intp)
-        labels[at] = largest(joint)
+        labels[at] = ties.largest(joint)
         total = float(weight[at] @ log_posterior(joint)[1] + weight @ encoded.log_base)
         k = found.n_components
         shift, scale = self._coder.units

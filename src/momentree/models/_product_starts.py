@@ -19,13 +19,9 @@ from momentree.messages import Message, wording
 from momentree.models._bernoulli_groups import BinaryData
 from momentree.models._steps import Initialization, from_leaves
 from momentree.moments import CorrectedMoments, MultiviewMoments, ProductMoments, split_views
-from momentree.objects import Decomposition, ProductParameters
-from momentree.objects.products import POSSIBLE
-from momentree.refinement import MixtureSearch, Refined
-from momentree.refinement.search import MANY
-from momentree.tree.growth import Limits, grow
-from momentree.tree.split import SPLIT_ITER
-from momentree.tree.splitters import DSidiwoSplitter
+from momentree.objects import Decomposition, ProductParameters, products
+from momentree.refinement import MixtureSearch, Refined, search
+from momentree.tree import growth, split, splitters
 
 P = TypeVar("P", bound=objects.MixtureParameters)
 
@@ -182,14 +178,14 @@ def as_parameters(
     positive = np.maximum(centers[levels], 0.0) + 1e-12 * whole.centers[levels]
     centers[levels] = positive / c.of_categories(positive)[c.category_of]
     variances = squares - centers[numbers] ** 2
-    least = np.maximum(POSSIBLE * whole.variances, c.least_variance[:, None])
+    least = np.maximum(products.POSSIBLE * whole.variances, c.least_variance[:, None])
     return ProductParameters(weights / weights.sum(), centers, np.maximum(variances, least), c)
 
 
 def smoothed(parameters: ProductParameters, whole: ProductParameters) -> ProductParameters:
     """Return a start for EM: equal weights, and a little of the average sample in each."""
     c = parameters.columns
-    centers = (1.0 - POSSIBLE) * parameters.centers + POSSIBLE * whole.centers
+    centers = (1.0 - products.POSSIBLE) * parameters.centers + products.POSSIBLE * whole.centers
     centers[: c.n_numbers] = parameters.centers[: c.n_numbers]
     # Equal weights, so that EM does not starve a small component.
     equal = np.full_like(parameters.weights, 1.0 / parameters.n_components)
@@ -220,7 +216,7 @@ def most_likely(
         return np.array([one.log_likelihood for one in runs]) + priors
 
     at = list(range(len(starts)))
-    if 1 < starts[0].n_components < MANY and not brief:
+    if 1 < starts[0].n_components < search.MANY and not brief:
         found = posteriors()
         same = np.abs(found[:, None] - found) <= SAME_OF_EM * np.abs(found)
         first = [int(j) for j in np.unique(same.argmax(axis=1))]
@@ -305,7 +301,7 @@ def starts_from_splits(
     if data.rows.nnz >= VALUES * n_components**2:
         moments = _smoothed(decompose(data.moments), "raw_moments", data).parameters
         others = [moments] if moments.n_components == n_components else []
-    elif not brief and n_components < MANY and data.rows.total(data.weight) <= FEW:
+    elif not brief and n_components < search.MANY and data.rows.total(data.weight) <= FEW:
         variances = data.moments.m1 * (1.0 - data.moments.m1)
         deviations = np.sqrt(np.where(variances > ROUNDING, variances, 1.0))
         scale = scales[0].copy()
@@ -328,15 +324,15 @@ def start_from_tree(
 
     If the moments support fewer than k groups, grow a tree instead of splitting into k.
     """
-    splitter = DSidiwoSplitter(
+    splitter = splitters.DSidiwoSplitter(
         min_samples_leaf=1,
         feature_map=data.feature_map,
         n_sides=max(n_components, 2) if flat else 2,
-        refine_iter=SPLIT_ITER if refine else 0,
+        refine_iter=split.SPLIT_ITER if refine else 0,
     )
     scale = data.feature_map.row_scale(data.rows)
-    limits = Limits(n_components, 1 if flat else np.inf)
-    grown = grow(data.rows, data.weight, scale, splitter, limits)
+    limits = growth.Limits(n_components, 1 if flat else np.inf)
+    grown = growth.TreeGrowth(data.rows, data.weight, scale, splitter).grow(limits)
     if flat and len(grown.root.leaves()) < n_components > 2:
         return start_from_tree(data, n_components, flat=False, refine=refine)
     found = from_leaves(grown, n_components, data.family, data.rows, data.weight, 1.0)
@@ -352,5 +348,5 @@ def _smoothed(found: Decomposition, name: str, data: BinaryData) -> BernoulliSta
         centers, weights = np.clip(found.centers, 0.0, 1.0), found.weights / found.weights.sum()
     # Equal weights, so that EM does not starve a small component.
     equal = np.full(len(weights), 1.0 / len(weights))
-    parameters = data.family(equal, (1.0 - POSSIBLE) * centers + POSSIBLE * mean)
+    parameters = data.family(equal, (1.0 - products.POSSIBLE) * centers + products.POSSIBLE * mean)
     return Initialization(parameters, weights, centers, {**found.diagnostics, "start": name})

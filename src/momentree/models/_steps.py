@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar, get_args
 
 import numpy as np
@@ -15,6 +15,7 @@ import momentree.decomposition as decompositions
 from momentree._types import Floats, Ints
 from momentree._validation import check_choice, check_integer, generator
 from momentree.backends import RowArray, Rows
+from momentree.core.ties import largest_first
 from momentree.messages import Message
 from momentree.objects import Decomposition, LDAParameters, MixtureParameters, MixtureSums, Moments
 from momentree.refinement.em import Samples
@@ -42,16 +43,29 @@ class Initialization(Generic[P]):
 
 @dataclass(frozen=True)
 class FitResult:
-    """A fitted model, its components in descending order of weight."""
+    """The components of a fitted model, with the most likely one of each sample."""
 
     parameters: Any  # used to assign samples
     weights: Floats
     centers: Floats  # without EM, may contain zeros, unlike `parameters`
-    labels: RowArray
     diagnostics: Mapping[str, Any]
     n_iter: int = 1
     converged: bool = True
     sums: MixtureSums | None = None  # of the samples, for `partial_fit`
+    labels: RowArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+
+    def largest_first(self, assign: Callable[[Any], RowArray]) -> FitResult:
+        """Return the components by descending weight, with the labels by their parameters."""
+        order = largest_first(self.weights, self.centers)
+        parameters = self.parameters.reordered(order)
+        return replace(
+            self,
+            parameters=parameters,
+            weights=self.weights[order],
+            centers=self.centers[:, order],
+            sums=None if self.sums is None else self.sums.reordered(order),
+            labels=assign(parameters),
+        )
 
 
 def from_leaves(

@@ -10,28 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momentree._types import Floats, Ints
-from momentree._validation import check_ones, check_sample_weight, check_values
-from momentree.assignment.incomplete import IncompleteAssigner
-from momentree.assignment.posteriors import MixtureAssigner
-from momentree.backends import RowArray, RowBlocks, Rows, as_rows, collected, products
+from momentree._validation import check_ones, check_sample_weight, check_values, rules
+from momentree.assignment.posteriors import IncompleteAssigner, MixtureAssigner
+from momentree.backends import RowArray, RowBlocks, Rows, as_rows, collected
 from momentree.backends.contents import Contents, checked_rows, row_weights
 from momentree.core.choices import Refine
-from momentree.core.ties import largest_first
-from momentree.estimators import rules
 from momentree.estimators.batches import BatchUpdate
 from momentree.exceptions import InvalidDataError
 from momentree.messages import wording
+from momentree.models import _product_starts as product_starts
 from momentree.models._base import FlatModel, log
 from momentree.models._bernoulli_groups import BernoulliGroups, BinaryData, counted
-from momentree.models._product_starts import (
-    most_likely,
-    start_from_tree,
-    start_from_views,
-    starts_from_moments,
-    starts_from_splits,
-)
 from momentree.models._steps import Decomposer, FitResult, Initialization
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters, MixtureSums
+from momentree.objects.mixtures import sums_over
 from momentree.refinement import Refined, em, renewing_em
 from momentree.refinement.em import Convergence
 
@@ -237,27 +229,26 @@ class BernoulliMixture(BernoulliGroups):
     def _fit_result(self, data: BinaryData) -> FitResult:
         start, refined = self._most_likely(data)
         diagnostics = {**start.diagnostics, "m2_bias_bound": data.bias_bound}
-        fitted, centers = data.family(start.weights, start.parameters.centers), start.centers
-        n_iter, converged = 1, True
+        fitted = data.family(start.weights, start.parameters.centers)
+        result = FitResult(fitted, fitted.weights, start.centers, diagnostics)
         if refined is not None:
-            fitted, centers = refined.parameters, refined.parameters.centers
-            n_iter, converged = refined.n_iter, refined.converged
+            fitted = refined.parameters
             diagnostics["log_likelihood"] = refined.log_likelihood
-        order = largest_first(fitted.weights, centers)
-        sums = None
-        if refined is not None:
-            sums = self._sums_of(data, refined.sums, refined.sizes).reordered(order)
-        fitted, centers = fitted.reordered(order), centers[:, order]
-        labels = MixtureAssigner.of(fitted).labels(data.rows)
-        return FitResult(
-            fitted, fitted.weights, centers, labels, diagnostics, n_iter, converged, sums
-        )
+            sums = self._sums_of(data, refined.sums, refined.sizes)
+            result = FitResult(
+                fitted,
+                fitted.weights,
+                fitted.centers,
+                diagnostics,
+                refined.n_iter,
+                refined.converged,
+                sums,
+            )
+        return result.largest_first(lambda p: MixtureAssigner.of(p).labels(data.rows))
 
     def _sums_of(self, data: BinaryData, statistics: Floats, sizes: Floats) -> MixtureSums:
-        ones = as_rows(data.ones)
-        total = float(ones.sum(products.dot, ones.row_sums, data.weight))
-        weight, none = float(ones.total(data.weight)), np.empty((0, len(sizes)))
-        return MixtureSums(ones.shape[0], statistics, sizes, none, self.smoothing, total, weight)
+        none = np.empty((0, len(sizes)))
+        return sums_over(as_rows(data.ones), data.weight, statistics, sizes, none, self.smoothing)
 
     def _checked_batch(
         self, X: Any, feature_names: Any, *, reset: bool
@@ -302,11 +293,11 @@ class BernoulliMixture(BernoulliGroups):
             fitted,
             fitted.weights,
             fitted.centers,
-            MixtureAssigner.of(fitted).labels(rows),
             self.diagnostics_,
             found.n_iter,
             found.converged,
             sums,
+            labels=MixtureAssigner.of(fitted).labels(rows),
         )
         shares = found.sizes / found.sizes.sum()
         return result, at, BatchUpdate(found.to, shares, float(weight.sum()), found.unlike)
@@ -342,7 +333,7 @@ class BernoulliMixture(BernoulliGroups):
         ):
             whole = data.family(np.ones(1), np.clip(data.moments.m1, 0.0, 1.0)[:, None])
             alone = [start.parameters for start in starts]
-            refined, at = most_likely(alone, whole, run, self.smoothing)
+            refined, at = product_starts.most_likely(alone, whole, run, self.smoothing)
             return starts[at], refined
         runs = [(start, run(start.parameters)) for start in starts]
         # Raw moments assume least, so corrected ones must gain the BIC penalty of one parameter
@@ -363,12 +354,16 @@ class BernoulliMixture(BernoulliGroups):
             start = "splits"
         log.info("starting from %s", start)
         if start == "splits":
-            return starts_from_splits(
+            return product_starts.starts_from_splits(
                 data, k, self.smoothing, self._decompose, brief=not self.refine
             )
         if start in ("auto", "moments", "raw_moments"):
-            starts = starts_from_moments(data, self._decompose)
+            starts = product_starts.starts_from_moments(data, self._decompose)
             return {"auto": starts, "raw_moments": starts[:1], "moments": starts[-1:]}[start]
         if start in ("three_view_mom", "three_view_tpm"):
-            return [start_from_views(data, k, start, self.random_state)]
-        return [start_from_tree(data, k, flat=start == "clusters", refine=bool(self.refine))]
+            return [product_starts.start_from_views(data, k, start, self.random_state)]
+        return [
+            product_starts.start_from_tree(
+                data, k, flat=start == "clusters", refine=bool(self.refine)
+            )
+        ]

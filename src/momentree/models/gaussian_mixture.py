@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momentree._types import Floats, Ints
-from momentree._validation import check_flag, check_shape, check_values, first_cell
-from momentree.core.choices import CovarianceType, Refine
-from momentree.core.ties import largest
-from momentree.estimators import rules
+from momentree._validation import check_flag, check_shape, check_values, first_cell, rules
+from momentree.core import choices, ties
 from momentree.estimators.names import name_by_difference
 from momentree.estimators.node import TreeNode
 from momentree.exceptions import InvalidDataError, InvalidParameterError
@@ -159,9 +157,9 @@ class GaussianMixture(DensityModel):
 
     n_components: int | Literal["auto"] = 8
     _: KW_ONLY
-    covariance_type: CovarianceType = "full"
+    covariance_type: choices.CovarianceType = "full"
     decomposition: Decomposer = "sidiwo"
-    refine: Refine | None = "em"
+    refine: choices.Refine | None = "em"
     start: Start = "auto"
     reg_covar: float = 1e-6
     smoothing: float = 0.0
@@ -173,7 +171,7 @@ class GaussianMixture(DensityModel):
 
     _rules: ClassVar[rules.Rules] = {
         **DensityModel._rules,
-        "covariance_type": get_args(CovarianceType),
+        "covariance_type": get_args(choices.CovarianceType),
         "refine": rules.REFINE,
         "start": get_args(Start),
         "reg_covar": rules.number(at_least=0),
@@ -184,7 +182,7 @@ class GaussianMixture(DensityModel):
         **DensityModel._fields,
         "means_": fields.array("k", "d"),
         "covariances_": fields.ANYTHING,  # checked with the other parameters
-        "_covariance_type": fields.choice(*get_args(CovarianceType)),  # of the fit
+        "_covariance_type": fields.choice(*get_args(choices.CovarianceType)),  # of the fit
     }
 
     def _checked(
@@ -234,7 +232,7 @@ class GaussianMixture(DensityModel):
         log.info("most likely start: %s", result.start)
         components = result.components
         joint = components.log_joint(X, missing)
-        labels = np.asarray(largest(joint), dtype=np.intp)
+        labels = np.asarray(ties.largest(joint), dtype=np.intp)
         likelihoods = log_posterior(joint)[1]
         weighted = weight > 0  # an extreme row counts too, but not one of weight zero
         notes = [*data.notes, *self._doubts(components, labels, weight)]

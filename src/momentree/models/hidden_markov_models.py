@@ -10,24 +10,12 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from momentree._types import Floats, Ints
-from momentree._validation import check_symbols
+from momentree._validation import check_symbols, rules
 from momentree.core.choices import CovarianceType, Refine
-from momentree.estimators import rules
 from momentree.exceptions import InvalidDataError
 from momentree.messages import wording
+from momentree.models import _hmm_starts as hmm_starts
 from momentree.models._hidden_markov import HiddenMarkovModel
-from momentree.models._hmm_starts import (
-    SHORT_WINDOW,
-    WINDOW,
-    from_contexts,
-    from_moments,
-    from_windows,
-    gaussian_start,
-    posteriors_of_clusters,
-    posteriors_of_moments,
-    posteriors_of_windows,
-    softened,
-)
 from momentree.models._steps import Decomposer, decomposer
 from momentree.objects.gaussian import covariance_parameters
 from momentree.objects.hidden_markov import CategoricalEmissions, GaussianEmissions, HMMParameters
@@ -174,10 +162,12 @@ class CategoricalHMM(HiddenMarkovModel):
         d = d if self.n_features is None else int(self.n_features)
         method = decomposer(self.decomposition)
         methods: dict[str, Callable[[], HMMParameters | None]] = {
-            "moments": lambda: from_moments(X, lengths, k, d, method, self.random_state),
-            "windows": lambda: from_windows(X, lengths, k, d, WINDOW),
-            "short_windows": lambda: from_windows(X, lengths, k, d, SHORT_WINDOW),
-            "contexts": lambda: from_contexts(X, lengths, k, d),
+            "moments": lambda: hmm_starts.from_moments(X, lengths, k, d, method, self.random_state),
+            "windows": lambda: hmm_starts.from_windows(X, lengths, k, d, hmm_starts.WINDOW),
+            "short_windows": lambda: hmm_starts.from_windows(
+                X, lengths, k, d, hmm_starts.SHORT_WINDOW
+            ),
+            "contexts": lambda: hmm_starts.from_contexts(X, lengths, k, d),
         }
         any_found = False
         wanted = list(methods) if self.start == "auto" else [self.start]
@@ -185,7 +175,7 @@ class CategoricalHMM(HiddenMarkovModel):
             found = methods[name]()
             if found is not None:
                 any_found = True
-                yield name, softened(found, X, d) if self.refine else found
+                yield name, hmm_starts.softened(found, X, d) if self.refine else found
         if not any_found and self.start != "auto" and k > 1:
             raise InvalidDataError(_NO_SUCH_START, parameter="start", start=self.start, k=k)
         if not any_found:  # one state, or almost equal sequences
@@ -397,9 +387,11 @@ class GaussianHMM(HiddenMarkovModel):
         method = decomposer(self.decomposition)
         near = np.clip(X, -NEAR, NEAR)
         methods: dict[str, Callable[[], Floats | None]] = {
-            "moments": lambda: posteriors_of_moments(near, lengths, k, method, self.random_state),
-            "windows": lambda: posteriors_of_windows(near, lengths, k),
-            "clusters": lambda: posteriors_of_clusters(near, k),
+            "moments": lambda: hmm_starts.posteriors_of_moments(
+                near, lengths, k, method, self.random_state
+            ),
+            "windows": lambda: hmm_starts.posteriors_of_windows(near, lengths, k),
+            "clusters": lambda: hmm_starts.posteriors_of_clusters(near, k),
         }
         kind, floor = self.covariance_type, float(self.reg_covar)
         form = GaussianEmissions(np.zeros((k, d)), np.zeros((k, d, d)), kind, floor)
@@ -409,12 +401,12 @@ class GaussianHMM(HiddenMarkovModel):
             G = methods[name]()
             if G is not None:
                 any_found = True
-                yield name, gaussian_start(G, X, lengths, form)
+                yield name, hmm_starts.gaussian_start(G, X, lengths, form)
         if not any_found and self.start != "auto" and k > 1:
             raise InvalidDataError(_NO_SUCH_START, parameter="start", start=self.start, k=k)
         if not any_found:  # one state, or hardly any different observations
             G = np.eye(k)[np.argsort(np.argsort(X[:, 0], kind="stable")) % k]
-            yield "cycle", gaussian_start(G, X, lengths, form)
+            yield "cycle", hmm_starts.gaussian_start(G, X, lengths, form)
 
     @property
     def _emissions(self) -> GaussianEmissions:

@@ -12,22 +12,16 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 import momentree.decomposition as decompositions
+from momentree import _validation as checks
 from momentree._types import Floats, Ints
-from momentree._validation import (
-    as_floats,
-    check_choice,
-    check_real_features,
-    check_sample_weight,
-    check_shape,
-)
+from momentree._validation import rules
 from momentree.backends.sources import by_partition, here
 from momentree.core.ties import SAME_ENTRY, largest, largest_first
-from momentree.estimators import base, rules
+from momentree.estimators import base
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.messages import Message, wording
 from momentree.models._steps import DecompositionName, decomposer
-from momentree.moments import ICAMoments
-from momentree.moments.ica import fourth_cumulants, whiten_covariance
+from momentree.moments import ICAMoments, ica
 from momentree.objects import Decomposition
 from momentree.persistence import fields
 from momentree.refinement import refine_sources
@@ -47,7 +41,7 @@ FEW_SAMPLES = 0.5
 
 def _check_method(name: str, value: Any) -> None:
     if not callable(value):
-        check_choice(name, value, METHODS)
+        checks.check_choice(name, value, METHODS)
 
 
 @dataclass(eq=False, repr=False)
@@ -217,8 +211,8 @@ class IndependentComponents(
         return here(X, type(self).__name__, dense=True)
 
     def _check_samples(self, X: Any, **given: Any) -> tuple[Any, int]:
-        X = check_real_features(self, X, reset=True)[0]
-        return (X, check_sample_weight(given["sample_weight"], len(X))), len(X)
+        X = checks.check_real_features(self, X, reset=True)[0]
+        return (X, checks.check_sample_weight(given["sample_weight"], len(X))), len(X)
 
     def _learn(self, samples: Any) -> tuple[Floats, int]:
         X, weight = samples
@@ -262,7 +256,7 @@ class IndependentComponents(
             Sources, with mean 0 and variance 1 on the samples of ``fit``.
         """
         check_is_fitted(self, "components_")
-        X = check_real_features(self, X, reset=False)[0]
+        X = checks.check_real_features(self, X, reset=False)[0]
         return np.asarray((X - self.mean_) @ self.components_.T)
 
     def inverse_transform(self, X: ArrayLike) -> Floats:
@@ -279,8 +273,8 @@ class IndependentComponents(
             m + A s. With fewer sources than the rank of the data, an approximation.
         """
         check_is_fitted(self, "components_")
-        S = as_floats("X", X)
-        check_shape("X", S, ("n_samples", len(self.components_)))
+        S = checks.as_floats("X", X)
+        checks.check_shape("X", S, ("n_samples", len(self.components_)))
         if not np.isfinite(S).all():
             raise InvalidDataError(wording.NOT_FINITE, parameter="X")
         return np.asarray(S @ self.mixing_.T + self.mean_)
@@ -290,10 +284,10 @@ class IndependentComponents(
         return len(self.components_)
 
     def _separate(self, X: Floats, weight: Floats) -> tuple[Floats, int]:
-        mean, W, E = whiten_covariance(X, weight, self.n_components)
+        mean, W, E = ica.whiten_covariance(X, weight, self.n_components)
         k, d = W.shape
         Z = (X - mean) @ W.T
-        moments = ICAMoments(mean, W, E, fourth_cumulants(Z, weight))
+        moments = ICAMoments(mean, W, E, ica.fourth_cumulants(Z, weight))
         rotation, n_iter, converged, reason = self._rotation(moments)
         steps = self.max_iter if self.refine else 0
         found = refine_sources(Z, weight, rotation, max_iter=steps, tol=self.tol)

@@ -8,26 +8,12 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
+from momentree import backends
 from momentree._types import Floats, Ints
-from momentree._validation import check_choice, generator
-from momentree.backends import (
-    FileRows,
-    RowArray,
-    RowBlocks,
-    Rows,
-    as_rows,
-    collected,
-    ordered,
-    products,
-    single_threaded_blas,
-)
-from momentree.backends.sources import by_partition
-from momentree.core.choices import TopicModel, Weighting
-from momentree.core.pages import in_parts
-from momentree.core.ties import largest, largest_first
-from momentree.estimators import names, page, rules, texts
-from momentree.estimators.batches import BatchUpdate
-from momentree.estimators.texts import Vectorizer
+from momentree._validation import check_choice, generator, rules
+from momentree.backends import products, sources
+from momentree.core import choices, pages, ties
+from momentree.estimators import batches, names, page, texts
 from momentree.inference import (
     completion_log_likelihood,
     gibbs_proportions,
@@ -38,16 +24,10 @@ from momentree.inference import (
     variational_proportions,
 )
 from momentree.messages import Message
+from momentree.models import _steps as steps
 from momentree.models._base import FlatModel, log
 from momentree.models._lda_starts import LDAData, from_moments, from_single_topics, most_likely
-from momentree.models._steps import (
-    Decomposer,
-    FitResult,
-    Initialization,
-    draw_rows,
-    sample_documents,
-)
-from momentree.models.single_topic_model import SingleTopicModel
+from momentree.models.count_models import SingleTopicModel
 from momentree.moments.lda import check_alpha0
 from momentree.objects import LDAParameters, MixtureSums
 from momentree.persistence import fields
@@ -192,22 +172,22 @@ class LatentDirichletAllocation(FlatModel):
 
     _counts_orders = True
     _leaves_out_empty = True
-    _auto_model: ClassVar[TopicModel | None] = "lda"
+    _auto_model: ClassVar[choices.TopicModel | None] = "lda"
 
     n_components: int | Literal["auto"] = 8
     _: KW_ONLY
     alpha0: float | None = None
-    decomposition: Decomposer = "sidiwo"
+    decomposition: steps.Decomposer = "sidiwo"
     refine: Refine | None = "em"
     start: Start = "auto"
-    weighting: Weighting = "length"
+    weighting: choices.Weighting = "length"
     inference: Inference = "variational"
     smoothing: float = 0.05
     max_iter: int = 30
     tol: float = 5e-5
     half_life: float | None = None
     warm_start: bool = False
-    vectorizer: Vectorizer | None = None
+    vectorizer: texts.Vectorizer | None = None
     random_state: int | np.random.RandomState | None = None
     verbose: bool | int = False
 
@@ -217,7 +197,7 @@ class LatentDirichletAllocation(FlatModel):
         "tol": rules.number(at_least=0),
         "refine": (*get_args(Refine), None),
         "start": get_args(Start),
-        "weighting": get_args(Weighting),
+        "weighting": get_args(choices.Weighting),
         "inference": get_args(Inference),
         "alpha0": _check_alpha0,
         "vectorizer": texts.check_vectorizer,
@@ -227,7 +207,7 @@ class LatentDirichletAllocation(FlatModel):
     fit = texts.fit
     partial_fit = texts.partial_fit
     set_params = texts.set_params
-    sample = sample_documents
+    sample = steps.sample_documents
     to_html = page.topics_to_html
     name_topics, languages_ = names.name_topics, names.languages_
     _counts, _unpack = texts.counts_of, texts.restore_vectorizer
@@ -237,10 +217,10 @@ class LatentDirichletAllocation(FlatModel):
         """Concentrations of the topics, shape (n_components,)."""
         return np.asarray(self.posterior_.alpha)
 
-    def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any]:
+    def _for_sums_alone(self, rows: backends.Rows) -> Mapping[str, Any]:
         instead: dict[str, Any] = {}
         # Rows in files on this machine are here for whatever needs single rows.
-        here = isinstance(rows, FileRows) and is_sampled(rows, self._wanted)
+        here = isinstance(rows, backends.FileRows) and is_sampled(rows, self._wanted)
         if self._is_auto:
             instead["n_components"] = 8
         if self.weighting == "three_words":
@@ -253,34 +233,38 @@ class LatentDirichletAllocation(FlatModel):
             instead["inference"] = "variational"
         return instead
 
-    def _fit_components(self, samples: Any, weight: RowArray) -> tuple[FitResult, Ints | None]:
-        rows, weight, at = ordered(as_rows(samples), weight)
+    def _fit_components(
+        self, samples: Any, weight: backends.RowArray
+    ) -> tuple[steps.FitResult, Ints | None]:
+        rows, weight, at = backends.ordered(backends.as_rows(samples), weight)
         data = LDAData(rows, weight, self.smoothing)
         start = self._initialize(data)
         fitted, topics, diagnostics = start.parameters, start.centers, start.diagnostics
-        n_iter, converged = 1, True
-        sums: MixtureSums | None = None
+        result = steps.FitResult(fitted, fitted.weights, topics, diagnostics)
         if self.refine:
             log.info("refining %d topics", fitted.n_components)
             refined = self._refined(data, fitted)
-            fitted, topics = refined.parameters, refined.parameters.centers
-            n_iter, converged = refined.n_iter, refined.converged
-            diagnostics = {**diagnostics, "bound": refined.bound}
-            if self.refine != "gibbs":
-                sums = self._sums_of(data, refined)
-        order = largest_first(fitted.alpha, topics)
-        fitted, topics = fitted.reordered(order), topics[:, order]
+            fitted = refined.parameters
+            result = steps.FitResult(
+                fitted,
+                fitted.weights,
+                fitted.centers,
+                {**diagnostics, "bound": refined.bound},
+                refined.n_iter,
+                refined.converged,
+                sums=None if self.refine == "gibbs" else self._sums_of(data, refined),
+            )
         log.info("inferring topic proportions")
-        labels = rows.map(products.largest_column, self._proportions(rows, fitted))
-        weights = fitted.weights
-        sums = None if sums is None else sums.reordered(order)
-        return FitResult(fitted, weights, topics, labels, diagnostics, n_iter, converged, sums), at
+        result = result.largest_first(
+            lambda p: rows.map(products.largest_column, self._proportions(rows, p))
+        )
+        return result, at
 
     def _sums_of(self, data: LDAData, refined: RefinedLDA) -> MixtureSums:
         """Return the sums of documents with words."""
         lengths = data.rows.row_sums
         total, n, start = 0.0, 0.0, 0
-        for words in in_parts(lengths):
+        for words in pages.in_parts(lengths):
             weight = data.weight[start : start + len(words)]
             total += float(weight @ words)
             n += float(weight[words > 0].sum())
@@ -295,12 +279,12 @@ class LatentDirichletAllocation(FlatModel):
         missing: Any | None,  # noqa: ARG002 - counts are complete
         weight: Floats,
         before: MixtureSums,
-    ) -> tuple[FitResult, Ints | None, BatchUpdate]:
-        rows, weight, at = ordered(as_rows(X), weight)
+    ) -> tuple[steps.FitResult, Ints | None, batches.BatchUpdate]:
+        rows, weight, at = backends.ordered(backends.as_rows(X), weight)
         data = LDAData(rows, weight, self.smoothing)
         n = before.weight
         refined = variational_em(
-            collected(rows),
+            backends.collected(rows),
             self.posterior_,
             sample_weight=data.weight,
             smoothing=self.smoothing,
@@ -310,27 +294,27 @@ class LatentDirichletAllocation(FlatModel):
         )
         fitted = refined.parameters
         H = self._proportions(rows, fitted)
-        result = FitResult(
+        result = steps.FitResult(
             fitted,
             fitted.weights,
             fitted.centers,
-            largest(H),
             self.diagnostics_,
             refined.n_iter,
             refined.converged,
             before.plus(self._sums_of(data, refined)),
+            labels=ties.largest(H),
         )
         w = float(weight.sum())
-        update = BatchUpdate(np.arange(fitted.n_components), data.weight @ H / w, w)
+        update = batches.BatchUpdate(np.arange(fitted.n_components), data.weight @ H / w, w)
         return result, at, update
 
-    def _initialize(self, data: LDAData) -> Initialization[LDAParameters]:
+    def _initialize(self, data: LDAData) -> steps.Initialization[LDAParameters]:
         last = self._last_fit(data.rows.shape[1])
         if last is not None:
-            return Initialization.of(last, self.diagnostics_)
+            return steps.Initialization.of(last, self.diagnostics_)
         kind = self.start if self.start != "auto" or self.refine else "moments"
         log.info("starting from %s", kind)
-        starts: list[Initialization[LDAParameters]] = []
+        starts: list[steps.Initialization[LDAParameters]] = []
         warnings: list[Message] = []
         if kind != "single-topic":
             starts, warnings = from_moments(
@@ -349,7 +333,7 @@ class LatentDirichletAllocation(FlatModel):
         best, numbers = most_likely(data, starts) if kind == "auto" else (starts[0], {})
         diagnostics = {**starts[0].diagnostics, **best.diagnostics, **numbers}
         diagnostics["warnings"] = [*best.diagnostics["warnings"], *warnings]
-        return Initialization(best.parameters, best.weights, best.centers, diagnostics)
+        return steps.Initialization(best.parameters, best.weights, best.centers, diagnostics)
 
     def _refined(self, data: LDAData, start: LDAParameters) -> RefinedLDA:
         options: dict[str, Any] = {
@@ -358,17 +342,19 @@ class LatentDirichletAllocation(FlatModel):
             "max_iter": self.max_iter,
         }
         if self.refine == "gibbs":
-            return gibbs_em(collected(data.rows), start, random_state=self.random_state, **options)
+            return gibbs_em(
+                backends.collected(data.rows), start, random_state=self.random_state, **options
+            )
         return variational_em(data.rows, start, tol=self.tol, **options)
 
-    def _proportions(self, rows: Rows, parameters: LDAParameters) -> RowArray:
+    def _proportions(self, rows: backends.Rows, parameters: LDAParameters) -> backends.RowArray:
         check_choice("inference", self.inference, get_args(Inference))
         if self.inference == "gibbs":
-            rows = collected(rows)
+            rows = backends.collected(rows)
             return gibbs_proportions(rows, parameters, random_state=self.random_state)
         return variational_proportions(rows, parameters)
 
-    @by_partition
+    @sources.by_partition
     def predict_proba(self, X: Any) -> Floats:
         """Return the expected topic proportions of each document.
 
@@ -383,10 +369,10 @@ class LatentDirichletAllocation(FlatModel):
             Rows sum to 1. A document without words has the proportions ``weights_``.
         """
         X = self._new_counts(X)
-        with single_threaded_blas():
-            return np.asarray(self._proportions(RowBlocks(X), self.posterior_))
+        with backends.single_threaded_blas():
+            return np.asarray(self._proportions(backends.RowBlocks(X), self.posterior_))
 
-    @by_partition
+    @sources.by_partition
     def score_samples(self, X: Any) -> Floats:
         """Return the ELBO, a lower bound on the log-likelihood of each document.
 
@@ -402,8 +388,8 @@ class LatentDirichletAllocation(FlatModel):
             :meth:`SingleTopicModel.score_samples`. The likelihood itself has no closed form.
         """
         X = self._new_counts(X)
-        rows = RowBlocks(X)
-        with single_threaded_blas():
+        rows = backends.RowBlocks(X)
+        with backends.single_threaded_blas():
             gammas = variational_gammas(rows, self.posterior_)
             bound = variational_bound(rows, self.posterior_, gammas)
         return np.asarray(bound + log_multinomial(X))
@@ -434,9 +420,11 @@ class LatentDirichletAllocation(FlatModel):
         """
         known, hidden = split_words(self._new_counts(X), generator(random_state))
         words = float(hidden.sum())
-        with single_threaded_blas():
-            proportions = self._proportions(RowBlocks(known), self.posterior_)
-            values = completion_log_likelihood(RowBlocks(hidden), self.posterior_, proportions)
+        with backends.single_threaded_blas():
+            proportions = self._proportions(backends.RowBlocks(known), self.posterior_)
+            values = completion_log_likelihood(
+                backends.RowBlocks(hidden), self.posterior_, proportions
+            )
         return float(np.exp(-values.sum() / words)) if words else float("nan")
 
     @property
@@ -453,4 +441,4 @@ class LatentDirichletAllocation(FlatModel):
             P /= P.sum(axis=1, keepdims=True)
             return np.array([rng.multinomial(length, p) for p in P])
 
-        return draw_rows(n_samples, self.components_.shape[1], draw), h
+        return steps.draw_rows(n_samples, self.components_.shape[1], draw), h

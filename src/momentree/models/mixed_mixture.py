@@ -12,16 +12,14 @@ from numpy.typing import NDArray
 
 from momentree._fit import warn_caller
 from momentree._types import Floats, Ints
+from momentree._validation import rules
 from momentree.core.choices import Refine
-from momentree.estimators import rules
 from momentree.exceptions import MomentreeWarning
 from momentree.models._product_mixture import ProductMixture, ProductStart, Unencoded
 from momentree.models._steps import Decomposer
 from momentree.models._tables import as_table
 from momentree.persistence import fields
-from momentree.preprocessing import MixedColumns
-from momentree.preprocessing.column_kinds import check_kinds
-from momentree.preprocessing.mixed_columns import Encoded
+from momentree.preprocessing import MixedColumns, column_kinds, mixed_columns
 
 
 @dataclass(eq=False, repr=False)
@@ -174,7 +172,7 @@ class MixedMixture(ProductMixture):
 
     _rules: ClassVar[rules.Rules] = {
         **ProductMixture._rules,
-        "kinds": lambda _, value: check_kinds(value),
+        "kinds": lambda _, value: column_kinds.check_kinds(value),
     }
     _fields: ClassVar[fields.Fields] = {
         **ProductMixture._fields,
@@ -188,7 +186,7 @@ class MixedMixture(ProductMixture):
 
     def _checked(
         self, X: Any, feature_names: Sequence[str] | NDArray[Any] | None, *, reset: bool
-    ) -> tuple[Unencoded | Encoded, int]:
+    ) -> tuple[Unencoded | mixed_columns.Encoded, int]:
         table = as_table(self, X, feature_names, reset=reset)
         if reset:
             return Unencoded(table), len(table)
@@ -197,7 +195,7 @@ class MixedMixture(ProductMixture):
             warn_caller(MomentreeWarning(note))
         return encoded, len(table)
 
-    def _learned(self, parts: pd.DataFrame, weight: Floats) -> Encoded:
+    def _learned(self, parts: pd.DataFrame, weight: Floats) -> mixed_columns.Encoded:
         kinds = {} if isinstance(self.kinds, str) else self.kinds
         given = {str(name): kind for name, kind in kinds.items()}
         self.columns_, notes = MixedColumns.from_table(parts, given, weight)
@@ -223,7 +221,7 @@ class MixedMixture(ProductMixture):
 
     def _saved_params(self) -> dict[str, Any]:
         params = super()._saved_params()
-        check_kinds(self.kinds)
+        column_kinds.check_kinds(self.kinds)
         if not isinstance(self.kinds, str):
             params["kinds"] = {str(name): kind for name, kind in self.kinds.items()}
         return params

@@ -12,32 +12,21 @@ from scipy.special import logsumexp
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from momentree import _validation as checks
 from momentree._types import Floats
-from momentree._validation import (
-    as_floats,
-    check_flag,
-    check_real_features,
-    check_sample_weight,
-    check_shape,
-)
+from momentree._validation import rules
 from momentree.backends.sources import here
 from momentree.core.choices import Refine
 from momentree.core.ties import largest, largest_first
-from momentree.estimators import base, rules
+from momentree.estimators import base
 from momentree.exceptions import ConvergenceWarning, InvalidDataError, MomentreeWarning
 from momentree.messages import Message, wording
 from momentree.models._gaussian_data import without_extremes
 from momentree.models._steps import Decomposer, check_decomposition, decomposer
 from momentree.moments import RegressionMoments
 from momentree.moments.regressions import coefficients
-from momentree.objects.regressions import RegressionParameters
 from momentree.persistence import fields
-from momentree.refinement.regressions import (
-    RefinedRegressions,
-    RegressionData,
-    em_regressions,
-    grown_regressions,
-)
+from momentree.refinement import regressions
 
 Variances = Literal["own", "shared"]
 
@@ -146,7 +135,7 @@ class MixtureOfRegressions(RegressorMixin, base.Estimator):  # type: ignore[misc
     _assigns_groups: ClassVar[bool] = False
     _rules: ClassVar[rules.Rules] = {
         "n_components": rules.whole(1),
-        "fit_intercept": check_flag,
+        "fit_intercept": checks.check_flag,
         "variances": get_args(Variances),
         "decomposition": check_decomposition,
         "refine": rules.REFINE,
@@ -209,8 +198,8 @@ class MixtureOfRegressions(RegressorMixin, base.Estimator):  # type: ignore[misc
                 "fit requires y to be passed, but the target y is None; pass the outputs as y"
             )
         table = X
-        X, target = check_real_features(self, table, reset=True, y=given["y"])
-        weight = check_sample_weight(given["sample_weight"], len(X))
+        X, target = checks.check_real_features(self, table, reset=True, y=given["y"])
+        weight = checks.check_sample_weight(given["sample_weight"], len(X))
         weight, extremes = without_extremes(np.column_stack([X, target]), None, weight)
         used = int(np.count_nonzero(weight))
         if used < self.n_components:
@@ -277,7 +266,7 @@ class MixtureOfRegressions(RegressorMixin, base.Estimator):  # type: ignore[misc
             Means of y, in units of y.
         """
         check_is_fitted(self, "coef_")
-        X = check_real_features(self, X, reset=False)[0]
+        X = checks.check_real_features(self, X, reset=False)[0]
         return np.asarray(X @ self.coef_.T + self.intercept_)
 
     def predict_proba(self, X: Any, y: ArrayLike | None = None) -> Floats:
@@ -361,11 +350,11 @@ class MixtureOfRegressions(RegressorMixin, base.Estimator):  # type: ignore[misc
 
     def _log_joint(self, X: Any, y: ArrayLike) -> Floats:
         means = self.predict_components(X)
-        target = as_floats("y", y)
-        check_shape("y", target, (len(means),))
+        target = checks.as_floats("y", y)
+        checks.check_shape("y", target, (len(means),))
         if not np.isfinite(target).all():
             raise InvalidDataError(wording.NOT_FINITE, parameter="y")
-        parameters = RegressionParameters(
+        parameters = regressions.RegressionParameters(
             self.weights_, np.eye(len(self.weights_)), self.noise_variances_
         )
         return parameters.log_joint(means, target)
@@ -381,7 +370,7 @@ class MixtureOfRegressions(RegressorMixin, base.Estimator):  # type: ignore[misc
         F, target = (X - center) / unit, (y - middle[0]) / size[0]
         ones = np.ones((len(F), int(self.fit_intercept)))
         spread = float(v @ (target - v @ target) ** 2)
-        data = RegressionData(
+        data = regressions.RegressionData(
             np.hstack([ones, F]),
             target,
             weight,
@@ -399,7 +388,7 @@ class MixtureOfRegressions(RegressorMixin, base.Estimator):  # type: ignore[misc
             self.intercept_ = p.coefs[0, order] * size[0] + middle[0] - slopes @ center
         self.n_iter_, self.converged_ = result.n_iter, result.converged
 
-    def _best(self, data: RegressionData, F: Floats) -> RefinedRegressions:
+    def _best(self, data: regressions.RegressionData, F: Floats) -> regressions.RefinedRegressions:
         """Return the most likely mixture of all starts."""
         start, reason = self._moments(data, F)
         if self.refine is None:
@@ -410,12 +399,12 @@ class MixtureOfRegressions(RegressorMixin, base.Estimator):  # type: ignore[misc
                     reason=reason,
                 )
             self.diagnostics_: Mapping[str, Any] = {"start": "moments", "reason": None}
-            return RefinedRegressions(start, data.expect(start)[1], 0, True)
-        starts = {"growth": grown_regressions(data, self.n_components)}
+            return regressions.RefinedRegressions(start, data.expect(start)[1], 0, True)
+        starts = {"growth": regressions.grown_regressions(data, self.n_components)}
         if start is not None:
             starts["moments"] = start
         found = {
-            name: em_regressions(data, begin, max_iter=self.max_iter, tol=self.tol)
+            name: regressions.em_regressions(data, begin, max_iter=self.max_iter, tol=self.tol)
             for name, begin in starts.items()
         }
         best = list(found)[largest([each.log_likelihood for each in found.values()])]
@@ -427,8 +416,8 @@ class MixtureOfRegressions(RegressorMixin, base.Estimator):  # type: ignore[misc
         return found[best]
 
     def _moments(
-        self, data: RegressionData, F: Floats
-    ) -> tuple[RegressionParameters | None, Message | None]:
+        self, data: regressions.RegressionData, F: Floats
+    ) -> tuple[regressions.RegressionParameters | None, Message | None]:
         """Return parameters from moments; None, and the reason, if they support fewer."""
         v = data.weight / data.weight.sum()
         moments = RegressionMoments(F, data.y, data.weight)
@@ -447,7 +436,7 @@ class MixtureOfRegressions(RegressorMixin, base.Estimator):  # type: ignore[misc
             constants -= w @ constants
             coefs = np.vstack([constants, B])
         noise = max(mean - float(w @ constants**2), data.floor)
-        return RegressionParameters(w, coefs, np.full(len(w), noise)), None
+        return regressions.RegressionParameters(w, coefs, np.full(len(w), noise)), None
 
 
 def _low_terms(C: Floats, square: Floats, v: Floats) -> tuple[float, Floats]:

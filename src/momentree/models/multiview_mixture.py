@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from momentree._fit import warn_caller
 from momentree._types import Floats, Ints
 from momentree._validation import check_missing
-from momentree.core.choices import Refine
-from momentree.core.sparse import as_csr
+from momentree.core import choices, sparse
 from momentree.exceptions import InvalidDataError, InvalidParameterError, MomentreeWarning
 from momentree.messages import wording
 from momentree.models._product_mixture import ProductMixture, ProductStart, Unencoded
@@ -157,7 +156,7 @@ class MultiviewMixture(ProductMixture):
     views: Mapping[str, Any] | Sequence[Any] | None = None
     kinds: str | Mapping[str, Any] | Sequence[Any] = "auto"
     decomposition: Decomposer = "sidiwo"
-    refine: Refine | None = "em"
+    refine: choices.Refine | None = "em"
     start: ProductStart = "auto"
     reg_covar: float = 1e-6
     smoothing: float = 1e-6
@@ -232,7 +231,7 @@ class MultiviewMixture(ProductMixture):
                 table: Any = as_table(self, X, feature_names, reset=reset)
             else:
                 table = checked_table(self, X, reset=reset)
-                table = as_csr(table) if sp.issparse(table) else table
+                table = sparse.as_csr(table) if sp.issparse(table) else table
                 table_names(self, table, feature_names, reset=reset)
                 check_missing(table)  # names a wrong cell by its column in the table
             if reset:

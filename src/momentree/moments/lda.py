@@ -13,9 +13,8 @@ from momentree._validation import as_floats, check_number, check_parameters
 from momentree.core.choices import Weighting
 from momentree.exceptions import InvalidDataError
 from momentree.messages import wording
+from momentree.moments import factorial, single_topic
 from momentree.moments._base import BaseMoments, PopulationMoments, symmetric
-from momentree.moments.factorial import FactorialMoments
-from momentree.moments.single_topic import SingleTopicMoments
 
 SMALLEST_ALPHA0, LARGEST_ALPHA0 = 1e-100, 1e100
 """Beyond these limits, products of alpha0 underflow or overflow."""
@@ -76,7 +75,7 @@ class LDAMoments(BaseMoments):
     array([0.25, 0.75])
     """
 
-    def __init__(self, raw: FactorialMoments, alpha0: float) -> None:
+    def __init__(self, raw: factorial.FactorialMoments, alpha0: float) -> None:
         self._raw, self.alpha0 = raw, check_alpha0(alpha0)
 
     @classmethod
@@ -117,7 +116,7 @@ class LDAMoments(BaseMoments):
             If `alpha0` is not a number above zero, or `weighting` is not one of these.
         """
         check_alpha0(alpha0)
-        raw = SingleTopicMoments.from_data(
+        raw = single_topic.SingleTopicMoments.from_data(
             X, weighting=weighting, sample_weight=sample_weight, random_state=random_state
         )
         return cls(raw, alpha0)

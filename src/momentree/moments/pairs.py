@@ -10,8 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from momentree._types import Floats
-from momentree.backends import Block
-from momentree.backends.kernels import kernel
+from momentree.backends import Block, kernels
 
 PAIR_COLUMNS = 1024
 """Up to this d, M2 is d (d + 1) / 2 numbers, 4 MB at most."""
@@ -19,7 +18,7 @@ DENSE = 1 / 12
 """Fraction of nonzero values from which dense products take less time."""
 
 
-@kernel
+@kernels.kernel
 @dataclass(frozen=True)
 class PairProducts:
     """X^T diag(r2) X, the upper triangle row by row: O(sum of squared row lengths)."""

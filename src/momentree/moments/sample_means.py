@@ -10,13 +10,12 @@ from numpy.typing import ArrayLike
 
 from momentree._types import Floats
 from momentree._validation import check_counts, check_means, check_sample_weight
-from momentree.backends import Block, RowArray, RowBlocks, Rows
-from momentree.backends.kernels import kernel
+from momentree.backends import Block, RowArray, RowBlocks, Rows, kernels
 from momentree.moments._base import PopulationMoments
 from momentree.moments.factorial import FactorialMoments
 
 
-@kernel
+@kernels.kernel
 def shares(_: Block, v: Floats, *, total: float) -> Floats:
     """Return v / sum v in three columns, for M1, M2 and M3, shape (n, 3)."""
     return np.repeat((v / total)[:, None], 3, axis=1)

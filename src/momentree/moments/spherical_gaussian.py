@@ -12,10 +12,8 @@ from scipy.sparse.linalg import LinearOperator
 
 import momentree._validation as valid
 from momentree._types import Floats
-from momentree.backends import Block, RowArray, RowBlocks, Rows, products
-from momentree.backends.kernels import kernel
-from momentree.core.eigenpairs import top_eigenpairs
-from momentree.core.sparse import as_csr
+from momentree.backends import Block, RowArray, RowBlocks, Rows, kernels, products
+from momentree.core import eigenpairs, sparse
 from momentree.exceptions import InvalidDataError
 from momentree.messages import wording
 from momentree.moments._base import BaseMoments, PopulationMoments, symmetric
@@ -310,11 +308,11 @@ class SphericalGaussianMoments(BaseMoments):
         most = min(d, MAX_PRODUCTS)
         signal = 1 if k is None else max(k - 1, 1)
         operator = symmetric(d, covariance)
-        values, U, _ = top_eigenpairs(operator, start, signal, TOLERANCE, most)
+        values, U, _ = eigenpairs.top_eigenpairs(operator, start, signal, TOLERANCE, most)
         largest = float(values[0])
         if k is None:
             flipped = symmetric(d, lambda V: largest * V - covariance(V))
-            _, U, _ = top_eigenpairs(flipped, start, 1, TOLERANCE, d)
+            _, U, _ = eigenpairs.top_eigenpairs(flipped, start, 1, TOLERANCE, d)
             return rows.each(partial(noise_of, n_directions=1), weight, scores(U)), largest
         arrays = [rows.map(partial(squared_distances, mean=m))]
         if k > 1:
@@ -322,13 +320,13 @@ class SphericalGaussianMoments(BaseMoments):
         return rows.each(partial(noise_of, n_directions=d - k + 1), weight, *arrays), largest
 
 
-@kernel
+@kernels.kernel
 def squared_scores(B: Block, *, U: Floats, mean: Floats) -> Floats:
     """Return the sum of (x . u - mean)^2 over the columns u of U, for each row of a block."""
     return np.asarray(np.square(B.dot(U) - mean).sum(axis=1))
 
 
-@kernel
+@kernels.kernel
 def squared_distances(B: Block, *, mean: Floats) -> Floats:
     """Return |x - mean|^2 of each row of a block."""
     data, indices, indptr = B.csr
@@ -337,7 +335,7 @@ def squared_distances(B: Block, *, mean: Floats) -> Floats:
     return np.asarray(np.diff(sums[indptr]) + mean @ mean)
 
 
-@kernel
+@kernels.kernel
 def noise_of(v: Floats, squares: Floats, *signal: Floats, n_directions: int) -> Floats:
     """Return v times the mean of squared scores, without those of the directions of a signal."""
     rest = np.maximum(squares - signal[0], 0.0) if signal else squares
@@ -407,7 +405,7 @@ def _checked(X: Any) -> Any:
     if missing is not None:
         row, column = (int(part[0]) for part in missing.nonzero())
         raise InvalidDataError(wording.MISSING_IN_MOMENTS, row=row, column=column)
-    X = as_csr(X)
+    X = sparse.as_csr(X)
     huge = np.abs(X.data) > LARGEST
     if huge.any():
         raise InvalidDataError(wording.HUGE_VALUE, largest=LARGEST, **valid.first_cell(X, huge))

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from momentree._types import Floats, Ints
 from momentree.backends import Block, Rows, RowSampler, as_rows, single_threaded_blas, taken
-from momentree.core.pages import each_part, in_parts, picked
-from momentree.core.ties import largest
+from momentree.core import pages, ties
 from momentree.metrics.words import DECIMALS, npmi
 
 N_SHOWN = 20
@@ -98,10 +97,10 @@ def choose_shown_words(
     [['boat', 'sea'], ['hill', 'sea']]
     """
     rows = X if isinstance(X, Rows) else as_rows(_without_zeros(X))
-    if min(int(part.min()) for part in in_parts(labels)) < 0:
-        weight = each_part(lambda v, leaf: np.where(leaf < 0, 0.0, v), weight, labels)
-        labels = each_part(lambda leaf: np.maximum(leaf, 0), labels)
-    n_drawn = max(int(part.max()) for part in in_parts(labels)) + 1
+    if min(int(part.min()) for part in pages.in_parts(labels)) < 0:
+        weight = pages.each_part(lambda v, leaf: np.where(leaf < 0, 0.0, v), weight, labels)
+        labels = pages.each_part(lambda leaf: np.maximum(leaf, 0), labels)
+    n_drawn = max(int(part.max()) for part in pages.in_parts(labels)) + 1
     n_leaves = max(n_drawn, *(leaf + 1 for leaves in groups for leaf in leaves))
     rows, labels, weight = _drawn(rows, labels, weight, max(_LEAST, _COUNTED // n_drawn))
     # Weights of copies are thirds and the like, whose sums depend on the order of the documents.
@@ -131,7 +130,7 @@ def choose_shown_words(
 
 def _without_zeros(X: Any) -> Any:
     X = sp.csr_array(X)
-    if not all(part.all() for part in in_parts(X.data)):
+    if not all(part.all() for part in pages.in_parts(X.data)):
         X = X.copy()
         X.eliminate_zeros()
     return X
@@ -146,7 +145,7 @@ def _drawn(rows: Rows, labels: Ints, weight: Floats, size: int) -> tuple[Rows, I
     at, v = RowSampler(rows, weight).draw_from_groups(labels, size)
     if len(at) == rows.shape[0]:
         return rows, labels, weight
-    return taken(rows, at), picked(labels, at), v
+    return taken(rows, at), pages.picked(labels, at), v
 
 
 def _together(rows: Rows, at: Ints, v: Floats, candidates: Sequence[Ints]) -> list[Floats]:
@@ -246,7 +245,7 @@ def _coherent(score: Floats, together: Floats, overlap: NDArray[np.bool_]) -> In
     for _ in range(n):
         mean = sums / max(len(chosen), 1)
         value = score * (1.0 + mean) - 10.0 * repeated
-        best = int(largest(np.where(left, value, -np.inf)))
+        best = int(ties.largest(np.where(left, value, -np.inf)))
         chosen.append(best)
         left[best] = False
         repeated |= overlap[best]

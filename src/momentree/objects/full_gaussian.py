@@ -11,12 +11,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from momentree._types import Floats, Ints
-from momentree.objects.gaussian import MIN_VARIANCE, ROUNDING, FlooredGaussians
-from momentree.objects.mixtures import MixtureParameters, family_method
+from momentree.objects import gaussian, mixtures
 
 
 @dataclass(frozen=True)
-class FullGaussianParameters(FlooredGaussians):
+class FullGaussianParameters(gaussian.FlooredGaussians):
     """Parameters of a mixture of Gaussians, each with its own covariances.
 
         log P[x, j] = x . P_j mu_j - x' P_j x / 2 + b_j + const,   P_j = Sigma_j^-1,
@@ -76,7 +75,7 @@ class FullGaussianParameters(FlooredGaussians):
         distances = (self._turned * self.centers.T).sum(axis=1)
         return np.asarray(self.log_weights - 0.5 * (distances + log_determinants))
 
-    @family_method
+    @mixtures.family_method
     def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
         """Return the means mu_j = S_j / N_j and the covariances Sigma_j.
 
@@ -110,7 +109,7 @@ class FullGaussianParameters(FlooredGaussians):
         traces = np.einsum("jvw,vw->j", P, pooled)
         return -0.5 * smoothing * float((log_determinants + traces).sum())
 
-    @family_method
+    @mixtures.family_method
     def maximized_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
         """Return -(N / 2) (log det Sigma + d) of each group, with its own covariances."""
         d, shape = cls.n_features(len(sums)), np.shape(sizes)
@@ -128,7 +127,7 @@ class FullGaussianParameters(FlooredGaussians):
 
 
 @dataclass(frozen=True)
-class SharedGaussianParameters(MixtureParameters):
+class SharedGaussianParameters(mixtures.MixtureParameters):
     """Parameters of a mixture of Gaussians that share their covariances.
 
         log P[x, j] = x . P mu_j + b_j + const,   P = Sigma^-1
@@ -205,7 +204,7 @@ class SharedGaussianParameters(MixtureParameters):
             self.log_weights - 0.5 * (distances + mean_of_quadratic + log_determinant)
         )
 
-    @family_method
+    @mixtures.family_method
     def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:  # noqa: ARG003
         """Return the means mu_j = S_j / N_j, and the shared covariance.
 
@@ -216,7 +215,7 @@ class SharedGaussianParameters(MixtureParameters):
         weights, centers, covariances = cls._estimates(sums[:, None], sizes[None])
         return cls.member(weights[0], centers[0], covariances[0])
 
-    @family_method
+    @mixtures.family_method
     def several(cls, sums: Floats, sizes: Floats, smoothing: float) -> tuple[Floats, Floats]:  # noqa: ARG003
         """Return coefficients and offsets after the M-steps of several mixtures, all at once."""
         weights, centers, covariances = cls._estimates(sums, sizes)
@@ -227,7 +226,7 @@ class SharedGaussianParameters(MixtureParameters):
             offsets = np.log(weights) - 0.5 * ((centers * turned).sum(axis=1) + constant[:, None])
         return turned.transpose(1, 0, 2), offsets
 
-    @family_method
+    @mixtures.family_method
     def _estimates(cls, sums: Floats, sizes: Floats) -> tuple[Floats, Floats, Floats]:
         """Return weights (m, k), means (m, d, k) and covariances (m, d, d) of m mixtures."""
         S, N, total = sums.transpose(1, 0, 2), sizes[:, None, :], float(sizes[0].sum())
@@ -247,7 +246,7 @@ class SharedGaussianParameters(MixtureParameters):
         """Return 0: there is no prior."""
         return 0.0
 
-    @family_method
+    @mixtures.family_method
     def maximized_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
         """Return N m' Q m / 2 of each group with mean m, Q the inverse of the overall covariance.
 
@@ -328,8 +327,8 @@ def square_matrices(products: Floats, d: int) -> Floats:
 
 def least_variance(squares: Floats, mean: Floats, *, floored: bool) -> Floats:
     """Return the smallest variance of each feature that is not rounding error, shape (d,)."""
-    least = 0.0 if floored else MIN_VARIANCE
-    return np.maximum(np.maximum(least * (squares - mean**2), ROUNDING * squares), 1e-200)
+    least = 0.0 if floored else gaussian.MIN_VARIANCE
+    return np.maximum(np.maximum(least * (squares - mean**2), gaussian.ROUNDING * squares), 1e-200)
 
 
 def positive_definite(covariances: Floats, least: Floats) -> Floats:

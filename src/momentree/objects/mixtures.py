@@ -12,6 +12,7 @@ import numpy as np
 
 from momentree._types import Floats, Ints
 from momentree._validation import check_shape
+from momentree.backends import RowArray, Rows, products
 from momentree.exceptions import InvalidDataError
 from momentree.messages import wording
 
@@ -453,3 +454,17 @@ class MixtureSums:
             sizes=self.sizes[order],
             counts=self.counts[:, order],
         )
+
+
+def sums_over(
+    rows: Rows,
+    weight: RowArray,
+    statistics: Floats,
+    sizes: Floats,
+    counts: Floats,
+    smoothing: float,
+) -> MixtureSums:
+    """Return expected statistics with the number, the weight and the total of their samples."""
+    total = float(rows.sum(products.dot, rows.row_sums, weight))
+    n, of_all = rows.shape[0], float(rows.total(weight))
+    return MixtureSums(n, statistics, sizes, counts, smoothing, total, of_all)

@@ -12,9 +12,7 @@ import scipy.sparse as sp
 from scipy.special import xlogy
 
 from momentree._types import Floats, Ints
-from momentree.objects.discrete import CERTAIN
-from momentree.objects.gaussian import ROUNDING
-from momentree.objects.mixtures import MixtureParameters
+from momentree.objects import discrete, gaussian, mixtures
 
 POSSIBLE = 0.05
 """Fraction of the average that initial components keep, against extreme estimates."""
@@ -114,7 +112,7 @@ class ProductColumns:
 
 
 @dataclass(frozen=True)
-class ProductParameters(MixtureParameters):
+class ProductParameters(mixtures.MixtureParameters):
     """Parameters of a mixture of independent columns of different kinds.
 
         log P[x, j] = log omega_j + sum_w log P[x_w | component j]
@@ -259,7 +257,7 @@ class ProductParameters(MixtureParameters):
         c = self.columns
         mu = self.centers[c.n_numbers :]
         a = c.n_yes_no
-        yes = np.minimum(np.maximum(mu[:a], CERTAIN), 1.0 - CERTAIN)
+        yes = np.minimum(np.maximum(mu[:a], discrete.CERTAIN), 1.0 - discrete.CERTAIN)
         others = np.log(np.maximum(mu[a:], TINY))
         return np.vstack([np.log(yes), others]), np.log1p(-yes)
 
@@ -291,5 +289,5 @@ def _normal(S: Floats, Q: Floats, N: Floats, least: Floats) -> tuple[Floats, Flo
     total = np.maximum(N.sum(axis=1, keepdims=True), TINY)
     mean, square = S.sum(axis=1, keepdims=True) / total, Q.sum(axis=1, keepdims=True) / total
     mu, squares = np.where(empty, mean, S / n), np.where(empty, square, Q / n)
-    least = np.maximum(np.maximum(least[:, None], ROUNDING * squares), TINY)
+    least = np.maximum(np.maximum(least[:, None], gaussian.ROUNDING * squares), TINY)
     return mu, np.maximum(squares - mu**2, least)

@@ -17,16 +17,11 @@ from numpy.typing import NDArray
 
 from momentree import objects
 from momentree._validation import check_shape
-from momentree.assignment.incomplete import IncompleteAssigner
-from momentree.assignment.nested import Division, NestedAssigner
-from momentree.assignment.posteriors import MixtureAssigner
-from momentree.assignment.rules import LinearRule, RuleAssigner, ScoreRule
+from momentree.assignment import posteriors, rules
 from momentree.core.container import Arrays
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message, wording
-from momentree.preprocessing import FeatureMap, MatrixColumns, MixedColumns
-from momentree.preprocessing.leaf_mixture import LeafMixture
-from momentree.preprocessing.outliers import Bounds
+from momentree.preprocessing import FeatureMap, MatrixColumns, MixedColumns, leaf_mixture, outliers
 
 T = TypeVar("T", bound=type[Any])
 
@@ -35,8 +30,8 @@ LARGEST = 1e200
 
 _UNBOUNDED = {
     (FeatureMap, "scale"),  # infinite for a constant column
-    (Bounds, "lower"),  # infinite for a column without outliers
-    (Bounds, "upper"),
+    (outliers.Bounds, "lower"),  # infinite for a column without outliers
+    (outliers.Bounds, "upper"),
 }
 
 _ARRAY, _STRINGS, _MAPPING, _MESSAGE = "array", "strings", "mapping", "message"
@@ -76,16 +71,16 @@ for _known in (
     objects.VonMisesFisherParameters,
     objects.LDAParameters,
     objects.MixtureSums,
-    LinearRule,
-    ScoreRule,
-    MixtureAssigner,
-    RuleAssigner,
-    Division,
-    NestedAssigner,
-    IncompleteAssigner,
-    Bounds,
+    rules.LinearRule,
+    rules.ScoreRule,
+    posteriors.MixtureAssigner,
+    rules.RuleAssigner,
+    rules.Division,
+    rules.NestedAssigner,
+    posteriors.IncompleteAssigner,
+    outliers.Bounds,
     FeatureMap,
-    LeafMixture,
+    leaf_mixture.LeafMixture,
     MatrixColumns,
     MixedColumns,
 ):

@@ -9,23 +9,15 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from momentree import backends
 from momentree._types import Floats, Ints
-from momentree.backends import (
-    Block,
-    RowArray,
-    RowBlocks,
-    Rows,
-    RowSampler,
-    as_rows,
-    collected,
-    taken,
-)
 from momentree.backends.kernels import kernel
 from momentree.core.choices import AutoLogScaling, LogScaling
 
 T = TypeVar("T")
 Attempt: TypeAlias = Callable[
-    [LogScaling | None, Rows, RowArray], tuple[T, Callable[[], RowArray], int]
+    [LogScaling | None, backends.Rows, backends.RowArray],
+    tuple[T, Callable[[], backends.RowArray], int],
 ]
 
 log = logging.getLogger("momentree.preprocessing")
@@ -48,7 +40,9 @@ OUTSIZED = 0.1
 topics of raw counts."""
 
 
-def repetition(X: Any, labels: RowArray, n_groups: int, sample_weight: RowArray) -> float:
+def repetition(
+    X: Any, labels: backends.RowArray, n_groups: int, sample_weight: backends.RowArray
+) -> float:
     """Return how often words repeat within documents, relative to independent words.
 
     Draw a token of a group of documents, and another token of the same word in the group. How often
@@ -92,7 +86,7 @@ def repetition(X: Any, labels: RowArray, n_groups: int, sample_weight: RowArray)
     1, and B estimates its trace. If words of a topic repeat with a probability of rho, in the
     manner of a Dirichlet-multinomial, B is 1 + rho (d - 1) for one topic of d words. Time O(nnz).
     """
-    rows = as_rows(X)
+    rows = backends.as_rows(X)
     N = rows.group_sums(labels, n_groups, sample_weight)
     s = rows.sum(partial(repeat_sums, n_groups=n_groups), rows.row_sums, labels, sample_weight)[
         ..., 0
@@ -111,7 +105,7 @@ def repetition(X: Any, labels: RowArray, n_groups: int, sample_weight: RowArray)
 
 
 @kernel
-def repeat_sums(B: Block, c: Floats, labels: Ints, v: Floats, *, n_groups: int) -> Floats:
+def repeat_sums(B: backends.Block, c: Floats, labels: Ints, v: Floats, *, n_groups: int) -> Floats:
     """Return s_wj of all groups, shape (n_groups, d, 1)."""
     data = B.csr[0]
     repeats = data - 1.0
@@ -122,14 +116,16 @@ def repeat_sums(B: Block, c: Floats, labels: Ints, v: Floats, *, n_groups: int) 
 
 
 @kernel
-def long_documents(_: Block, c: Floats, labels: Ints, v: Floats, *, n_groups: int) -> Floats:
+def long_documents(
+    _: backends.Block, c: Floats, labels: Ints, v: Floats, *, n_groups: int
+) -> Floats:
     """Return the weight of the documents of two tokens or more in each group, (n_groups,)."""
     weights = np.bincount(labels, weights=v * (c > 1.0), minlength=n_groups)
     return weights.astype(np.float64, copy=False)
 
 
 @kernel
-def outsized(_: Block, c: Floats, *, tokens: float) -> Floats:
+def outsized(_: backends.Block, c: Floats, *, tokens: float) -> Floats:
     """Return the number of documents of more than so many tokens."""
     return np.array(float(np.count_nonzero(c > tokens)))
 
@@ -137,8 +133,8 @@ def outsized(_: Block, c: Floats, *, tokens: float) -> Floats:
 def with_scaling(
     log_scaling: AutoLogScaling | None,
     attempt: Attempt[T],
-    rows: Rows,
-    sample_weight: RowArray,
+    rows: backends.Rows,
+    sample_weight: backends.RowArray,
     n_groups: float,
 ) -> tuple[LogScaling | None, T]:
     """Return the scaling of counts, chosen by their burstiness if "auto", and what it leads to.
@@ -198,18 +194,20 @@ def with_scaling(
     return log_scaling, attempt(log_scaling, rows, sample_weight)[0]
 
 
-def _decisive(rows: Rows, weight: RowArray, n_groups: float) -> tuple[Rows, RowArray]:
+def _decisive(
+    rows: backends.Rows, weight: backends.RowArray, n_groups: float
+) -> tuple[backends.Rows, backends.RowArray]:
     """Return the documents that decide, and their weights."""
     n = rows.shape[0]
     each = DECISIVE_OF_GROUP * min(n_groups, n)
     size = int(max(DECISIVE, each, DECISIVE_VALUES * n // max(rows.nnz, 1)))
     if 2 * size >= n or not rows.gives_rows:
         return rows, weight
-    at, drawn = RowSampler(rows, np.asarray(weight)).draw(size)
-    return taken(rows, at), drawn
+    at, drawn = backends.RowSampler(rows, np.asarray(weight)).draw(size)
+    return backends.taken(rows, at), drawn
 
 
-def with_frequent_words(rows: Rows, most: int) -> Rows:
+def with_frequent_words(rows: backends.Rows, most: int) -> backends.Rows:
     """Return counts of the words that occur in most documents, in their order.
 
     Parameters
@@ -224,14 +222,14 @@ def with_frequent_words(rows: Rows, most: int) -> Rows:
     Rows of shape (n, min(d, most))
         The counts, in memory.
     """
-    X = collected(rows).matrix
+    X = backends.collected(rows).matrix
     if X.shape[1] <= most:
         return rows
     found = np.bincount(X.indices, minlength=X.shape[1])
-    return RowBlocks(X[:, np.sort(np.argsort(-found, kind="stable")[:most])])
+    return backends.RowBlocks(X[:, np.sort(np.argsort(-found, kind="stable")[:most])])
 
 
-def _one_outweighs(rows: Rows) -> bool:
+def _one_outweighs(rows: backends.Rows) -> bool:
     c = rows.row_sums
     total = float(rows.total(c))
     tokens = max(OUTSIZED * total, 10.0 * total / max(rows.shape[0], 1))

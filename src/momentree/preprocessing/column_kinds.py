@@ -12,8 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from momentree._types import Floats
-from momentree.core.choices import ColumnKind
-from momentree.core.counts import are_counts
+from momentree.core import choices, counts
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import wording
 
@@ -42,7 +41,7 @@ def check_kinds(kinds: object) -> None:
     InvalidParameterError
         If it is anything else.
     """
-    known = (*get_args(ColumnKind), "auto")
+    known = (*get_args(choices.ColumnKind), "auto")
     if isinstance(kinds, str) and kinds == "auto":
         return
     if not isinstance(kinds, Mapping):
@@ -138,7 +137,7 @@ def _as_numbers(unique: Any, blank: NDArray[np.bool_]) -> Floats | None:
     return numbers
 
 
-def guess_kind(values: NDArray[Any], name: str, weight: Floats | None = None) -> ColumnKind:
+def guess_kind(values: NDArray[Any], name: str, weight: Floats | None = None) -> choices.ColumnKind:
     """Guess the kind of a column from its values.
 
     Parameters
@@ -189,7 +188,7 @@ def guess_kind(values: NDArray[Any], name: str, weight: Floats | None = None) ->
         return "yes_no" if tuple(unique) == (0.0, 1.0) else "category"
     if len(unique) < 2 or (unique != np.floor(unique)).any():
         return "number"
-    if are_counts(unique, times):
+    if counts.are_counts(unique, times):
         return "count"
     few = len(unique) <= FEW_VALUES and times.sum() >= ROWS_PER_VALUE * len(unique)
     return "category" if few else "number"

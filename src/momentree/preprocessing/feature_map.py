@@ -9,18 +9,9 @@ from typing import Any, Literal, Self
 import numpy as np
 import scipy.sparse as sp
 
-from momentree import objects
+from momentree import backends, objects
 from momentree._types import Floats
-from momentree.backends import (
-    Block,
-    RowArray,
-    RowBlocks,
-    Rows,
-    collected,
-    in_canonical_order,
-    products,
-)
-from momentree.backends.kernels import kernel
+from momentree.backends import kernels, products
 from momentree.core.choices import CovarianceType
 from momentree.exceptions import InvalidDataError
 from momentree.messages import wording
@@ -141,7 +132,7 @@ class FeatureMap:
         check_kind(kind, X, missing)
         if kind != "binary" or missing is not None:
             # The last bits of sums decide between symmetric groups, so fix the order of rows.
-            ordered, at = in_canonical_order(RowBlocks(X), weight)
+            ordered, at = backends.in_canonical_order(backends.RowBlocks(X), weight)
             X, weight = ordered.matrix, weight[at]
             missing = None if missing is None else missing[at]
         d = X.shape[1]
@@ -162,7 +153,9 @@ class FeatureMap:
         return cls(kind, shift, scale, moment_scale, constant, scaled, bounds)
 
     @classmethod
-    def from_rows(cls, rows: Rows, weight: RowArray, kind: Kind, *, scaled: bool) -> FeatureMap:
+    def from_rows(
+        cls, rows: backends.Rows, weight: backends.RowArray, kind: Kind, *, scaled: bool
+    ) -> FeatureMap:
         """Compute the feature map for binary data or counts, wherever they are.
 
         Parameters
@@ -231,7 +224,7 @@ class FeatureMap:
         """
         check_kind(self.kind, X, missing)
 
-    def rows(self, X: Any, missing: Any | None) -> RowBlocks:
+    def rows(self, X: Any, missing: Any | None) -> backends.RowBlocks:
         """Return the statistics of samples.
 
         Parameters
@@ -247,16 +240,16 @@ class FeatureMap:
             The statistics of the mixture family.
         """
         if self.kind in DIRECTIONS:
-            return RowBlocks(_filled(self.family.statistics(unit_rows(X))))
+            return backends.RowBlocks(_filled(self.family.statistics(unit_rows(X))))
         if self.kind == "real":
             X = sp.csr_array(self._standardized(X, missing))
         if self.incomplete:
             family: Any = self.family
-            return RowBlocks(family.statistics(X, missing))
+            return backends.RowBlocks(family.statistics(X, missing))
         if self.kind == "non_negative" and self._unit_length:
             # Gaussians then model the directions of samples, as the moments do.
             X = unit_rows(X)
-        return RowBlocks(self.family.statistics(X))
+        return backends.RowBlocks(self.family.statistics(X))
 
     def _standardized(self, X: Any, missing: Any | None) -> Floats:
         """Return standardized real values without outliers, zero where a value is missing."""
@@ -267,7 +260,7 @@ class FeatureMap:
             Z[missing.nonzero()] = 0.0
         return np.asarray(Z)
 
-    def leaf_rows(self, rows: Rows) -> Rows:
+    def leaf_rows(self, rows: backends.Rows) -> backends.Rows:
         """Return the statistics of samples for the mixture over the leaves.
 
         Parameters
@@ -282,7 +275,7 @@ class FeatureMap:
         """
         return rows if self.leaves is None else self.leaves.rows(*self.standardized(rows))
 
-    def standardized(self, rows: Rows) -> tuple[Any, Any | None]:
+    def standardized(self, rows: backends.Rows) -> tuple[Any, Any | None]:
         """Return the standardized values and the missing values in statistics of real data.
 
         Parameters
@@ -297,7 +290,7 @@ class FeatureMap:
         missing : csr_array of shape (n, d) or None
             1 where a value is missing.
         """
-        d, matrix = len(self.shift), collected(rows).matrix
+        d, matrix = len(self.shift), backends.collected(rows).matrix
         values = sp.csr_array(matrix[:, :d])
         return values, sp.csr_array(matrix[:, d + 1 :]) if self.incomplete else None
 
@@ -319,7 +312,7 @@ class FeatureMap:
         scale = np.where(np.isfinite(self.scale), self.scale, 0.0)
         return np.asarray(scale[:, None] * sums[:d] + self.shift[:, None] * observed)
 
-    def row_scale(self, rows: Rows) -> RowArray:
+    def row_scale(self, rows: backends.Rows) -> backends.RowArray:
         """Return f, the factor of each row in the moments.
 
         Parameters
@@ -343,25 +336,25 @@ class FeatureMap:
         return rows.each(partial(inverse_length, more=self.constant**2), squares)
 
 
-@kernel
-def squared_length(B: Block) -> Floats:
+@kernels.kernel
+def squared_length(B: backends.Block) -> Floats:
     """Return the sum of squares of each row, shape (n,)."""
     return B.with_data(np.square(B.csr[0])).dot(np.ones(B.shape[1]))
 
 
-@kernel
+@kernels.kernel
 def inverse_length(squares: Floats, *, more: float) -> Floats:
     """Return the inverse of the length of rows, given the sums of their squares."""
     return _inverse_roots(squares + more)
 
 
-@kernel
-def n_filled(B: Block) -> Floats:
+@kernels.kernel
+def n_filled(B: backends.Block) -> Floats:
     """Return the number of stored values of each row, shape (n,)."""
     return np.asarray(np.diff(B.pattern[1]), dtype=np.float64)
 
 
-def _root_mean_square(rows: Rows, weight: RowArray) -> float:
+def _root_mean_square(rows: backends.Rows, weight: backends.RowArray) -> float:
     """Return the root mean square of the stored values."""
     squares = float(rows.sum(products.dot, rows.map(squared_length), weight))
     filled = float(rows.sum(products.dot, rows.map(n_filled), weight))
@@ -370,7 +363,7 @@ def _root_mean_square(rows: Rows, weight: RowArray) -> float:
 
 def unit_rows(X: Any) -> Any:
     """Return the rows of a CSR array scaled to unit length; zeros remain."""
-    inverse = _inverse_roots(RowBlocks(_squared(X)).row_sums)
+    inverse = _inverse_roots(backends.RowBlocks(_squared(X)).row_sums)
     data = X.data * np.repeat(inverse, np.diff(X.indptr))
     if X.dtype == np.float32:
         data = data.astype(np.float32)  # halves the memory
@@ -397,7 +390,9 @@ def _constant(kind: Kind, X: Any, weight: Floats) -> float:
     # The root mean square of the nonzero values, in rows of unit length for "non_negative".
     filled = float(weight @ np.diff(X.indptr))
     unit_length = kind == "non_negative"
-    squares = float(weight.sum() if unit_length else weight @ RowBlocks(_squared(X)).row_sums)
+    squares = float(
+        weight.sum() if unit_length else weight @ backends.RowBlocks(_squared(X)).row_sums
+    )
     return float(np.sqrt(squares / max(filled, np.finfo(float).tiny)))
 
 

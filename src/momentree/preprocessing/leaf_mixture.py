@@ -12,8 +12,7 @@ from momentree import objects
 from momentree._types import Floats, Ints
 from momentree.backends import LiftedRows, RowBlocks
 from momentree.core.choices import CovarianceType
-from momentree.objects.full_gaussian import lifted
-from momentree.objects.gaussian import covariance_parameters
+from momentree.objects import full_gaussian, gaussian
 
 _FAMILIES: dict[str, type[objects.MixtureParameters]] = {
     "spherical": objects.GaussianParameters,
@@ -66,7 +65,7 @@ class LeafMixture:
     def n_parameters(self, n_components: int) -> int:
         """Return the number of free parameters of a mixture."""
         k, d = n_components, len(self.columns)
-        return k - 1 + k * d + covariance_parameters(self.covariance_type, k, d)
+        return k - 1 + k * d + gaussian.covariance_parameters(self.covariance_type, k, d)
 
     def rows(self, values: Any, missing: Any | None) -> RowBlocks:
         """Return the statistics of samples.
@@ -87,7 +86,7 @@ class LeafMixture:
             values = sp.csr_array(values[:, self.columns])
             missing = None if missing is None else sp.csr_array(missing[:, self.columns])
         if self.covariance_type == "full":
-            return LiftedRows(values.toarray(), lifted, self.n_statistics)
+            return LiftedRows(values.toarray(), full_gaussian.lifted, self.n_statistics)
         if self.incomplete:
             return RowBlocks(self.family.statistics(values, missing))  # type: ignore[call-arg]
         return RowBlocks(self.family.statistics(values))

@@ -17,12 +17,7 @@ from momentree.core.counts import are_counts
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message, wording
 from momentree.objects.gaussian import LOG_2_PI
-from momentree.preprocessing.mixed_columns import (
-    LARGEST,
-    Encoded,
-    far_numbers,
-    usual_range,
-)
+from momentree.preprocessing import mixed_columns
 
 MatrixKind = Literal["number", "yes_no", "count", "words"]
 
@@ -96,13 +91,13 @@ class MatrixColumns:
                 wording.NEVER_OBSERVED, column=str(names[empty[0]]), n_columns=len(empty)
             )
         shift, scale = np.zeros(d), np.ones(d)
-        low, high = np.full(d, -LARGEST), np.full(d, LARGEST)
+        low, high = np.full(d, -mixed_columns.LARGEST), np.full(d, mixed_columns.LARGEST)
         if kind == "number":
             _check_size(X)
             dense = _with_gaps(X, missing)
             for j, x in enumerate(dense.T):
                 known = ~np.isnan(x)
-                low[j], high[j] = usual_range(x[known])
+                low[j], high[j] = mixed_columns.usual_range(x[known])
                 known &= (x >= low[j]) & (x <= high[j])
                 shift[j] = np.average(x[known], weights=weight[known])
                 deviation = np.sqrt(np.average((x[known] - shift[j]) ** 2, weights=weight[known]))
@@ -144,7 +139,7 @@ class MatrixColumns:
         n = len(self.names) if self.kind == "words" else 0
         return np.zeros(n, dtype=np.intp)
 
-    def encode(self, X: Any, missing: Any | None) -> Encoded:
+    def encode(self, X: Any, missing: Any | None) -> mixed_columns.Encoded:
         """Encode samples.
 
         Parameters
@@ -166,14 +161,14 @@ class MatrixColumns:
             Z = _with_gaps(X, missing)
             far = (self.low > Z) | (self.high < Z)
             notes = [
-                far_numbers(str(self.names[j]), Z[:, j], far[:, j])
+                mixed_columns.far_numbers(str(self.names[j]), Z[:, j], far[:, j])
                 for j in np.flatnonzero(far.any(axis=0))
             ]
             gone = far | np.isnan(Z)
             Z = np.where(gone, 0.0, (Z - self.shift) / self.scale)
             log_base -= (~gone) @ (0.5 * LOG_2_PI + np.log(self.scale))
             gaps = sp.csr_array(gone.astype(np.float64)) if gone.any() else None
-            return Encoded(sp.csr_array(Z), gaps, log_base, notes)
+            return mixed_columns.Encoded(sp.csr_array(Z), gaps, log_base, notes)
         X = X.astype(np.float64)
         if self.kind == "yes_no":
             _require(
@@ -182,7 +177,7 @@ class MatrixColumns:
                 "[view_not_yes_no] row {row}, column {column} of a view of the kind 'yes_no' is "
                 "{value:g}; expected 0 or 1",
             )
-            return Encoded(X, missing, log_base, [])
+            return mixed_columns.Encoded(X, missing, log_base, [])
         _require(
             X,
             (X.data >= 0) & (X.data == np.floor(X.data)),
@@ -193,7 +188,7 @@ class MatrixColumns:
         rows = np.repeat(np.arange(n), np.diff(X.indptr))
         log_base -= np.bincount(rows, gammaln(X.data + 1.0), minlength=n)
         if self.kind == "count":
-            return Encoded(X, missing, log_base, [])
+            return mixed_columns.Encoded(X, missing, log_base, [])
         if missing is not None:
             row, column = (int(part[0]) for part in missing.nonzero())
             raise InvalidDataError(
@@ -203,7 +198,7 @@ class MatrixColumns:
                 column=str(self.names[column]),
             )
         log_base += gammaln(np.asarray(X.sum(axis=1)) + 1.0)
-        return Encoded(X, None, log_base, [])
+        return mixed_columns.Encoded(X, None, log_base, [])
 
     def decode(self, values: Floats) -> Any:
         """Return encoded samples, with numbers in their own units, as a matrix.
@@ -244,9 +239,11 @@ def _with_gaps(X: Any, missing: Any | None) -> Floats:
 
 
 def _check_size(X: Any) -> None:
-    bad = np.abs(X.data) > LARGEST
+    bad = np.abs(X.data) > mixed_columns.LARGEST
     if bad.any():
-        raise InvalidDataError(wording.HUGE_VALUE, largest=LARGEST, **first_cell(X, bad))
+        raise InvalidDataError(
+            wording.HUGE_VALUE, largest=mixed_columns.LARGEST, **first_cell(X, bad)
+        )
 
 
 def _require(X: Any, good: NDArray[np.bool_], code: str) -> None:

@@ -9,28 +9,13 @@ from typing import Any, Generic, Literal, TypeVar
 import numpy as np
 from scipy.special import expit, logsumexp
 
+from momentree import backends, objects
 from momentree._types import Floats, Ints
-from momentree.backends import (
-    Block,
-    RowArray,
-    RowBlocks,
-    Rows,
-    group_totals,
-    parted,
-    products,
-    with_room,
-)
+from momentree.backends import products
 from momentree.backends.kernels import kernel
-from momentree.core.progress import iterations
-from momentree.core.ties import largest
-from momentree.objects import (
-    Family,
-    FullGaussianParameters,
-    MixtureParameters,
-    SharedGaussianParameters,
-)
+from momentree.core import progress, ties
 
-P = TypeVar("P", bound=MixtureParameters)
+P = TypeVar("P", bound=objects.MixtureParameters)
 
 Convergence = Literal["likelihood", "weights", "centers"]
 
@@ -68,10 +53,10 @@ class Refined(Generic[P]):
 
 
 def em(
-    rows: Rows,
+    rows: backends.Rows,
     start: P,
     *,
-    sample_weight: RowArray,
+    sample_weight: backends.RowArray,
     smoothing: float = 1.0,
     max_iter: int = 100,
     tol: float = 1e-5,
@@ -114,13 +99,13 @@ def em(
     Each iteration is one fused pass over the data: time O(nnz k), memory O(d k + n k), and a
     dense copy of the samples if few of their values are zero. Deterministic.
     """
-    if isinstance(rows, RowBlocks):
+    if isinstance(rows, backends.RowBlocks):
         rows = rows.for_products(start.n_components)
     parameters, last, converged = start, -np.inf, False
     sums, sizes = np.empty((0, start.n_components)), np.empty(0)
     words = column_sums(rows, sample_weight)
     n_iter, gain_of_prior = 0, 0.0
-    for n_iter in iterations(max_iter):  # noqa: B007
+    for n_iter in progress.iterations(max_iter):  # noqa: B007
         sums, sizes, log_likelihood = expected_statistics(rows, parameters, sample_weight, words)
         gain, last = log_likelihood - last + gain_of_prior, log_likelihood
         if convergence == "likelihood" and gain <= tol * abs(log_likelihood):
@@ -151,7 +136,7 @@ def climb(
     parameters, and the M-step that follows.
     """
     best, last, parameters, converged, n_iter = start, -np.inf, start, False, 1
-    for n_iter in iterations(max_iter):  # noqa: B007
+    for n_iter in progress.iterations(max_iter):  # noqa: B007
         log_likelihood, m_step = step(parameters)
         gain = log_likelihood - last
         if gain > 0:
@@ -179,7 +164,7 @@ class Expectation:
     contrasts: Floats
     offsets: Floats
 
-    def __call__(self, B: Block, v: Floats, labels: Ints | None = None) -> Floats:
+    def __call__(self, B: backends.Block, v: Floats, labels: Ints | None = None) -> Floats:
         """Return S without the last column, with rows N and log P added, shape (d + 2, k)."""
         return B.expected(self.contrasts, self.offsets, v, out=B.total, labels=labels)
 
@@ -210,21 +195,21 @@ class Expectation:
 class WeightedSums:
     """X^T (v R), and sum_i v_i R_i in the last row, for responsibilities R of shape (n, k)."""
 
-    def __call__(self, B: Block, R: Floats, v: Floats) -> Floats:
+    def __call__(self, B: backends.Block, R: Floats, v: Floats) -> Floats:
         """Return the sums of a block, shape (d + 1, k)."""
         weighted = R * v[:, None]
         return np.vstack([B.tdot(weighted), weighted.sum(axis=0)])
 
 
-def column_sums(rows: Rows, sample_weight: RowArray) -> Floats:
+def column_sums(rows: backends.Rows, sample_weight: backends.RowArray) -> Floats:
     """Return X^T v."""
     return rows.sum(products.transposed_product, sample_weight)
 
 
 def expected_statistics(
-    rows: Rows,
-    parameters: MixtureParameters,
-    sample_weight: RowArray,
+    rows: backends.Rows,
+    parameters: objects.MixtureParameters,
+    sample_weight: backends.RowArray,
     words: Floats,
     labels: Ints | None = None,
 ) -> tuple[Floats, Floats, float]:
@@ -242,7 +227,7 @@ def expected_statistics(
     if not parameters.signed:
         theta = np.maximum(theta, LOG_ZERO)
     d, k = theta.shape
-    base = int(largest(parameters.weights)) if parameters.signed else k - 1
+    base = int(ties.largest(parameters.weights)) if parameters.signed else k - 1
     order = np.array([*np.delete(np.arange(k), base), base])
     contrasts = np.ascontiguousarray(theta[:, order[:-1]] - theta[:, base, None])
     kernel = Expectation(contrasts, parameters.offsets[order])
@@ -258,13 +243,19 @@ def expected_statistics(
 
 
 def m_step(
-    family: Family[P], rows: Rows, responsibilities: RowArray, weight: RowArray, smoothing: float
+    family: objects.Family[P],
+    rows: backends.Rows,
+    responsibilities: backends.RowArray,
+    weight: backends.RowArray,
+    smoothing: float,
 ) -> P:
     """Return the parameters for given responsibilities."""
     return family.m_step(*soft_sums(rows, responsibilities, weight), smoothing)
 
 
-def soft_sums(rows: Rows, responsibilities: RowArray, weight: RowArray) -> tuple[Floats, Floats]:
+def soft_sums(
+    rows: backends.Rows, responsibilities: backends.RowArray, weight: backends.RowArray
+) -> tuple[Floats, Floats]:
     """Return S = X^T (v R) of shape (p, k) and N = sum_i v_i R_i for given responsibilities R."""
     total = rows.sum(WeightedSums(), responsibilities, weight)
     return total[:-1], total[-1]
@@ -286,17 +277,17 @@ class Samples:
         EM stops when a step raises the log-likelihood by at most this fraction.
     """
 
-    rows: Rows
-    weight: RowArray
+    rows: backends.Rows
+    weight: backends.RowArray
     smoothing: float
     tol: float = 1e-5
 
-    def group_sums(self, labels: RowArray, n_groups: int) -> tuple[Floats, Floats]:
+    def group_sums(self, labels: backends.RowArray, n_groups: int) -> tuple[Floats, Floats]:
         """Return the sums of the statistics of each group, (p, k), and the sizes, (k,)."""
         sums = self.rows.group_sums(labels, n_groups, self.weight)
         return sums, self.rows.group_sizes(labels, n_groups, self.weight)
 
-    def m_step(self, family: Family[P], labels: RowArray, n_groups: int) -> P:
+    def m_step(self, family: objects.Family[P], labels: backends.RowArray, n_groups: int) -> P:
         """Return the parameters for given groups."""
         return family.m_step(*self.group_sums(labels, n_groups), self.smoothing)
 
@@ -307,11 +298,11 @@ class Samples:
 
 
 def em_of_groups(
-    rows: Rows,
-    own: RowArray,
+    rows: backends.Rows,
+    own: backends.RowArray,
     starts: Sequence[P | None],
     *,
-    sample_weight: RowArray,
+    sample_weight: backends.RowArray,
     smoothing: float,
     max_iter: int,
     tol: float = 1e-5,
@@ -362,7 +353,7 @@ def em_of_groups(
         contrasts = np.stack([run.contrast for run in running])[:, :, None]
         kernel = GroupSteps(contrasts, np.array([run.ahead for run in running]), place)
         total = rows.sum(kernel, own, sample_weight)
-        firsts, more = parted(total, len(going), 1, 2 * len(going))
+        firsts, more = backends.parted(total, len(going), 1, 2 * len(going))
         for run, first, size, gain in zip(running, firsts, *np.split(more, 2), strict=True):
             run.step(first[:, 0], float(size), float(gain))
     return [None if run is None else run.result for run in found]
@@ -383,7 +374,7 @@ class _GroupRun(Generic[P]):
         if not parameters.signed:  # the mean of a word that never occurs may be zero
             theta = np.maximum(theta, LOG_ZERO)
         # Of signed statistics the base is the larger component: see `expected_statistics`.
-        self._base = base = int(largest(parameters.weights)) if parameters.signed else 1
+        self._base = base = int(ties.largest(parameters.weights)) if parameters.signed else 1
         self.contrast = theta[:, 1 - base] - theta[:, base]
         self.ahead = float(offsets[1 - base] - offsets[base])
         self._of_base = float(self._sums @ theta[:, base] + self._weight * offsets[base])
@@ -413,11 +404,11 @@ class _GroupRun(Generic[P]):
 
 
 def group_sums(
-    rows: Rows, own: RowArray, n_groups: int, sample_weight: RowArray
+    rows: backends.Rows, own: backends.RowArray, n_groups: int, sample_weight: backends.RowArray
 ) -> tuple[Floats, Floats]:
     """Return the weighted sums of the statistics of each group, (g, p), and the weights, (g,)."""
     total = rows.sum(SumsAndWeights(n_groups), sample_weight, own)
-    sums, weights = parted(total, n_groups, 1, n_groups)
+    sums, weights = backends.parted(total, n_groups, 1, n_groups)
     return sums[:, :, 0], weights
 
 
@@ -428,11 +419,11 @@ class SumsAndWeights:
 
     n_groups: int
 
-    def __call__(self, B: Block, v: Floats, own: Ints) -> Floats:
+    def __call__(self, B: backends.Block, v: Floats, own: Ints) -> Floats:
         """Return the sums."""
-        out, sums, sizes = with_room(B, self.n_groups, 1, self.n_groups)
+        out, sums, sizes = backends.with_room(B, self.n_groups, 1, self.n_groups)
         B.own_tdot(v[:, None], own, self.n_groups, out=sums)
-        sizes += group_totals(own, v, self.n_groups)
+        sizes += backends.group_totals(own, v, self.n_groups)
         return out
 
 
@@ -445,16 +436,16 @@ class GroupSteps:
     ahead: Floats  # (h,)
     place: Ints  # which of the h groups that still run a group is; -1 for others
 
-    def __call__(self, B: Block, own: Ints, v: Floats) -> Floats:
+    def __call__(self, B: backends.Block, own: Ints, v: Floats) -> Floats:
         """Return the sums of the component ahead, its sizes and its gains over the base."""
         h = len(self.contrasts)
         own = self.place[own]
         scores = B.own_dot(self.contrasts, own)[:, 0] + self.ahead[own]
         r = v * expit(scores)
-        out, sums, more = with_room(B, h, 1, 2 * h)
+        out, sums, more = backends.with_room(B, h, 1, 2 * h)
         B.own_tdot(r[:, None], own, h, out=sums)
-        more[:h] += group_totals(own, r, h)
-        more[h:] += group_totals(own, v * np.logaddexp(0.0, scores), h)
+        more[:h] += backends.group_totals(own, r, h)
+        more[h:] += backends.group_totals(own, v * np.logaddexp(0.0, scores), h)
         return out
 
 
@@ -470,13 +461,13 @@ class _Pattern:
 def em_with_gaps(
     Z: Floats,
     missing: Any,
-    start: MixtureParameters,
+    start: objects.MixtureParameters,
     *,
     sample_weight: Floats,
     smoothing: float,
     max_iter: int,
     tol: float,
-) -> Refined[MixtureParameters]:
+) -> Refined[objects.MixtureParameters]:
     """Improve a mixture of Gaussians by EM over components and missing values.
 
     For a sample with observed values x_o and missing values x_m, the M-step uses expectations under
@@ -520,7 +511,9 @@ def em_with_gaps(
         for g, m in enumerate(kinds)
     ]
 
-    def step(parameters: MixtureParameters) -> tuple[float, Callable[[], MixtureParameters]]:
+    def step(
+        parameters: objects.MixtureParameters,
+    ) -> tuple[float, Callable[[], objects.MixtureParameters]]:
         sums, sizes, squares, value = _expected_with_gaps(Z, weight, patterns, parameters)
         return value, lambda: _m_step_with_gaps(parameters, sums, sizes, squares, smoothing)
 
@@ -528,10 +521,10 @@ def em_with_gaps(
 
 
 def _m_step_with_gaps(
-    p: MixtureParameters, sums: Floats, sizes: Floats, squares: Floats, smoothing: float
-) -> MixtureParameters:
+    p: objects.MixtureParameters, sums: Floats, sizes: Floats, squares: Floats, smoothing: float
+) -> objects.MixtureParameters:
     """Return the parameters for expected sums (d, k), sizes (k,) and squares (k, d, d)."""
-    if isinstance(p, SharedGaussianParameters):
+    if isinstance(p, objects.SharedGaussianParameters):
         family = replace(p, squares=squares.sum(axis=0) / sizes.sum())
         return family.m_step(sums, sizes, smoothing)
     v, w = np.triu_indices(len(sums))
@@ -539,7 +532,7 @@ def _m_step_with_gaps(
 
 
 def _expected_with_gaps(
-    Z: Floats, weight: Floats, patterns: list[_Pattern], p: MixtureParameters
+    Z: Floats, weight: Floats, patterns: list[_Pattern], p: objects.MixtureParameters
 ) -> tuple[Floats, Floats, Floats, float]:
     d, k = p.centers.shape
     sums, sizes, squares = np.zeros((d, k)), np.zeros(k), np.zeros((k, d, d))
@@ -572,8 +565,8 @@ def _expected_with_gaps(
     return sums, sizes, squares, total
 
 
-def _covariances(p: MixtureParameters, j: int) -> Floats:
-    if isinstance(p, SharedGaussianParameters):
+def _covariances(p: objects.MixtureParameters, j: int) -> Floats:
+    if isinstance(p, objects.SharedGaussianParameters):
         return p.covariance
-    assert isinstance(p, FullGaussianParameters)  # noqa: S101 - for the type checker
+    assert isinstance(p, objects.FullGaussianParameters)  # noqa: S101 - for the type checker
     return np.asarray(p.covariances[j])

@@ -11,8 +11,7 @@ from scipy.special import gammaln, polygamma, psi
 import momentree.inference.lda as inference
 from momentree._types import Floats
 from momentree.backends import Block, RowArray, RowBlocks, Rows, collected
-from momentree.core.pages import in_parts
-from momentree.core.progress import iterations
+from momentree.core import pages, progress
 from momentree.objects import LDAParameters
 from momentree.parameters import MIN_ALPHA
 
@@ -203,7 +202,7 @@ def variational_em(
     if before is not None:  # the topics are known from earlier batches, as a distribution
         topics, of_topics = expected_topics(earlier + smoothing, smoothing)
     n_iter, sums, mean_logs = 0, earlier, earlier_logs
-    for n_iter in iterations(max_iter):
+    for n_iter in progress.iterations(max_iter):
         rounds = FIRST_ROUNDS if n_iter == 1 else ROUNDS
         sums, mean_logs, bound = _variational_statistics(
             blocks, parameters.alpha, topics, gammas, usable, weight, rounds
@@ -252,7 +251,7 @@ def _even(alpha: Floats, lengths: Floats) -> Floats:
 
 
 def _total(values: Floats) -> float:
-    return sum(float(part.sum()) for part in in_parts(values))
+    return sum(float(part.sum()) for part in pages.in_parts(values))
 
 
 def _variational_statistics(
@@ -340,7 +339,7 @@ def gibbs_em(
     usable = np.where(rows.row_sums > 0, sample_weight, 0.0)
     chains: dict[int, inference.Chains] = {}
     parameters, mean = start, np.zeros((d + 1, start.n_components))
-    for step in iterations(max_iter, at_most=False):
+    for step in progress.iterations(max_iter, at_most=False):
         alpha, centers = parameters.alpha, np.ascontiguousarray(parameters.centers)
 
         def kernel(B: Block, alpha: Floats = alpha, centers: Floats = centers) -> Floats:

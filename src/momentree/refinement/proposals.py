@@ -13,8 +13,8 @@ from momentree._types import Floats, Ints
 from momentree.backends import Block, RowBlocks, parted
 from momentree.core.ties import largest, largest_first, ranks
 from momentree.objects import Family, MixtureParameters
+from momentree.refinement import moves
 from momentree.refinement.em import GroupSteps, SumsAndWeights, group_sums
-from momentree.refinement.moves import classification_log_likelihood
 
 PRODUCTS = 4
 """Products with the second moments. EM continues from the direction, so it need not be exact."""
@@ -325,13 +325,13 @@ def exchanges(
     for mixture models, Neural Computation 12, 2000; here they are chosen by the likelihood of
     samples and components. Time O(d k^2), but only O(d k) logarithms.
     """
-    own = classification_log_likelihood(sums, sizes, smoothing)
+    own = moves.classification_log_likelihood(sums, sizes, smoothing)
     merges = _merges(sums, sizes, own, smoothing)
     small = sizes < min_size
     merges = [(-np.inf if small[i] or small[j] else loss, i, j) for loss, i, j in merges]
     merges = [merges[at] for at in largest_first([-loss for loss, _, _ in merges])]
     gains = {
-        s: float(classification_log_likelihood(two.sums, two.sizes, smoothing).sum() - own[s])
+        s: float(moves.classification_log_likelihood(two.sums, two.sizes, smoothing).sum() - own[s])
         for s, two in halves.items()
     }
     found: list[Exchange] = []
@@ -375,6 +375,6 @@ def _merges(
     found = []
     for i, j in pairs:
         S, N = sums[:, i] + sums[:, j], sizes[i] + sizes[j]
-        merged = classification_log_likelihood(S, N, smoothing)
+        merged = moves.classification_log_likelihood(S, N, smoothing)
         found.append((float(own[i] + own[j] - merged), i, j))
     return found

@@ -9,7 +9,6 @@ from scipy.special import logsumexp
 
 from momentree._types import Floats
 from momentree.core.ties import largest, signed
-from momentree.objects.regressions import RegressionParameters
 
 SHORT = 15
 """EM steps to compare candidate splits."""
@@ -162,3 +161,33 @@ def _directions(data: RegressionData, p: RegressionParameters, r: Floats, j: int
         # The larger of two equal halves must not depend on the sign of an eigenvector.
         steps.append(signed(step[:, None])[:, 0])
     return steps
+
+
+@dataclass(frozen=True)
+class RegressionParameters:
+    """Weights, coefficients and noise of a mixture of linear regressions.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (k,)
+        w >= 0, sum 1.
+    coefs : ndarray of shape (p, k)
+        Coefficients of the columns of the design, in columns.
+    variances : ndarray of shape (k,)
+        Variances of the noise, > 0.
+    """
+
+    weights: Floats
+    coefs: Floats
+    variances: Floats
+
+    def log_joint(self, design: Floats, y: Floats) -> Floats:
+        """Return log w_j + log N(y; <x, beta_j>, variance_j), shape (n, k)."""
+        residuals = y[:, None] - design @ self.coefs
+        with np.errstate(divide="ignore"):
+            log_weights = np.log(self.weights)
+        return np.asarray(
+            log_weights
+            - 0.5 * np.log(2.0 * np.pi * self.variances)
+            - 0.5 * residuals**2 / self.variances
+        )

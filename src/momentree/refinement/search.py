@@ -12,8 +12,7 @@ import numpy as np
 
 from momentree._types import Floats, Ints
 from momentree.backends import Block, RowBlocks
-from momentree.core.progress import iterations
-from momentree.core.ties import exceeds, largest, largest_first
+from momentree.core import progress, ties
 from momentree.objects import Family, MixtureParameters
 from momentree.refinement.em import Refined, climb, column_sums, expected_statistics
 from momentree.refinement.proposals import TINY, Halves, Merging, halves
@@ -124,7 +123,7 @@ class MixtureSearch(Generic[P]):
         best = self._exchanged(refined)
         for start in others:
             found = self._exchanged(self._converged(self._expected(start))[0])
-            if exceeds(found.log_posterior, best.log_posterior):
+            if ties.exceeds(found.log_posterior, best.log_posterior):
                 best = found
         for times in range(2, 2 + FURTHER * (k < MANY and not brief)):
             if self.spent + FURTHER_TIME + n_steps > self._budget:
@@ -133,7 +132,7 @@ class MixtureSearch(Generic[P]):
             if len(grown.sizes) <= k:
                 break
             found = self._exchanged(self._converged(self._merged(grown, k))[0])
-            if exceeds(found.log_posterior, best.log_posterior):
+            if ties.exceeds(found.log_posterior, best.log_posterior):
                 best = found
         return best.parameters
 
@@ -161,7 +160,7 @@ class MixtureSearch(Generic[P]):
         while (n := len(found.sizes)) < n_components:
             two = self._halves(found, two)
             most = min(n_components - n, math.ceil(GROWTH * n))
-            chosen = largest_first(two.gain)[:most]
+            chosen = ties.largest_first(two.gain)[:most]
             chosen = chosen[np.isfinite(two.gain[chosen])]
             if not len(chosen):
                 break
@@ -260,7 +259,7 @@ class MixtureSearch(Generic[P]):
         found, before = self._expected(parameters), -np.inf
         rise = np.inf
         for step in range(MAX_STEPS):
-            if exceeds(found.log_posterior, to_exceed):
+            if ties.exceeds(found.log_posterior, to_exceed):
                 return found
             last_rise, rise = rise, found.log_posterior - before
             if step > 3:
@@ -313,12 +312,12 @@ class MixtureSearch(Generic[P]):
         k = len(found.sizes)
         loss = self._merging(found).loss
         loss[np.tril_indices(k)] = np.inf
-        pairs = largest_first(-loss.ravel())[: min(4 * k, k * (k - 1) // 2)]
+        pairs = ties.largest_first(-loss.ravel())[: min(4 * k, k * (k - 1) // 2)]
         i, j = np.unravel_index(pairs, loss.shape)
         net = loss[i, j][:, None] - two.gain
         at = np.arange(len(i))
         net[at, i] = net[at, j] = np.inf
-        order = largest_first(-net.ravel())[: np.count_nonzero(np.isfinite(net))]
+        order = ties.largest_first(-net.ravel())[: np.count_nonzero(np.isfinite(net))]
         pair, c = np.unravel_index(order, net.shape)
         return np.stack([i[pair], j[pair], c], axis=1), net[pair, c]
 
@@ -404,7 +403,7 @@ def em_from_several(
     n_iter = 1
     for steps in ROUNDS if len(names) > 1 else ():
         steps = min(steps, max_iter - n_iter)
-        for _ in iterations(steps, at_most=False):
+        for _ in progress.iterations(steps, at_most=False):
             runs.step()
         n_iter += steps
         order = runs.promising()[: max(FINALISTS, int(np.ceil(KEPT * len(names))))]
@@ -413,7 +412,7 @@ def em_from_several(
         _continued(rows, start, sample_weight, smoothing, n_iter, max_iter, tol)
         for start in runs.parameters()
     ]
-    best = int(largest([final.log_likelihood for final in finals]))
+    best = int(ties.largest([final.log_likelihood for final in finals]))
     return names[best], finals[best]
 
 
@@ -460,7 +459,7 @@ class _Runs(Generic[P]):
         """Return the runs in the order of their limits, without duplicates."""
         limits = [_limit(*values) for values in self.last.T.tolist()]
         kept = list[int]()
-        for i in largest_first(limits).tolist():
+        for i in ties.largest_first(limits).tolist():
             if not any(self._same(i, j) for j in kept):
                 kept.append(i)
         return kept

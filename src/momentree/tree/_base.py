@@ -15,29 +15,21 @@ from sklearn.utils.validation import check_is_fitted
 
 import momentree.tree.exports as export
 import momentree.tree.online_tree as online
+from momentree import _validation as checks
 from momentree._types import Floats, Ints
-from momentree._validation import (
-    check_flag,
-    check_integer,
-    check_sample_weight,
-    check_shape,
-    check_something,
-)
-from momentree.assignment.nested import Assigner
+from momentree._validation import rules
 from momentree.assignment.posteriors import MixtureAssigner
-from momentree.backends import RowArray, Rows, contents
-from momentree.backends.sources import by_partition
+from momentree.assignment.rules import Assigner
+from momentree.backends import RowArray, Rows, contents, sources
 from momentree.core.choices import Growth
-from momentree.estimators import base, batches, changes, groups, names, rules
+from momentree.estimators import base, batches, changes, groups, names
 from momentree.estimators.node import StoredTree, TreeNode, why_no_more
 from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.messages import Message, wording
 from momentree.objects import MixtureSums
 from momentree.persistence import fields
-from momentree.tree.cuts import Merges
-from momentree.tree.exports import repr_html
+from momentree.tree import exports, hierarchy, stopping
 from momentree.tree.selection import ComponentChoice
-from momentree.tree.stopping import Stop, TopicStop
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -77,9 +69,9 @@ class TreeEstimator(
         "smoothing": rules.number(above=0),
         "tol": rules.number(at_least=0),
         "half_life": rules.number(above=0, optional=True),
-        "exact": check_flag,
+        "exact": checks.check_flag,
         "growth": get_args(Growth),
-        "stop": get_args(Stop),
+        "stop": get_args(stopping.Stop),
     }
     _fields: ClassVar[fields.Fields] = {
         **base.Estimator._fields,
@@ -91,7 +83,7 @@ class TreeEstimator(
         "n_leaves_": fields.DERIVED.kept,
         "choice_": fields.choice(None).optional,  # saved as None, of no use for new samples
         "_assigner": fields.of_type(*get_args(Assigner)),
-        "_merges": fields.of_type(Merges),
+        "_merges": fields.of_type(hierarchy.Merges),
         "_leaf_sums": batches.sums_of("k").optional,  # of the samples of each leaf
     }
 
@@ -101,7 +93,7 @@ class TreeEstimator(
     growth: Growth
     smoothing: float
     exact: bool
-    stop: Stop | TopicStop
+    stop: stopping.Stop | stopping.TopicStop
     max_iter: int
     tol: float
     half_life: float | None
@@ -115,7 +107,7 @@ class TreeEstimator(
     _described: bool | None = None  # whether words name the nodes of clusters
     _words_of_fit: Any = None  # only during such a fit
     _assigner: Assigner
-    _merges: Merges
+    _merges: hierarchy.Merges
     _sums: MixtureSums | None
     _leaf_sums: MixtureSums | None
     _given_names: dict[str, str] | None
@@ -139,7 +131,7 @@ class TreeEstimator(
         """Return checked samples, their missing values, and column names."""
 
     @abstractmethod
-    def _fit_tree(self, X: Any, missing: Any | None, weight: RowArray) -> TreeNode:
+    def _learn(self, samples: tuple[Any, Any | None, RowArray]) -> TreeNode:
         """Grow the tree, and set all fitted attributes except those of the tree."""
 
     @abstractmethod
@@ -172,12 +164,9 @@ class TreeEstimator(
             _, self.vocabulary_ = contents.checked_rows(self, X, weight, columns)
         else:
             X, missing, self.vocabulary_ = self._check_table(X, columns, reset=True)
-            weight = check_sample_weight(given["sample_weight"], X.shape[0])
-            check_something(X, weight)
+            weight = checks.check_sample_weight(given["sample_weight"], X.shape[0])
+            checks.check_something(X, weight)
         return (X, missing, weight), X.shape[0]
-
-    def _learn(self, samples: Any) -> TreeNode:
-        return self._fit_tree(*samples)
 
     def _finish(self, samples: Any, result: Any) -> Iterable[Warning]:  # noqa: ARG002
         self._set_tree(result)
@@ -247,7 +236,7 @@ class TreeEstimator(
         [[60], [30, 30], [30, 20, 10]]
         """
         check_is_fitted(self, "tree_")
-        check_integer("n_leaves", n_leaves, at_least=1, at_most=self.n_leaves_)
+        checks.check_integer("n_leaves", n_leaves, at_least=1, at_most=self.n_leaves_)
         out = self._copy()
         out._cut_to(self._copied_root(), int(n_leaves))
         flat = getattr(self, "n_components", None) is not None
@@ -340,7 +329,7 @@ class TreeEstimator(
     def _n_groups(self) -> int:
         return self.n_leaves_
 
-    @by_partition
+    @sources.by_partition
     def predict(self, X: Any) -> Ints:
         """Return the leaf of each sample.
 
@@ -363,7 +352,7 @@ class TreeEstimator(
             contents.filled_labels(rows, labels) if self._leaves_out_empty else labels
         )
 
-    @by_partition
+    @sources.by_partition
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each leaf for each sample.
 
@@ -385,7 +374,7 @@ class TreeEstimator(
         assigner, rows = self._ready(X)
         return np.asarray(assigner.proba(rows))
 
-    @by_partition
+    @sources.by_partition
     def apply(self, X: Any) -> Ints:
         """Return the ``node_id`` of the leaf of each sample.
 
@@ -442,7 +431,7 @@ class TreeEstimator(
     def _repr_html_(self) -> str:
         if not hasattr(self, "tree_"):
             return str(super()._repr_html_())
-        return repr_html(self)
+        return exports.repr_html(self)
 
     # --- files ------------------------------------------------------------------------------------
 
@@ -463,8 +452,8 @@ class TreeEstimator(
 
     def _check_consistent(self) -> None:
         for node in self.tree_.nodes():
-            check_shape("center", node.center, (self._n_names,))
-        check_shape("centers", self._merges.centers, ("n_groups", self._n_names))
+            checks.check_shape("center", node.center, (self._n_names,))
+        checks.check_shape("centers", self._merges.centers, ("n_groups", self._n_names))
         self._merges.cut(StoredTree.of(self.tree_).root(self.labels_[:0]), 1)
         names.check_given_names(self)
 

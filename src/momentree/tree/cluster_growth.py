@@ -6,25 +6,22 @@ import math
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
 import momentree.tree.leaves as tree_leaves
 from momentree.assignment.posteriors import MixtureAssigner
-from momentree.backends import RowArray, RowBlocks, Rows, collected
+from momentree.backends import RowArray, RowBlocks, Rows, collected, contents
 from momentree.core.choices import CovarianceType, Growth
 from momentree.core.ties import largest_first
+from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.objects import Family, MixtureParameters
-from momentree.preprocessing import FeatureMap
-from momentree.preprocessing.kinds import DIRECTIONS
-from momentree.preprocessing.leaf_mixture import LeafMixture
-from momentree.preprocessing.outliers import varying_columns
+from momentree.preprocessing import FeatureMap, kinds, leaf_mixture, outliers
 from momentree.refinement.em import Refined, Samples
-from momentree.tree.growth import Grown, Limits, grow, log
-from momentree.tree.split import SPLIT_ITER
-from momentree.tree.splitters import DSidiwoSplitter
-from momentree.tree.stopping import mixture_bic
+from momentree.tree import split, splitters, stopping
+from momentree.tree.growth import Grown, Limits, TreeGrowth, log
+from momentree.tree.selection import ComponentChoice, choose_n_components
 
 Refine = Literal["em", "splits", "leaves"]
 
@@ -48,15 +45,19 @@ class ClusterGrowth:
     """The parameters of :class:`momentree.ClusterTree` on which growth depends."""
 
     limits: Limits
+    max_leaf_nodes: int | Literal["auto"] | None
     n_components: int | None
     growth: Growth
     refine: Refine | None
+    data: Literal["auto"] | kinds.Kind
+    scaling: Literal["auto"] | None
     covariance_type: Literal["auto"] | CovarianceType
     min_samples_leaf: float
     smoothing: float
     exact: bool
     max_iter: int
     tol: float
+    random_state: int | np.random.RandomState | None
 
     @classmethod
     def of(cls, tree: Any, chosen: int | None = None) -> ClusterGrowth:
@@ -70,6 +71,65 @@ class ClusterGrowth:
     def over_leaves(self) -> bool:
         """Whether EM runs over the leaves; the clusters of a flat clustering are the leaves."""
         return self.refine in ("em", "leaves") or bool(self.refine and self.n_components)
+
+    def map_features(
+        self, X: Any, missing: Any | None, weight: RowArray, *, described: bool
+    ) -> FeatureMap:
+        """Return the map from values to statistics; described real data are directions."""
+        kind, scaled = self.data, self.scaling is not None
+        if isinstance(X, Rows):
+            found = contents.Contents.of(X, weight).kind if kind == "auto" else kind
+            return FeatureMap.from_rows(X, weight, cast("kinds.Kind", found), scaled=scaled)
+        if kind == "auto" and described and kinds.detect_kind(X) == "real":
+            kind = "directions"
+        few = self.min_samples_leaf
+        return FeatureMap.from_data(X, missing, weight, kind, scaled=scaled, few=few)
+
+    def check_covariances(self, feature_map: FeatureMap) -> None:
+        """Raise an error if the data do not allow the covariances that are asked for."""
+        wanted = self.covariance_type
+        if wanted != "auto" and feature_map.kind != "real":
+            raise InvalidParameterError(
+                "[covariances_of_real] {parameters.covariance_type:=covariance_type} applies to "
+                "real data, and these data are {kind:s}; leave it out, or set "
+                "{parameters.data:=wider}",
+                covariance_type=wanted,
+                kind=feature_map.kind,
+                wider="real",
+            )
+        if wanted in ("tied", "full") and feature_map.incomplete:
+            raise InvalidDataError(
+                "[covariances_of_missing] {parameters.covariance_type:=covariance_type} requires "
+                "data without missing values; use {parameters.covariance_type:=instead}, or fill "
+                "missing values first",
+                covariance_type=wanted,
+                instead="diag",
+            )
+
+    def choose_leaves(
+        self, kind: kinds.Kind, words: Any, weight: RowArray
+    ) -> ComponentChoice | None:
+        """Choose the number of groups of directions from the words of the samples.
+
+        BIC charges every dimension of a vector, and would end with one or two groups.
+        """
+        if kind not in kinds.DIRECTIONS or self.n_components or not self.limits.none:
+            return None
+        if words is None:
+            raise InvalidParameterError(
+                "[leaves_of_embeddings] {parameters.max_leaf_nodes:=max_leaf_nodes} cannot choose "
+                "the number of groups from directions alone; give a number, such as "
+                "{parameters.max_leaf_nodes:=number}, or the word counts of the samples, fit(X, "
+                "counts=counts), which choose it",
+                max_leaf_nodes=self.max_leaf_nodes,
+                number=8,
+            )
+        return choose_n_components(
+            words,
+            criteria=["completion", "spectrum"],
+            sample_weight=weight,
+            random_state=self.random_state,
+        )
 
     def fit(self, feature_map: FeatureMap, rows: Rows, weight: RowArray) -> FittedClusters:
         """Grow a tree and refine it, with the covariances of lowest BIC for real data.
@@ -95,24 +155,24 @@ class ClusterGrowth:
         """Grow a tree, and merge its leaves as far as the kind of data asks for."""
         k, limits, kind = self.n_components, self.limits, feature_map.kind
         by_number = math.isfinite(limits.leaves) and math.isinf(limits.depth)
-        merged = kind in DIRECTIONS and self.refine in ("em", "leaves") and by_number
-        splitter = DSidiwoSplitter(
+        merged = kind in kinds.DIRECTIONS and self.refine in ("em", "leaves") and by_number
+        splitter = splitters.DSidiwoSplitter(
             min_samples_leaf=self.min_samples_leaf,
             feature_map=feature_map,
             smoothing=self.smoothing,
             n_sides=k or 2,
-            refine_iter=SPLIT_ITER if self.refine in ("em", "splits") else 0,
+            refine_iter=split.SPLIT_ITER if self.refine in ("em", "splits") else 0,
             exact=self.exact,
         )
-        grown = grow(
+        growth = TreeGrowth(
             rows,
             weight,
             feature_map.row_scale(rows),
             splitter,
-            Limits(tree_leaves.MORE_LEAVES * limits.leaves) if merged else limits,
             growth="best_first" if k else self.growth,
-            criterion=partial(mixture_bic, feature_map.family) if limits.none else None,
+            criterion=partial(stopping.mixture_bic, feature_map.family) if limits.none else None,
         )
+        grown = growth.grow(Limits(tree_leaves.MORE_LEAVES * limits.leaves) if merged else limits)
         while_better = limits.none and self.over_leaves and kind in ("binary", "counts")
         if not merged and not while_better:
             return grown
@@ -164,7 +224,7 @@ class ClusterGrowth:
         the mixture over the leaves is that of the splits.
         """
         values, missing = feature_map.standardized(rows)
-        columns = varying_columns(values, missing, weight, self.min_samples_leaf)
+        columns = outliers.varying_columns(values, missing, weight, self.min_samples_leaf)
         if not len(columns):
             return [(feature_map, grown)]
         labels, n = grown.labels, max(float(weight.sum()), 2.0)
@@ -177,7 +237,7 @@ class ClusterGrowth:
 
         def refined(kind: CovarianceType, n_iter: int) -> tuple[FeatureMap, Refined[Any], float]:
             features = feature_map.with_covariances(kind, columns)
-            leaves = LeafMixture(kind, columns, features.incomplete)
+            leaves = leaf_mixture.LeafMixture(kind, columns, features.incomplete)
             samples = Samples(features.leaf_rows(rows), weight, self.smoothing, self.tol)
             start = samples.m_step(leaves.fitting_family(values, weight), labels, k)
             result = samples.em(start, n_iter)

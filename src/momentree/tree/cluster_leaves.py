@@ -9,32 +9,23 @@ from typing import Any, TypeAlias
 import numpy as np
 from sklearn.base import clone
 
+from momentree import backends
 from momentree._types import Floats, Ints
-from momentree.backends import (
-    RowArray,
-    RowBlocks,
-    Rows,
-    group_totals,
-    in_canonical_order,
-    in_given_order,
-)
 from momentree.estimators.editing import Groups, RefitData, merged_numbers, with_labels
 from momentree.estimators.names import keep_names
 from momentree.estimators.node import TreeNode
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message, wording
 from momentree.objects import MixtureSums
-from momentree.preprocessing import FeatureMap
-from momentree.preprocessing.kinds import MAX_SIZE
-from momentree.tree.cluster_growth import ClusterGrowth
-from momentree.tree.cuts import Merges
+from momentree.preprocessing import FeatureMap, kinds
+from momentree.tree import cluster_growth, hierarchy
 from momentree.tree.growth import Branch
 from momentree.tree.leaves import branch_of, build_nodes, drop, sort_children
 
 
 def nodes_and_merges(
     root: Branch, labels: Ints, leaves: MixtureSums, feature_map: FeatureMap, n_features: int
-) -> tuple[TreeNode, Merges]:
+) -> tuple[TreeNode, hierarchy.Merges]:
     """Return the finished tree, and the order in which its leaves can be merged.
 
     Parameters
@@ -77,13 +68,13 @@ def nodes_and_merges(
         return float(family.maximized_log_likelihood(S, N).sum() - whole) * unit
 
     tree = build_nodes(root, labels, sizes, center=center, gain=gain)
-    merges = Merges.of(tree, sums, sizes, family, center)
+    merges = hierarchy.Merges.of(tree, sums, sizes, family, center)
     return tree, replace(merges, losses=merges.losses * unit)
 
 
 def spread_within(
-    rows: Rows,
-    weight: RowArray,
+    rows: backends.Rows,
+    weight: backends.RowArray,
     sums: Floats,
     sizes: Floats,
     feature_map: FeatureMap,
@@ -116,7 +107,7 @@ def spread_within(
     within = squares - (sums[:d] ** 2 / observed).sum(axis=1)
     spread = np.sqrt(np.maximum(within, 1e-12 * squares) / observed.sum(axis=1))
     varies = (spread > 0) & np.isfinite(scale)
-    return np.where(varies, spread * np.where(varies, scale, 1.0), MAX_SIZE)
+    return np.where(varies, spread * np.where(varies, scale, 1.0), kinds.MAX_SIZE)
 
 
 def describe(root: TreeNode, counts: Any, weight: Floats) -> Callable[[list[int]], Floats]:
@@ -128,7 +119,7 @@ def describe(root: TreeNode, counts: Any, weight: Floats) -> Callable[[list[int]
     labels: Ints = np.zeros(counts.shape[0], dtype=np.intp)
     for i, leaf in enumerate(leaves):
         labels[leaf.samples] = i
-    sums = RowBlocks(counts).group_sums(labels, len(leaves), weight)
+    sums = backends.RowBlocks(counts).group_sums(labels, len(leaves), weight)
 
     def center(below: list[int]) -> Floats:
         words = sums[:, below].sum(axis=1)
@@ -140,7 +131,7 @@ def describe(root: TreeNode, counts: Any, weight: Floats) -> Callable[[list[int]
     return center
 
 
-ClusterData: TypeAlias = tuple[RowBlocks, RowBlocks]
+ClusterData: TypeAlias = tuple[backends.RowBlocks, backends.RowBlocks]
 """Statistics of the samples in canonical order, and their values in that of the data."""
 
 
@@ -155,8 +146,8 @@ def prepare_edit(
             "another {parameters.max_leaf_nodes}"
         )
     tree._feature_map.check(X, missing)
-    rows, order = in_canonical_order(tree._feature_map.rows(X, missing), weight)
-    return (rows, RowBlocks(X)), order
+    rows, order = backends.in_canonical_order(tree._feature_map.rows(X, missing), weight)
+    return (rows, backends.RowBlocks(X)), order
 
 
 def split_leaf(tree: Any, refit: RefitData[ClusterData], group: int, n_groups: int) -> Any:
@@ -166,7 +157,7 @@ def split_leaf(tree: Any, refit: RefitData[ClusterData], group: int, n_groups: i
     alone = clone(tree).set_params(max_leaf_nodes=n_groups, max_depth=None, growth="best_first")
     if tree.n_components is not None:
         alone.set_params(n_components=n_groups)
-    growth = ClusterGrowth.of(alone)
+    growth = cluster_growth.ClusterGrowth.of(alone)
     grown = growth.grow(tree._feature_map, part, weight)
     if not grown.root.children:
         raise InvalidDataError(wording.CANNOT_SPLIT, group=group, reason=grown.root.reason)
@@ -200,7 +191,7 @@ def merge_leaves(tree: Any, refit: RefitData[ClusterData], groups: list[int]) ->
     root.leaves()[to[place]].reason = Message("[merged_by_hand] groups were merged by hand")
     merged = refit.groups.renumbered(to)
     # The merged leaf may be larger than those before it.
-    sizes = group_totals(merged.labels, refit.weight, len(root.leaves()))
+    sizes = backends.group_totals(merged.labels, refit.weight, len(root.leaves()))
     merged = merged.reordered(sort_children(root, sizes, np.empty((0, len(sizes)))))
     return _edited(tree, refit, root, merged, converged=tree.converged_)
 
@@ -211,7 +202,7 @@ def _edited(
     out = with_labels(tree, groups.labels, refit.at)
     out._assigner, out.converged_ = groups.assigner, converged
     out._sums = out._leaf_sums = None
-    in_given = in_given_order(refit.weight, refit.at)
+    in_given = backends.in_given_order(refit.weight, refit.at)
     out._set_tree(out._nodes(root, groups.labels, *refit.data, refit.weight, in_given))
     keep_names(out, tree)
     return out

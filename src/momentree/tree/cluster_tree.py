@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self, cast, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,56 +14,25 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 import momentree.tree.exports as export
-from momentree._fit import all_or_nothing
+from momentree import _validation as checks
+from momentree import backends
+from momentree._fit import all_or_nothing, warn_caller
 from momentree._types import Floats, Ints
-from momentree._validation import check_counts, check_sample_weight, check_shape, check_values
-from momentree.assignment.incomplete import IncompleteAssigner
-from momentree.assignment.nested import Assigner, check_assigner
-from momentree.assignment.posteriors import MixtureAssigner
-from momentree.backends import (
-    RowArray,
-    RowBlocks,
-    Rows,
-    as_rows,
-    collected,
-    in_canonical_order,
-    in_given_order,
-    ordered,
-)
-from momentree.backends.contents import Contents
-from momentree.backends.sources import by_partition
-from momentree.core.choices import CovarianceType, Growth
-from momentree.core.sparse import as_csr
-from momentree.estimators import editing, incomplete, names, page, rules, texts
-from momentree.estimators.names import (
-    choose_words_of,
-    name_by_codes,
-    name_by_difference,
-    name_by_number,
-    name_by_words,
-)
-from momentree.estimators.node import TreeNode
-from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
+from momentree._validation import rules
+from momentree.assignment.posteriors import IncompleteAssigner, MixtureAssigner
+from momentree.assignment.rules import Assigner, check_assigner
+from momentree.backends import contents, sources
+from momentree.core import choices, sparse
+from momentree.estimators import editing, groups, names, node, page, texts
+from momentree.exceptions import ConvergenceWarning, InvalidDataError
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message, wording
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters, MixtureSums
 from momentree.persistence import fields
-from momentree.preprocessing import FeatureMap
-from momentree.preprocessing.kinds import DIRECTIONS, Kind, detect_kind
+from momentree.preprocessing import FeatureMap, kinds
+from momentree.tree import cluster_growth, cluster_leaves, online_tree, stopping
 from momentree.tree._base import TreeEstimator
-from momentree.tree.cluster_growth import ClusterGrowth, Refine
-from momentree.tree.cluster_leaves import (
-    describe,
-    merge_leaves,
-    nodes_and_merges,
-    prepare_edit,
-    split_leaf,
-    spread_within,
-)
 from momentree.tree.growth import Branch, Limits
-from momentree.tree.online_tree import TreeBatch, sums_of_em
-from momentree.tree.selection import ComponentChoice, choose_n_components
-from momentree.tree.stopping import Stop
 
 
 def _is_described(tree: Any) -> bool:
@@ -244,14 +212,14 @@ class ClusterTree(TreeEstimator):
     max_depth: int | None = None
     n_components: int | None = None
     min_samples_leaf: float = 5
-    growth: Growth = "best_first"
-    refine: Refine | None = "em"
-    data: Literal["auto"] | Kind = "auto"
+    growth: choices.Growth = "best_first"
+    refine: cluster_growth.Refine | None = "em"
+    data: Literal["auto"] | kinds.Kind = "auto"
     scaling: Literal["auto"] | None = "auto"
-    covariance_type: Literal["auto"] | CovarianceType = "auto"
+    covariance_type: Literal["auto"] | choices.CovarianceType = "auto"
     smoothing: float = 1.0
     exact: bool = False
-    stop: Stop = "bic"
+    stop: stopping.Stop = "bic"
     max_iter: int = 100
     tol: float = 1e-5
     half_life: float | None = None
@@ -261,15 +229,15 @@ class ClusterTree(TreeEstimator):
     _rules: ClassVar[rules.Rules] = {
         **TreeEstimator._rules,
         "n_components": rules.whole(1, optional=True),
-        "refine": (*get_args(Refine), None),
-        "data": ("auto", *get_args(Kind)),
+        "refine": (*get_args(cluster_growth.Refine), None),
+        "data": ("auto", *get_args(kinds.Kind)),
         "scaling": ("auto", None),
-        "covariance_type": ("auto", *get_args(CovarianceType)),
+        "covariance_type": ("auto", *get_args(choices.CovarianceType)),
     }
     _fields: ClassVar[fields.Fields] = {
         **TreeEstimator._fields,
-        "data_": fields.choice(*get_args(Kind)),
-        "covariance_type_": fields.choice(*get_args(CovarianceType), None).optional,
+        "data_": fields.choice(*get_args(kinds.Kind)),
+        "covariance_type_": fields.choice(*get_args(choices.CovarianceType), None).optional,
         "vectorizer_": fields.DERIVED,
         "_feature_map": fields.of_type(FeatureMap),
         "_spread": fields.array("d").optional,  # not in older files
@@ -279,13 +247,16 @@ class ClusterTree(TreeEstimator):
     }
 
     split_group, merge_groups = editing.split_group, editing.merge_groups
-    predict_incomplete = incomplete.predict_incomplete
-    predict_incomplete_proba = incomplete.predict_incomplete_proba
-    scoring = incomplete.scoring
+    predict_incomplete = groups.predict_incomplete
+    predict_incomplete_proba = groups.predict_incomplete_proba
+    scoring = groups.scoring
     name_topics, languages_ = available_if(_is_described)(names.name_topics), names.languages_
-    _prepared, _split, _merge = prepare_edit, split_leaf, merge_leaves
+    _prepared, _split, _merge = (
+        cluster_leaves.prepare_edit,
+        cluster_leaves.split_leaf,
+        cluster_leaves.merge_leaves,
+    )
 
-    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -330,51 +301,53 @@ class ClusterTree(TreeEstimator):
         InvalidParameterError
             If a parameter is invalid, or `feature_names` are given with texts.
         """
-        self._described = counts is not None
-        if counts is None:
-            return self._fit(X, sample_weight=sample_weight, feature_names=feature_names)
-        corpus, vectorizer = texts.corpus_of(counts, None, weighted=sample_weight is not None)
-        if corpus is not None:
-            counts, sample_weight, feature_names = texts.of_fit(
-                corpus, sample_weight, feature_names
-            )
-        words = getattr(counts, "columns", None) if feature_names is None else feature_names
-        counts = as_csr(check_counts(counts))
-        n = X.shape[0] if hasattr(X, "shape") else len(X)
-        if counts.shape[0] != n:
-            raise InvalidDataError(
-                "[counts_of_other_rows] counts has {found:~row} for {needed:~sample}; give the "
-                "words of each sample, in the same order",
-                found=counts.shape[0],
-                needed=n,
-            )
-        d = counts.shape[1]
-        columns = np.asarray(np.arange(d).astype(str) if words is None else words, dtype=object)
-        if columns.shape != (d,):
-            raise InvalidDataError(wording.WRONG_NUMBER_OF_NAMES, found=columns.size, needed=d)
-        self._words_of_fit = counts
-        self._fit(X, sample_weight=sample_weight, feature_names=None)
-        self._forget("_words_of_fit")
-        self._words_of_fit = None
-        self.vocabulary_ = columns
-        weight = check_sample_weight(sample_weight, n)
-        center = describe(self.tree_, counts, weight)
-        self._merges = self._merges.described(d, center)
-        choose_words_of(self.tree_, counts, self.labels_, columns, weight)
-        self._name(self.tree_)
-        texts.keep_words(self, corpus, vectorizer)
-        return self
+        with all_or_nothing(self):
+            self._described = counts is not None
+            if counts is None:
+                return self._fit(X, sample_weight=sample_weight, feature_names=feature_names)
+            corpus, vectorizer = texts.corpus_of(counts, None, weighted=sample_weight is not None)
+            if corpus is not None:
+                counts, sample_weight, feature_names = texts.of_fit(
+                    corpus, sample_weight, feature_names
+                )
+            words = getattr(counts, "columns", None) if feature_names is None else feature_names
+            counts = sparse.as_csr(checks.check_counts(counts))
+            n = X.shape[0] if hasattr(X, "shape") else len(X)
+            if counts.shape[0] != n:
+                raise InvalidDataError(
+                    "[counts_of_other_rows] counts has {found:~row} for {needed:~sample}; give the "
+                    "words of each sample, in the same order",
+                    found=counts.shape[0],
+                    needed=n,
+                )
+            d = counts.shape[1]
+            columns = np.asarray(np.arange(d).astype(str) if words is None else words, dtype=object)
+            if columns.shape != (d,):
+                raise InvalidDataError(wording.WRONG_NUMBER_OF_NAMES, found=columns.size, needed=d)
+            self._words_of_fit = counts
+            self._fit(X, sample_weight=sample_weight, feature_names=None)
+            self._forget("_words_of_fit")
+            self._words_of_fit = None
+            self.vocabulary_ = columns
+            weight = checks.check_sample_weight(sample_weight, n)
+            center = cluster_leaves.describe(self.tree_, counts, weight)
+            self._merges = self._merges.described(d, center)
+            names.choose_words_of(self.tree_, counts, self.labels_, columns, weight)
+            self._name(self.tree_)
+            texts.keep_words(self, corpus, vectorizer)
+            return self
 
     def _check_table(self, X: Any, feature_names: Any, *, reset: bool) -> tuple[Any, Any, Any]:
-        return check_values(self, X, feature_names, reset=reset)
+        return checks.check_values(self, X, feature_names, reset=reset)
 
-    def _fit_tree(self, X: Any, missing: Any | None, weight: RowArray) -> TreeNode:
-        feature_map = self._mapped(X, missing, weight)
-        self._check_covariances(feature_map)
-        if (choice := self._choose(feature_map.kind, weight)) is not None:
-            self.choice_ = choice
-        statistics = X if isinstance(X, Rows) else feature_map.rows(X, missing)
-        rows, in_order, at = ordered(statistics, weight)
+    def _learn(self, samples: tuple[Any, Any | None, backends.RowArray]) -> node.TreeNode:
+        X, missing, weight = samples
+        growth = self._growth
+        feature_map = growth.map_features(X, missing, weight, described=bool(self._described))
+        growth.check_covariances(feature_map)
+        self.choice_ = growth.choose_leaves(feature_map.kind, self._words_of_fit, weight)
+        statistics = X if isinstance(X, backends.Rows) else feature_map.rows(X, missing)
+        rows, in_order, at = backends.ordered(statistics, weight)
         feature_map, grown, refined = self._growth.fit(feature_map, rows, in_order)
         self._assigner, labels, self.n_iter_, self.converged_, *_ = refined
         self._feature_map, self.data_ = feature_map, feature_map.kind
@@ -382,81 +355,22 @@ class ClusterTree(TreeEstimator):
         self.covariance_type_ = None if leaves is None else leaves.covariance_type
         self.labels_ = np.empty(0, dtype=np.intp)
         if rows.gives_rows:
-            self.labels_ = np.asarray(in_given_order(labels, at))
+            self.labels_ = np.asarray(backends.in_given_order(labels, at))
         self._warn_of_fewer(grown.root)
-        tree = self._nodes(grown.root, labels, rows, as_rows(X), in_order, weight)
+        tree = self._nodes(grown.root, labels, rows, backends.as_rows(X), in_order, weight)
         assert self._leaf_sums is not None  # noqa: S101 - for the type checker
-        self._sums = sums_of_em(refined, self._leaf_sums)
-        if self._described or feature_map.kind in DIRECTIONS:
+        self._sums = refined.expected_sums(self._leaf_sums)
+        if self._described or feature_map.kind in kinds.DIRECTIONS:
             self._sums = self._leaf_sums = None  # no sums suffice for these
         return tree
 
-    def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any] | None:
-        kind = Contents.of(rows, rows.ones()).kind
+    def _for_sums_alone(self, rows: backends.Rows) -> Mapping[str, Any] | None:
+        kind = contents.Contents.of(rows, rows.ones()).kind
         fits = self.data in ("auto", kind) or (self.data == "counts" and kind == "binary")
         if kind == "other" or not fits or self._described:
             return None
         alone = Limits.of(self).none and not self.n_components
         return {"max_leaf_nodes": 8} if alone else {}
-
-    def _mapped(self, X: Any, missing: Any | None, weight: RowArray) -> FeatureMap:
-        kind = self.data
-        if isinstance(X, Rows):
-            found = Contents.of(X, weight).kind if kind == "auto" else kind
-            return FeatureMap.from_rows(X, weight, cast("Kind", found), scaled=bool(self.scaling))
-        if kind == "auto" and self._described and detect_kind(X) == "real":
-            kind = "directions"
-        return FeatureMap.from_data(
-            X,
-            missing,
-            weight,
-            kind,
-            scaled=self.scaling is not None,
-            few=self.min_samples_leaf,
-        )
-
-    def _check_covariances(self, feature_map: FeatureMap) -> None:
-        wanted = self.covariance_type
-        if wanted != "auto" and feature_map.kind != "real":
-            raise InvalidParameterError(
-                "[covariances_of_real] {parameters.covariance_type:=covariance_type} applies to "
-                "real data, and these data are {kind:s}; leave it out, or set "
-                "{parameters.data:=wider}",
-                covariance_type=wanted,
-                kind=feature_map.kind,
-                wider="real",
-            )
-        if wanted in ("tied", "full") and feature_map.incomplete:
-            raise InvalidDataError(
-                "[covariances_of_missing] {parameters.covariance_type:=covariance_type} requires "
-                "data without missing values; use {parameters.covariance_type:=instead}, or fill "
-                "missing values first",
-                covariance_type=wanted,
-                instead="diag",
-            )
-
-    def _choose(self, kind: Kind, weight: Floats) -> ComponentChoice | None:
-        """Choose the number of groups of directions from the words of the samples.
-
-        BIC charges every dimension of a vector, and would end with one or two groups.
-        """
-        if kind not in DIRECTIONS or self.n_components or not Limits.of(self).none:
-            return None
-        if self._words_of_fit is None:
-            raise InvalidParameterError(
-                "[leaves_of_embeddings] {parameters.max_leaf_nodes:=max_leaf_nodes} cannot choose "
-                "the number of groups from directions alone; give a number, such as "
-                "{parameters.max_leaf_nodes:=number}, or the word counts of the samples, fit(X, "
-                "counts=counts), which choose it",
-                max_leaf_nodes=self.max_leaf_nodes,
-                number=8,
-            )
-        return choose_n_components(
-            self._words_of_fit,
-            criteria=["completion", "spectrum"],
-            sample_weight=weight,
-            random_state=self.random_state,
-        )
 
     def _warn_of_fewer(self, root: Branch) -> None:
         found, asked = len(root.leaves()), self.n_components or 0
@@ -471,21 +385,23 @@ class ClusterTree(TreeEstimator):
                 requested=asked,
                 reason=reason,
             )
-            warnings.warn(warning, stacklevel=5)
+            warn_caller(warning)
 
     @property
-    def _growth(self) -> ClusterGrowth:
-        return ClusterGrowth.of(self, None if self.choice_ is None else self.choice_.n_components)
+    def _growth(self) -> cluster_growth.ClusterGrowth:
+        return cluster_growth.ClusterGrowth.of(
+            self, None if self.choice_ is None else self.choice_.n_components
+        )
 
     def _nodes(
         self,
         root: Branch,
-        labels: RowArray,
-        rows: Rows,
-        values: Rows,
-        weight: RowArray,
-        in_given: RowArray,
-    ) -> TreeNode:
+        labels: backends.RowArray,
+        rows: backends.Rows,
+        values: backends.Rows,
+        weight: backends.RowArray,
+        in_given: backends.RowArray,
+    ) -> node.TreeNode:
         """Count codes by leaf, and return the finished tree.
 
         `values` and `in_given`, the weights, are in the order of the data, the others in canonical
@@ -496,14 +412,14 @@ class ClusterTree(TreeEstimator):
         sizes = rows.group_sizes(labels, k, weight)
         self._spread = None
         if feature_map.kind == "real":
-            self._spread = spread_within(
+            self._spread = cluster_leaves.spread_within(
                 rows, weight, sums, sizes, feature_map, self.n_features_in_
             )
         self._leaf_sums = self._sums_of_leaves(values, sums, sizes, in_given)
         return self._nodes_of(root, self._leaf_sums)
 
     def _sums_of_leaves(
-        self, values: Rows, sums: Floats, sizes: Floats, weight: RowArray
+        self, values: backends.Rows, sums: Floats, sizes: Floats, weight: backends.RowArray
     ) -> MixtureSums:
         """Return sums over leaves; `values` and `weight` are in the order of the data."""
         kind, k, n = self._feature_map.kind, len(sizes), values.shape[0]
@@ -513,7 +429,7 @@ class ClusterTree(TreeEstimator):
         total = float(values.total(weight))
         return MixtureSums(n, sums, sizes, of_values, self.smoothing, 0.0, total)
 
-    def _nodes_of(self, root: Branch, leaves: MixtureSums) -> TreeNode:
+    def _nodes_of(self, root: Branch, leaves: MixtureSums) -> node.TreeNode:
         """Return the finished tree, given sums over the leaves."""
         feature_map, d = self._feature_map, self.n_features_in_
         self._incomplete = None
@@ -521,7 +437,9 @@ class ClusterTree(TreeEstimator):
             sums = leaves.statistics
             gaps = sums[-d:] if feature_map.incomplete else None
             self._incomplete = IncompleteAssigner.from_sums(sums[:d], gaps, leaves.sizes)
-        tree, self._merges = nodes_and_merges(root, self.labels_, leaves, feature_map, d)
+        tree, self._merges = cluster_leaves.nodes_and_merges(
+            root, self.labels_, leaves, feature_map, d
+        )
         self._name_by_values(tree)
         return tree
 
@@ -540,10 +458,10 @@ class ClusterTree(TreeEstimator):
     def _zeros_are_values(self) -> bool:
         return getattr(self, "data_", None) in ("binary", "real")  # after a first batch
 
-    def _batch(self, X: Any, missing: Any | None, weight: Floats) -> TreeBatch:
+    def _batch(self, X: Any, missing: Any | None, weight: Floats) -> online_tree.TreeBatch:
         feature_map = self._feature_map
         in_order = weight
-        rows, at = in_canonical_order(feature_map.rows(X, missing), weight)
+        rows, at = backends.in_canonical_order(feature_map.rows(X, missing), weight)
         weight = weight[at]
 
         def sums_of(labels: Ints, k: int) -> MixtureSums:
@@ -551,10 +469,10 @@ class ClusterTree(TreeEstimator):
             self.labels_[at] = labels
             sums = rows.group_sums(labels, k, weight)
             sizes = rows.group_sizes(labels, k, weight)
-            return self._sums_of_leaves(RowBlocks(X), sums, sizes, in_order)
+            return self._sums_of_leaves(backends.RowBlocks(X), sums, sizes, in_order)
 
         known = feature_map.kind in ("binary", "counts")
-        batch = TreeBatch(
+        batch = online_tree.TreeBatch(
             rows,
             rows,
             weight,
@@ -570,12 +488,12 @@ class ClusterTree(TreeEstimator):
         values, _ = feature_map.standardized(rows)
         return replace(
             batch,
-            rows=collected(feature_map.leaf_rows(rows)),
+            rows=backends.collected(feature_map.leaf_rows(rows)),
             continued=lambda p, n: leaves.continued(p, n, values, weight),
             stored=leaves.stored,
         )
 
-    def _describe_batch(self, tree: TreeNode, X: Any, weight: Floats) -> None:  # noqa: ARG002
+    def _describe_batch(self, tree: node.TreeNode, X: Any, weight: Floats) -> None:  # noqa: ARG002
         self._name_by_values(tree)
 
     def _merge_leaves(self, to: Ints) -> None:
@@ -590,9 +508,9 @@ class ClusterTree(TreeEstimator):
     def _fitted_with_missing(self) -> bool:
         return self._feature_map.incomplete
 
-    def _name(self, root: TreeNode) -> None:
+    def _name(self, root: node.TreeNode) -> None:
         if self._described:
-            name_by_words(root, self.vocabulary_, languages=self.languages_)
+            names.name_by_words(root, self.vocabulary_, languages=self.languages_)
         else:
             self._name_by_values(root)
 
@@ -602,22 +520,22 @@ class ClusterTree(TreeEstimator):
 
         The deviation within leaves of real columns; directions vary by the same in all columns.
         """
-        if not self._described and self._feature_map.kind in DIRECTIONS:
+        if not self._described and self._feature_map.kind in kinds.DIRECTIONS:
             return np.ones(self.n_features_in_)
         if self._described or self._feature_map.kind != "real":
             return None
         return self._feature_map.scale if self._spread is None else self._spread
 
-    def _name_by_values(self, root: TreeNode) -> None:
-        if self._feature_map.kind in DIRECTIONS:
-            name_by_number(root)
+    def _name_by_values(self, root: node.TreeNode) -> None:
+        if self._feature_map.kind in kinds.DIRECTIONS:
+            names.name_by_number(root)
         elif self._within is not None:
-            name_by_difference(root, self.vocabulary_, self._within)
+            names.name_by_difference(root, self.vocabulary_, self._within)
         else:
-            name_by_codes(root, self.vocabulary_)
+            names.name_by_codes(root, self.vocabulary_)
 
     @available_if(_is_binary)  # type: ignore[untyped-decorator]
-    @by_partition
+    @sources.by_partition
     def score_samples(self, X: Any) -> Floats:
         """Return the log-likelihood of each binary sample under the mixture of the leaves.
 
@@ -635,7 +553,7 @@ class ClusterTree(TreeEstimator):
             log P[x] in nats. Only trees of binary data have this method.
         """
         check_is_fitted(self, "tree_")
-        X, missing, _ = check_values(self, X, None, reset=False)
+        X, missing, _ = checks.check_values(self, X, None, reset=False)
         self._feature_map.check(X, missing)
         assigner = self._assigner
         if isinstance(assigner, MixtureAssigner):
@@ -644,14 +562,16 @@ class ClusterTree(TreeEstimator):
             weights = np.array([leaf.weight for leaf in self.leaves_])
             centers = np.column_stack([leaf.center for leaf in self.leaves_])
         if missing is None:
-            return log_posterior(log_joint(RowBlocks(X), BernoulliParameters(weights, centers)))[1]
-        rows = RowBlocks(IncompleteBernoulliParameters.statistics(X, missing))
+            return log_posterior(
+                log_joint(backends.RowBlocks(X), BernoulliParameters(weights, centers))
+            )[1]
+        rows = backends.RowBlocks(IncompleteBernoulliParameters.statistics(X, missing))
         return log_posterior(log_joint(rows, IncompleteBernoulliParameters(weights, centers)))[1]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as nested dictionaries of plain values, ready for JSON."""
         check_is_fitted(self, "tree_")
-        differences = self.data_ in ("real", *DIRECTIONS) and not self._described
+        differences = self.data_ in ("real", *kinds.DIRECTIONS) and not self._described
         scale = self._feature_map.scale if differences else None
         return export.to_dict(self.tree_, self.vocabulary_, scale=scale)
 
@@ -701,8 +621,8 @@ class ClusterTree(TreeEstimator):
         k, feature_map, d = self._n_groups, self._feature_map, self.n_features_in_
         if self.data_ != feature_map.kind:
             raise InvalidDataError(wording.BAD_ENTRY, name="data_", value=self.data_)
-        check_shape("shift", feature_map.shift, (d,))
-        check_shape("scale", feature_map.scale, (d,))
+        checks.check_shape("shift", feature_map.shift, (d,))
+        checks.check_shape("scale", feature_map.scale, (d,))
         columns = None if feature_map.leaves is None else feature_map.leaves.columns
         consistent = (
             feature_map.scaled == (self.scaling is not None)
@@ -713,21 +633,21 @@ class ClusterTree(TreeEstimator):
         if not consistent:
             raise InvalidDataError("the feature map does not fit the data")
         for name, bound in vars(feature_map.bounds).items() if feature_map.bounds else ():
-            check_shape(name, bound, (d,))
-        if self._described or feature_map.kind not in ("real", *DIRECTIONS):
+            checks.check_shape(name, bound, (d,))
+        if self._described or feature_map.kind not in ("real", *kinds.DIRECTIONS):
             self._check_profiles()
         check_assigner(self._assigner, feature_map.leaf_family, feature_map.n_leaf_statistics, k)
-        incomplete.check_incomplete(self, k, d, expected=feature_map.kind == "binary")
+        groups.check_incomplete(self, k, d, expected=feature_map.kind == "binary")
 
-    def _ready(self, X: Any) -> tuple[Assigner, Rows]:
-        X, missing, _ = check_values(self, X, None, reset=False)
+    def _ready(self, X: Any) -> tuple[Assigner, backends.Rows]:
+        X, missing, _ = checks.check_values(self, X, None, reset=False)
         self._feature_map.check(X, missing)
         feature_map = self._feature_map
         if missing is None or feature_map.incomplete:
             return self._assigner, feature_map.leaf_rows(feature_map.rows(X, missing))
         # The fit had no missing values: likelihoods ignore them.
         if feature_map.kind == "binary":  # and scores treat them as zeros
-            rows = RowBlocks(IncompleteBernoulliParameters.statistics(X, missing))
+            rows = backends.RowBlocks(IncompleteBernoulliParameters.statistics(X, missing))
             return self._assigner.for_missing_values(), rows
         found = feature_map.for_missing_values()
         if found is None:

@@ -154,7 +154,7 @@ class TreeGrowth:
         # The smallest known group of each sample.
         self._number: RowArray = rows.placed(np.broadcast_to(np.int32(0), rows.shape[:1]))
 
-    def grown(self, limits: Limits) -> Grown:
+    def grow(self, limits: Limits) -> Grown:
         """Return the tree within limits; the splits that are known already are not repeated."""
         start = time.monotonic()
         while True:
@@ -290,18 +290,3 @@ class Divided:
         """Return the numbers of groups."""
         new = np.where(own >= 0, self.numbers[own, np.minimum(side, self.numbers.shape[1] - 1)], -1)
         return np.where(new >= 0, new, number)
-
-
-def grow(
-    rows: Rows,
-    sample_weight: RowArray,
-    factor: RowArray,
-    splitter: Splitter,
-    limits: Limits,
-    *,
-    growth: Growth = "best_first",
-    criterion: AcceptanceCriterion | None = None,
-) -> Grown:
-    """Grow a tree of samples from the root; see :class:`TreeGrowth`."""
-    growing = TreeGrowth(rows, sample_weight, factor, splitter, growth=growth, criterion=criterion)
-    return growing.grown(limits)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from typing import NamedTuple, TypeVar
@@ -10,14 +11,13 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from momentree._types import Floats, Ints
-from momentree.assignment.nested import Assigner
 from momentree.assignment.posteriors import MixtureAssigner
-from momentree.assignment.rules import LinearRule, Rule, RuleAssigner
+from momentree.assignment.rules import Assigner, LinearRule, Rule, RuleAssigner
 from momentree.backends import RowArray, Rows, collected, products
 from momentree.core.ties import largest, largest_first
 from momentree.estimators.node import TreeNode, by_leaf
 from momentree.messages import Message, wording
-from momentree.objects import Family, MixtureParameters, TopicParameters
+from momentree.objects import Family, MixtureParameters, MixtureSums, TopicParameters
 from momentree.refinement.em import Refined, Samples, column_sums, expected_statistics
 from momentree.tree.growth import Branch, Grown, log
 from momentree.tree.hierarchy import join_chains, least_loss_merges, tree_of_groups
@@ -36,6 +36,13 @@ class RefinedLeaves(NamedTuple):
     converged: bool
     statistics: Floats | None = None
     sizes: Floats | None = None
+
+    def expected_sums(self, leaves: MixtureSums) -> MixtureSums:
+        """Return the expected sums of EM, or those of the leaves without it."""
+        if self.statistics is None or self.sizes is None:
+            return leaves
+        none = np.empty((0, len(self.sizes)))
+        return replace(leaves, statistics=self.statistics, sizes=self.sizes, counts=none)
 
 
 def assign_by_rules(grown: Grown) -> RefinedLeaves:

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 
 from momentree._types import Floats, Ints
-from momentree.assignment.nested import Assigner
-from momentree.assignment.posteriors import MixtureAssigner
-from momentree.assignment.rules import RuleAssigner
+from momentree.assignment import posteriors, rules
 from momentree.backends import Rows
 from momentree.estimators.batches import BatchUpdate
 from momentree.estimators.changes import ModelChanges, compare_models
@@ -19,7 +17,7 @@ from momentree.estimators.names import nodes_by_number
 from momentree.objects import MixtureParameters, MixtureSums
 from momentree.refinement import renewing_em
 from momentree.refinement.em import column_sums
-from momentree.tree.leaves import RefinedLeaves, branch_of
+from momentree.tree.leaves import branch_of
 
 
 @dataclass(frozen=True)
@@ -46,12 +44,12 @@ def update_tree(
     assigner, leaves = tree._assigner, tree._leaf_sums
     leaves = leaves.faded(before.weight / max(tree._sums.weight, 1e-300))
     k = tree.n_leaves_
-    is_mixture = isinstance(assigner, MixtureAssigner)
+    is_mixture = isinstance(assigner, posteriors.MixtureAssigner)
     n, m = before.weight, float(weight.sum())
     asked = (n * before.smoothing + m * batch.smoothing) / (n + m)
     total = before.statistics.sum() + column_sums(batch.rows, batch.weight).sum()
     smoothing = batch.family.limited_smoothing(asked, float(total), before.statistics.shape)
-    if isinstance(assigner, MixtureAssigner):
+    if isinstance(assigner, posteriors.MixtureAssigner):
         start = batch.continued(assigner.parameters, n)
     else:  # rules remain as they are
         start = batch.family.m_step(before.statistics, before.sizes, smoothing)
@@ -69,9 +67,9 @@ def update_tree(
         max_iter=tree.max_iter if is_mixture else 1,
         tol=tree.tol,
     )
-    if isinstance(assigner, MixtureAssigner):
+    if isinstance(assigner, posteriors.MixtureAssigner):
         parameters = batch.stored(found.parameters)
-        tree._assigner = assigner = MixtureAssigner(parameters, assigner.group)
+        tree._assigner = assigner = posteriors.MixtureAssigner(parameters, assigner.group)
         tree.n_iter_, tree.converged_ = found.n_iter, found.converged
     here = batch.sums_of(assigner.labels(batch.rows if is_mixture else batch.rows_of_rules), k)
     added = here
@@ -121,17 +119,9 @@ def relabel(tree: Any, like: Any) -> None:
     tree.changes_ = compare_models(like, tree)
 
 
-def sums_of_em(refined: RefinedLeaves, leaves: MixtureSums) -> MixtureSums:
-    """Return the expected sums of EM, or those of the leaves without it."""
-    if refined.statistics is None or refined.sizes is None:
-        return leaves
-    none = np.empty((0, len(refined.sizes)))
-    return replace(leaves, statistics=refined.statistics, sizes=refined.sizes, counts=none)
-
-
-def _is_cut(assigner: Assigner) -> bool:
+def _is_cut(assigner: rules.Assigner) -> bool:
     """Whether several sides of rules lead to one leaf."""
-    if not isinstance(assigner, RuleAssigner):
+    if not isinstance(assigner, rules.RuleAssigner):
         return False
     leaves = [side for sides in assigner.children for side in sides if side < 0]
     return len(leaves) > len(set(leaves))

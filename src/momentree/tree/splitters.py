@@ -17,9 +17,7 @@ from momentree.core.ties import largest
 from momentree.decomposition import discriminators
 from momentree.decomposition.sidiwo import common_rotation, pseudo_centers
 from momentree.messages import Message, wording
-from momentree.moments import AugmentedRawMoments, GroupedMoments
-from momentree.moments.augmented import GroupedRawMoments
-from momentree.moments.single_topic import three_words
+from momentree.moments import AugmentedRawMoments, GroupedMoments, augmented, single_topic
 from momentree.objects import Decomposition, MixtureParameters, TopicParameters, Whitening
 from momentree.parameters import topic_parameters
 from momentree.preprocessing import FeatureMap
@@ -143,7 +141,7 @@ class TopicSplitter:
     def _moments(self, groups: SampleGroups, first: Floats | None) -> GroupedMoments:
         rows, count_per_token, words = groups.rows, groups.factor, groups.sums
         if self.weighting == "three_words":
-            rows = RowBlocks(three_words(collected(rows).matrix, self.random_state))
+            rows = RowBlocks(single_topic.three_words(collected(rows).matrix, self.random_state))
             count_per_token, words = np.ones(rows.shape[0]), None
         return GroupedMoments(
             rows,
@@ -251,7 +249,7 @@ class DSidiwoSplitter:
     def _rules(self, groups: SampleGroups) -> tuple[list[ScoreRule | None], list[Message | None]]:
         """Return the rule of each group, or the reason against its split."""
         view, constant = self.feature_map.moment_scale, self.feature_map.constant
-        moments = GroupedRawMoments(
+        moments = augmented.GroupedRawMoments(
             groups.rows,
             groups.own,
             groups.n_groups,

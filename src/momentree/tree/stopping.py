@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from momentree._types import Floats, Ints
-from momentree.backends import Block, RowBlocks, collected, group_totals, parted, with_room
-from momentree.backends.kernels import kernel
+from momentree.backends import Block, RowBlocks, collected, group_totals, kernels, parted, with_room
 from momentree.inference import log_joint, log_posterior
 from momentree.messages import Message, wording
 from momentree.objects import GaussianParameters, MixtureParameters, PoissonParameters
@@ -51,7 +50,7 @@ def topic_bic(splits: Splits, groups: SampleGroups) -> list[Message | None]:
     return reasons
 
 
-@kernel
+@kernels.kernel
 @dataclass(frozen=True)
 class GroupOccurrences:
     """Occurrences of each word in groups, their words, the same in single counts, and sizes."""

@@ -19,11 +19,8 @@ from momentree.preprocessing import log_scale
 from momentree.preprocessing.burstiness import with_frequent_words, with_scaling
 from momentree.preprocessing.log_scaling import typical_count_per_token
 from momentree.refinement.em import Samples, SumsAndWeights, group_sums, m_step
-from momentree.tree.growth import Grown, Limits, grow, log
-from momentree.tree.split import SPLIT_ITER
-from momentree.tree.splitters import TopicSplitter
-from momentree.tree.stopping import topic_bic
-from momentree.tree.topic_search import Answer, TopicSearch, tree_over
+from momentree.tree import split, splitters, stopping, topic_search
+from momentree.tree.growth import Grown, Limits, TreeGrowth, log
 
 SEARCHED, SEARCHED_OF_TOPIC = 20_000, 1_000
 """Documents in which topics are searched, and for each topic, at least. On samples of models and on
@@ -93,10 +90,12 @@ class ScaledCounts:
         """Return the samples for EM."""
         return Samples(self.rows, self.weight, self.smoothing, tol)
 
-    def search(self, grown: Grown, splitter: TopicSplitter, tol: float) -> Answer:
+    def search(
+        self, grown: Grown, splitter: splitters.TopicSplitter, tol: float
+    ) -> topic_search.Answer:
         """Return the most likely topics found, as many as a tree has leaves."""
         samples = replace(self.samples(tol), rows=backends.collected(self.rows))
-        search = TopicSearch(samples, self.count_per_token, splitter)
+        search = topic_search.TopicSearch(samples, self.count_per_token, splitter)
         return search.from_tree(grown, backends.collected(self.counts))
 
     def in_given_order(self, values: RowArray) -> RowArray:
@@ -208,7 +207,7 @@ class TopicGrowth:
         least = self._least_in(sample, counts, weight)
         log_scaling, data, grown = self._grow(sample.frequent, sample.weight, least)
         answer = data.search(grown, self._splitter(data, least), self.tol)
-        grown = tree_over(answer, grown, data.samples(self.tol))
+        grown = topic_search.tree_over(answer, grown, data.samples(self.tol))
         if sample.frequent is not sample.counts:
             assert grown.parameters is not None  # noqa: S101 - for the type checker
             some, data = data, self.scale(sample.counts, sample.weight, log_scaling)
@@ -255,15 +254,15 @@ class TopicGrowth:
         def attempt(log_scaling: LogScaling | None, counts: Rows, weight: RowArray) -> Any:
             share = float(counts.total(weight)) / total
             data = self.scale(counts, weight, log_scaling)
-            grown = grow(
+            growth = TreeGrowth(
                 data.rows,
                 data.weight,
                 data.count_per_token,
                 self._splitter(data, max(least * share, min(least, 1.0))),
-                limits,
                 growth=self.growth,
-                criterion=topic_bic if limits.none else None,
+                criterion=stopping.topic_bic if limits.none else None,
             )
+            grown = growth.grow(limits)
             leaves = len(grown.root.leaves())
             return (data, grown), lambda: data.in_given_order(grown.labels), leaves
 
@@ -272,11 +271,11 @@ class TopicGrowth:
         log_scaling, (data, grown) = with_scaling(wanted, attempt, counts, weight, n_groups)
         return TopicStart(log_scaling, data, grown)
 
-    def _splitter(self, data: ScaledCounts, least: float) -> TopicSplitter:
-        return TopicSplitter(
+    def _splitter(self, data: ScaledCounts, least: float) -> splitters.TopicSplitter:
+        return splitters.TopicSplitter(
             min_samples_leaf=least,
             smoothing=data.smoothing,
-            refine_iter=SPLIT_ITER if self.refine else 0,
+            refine_iter=split.SPLIT_ITER if self.refine else 0,
             weighting=self.weighting,
             random_state=self.random_state,
             exact=self.exact,

@@ -18,13 +18,10 @@ from momentree.moments import RawMoments
 from momentree.moments._base import symmetric
 from momentree.objects import TopicParameters
 from momentree.preprocessing.log_scaling import tfidf_scales
+from momentree.refinement import moves, proposals
 from momentree.refinement.em import Samples
-from momentree.refinement.moves import move_samples
-from momentree.refinement.proposals import Sides, after_exchanges, exchanges
-from momentree.tree.growth import Grown, log
-from momentree.tree.hierarchy import tree_of_groups
+from momentree.tree import growth, hierarchy, splitters
 from momentree.tree.split import SampleGroups, Split
-from momentree.tree.splitters import TopicSplitter
 from momentree.whitening import whiten
 
 SHORT_ITER = 10
@@ -66,10 +63,10 @@ class TopicSearch:
 
     samples: Samples
     count_per_token: RowArray
-    splitter: TopicSplitter
-    _halves: dict[bytes, Sides | None] = field(default_factory=dict)
+    splitter: splitters.TopicSplitter
+    _halves: dict[bytes, proposals.Sides | None] = field(default_factory=dict)
 
-    def from_tree(self, grown: Grown, counts: Any) -> Answer:
+    def from_tree(self, grown: growth.Grown, counts: Any) -> Answer:
         """Return the most likely answer with as many topics as a tree has leaves.
 
         `counts` are the counts without log scaling, which make another start.
@@ -85,7 +82,7 @@ class TopicSearch:
         """Return the most likely answer from several starts, given as groups of the documents."""
         answers = []
         for name, labels in starts.items():
-            log.info("searching from %s", name)
+            growth.log.info("searching from %s", name)
             answer = self._refined(name, labels, n_components)
             answers.append(self._moved(self._exchanged(answer) or answer))
         fewest = min(len(answer.small) for answer in answers)
@@ -106,11 +103,11 @@ class TopicSearch:
         sums, sizes = self.samples.group_sums(old.labels, k)
         halves = self._all_halves(old.labels, k)
         least, smoothing = self.splitter.min_samples_leaf, self.samples.smoothing
-        found = exchanges(sums, sizes, halves, smoothing=smoothing, min_size=least)
+        found = proposals.exchanges(sums, sizes, halves, smoothing=smoothing, min_size=least)
         for _ in range(TRIES):
             if not found:
                 return None
-            labels = after_exchanges(old.labels, halves, found)
+            labels = proposals.after_exchanges(old.labels, halves, found)
             new = self._refined(old.start, labels, k)
             if self._is_better(new, old):
                 return new
@@ -121,7 +118,7 @@ class TopicSearch:
 
     def _moved(self, old: Answer) -> Answer:
         """Return the answer after moves, or the old one if they do not make it more likely."""
-        labels = move_samples(
+        labels = moves.move_samples(
             collected(self.samples.rows),
             old.labels,
             old.parameters.n_components,
@@ -157,7 +154,7 @@ class TopicSearch:
         small = frozenset(np.flatnonzero(~large).tolist())
         return Answer(start, topics, labels, small, objective)
 
-    def _all_halves(self, labels: Ints, k: int) -> dict[int, Sides]:
+    def _all_halves(self, labels: Ints, k: int) -> dict[int, proposals.Sides]:
         """Return the sides of all components that can be split; unchanged ones are remembered."""
         order = np.argsort(labels, kind="stable")
         ends = np.searchsorted(labels[order], np.arange(k + 1))
@@ -170,7 +167,9 @@ class TopicSearch:
         self._halves.update(known)
         return {j: two for j, key in enumerate(keys) if (two := known[key]) is not None}
 
-    def _halved(self, labels: Ints, new: list[int], members: list[Ints]) -> list[Sides | None]:
+    def _halved(
+        self, labels: Ints, new: list[int], members: list[Ints]
+    ) -> list[proposals.Sides | None]:
         """Return the sides of some components, all split in the same passes over the data."""
         if not new:
             return []
@@ -183,14 +182,14 @@ class TopicSearch:
         splits = splitter(groups)
         second = np.asarray(splits.side) == 1
         return [
-            Sides(members[j], second[members[j]], split.sums, split.sizes)
+            proposals.Sides(members[j], second[members[j]], split.sums, split.sizes)
             if isinstance(split, Split)
             else None
             for j, split in zip(new, splits.found, strict=True)
         ]
 
 
-def tree_over(answer: Answer, grown: Grown, samples: Samples) -> Grown:
+def tree_over(answer: Answer, grown: growth.Grown, samples: Samples) -> growth.Grown:
     """Return a tree whose leaves are the topics of an answer.
 
     Its leaves have the reason for which growth of the tree `grown` ended.
@@ -201,7 +200,7 @@ def tree_over(answer: Answer, grown: Grown, samples: Samples) -> Grown:
     code, _ = counts.most_common(1)[0]
     reason = next(reason for reason in reasons if reason.code == code)
     topics = answer.parameters
-    return tree_of_groups(samples, answer.labels, TopicParameters, reason, topics)
+    return hierarchy.tree_of_groups(samples, answer.labels, TopicParameters, reason, topics)
 
 
 WHITENING_TOL = 1e-3

@@ -10,31 +10,24 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from momentree._types import Floats, Ints
-from momentree._validation import check_features
-from momentree.assignment.nested import Assigner, check_assigner
-from momentree.backends import RowArray, RowBlocks, Rows, as_rows, collected, products
-from momentree.backends.contents import filled_labels, filled_weights
-from momentree.backends.sources import by_partition
+from momentree._validation import check_features, rules
+from momentree.assignment.rules import Assigner, check_assigner
+from momentree.backends import RowArray, RowBlocks, Rows, as_rows, collected, contents, sources
 from momentree.core.choices import AutoLogScaling, Growth, LogScaling, Refine, Search, Weighting
-from momentree.estimators import names, page, rules, texts
-from momentree.estimators.names import choose_words_of, name_by_words
-from momentree.estimators.node import TreeNode
-from momentree.estimators.texts import Vectorizer
+from momentree.estimators import names, node, page, texts
 from momentree.exceptions import InvalidParameterError
 from momentree.inference import log_joint, log_multinomial, log_posterior
 from momentree.messages import wording
 from momentree.objects import MixtureSums, TopicParameters
+from momentree.objects.mixtures import sums_over
 from momentree.persistence import fields
 from momentree.preprocessing import log_scale
 from momentree.refinement.em import group_sums
+from momentree.tree import hierarchy, online_tree, stopping, topic_growth
 from momentree.tree._base import TreeEstimator
-from momentree.tree.cuts import Merges
 from momentree.tree.growth import Branch
 from momentree.tree.leaves import build_nodes
-from momentree.tree.online_tree import TreeBatch, sums_of_em
 from momentree.tree.selection import choose_n_components
-from momentree.tree.stopping import TopicStop
-from momentree.tree.topic_growth import ScaledCounts, TopicGrowth, is_sampled
 
 
 @dataclass(eq=False, repr=False)
@@ -197,11 +190,11 @@ class TopicTree(TreeEstimator):
     weighting: Weighting = "length"
     smoothing: float = 1.0
     exact: bool = False
-    stop: TopicStop = "completion"
+    stop: stopping.TopicStop = "completion"
     max_iter: int = 100
     tol: float = 1e-5
     half_life: float | None = None
-    vectorizer: Vectorizer | None = None
+    vectorizer: texts.Vectorizer | None = None
     random_state: int | np.random.RandomState | None = None
     verbose: bool | int = False
 
@@ -212,7 +205,7 @@ class TopicTree(TreeEstimator):
         "search": get_args(Search),
         "log_scaling": (*get_args(AutoLogScaling), None),
         "weighting": get_args(Weighting),
-        "stop": get_args(TopicStop),
+        "stop": get_args(stopping.TopicStop),
         "vectorizer": texts.check_vectorizer,
     }
     _fields: ClassVar[fields.Fields] = {
@@ -236,33 +229,35 @@ class TopicTree(TreeEstimator):
 
     def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any]:
         instead: dict[str, Any] = {}
-        growth = TopicGrowth.of(self)
+        growth = topic_growth.TopicGrowth.of(self)
         if growth.limits.none:
             instead["max_leaf_nodes"] = 8
-        elif growth.searches and not is_sampled(rows, growth.n_topics):
+        elif growth.searches and not topic_growth.is_sampled(rows, growth.n_topics):
             instead["search"] = "none"
         if self.weighting == "three_words":
             instead["weighting"] = "length"
         return instead
 
-    def _fit_tree(self, X: Any, missing: Any | None, weight: RowArray) -> TreeNode:  # noqa: ARG002
+    def _learn(self, samples: tuple[Any, Any | None, RowArray]) -> node.TreeNode:
+        X, _, weight = samples
         counts = as_rows(X)
-        filled = filled_weights(counts, weight)
+        filled = contents.filled_weights(counts, weight)
         self._choose(X, filled)
-        self.log_scaling_, data, grown = self._growth.start(counts, filled)
-        refined = self._growth.refine_leaves(data, grown)
+        growth = self._growth
+        self.log_scaling_, data, grown = growth.start(counts, filled)
+        refined = growth.refine_leaves(data, grown)
         self._assigner, labels, self.n_iter_, self.converged_, *_ = refined
         in_order = data.in_given_order(labels)
         self.labels_ = np.empty(0, dtype=np.intp)
         if counts.gives_rows:
-            self.labels_ = np.asarray(filled_labels(counts, in_order))
+            self.labels_ = np.asarray(contents.filled_labels(counts, in_order))
         known = None if self.refine else grown.sums_and_sizes
         k = len(grown.root.leaves())
         self._leaf_sums = self._sums_of_leaves(counts, weight, in_order, data, labels, k, known)
-        self._sums = sums_of_em(refined, self._leaf_sums)
+        self._sums = refined.expected_sums(self._leaf_sums)
         tree = self._nodes_of(grown.root, self._leaf_sums)
         if counts.gives_rows:
-            choose_words_of(tree, counts, self.labels_, self.vocabulary_, np.asarray(weight))
+            names.choose_words_of(tree, counts, self.labels_, self.vocabulary_, np.asarray(weight))
         self._name(tree)
         return tree
 
@@ -271,7 +266,7 @@ class TopicTree(TreeEstimator):
         counts: Rows,
         weight: RowArray,
         in_order: RowArray,
-        data: ScaledCounts,
+        data: topic_growth.ScaledCounts,
         labels: RowArray,
         k: int,
         known: tuple[Floats, Floats] | None = None,
@@ -283,12 +278,10 @@ class TopicTree(TreeEstimator):
         if known is None:
             by_leaf, sizes = group_sums(data.rows, labels, k, data.weight)
             known = by_leaf.T, sizes
-        total = float(counts.sum(products.dot, counts.row_sums, weight))
         raw = counts.group_sums(in_order, k, weight) if self.log_scaling_ else np.empty((0, k))
-        n, of_all = counts.shape[0], float(counts.total(weight))
-        return MixtureSums(n, *known, raw, data.asked_smoothing, total, of_all)
+        return sums_over(counts, weight, *known, raw, data.asked_smoothing)
 
-    def _nodes_of(self, root: Branch, leaves: MixtureSums) -> TreeNode:
+    def _nodes_of(self, root: Branch, leaves: MixtureSums) -> node.TreeNode:
         """Return the nodes without names, given the sums of the leaves."""
         scaled = leaves.statistics
         sums = leaves.counts if len(leaves.counts) else scaled
@@ -303,20 +296,20 @@ class TopicTree(TreeEstimator):
         tree = build_nodes(
             root, self.labels_, leaves.sizes, center=center, gain=lambda sides: _gain(scaled, sides)
         )
-        self._merges = Merges.of(tree, scaled, leaves.sizes, TopicParameters, center)
+        self._merges = hierarchy.Merges.of(tree, scaled, leaves.sizes, TopicParameters, center)
         return tree
 
-    def _batch(self, X: Any, missing: Any | None, weight: Floats) -> TreeBatch:  # noqa: ARG002
+    def _batch(self, X: Any, missing: Any | None, weight: Floats) -> online_tree.TreeBatch:  # noqa: ARG002
         counts = as_rows(X)
-        filled = filled_weights(counts, weight)
+        filled = contents.filled_weights(counts, weight)
         data = self._growth.scale(counts, filled, self.log_scaling_)
 
         def sums_of(labels: Ints, k: int) -> MixtureSums:
             in_order = data.in_given_order(labels)
-            self.labels_ = np.asarray(filled_labels(counts, in_order))
+            self.labels_ = np.asarray(contents.filled_labels(counts, in_order))
             return self._sums_of_leaves(counts, weight, in_order, data, labels, k)
 
-        return TreeBatch(
+        return online_tree.TreeBatch(
             collected(data.rows),
             collected(data.rows),
             data.weight,
@@ -327,13 +320,15 @@ class TopicTree(TreeEstimator):
             sums_of,
         )
 
-    def _describe_batch(self, tree: TreeNode, X: Any, weight: Floats) -> None:
-        choose_words_of(tree, as_rows(X), self.labels_, self.vocabulary_, weight)
+    def _describe_batch(self, tree: node.TreeNode, X: Any, weight: Floats) -> None:
+        names.choose_words_of(tree, as_rows(X), self.labels_, self.vocabulary_, weight)
         self._name(tree)
 
     @property
-    def _growth(self) -> TopicGrowth:
-        return TopicGrowth.of(self, None if self.choice_ is None else self.choice_.n_components)
+    def _growth(self) -> topic_growth.TopicGrowth:
+        return topic_growth.TopicGrowth.of(
+            self, None if self.choice_ is None else self.choice_.n_components
+        )
 
     def _choose(self, X: Any, weight: Floats) -> None:
         """Choose the number of leaves if neither it nor the depth is given."""
@@ -347,8 +342,8 @@ class TopicTree(TreeEstimator):
                 random_state=self.random_state,
             )
 
-    def _name(self, root: TreeNode) -> None:
-        name_by_words(root, self.vocabulary_, languages=self.languages_)
+    def _name(self, root: node.TreeNode) -> None:
+        names.name_by_words(root, self.vocabulary_, languages=self.languages_)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -370,7 +365,7 @@ class TopicTree(TreeEstimator):
         X, _ = check_features(self, self._counts(X), None, reset=False)
         return self._assigner, log_scale(X, self.log_scaling_).rows
 
-    @by_partition
+    @sources.by_partition
     def score_samples(self, X: Any) -> Floats:
         """Return the log-likelihood of each document under the mixture of the leaves.
 

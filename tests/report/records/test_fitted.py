@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 
 import momentree as mt
-from momentree.assignment.incomplete import IncompleteAssigner
+from momentree.assignment.posteriors import IncompleteAssigner
 from momentree.datasets import make_patient_records, read_records
 from momentree.metrics import predictive_accuracy
 from momentree.report import summarize_records, write_html

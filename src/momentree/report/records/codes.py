@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree._types import Floats, Ints
-from momentree.assignment.incomplete import IncompleteAssigner
+from momentree.assignment.posteriors import IncompleteAssigner
 from momentree.estimators.names import choose_codes, most_relevant
 from momentree.metrics import GroupProfiles
 from momentree.report.disclosure import Published

@@ -22,14 +22,11 @@ from momentree.inference import (
     variational_proportions,
 )
 from momentree.objects import LDAParameters, TopicParameters
-from momentree.preprocessing import log_scale
-from momentree.preprocessing.log_scaling import typical_count_per_token
-from momentree.refinement import em, variational_em
+from momentree.preprocessing import log_scale, log_scaling
+from momentree.refinement import em, lda, variational_em
 from momentree.refinement.em import m_step
-from momentree.refinement.lda import concentrations
-from momentree.tree.growth import Branch, Limits, TreeGrowth
+from momentree.tree import growth, splitters
 from momentree.tree.split import SampleGroups, Split
-from momentree.tree.splitters import TopicSplitter
 
 N_FOLDS = 5
 
@@ -137,7 +134,7 @@ class SingleTopicFits:
         self._fold, self._count_per_token = fold, scaled.count_per_token
         self._counts, self._weight = RowBlocks(fold.X), fold.weight
         self._rows = scaled.rows
-        self._smoothing, _ = typical_count_per_token(
+        self._smoothing, _ = log_scaling.typical_count_per_token(
             self._rows, scaled.count_per_token, fold.weight
         )
         self._tests = [
@@ -147,8 +144,8 @@ class SingleTopicFits:
         seen = self._rows.sum(lambda B: B.tdot((fold.weight[B.at] > 0).astype(np.float64)))
         self._n_words = int(np.count_nonzero(seen))
         self._largest, self._grown_to = largest, 0
-        splitter = TopicSplitter(min_samples_leaf=1, smoothing=self._smoothing)
-        self._growing = TreeGrowth(self._rows, self._weight, self._count_per_token, splitter)
+        splitter = splitters.TopicSplitter(min_samples_leaf=1, smoothing=self._smoothing)
+        self._growing = growth.TreeGrowth(self._rows, self._weight, self._count_per_token, splitter)
 
     def refined(self) -> SingleTopicFits:
         """Return fits with EM from the same trees."""
@@ -163,7 +160,7 @@ class SingleTopicFits:
         """
         if n_components > self._grown_to:
             self._grown_to = max(n_components, min(max(FIRST, 2 * n_components), self._largest))
-            grown = self._growing.grown(Limits(self._grown_to))
+            grown = self._growing.grow(growth.Limits(self._grown_to))
             self._labels, self._partitions = grown.labels, partitions(grown.root)
             leaves = len(self._partitions)
             self._sizes = self._rows.group_sizes(self._labels, leaves, self._weight)
@@ -197,7 +194,7 @@ class SingleTopicFits:
         if found is None or not self._fold.test.shape[0]:
             return np.zeros(0), np.zeros(0)
         fitted, _, _ = found
-        splitter = TopicSplitter(min_samples_leaf=1, smoothing=self._smoothing)
+        splitter = splitters.TopicSplitter(min_samples_leaf=1, smoothing=self._smoothing)
         labels = largest(log_joint(self._rows, fitted))
         sizes = np.bincount(labels, minlength=n_components)
         groups = SampleGroups(self._rows, self._weight, self._count_per_token, labels, n_components)
@@ -271,7 +268,7 @@ class LDAFits:
         if first is None:
             return None
         weight = self._fold.weight
-        alpha = concentrations(first.weights, float(weight.sum()), ALPHA0)
+        alpha = lda.concentrations(first.weights, float(weight.sum()), ALPHA0)
         start = LDAParameters(alpha, first.topics)
         found = variational_em(self._rows, start, sample_weight=weight, max_iter=LDA_STEPS)
         topics = found.parameters
@@ -302,7 +299,7 @@ def _completed(hidden: Any, topics: Floats, proportions: Floats) -> Floats:
     return completion_log_likelihood(RowBlocks(hidden), parameters, proportions)
 
 
-def partitions(root: Branch) -> list[Ints]:
+def partitions(root: growth.Branch) -> list[Ints]:
     """Return, for 1 component, 2 components, ..., the component of each leaf of the whole tree."""
     leaves, found = [root], []
     while True:

@@ -1,15 +1,17 @@
-"""Checks of single parameters: numbers, choices, flags and random states."""
+"""Rules and checks of parameters: numbers, choices, flags and random states."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from numbers import Integral, Real
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from momentree.core.choices import Refine
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 
@@ -145,3 +147,36 @@ def generator(random_state: int | np.random.RandomState | None) -> np.random.Ran
             "RandomState or None",
             value=random_state,
         ) from error
+
+
+Rule = tuple[Any, ...] | Callable[[str, Any], None]
+"""The choices of a parameter, or a function that raises an error for a value."""
+Rules = Mapping[str, Rule]
+
+
+def check_verbose(name: str, value: Any) -> None:
+    """Check a flag, or a number as of scikit-learn's levels."""
+    check_flag(name, bool(value) if isinstance(value, Integral) else value)
+
+
+def whole(at_least: int, **more: Any) -> Rule:
+    """Return the rule of a whole number."""
+    return partial(check_integer, at_least=at_least, **more)
+
+
+def number(**ends: Any) -> Rule:
+    """Return the rule of a number between some ends."""
+    return partial(check_number, **ends)
+
+
+REFINE: Rule = (*get_args(Refine), None)
+
+
+def check(estimator: Any, rules: Rules) -> None:
+    """Raise an error if a parameter of an estimator breaks its rule."""
+    for name, rule in rules.items():
+        value = getattr(estimator, name)
+        if isinstance(rule, tuple):
+            check_choice(name, value, rule)
+        else:
+            rule(name, value)
