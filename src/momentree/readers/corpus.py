@@ -11,8 +11,13 @@ from typing import Any, Literal
 from momentree.core.limits import memory_bytes
 from momentree.exceptions import InvalidParameterError
 from momentree.readers.copies import check_unique
-from momentree.readers.counts.files import Lines, check_options, holds_counts, read_counts
-from momentree.readers.counts.filter import filter_vocabulary
+from momentree.readers.counts.files import (
+    Lines,
+    check_options,
+    filter_vocabulary,
+    holds_counts,
+    read_counts,
+)
 from momentree.readers.distributed import DistributedCorpus, is_pattern, read_parquet_corpus
 from momentree.readers.stored.corpus import COUNTS, TEXTS, WORDS, Stages, StoredCorpus
 from momentree.readers.stored.count_files import stream_counts, write_count_stages
@@ -20,7 +25,7 @@ from momentree.readers.stored.work import WorkFolder
 from momentree.readers.tables.files import AUTO, check_exists
 from momentree.readers.text import objects, selection, tables, vectorize, vectorizer, words
 from momentree.readers.text.documents import read_documents, stream_documents
-from momentree.readers.text.passages import Cutting
+from momentree.readers.text.vectorizer import Cutting
 
 
 def read_corpus(

@@ -24,12 +24,11 @@ from momentree.exceptions import (
 )
 from momentree.messages import Message, wording
 from momentree.readers.stored.arrays import Numbers
-from momentree.readers.tables import roles, table, values
+from momentree.readers.tables import schema, table, values
 from momentree.readers.text import (
     cleaning,
     counting,
     objects,
-    passages,
     selection,
     tables,
     vectorize,
@@ -205,7 +204,7 @@ def read_parquet_corpus(
                 "[long_texts_whole] {n_rows:~document} of more than {longest:,} words stayed "
                 "whole: texts are not cut into passages on a cluster",
                 n_rows=seen.n_long,
-                longest=passages.LONG_TEXT_WORDS,
+                longest=objects.LONG_TEXT_WORDS,
             )
         )
     vectorizer = replace(
@@ -315,19 +314,21 @@ def _outline(url: str) -> _Outline:
     import pyarrow.types as pt  # type: ignore[import-untyped]
 
     with _opened(url) as file:
-        schema, metadata = file.schema_arrow, file.metadata
+        arrow, metadata = file.schema_arrow, file.metadata
         strings = [
             name
-            for name, kind in zip(schema.names, schema.types, strict=True)
+            for name, kind in zip(arrow.names, arrow.types, strict=True)
             if pt.is_string(kind) or pt.is_large_string(kind) or pt.is_dictionary(kind)
         ]
         groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
         sizes, rows = [one.total_byte_size for one in groups], [one.num_rows for one in groups]
-        return _Outline(url, strings, list(schema.names), sizes, rows)
+        return _Outline(url, strings, list(arrow.names), sizes, rows)
 
 
 def _text_column(outline: _Outline) -> str:
-    named = outline.strings[0] if len(outline.strings) == 1 else roles.pick("text", outline.strings)
+    named = (
+        outline.strings[0] if len(outline.strings) == 1 else schema.pick("text", outline.strings)
+    )
     if named is None:
         raise ReadError(
             wording.NO_TEXT_COLUMN,
@@ -366,7 +367,7 @@ def _seen(part: _Part, raw: bool) -> vectorize.SeenTexts:
     seen = vectorize.SeenTexts(raw, None)
     for batch in _batches(part):
         texts = seen.add(objects.Documents(batch, [""] * len(batch))).texts
-        seen.n_long += sum(values.count_words(text) > passages.LONG_TEXT_WORDS for text in texts)
+        seen.n_long += sum(values.count_words(text) > objects.LONG_TEXT_WORDS for text in texts)
     return seen
 
 

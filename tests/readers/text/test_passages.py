@@ -12,7 +12,7 @@ from momentree.datasets import Corpus, Documents, Passages, read_documents, read
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.readers.tables.values import count_words
-from momentree.readers.text.passages import cut_text
+from momentree.readers.text.objects import cut_text
 from tests.raising import raises
 
 SENTENCE = "The boat of the captain leaves the harbour at noon. "

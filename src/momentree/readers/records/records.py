@@ -17,8 +17,8 @@ from momentree.core.choices import Empty
 from momentree.messages import Message
 from momentree.readers.records import choice, matrix
 from momentree.readers.records.cells import Entries, read_binary_cells, read_code_cells
+from momentree.readers.records.icd import Mapped, names_of, read_rollup
 from momentree.readers.records.layout import Layout, find_layout
-from momentree.readers.records.names import Mapped, names_of, with_rollup
 from momentree.readers.records.objects import EMPTY, RecordCoder, Records
 from momentree.readers.tables.files import AUTO
 from momentree.readers.tables.join import Joined, Paths, read_joined, read_outcomes
@@ -204,7 +204,7 @@ def read_records(
     text: dict[str, Any] = {"encoding": encoding, "separator": separator}
     choose = partial(
         _new_coder,
-        rules=with_rollup(RecordCoder([], id_column=id_column, empty=empty), rollup, **text),
+        rules=RecordCoder([], id_column=id_column, empty=empty, **read_rollup(rollup, **text)),
         named=named,
         name_codes=partial(names_of, names=names, **text),
         drop_constant=drop_constant,

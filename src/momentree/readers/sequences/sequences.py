@@ -16,14 +16,20 @@ from momentree._validation import check_integer
 from momentree.exceptions import EmptyCorpusError, ReadError
 from momentree.messages import Message, wording
 from momentree.readers.records.choice import LARGE, group_codes
-from momentree.readers.records.names import Mapped, names_of, with_rollup
+from momentree.readers.records.icd import Mapped, names_of, read_rollup
 from momentree.readers.records.objects import RecordCoder
 from momentree.readers.sequences.objects import SequenceCoder, Sequences
 from momentree.readers.sequences.steps import Columns, Steps, mostly_times, read_steps
 from momentree.readers.tables.files import AUTO
 from momentree.readers.tables.reader import open_table
-from momentree.readers.tables.roles import Role, first_role, fits
-from momentree.readers.tables.schema import Schema, check_coder, known_column
+from momentree.readers.tables.schema import (
+    Role,
+    Schema,
+    check_coder,
+    first_role,
+    fits,
+    known_column,
+)
 from momentree.readers.tables.table import (
     Opening,
     Table,
@@ -300,7 +306,7 @@ def read_sequences(
             table,
             steps,
             SequenceCoder([], columns.id, columns.time, columns.code, time_format),
-            with_rollup(RecordCoder([]), rollup, **text),
+            RecordCoder([], **read_rollup(rollup, **text)),
             partial(names_of, names=names, **text),
             min_sequences,
         )

@@ -24,9 +24,9 @@ from momentree.core.progress import Pace
 from momentree.messages import Message, wording
 from momentree.readers.records.cells import Entries, read_binary_cells, read_code_cells
 from momentree.readers.records.choice import CodeCounts, choose_columns, possible_outcomes
+from momentree.readers.records.icd import Mapped, names_of, read_rollup
 from momentree.readers.records.layout import Layout, find_layout
 from momentree.readers.records.matrix import count_codes, has_enough, note_few_codes
-from momentree.readers.records.names import Mapped, names_of, with_rollup
 from momentree.readers.records.objects import RecordCoder, Records
 from momentree.readers.stored.arrays import open_array, write_array
 from momentree.readers.stored.cells import (
@@ -119,7 +119,7 @@ class CodeStage:
             entries.codes,
             np.asarray(open_array(folder / "counts.npy") @ coding.ones).astype(np.int64),
             counted,
-            with_rollup(rules, rollup, **self.opening),
+            replace(rules, **read_rollup(rollup, **self.opening)),
             self.named,
             partial(names_of, names=names, **self.opening),
             **limits,

@@ -11,8 +11,7 @@ from typing import Any, TextIO
 
 from momentree.exceptions import ReadError
 from momentree.messages import Message, wording
-from momentree.readers.tables._encodings import Encoding
-from momentree.readers.tables.files import open_text
+from momentree.readers.tables.files import Encoding, open_text
 from momentree.readers.tables.table import (
     SAMPLE_ROWS,
     Source,

@@ -17,8 +17,7 @@ from momentree.core.container import DAMAGE
 from momentree.core.limits import check_memory, memory_limit
 from momentree.exceptions import ReadError
 from momentree.messages import Message, wording
-from momentree.readers.tables import sheet_process
-from momentree.readers.tables.header import HEADER_ROWS, check_header, find_header
+from momentree.readers.tables import extract
 from momentree.readers.tables.table import (
     Opening,
     Source,
@@ -27,6 +26,7 @@ from momentree.readers.tables.table import (
     check_names,
     other_sheets,
 )
+from momentree.readers.tables.values import HEADER_ROWS, check_header, find_header
 
 
 def open_spreadsheet(path: Path, opening: Opening, *, check_titles: bool) -> Source:
@@ -149,7 +149,7 @@ def _run(path: Path, name: str | None) -> list[bytes]:
     assert spec is not None  # noqa: S101 - it is a dependency
     assert spec.origin is not None  # noqa: S101 - and not a namespace package
     folder = str(Path(spec.origin).parents[1])
-    program = [sys.executable, "-I", "-S", sheet_process.__file__]
+    program = [sys.executable, "-I", "-S", extract.__file__, "sheet"]
     with path.open("rb") as file:
         done = subprocess.run(  # noqa: S603 - runs this Python with a file of this package
             [*program, folder, json.dumps(name), str(memory_limit(path))],

@@ -21,9 +21,15 @@ from momentree.core.container import DAMAGE
 from momentree.core.limits import BYTES_PER_ROW, check_memory, memory_limit
 from momentree.exceptions import MomentreeError, ReadError
 from momentree.messages import wording
-from momentree.readers.tables._encodings import Encoding, guess_encoding
-from momentree.readers.tables.files import find_encoding, open_bytes, open_text, suffix
-from momentree.readers.text import _pdf_process
+from momentree.readers.tables import extract
+from momentree.readers.tables.files import (
+    Encoding,
+    find_encoding,
+    guess_encoding,
+    open_bytes,
+    open_text,
+    suffix,
+)
 from momentree.readers.text.cleaning import html_to_text
 
 _WRONG_CONTENT = (
@@ -341,7 +347,7 @@ def _start() -> subprocess.Popen[bytes]:
     assert spec.origin is not None  # noqa: S101 - and not a namespace package
     folder = str(Path(spec.origin).parents[1])
     return subprocess.Popen(  # noqa: S603 - runs this Python with a file of this package
-        [sys.executable, "-I", "-S", _pdf_process.__file__, folder],
+        [sys.executable, "-I", "-S", extract.__file__, "pdf", folder],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
