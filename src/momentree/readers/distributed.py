@@ -24,7 +24,7 @@ from momentree.exceptions import (
 )
 from momentree.messages import Message, wording
 from momentree.readers.stored.arrays import Numbers
-from momentree.readers.tables import schema, table, values
+from momentree.readers.tables import roles, table
 from momentree.readers.text import (
     cleaning,
     counting,
@@ -326,9 +326,7 @@ def _outline(url: str) -> _Outline:
 
 
 def _text_column(outline: _Outline) -> str:
-    named = (
-        outline.strings[0] if len(outline.strings) == 1 else schema.pick("text", outline.strings)
-    )
+    named = outline.strings[0] if len(outline.strings) == 1 else roles.pick("text", outline.strings)
     if named is None:
         raise ReadError(
             wording.NO_TEXT_COLUMN,
@@ -367,7 +365,7 @@ def _seen(part: _Part, raw: bool) -> vectorize.SeenTexts:
     seen = vectorize.SeenTexts(raw, None)
     for batch in _batches(part):
         texts = seen.add(objects.Documents(batch, [""] * len(batch))).texts
-        seen.n_long += sum(values.count_words(text) > objects.LONG_TEXT_WORDS for text in texts)
+        seen.n_long += sum(roles.count_words(text) > objects.LONG_TEXT_WORDS for text in texts)
     return seen
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from momentree.readers.tables.schema import fits, pick
+from momentree.readers.tables.roles import fits, pick
 
 NAMES = {
     "id": (

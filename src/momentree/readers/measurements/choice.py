@@ -23,7 +23,8 @@ from momentree.readers.measurements.columns import (
     read_column,
 )
 from momentree.readers.measurements.objects import MeasurementCoder
-from momentree.readers.tables.schema import fits, fits_pattern, matching
+from momentree.readers.tables.roles import fits
+from momentree.readers.tables.schema import fits_pattern, matching
 from momentree.readers.tables.table import Table, excerpt, excerpts, listed
 
 _STYLE_ROWS = 2_000

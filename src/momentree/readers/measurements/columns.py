@@ -16,16 +16,15 @@ from momentree.core.choices import ColumnKind
 from momentree.core.counts import are_counts
 from momentree.messages import wording
 from momentree.metrics.outcomes import MAX_CLASSES
-from momentree.readers.tables import schema
-from momentree.readers.tables.schema import MARKS, ONES, ZEROS
-from momentree.readers.tables.values import is_date
+from momentree.readers.tables import roles
+from momentree.readers.tables.roles import MARKS, ONES, ZEROS, is_date
 
 _COLUMNS_OF_DATES = (
     "[columns_of_dates] left out {n_columns:~column} of dates: {columns:quoted list}"
 )
 
 
-MISSING = schema.MISSING | {
+MISSING = roles.MISSING | {
     "-", "--", "---", "–", "—", "#n/a", "#null!", "n.a.", "n. a.", "nil",
     "missing", "unknown", "not known", "not done", "nd", "n.d.", "k.a.", "unbekannt", "#value!",
     "#div/0!", "#ref!", "#num!",

@@ -20,7 +20,7 @@ from momentree.readers.tables import schema
 from momentree.readers.tables.files import AUTO
 from momentree.readers.tables.join import Paths, read_joined, read_outcomes
 from momentree.readers.tables.reader import open_table
-from momentree.readers.tables.schema import mostly_binary
+from momentree.readers.tables.roles import mostly_binary
 from momentree.readers.tables.table import Opening, Table, excerpt, rows_examined
 
 _MIN_COLUMNS = 2

@@ -15,7 +15,7 @@ from momentree._types import Ints
 from momentree.exceptions import InvalidDataError, ReadError
 from momentree.messages import Message, wording
 from momentree.readers.records.icd import SYSTEMS, looks_like
-from momentree.readers.tables.schema import MARKS, MISSING, ONES, ZEROS
+from momentree.readers.tables.roles import MARKS, MISSING, ONES, ZEROS
 from momentree.readers.tables.table import Cells, Table, excerpt, excerpts, listed
 
 MAX_CODE = 100

@@ -10,14 +10,8 @@ from momentree.exceptions import ReadError
 from momentree.messages import Message
 from momentree.readers.records.cells import code_separators
 from momentree.readers.records.objects import Form
-from momentree.readers.tables.schema import (
-    Schema,
-    fits,
-    id_as_outcome,
-    is_binary,
-    matching,
-    mostly_binary,
-)
+from momentree.readers.tables.roles import fits, is_binary, mostly_binary
+from momentree.readers.tables.schema import Schema, id_as_outcome, matching
 from momentree.readers.tables.table import Table, excerpt, excerpts
 
 _DESCRIPTIONS: Mapping[str, Message] = {

@@ -22,14 +22,8 @@ from momentree.readers.sequences.objects import SequenceCoder, Sequences
 from momentree.readers.sequences.steps import Columns, Steps, mostly_times, read_steps
 from momentree.readers.tables.files import AUTO
 from momentree.readers.tables.reader import open_table
-from momentree.readers.tables.schema import (
-    Role,
-    Schema,
-    check_coder,
-    first_role,
-    fits,
-    known_column,
-)
+from momentree.readers.tables.roles import Role, first_role, fits
+from momentree.readers.tables.schema import Schema, check_coder, known_column
 from momentree.readers.tables.table import (
     Opening,
     Table,

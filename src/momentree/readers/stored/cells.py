@@ -37,7 +37,7 @@ from momentree.readers.stored.counts import MAX_COLUMNS, CountsWriter, StoredCou
 from momentree.readers.stored.work import WorkFolder
 from momentree.readers.tables.files import check_exists
 from momentree.readers.tables.reader import open_table
-from momentree.readers.tables.schema import ZEROS
+from momentree.readers.tables.roles import ZEROS
 from momentree.readers.tables.table import Cells, Source, Table, excerpt
 from momentree.readers.text.selection import BYTES_PER_WORD
 

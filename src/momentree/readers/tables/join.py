@@ -16,14 +16,8 @@ from momentree._types import Floats, Ints
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.messages import Message
 from momentree.readers.tables.reader import open_table
-from momentree.readers.tables.schema import (
-    MISSING,
-    as_names,
-    columns_read,
-    fits,
-    fits_pattern,
-    matching,
-)
+from momentree.readers.tables.roles import MISSING, fits
+from momentree.readers.tables.schema import as_names, columns_read, fits_pattern, matching
 from momentree.readers.tables.table import Cells, Opening, Table, as_written, excerpt, excerpts
 
 Paths = str | PathLike[str] | Sequence[str | PathLike[str]]

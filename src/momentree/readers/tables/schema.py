@@ -1,181 +1,21 @@
-"""Guess what columns contain from names and values, by one table of rules; what coders share."""
+"""Profile the columns of a table: their names, if it has any, and what coders of tables share."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from fnmatch import fnmatchcase
-from functools import cached_property, lru_cache
-from typing import Any, ClassVar, Literal, Self
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import Any, ClassVar, Self
 
 from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
-from momentree.readers.tables.table import SAMPLE_ROWS, Table, excerpt
-
-Role = Literal[
-    "text", "row number", "id", "possible id", "patient", "sequence", "time", "code", "event",
-    "outcome", "group", "title",
-]  # fmt: skip
-
-MARKS = frozenset({"x", "+", "✓", "✔"})
-ONES = frozenset({"1", "1.0", "true", "t", "yes", "y"}) | MARKS
-ZEROS = frozenset({"0", "0.0", "false", "f", "no", "n", "-"})
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", ".", "<na>"})
-"""Values of single cells, in lower case."""
-
-
-def _n_binary(values: Sequence[str]) -> int:
-    return sum(n for value, n in Counter(values).items() if value.lower() in ONES | ZEROS)
-
-
-def is_binary(values: Sequence[str]) -> bool:
-    """Return whether all values are yes or no."""
-    return len(values) == _n_binary(values)
-
-
-def mostly_binary(values: Sequence[str]) -> bool:
-    """Return whether there are values, and at least half of them are yes or no."""
-    return 0 < len(values) <= 2 * _n_binary(values)
-
-
-def _long(values: Sequence[str]) -> bool:
-    """Return whether most values are long or have a letter: ids, not counts such as days."""
-    long = sum(len(value) > 3 or not value.isdigit() for value in values)
-    return 2 * long > len(values) and not is_binary(values)
-
-
-def _any_code(values: Sequence[str]) -> bool:
-    return not mostly_binary(values)
-
-
-def _codes(values: Sequence[str]) -> bool:
-    """Return whether nearly all words are short and contain a digit: codes, not sentences."""
-    if mostly_binary(values):
-        return False
-    parts = [part for value in values[:200] for part in re.split(r"[;,|^~&/\s]+", value) if part]
-    codes = sum(len(part) <= 16 and any(map(str.isdigit, part)) for part in parts)
-    return bool(parts) and codes >= 0.9 * len(parts)
-
-
-@dataclass(frozen=True)
-class Rule:
-    """The role of columns whose name matches and whose values pass the test."""
-
-    role: Role
-    name: str  # a pattern for the whole name as `_plain` writes it
-    test: Callable[[Sequence[str]], bool] = lambda _: True
-
-
-def _exactly(role: Role, names: str) -> Iterable[Rule]:
-    return (Rule(role, name) for name in names.split(", "))
-
-
-_SOMEBODY = "patient|pat|person|subject|member|beneficiary"
-_STAY = "record|case|visit|encounter|admission|hadm|stay|episode|fall|aufenthalt"
-_NUMBER = "id|no|nr|nbr|num|number|nummer|key|identifier"
-_PATIENT_NUMBER = "mrn|nhc|patientid|patientnr|patientennummer|patientennr"
-_STAY_NUMBER = "fallnummer|fallnr|fallid|aufenthaltsnummer|aufenthaltsnr|caseid|visitid"
-_SYSTEM = "icd|dx|diag|cpt|atc|snomed"
-# Payment groups, and the count, type and order of codes.
-_ABOUT_CODES = "drg|n|no|nr|num|number|count|type|version|system|seq|sequence"
-_PLACE = "post|postal|zip|area|region|country|state|ward|unit|department|hospital|site|provider"
-_SOURCE = (
-    "user|visitor|customer|client|session|sequence|trajectory|sentence|player|student|device|"
-    "cookie|account|trace"
-)
-_TIME = "time|date|datetime|timestamp|day|month|year|week|datum|zeit|dttm|ts"
-_DURATION = "in|to|of|since|spent|birth|dob|death|updated|end|until|discharge"
-_OUTCOME = (
-    "died|death|dead|deceased|decease|mortality|survived|survival|alive|expired|expire|outcome|"
-    "icu|readmitted|readmission|readmit|sex|gender|female|male|woman|man|emergency|elective"
-)
-
-
-def _without(words: str) -> str:
-    """Return a pattern that rejects names with one of the words, even if digits follow it."""
-    return rf"(?!(.* )?({words})\d*( |$))"
-
-
-RULES = (
-    *_exactly(
-        "text",
-        "text, texts, content, contents, body, fulltext, full text, document, abstract, article, "
-        "description, message, review, comment, summary",
-    ),
-    # R and pandas write row numbers in a first column without a name.
-    Rule("row number", r"column 1|unnamed 0|index|(row|seq|line) ?(id|no|nr|num|number)?"),
-    Rule("patient", rf"{_SOMEBODY}|{_PATIENT_NUMBER}"),
-    Rule(
-        "patient", rf"(\S+ )?({_SOMEBODY}|{_PATIENT_NUMBER}) (\S+ )?({_NUMBER}|{_PATIENT_NUMBER})"
-    ),
-    Rule("patient", rf"(\S+ ){{1,2}}({_PATIENT_NUMBER})"),
-    Rule("id", rf"(.* )?id|column 1|unnamed 0|index|(row|seq|line) ?({_NUMBER})?"),
-    Rule("id", rf"record|patient|person|subject|case|visit|encounter|admission|{_PATIENT_NUMBER}"),
-    Rule("id", rf"(\S+ )?({_SOMEBODY}|{_STAY}) (\S+ )?({_NUMBER})|{_STAY_NUMBER}"),
-    # These columns may also contain the length of a stay, or whether a patient fell.
-    Rule("possible id", "stay|fall|aufenthalt|episode", _long),
-    Rule("sequence", rf"({_SOURCE})( ({_NUMBER}))?"),
-    Rule("sequence", rf"(\S+ )?({_SOURCE}) ({_NUMBER})"),
-    *_exactly("time", "time, timestamp, datetime, date time, date, event time, event date"),
-    Rule("time", rf"{_without(_DURATION)}(\S+ ){{0,2}}({_TIME})( time)?"),
-    Rule("time", rf"{_without(_DURATION)}({_TIME}) (\S+)"),
-    Rule("time", r"admit ?time|chart ?time|start ?time|(seq|sequence|visit) ?(num|number|no|nr)"),
-    Rule("time", r"step|position|order|rank|t"),
-    Rule(
-        "event", r"(.* )?(event|action|activity|page|state|url|symbol|item|tag|word)( name| type)?"
-    ),
-    Rule("code", "codes?", _any_code),
-    Rule("code", rf"{_without(_ABOUT_CODES)}(.*[^a-z])?({_SYSTEM}).*", _codes),
-    Rule("code", rf"{_without(f'{_ABOUT_CODES}|{_PLACE}')}(.*[^a-z])?codes?([^a-z].*)?", _codes),
-    Rule("outcome", rf"(?=(\S+ ?){{1,3}}$)(.* )?({_OUTCOME})(\d.*| .*)?"),
-    *_exactly("group", "group, category, rollup, parent, target"),
-    *_exactly(
-        "title", "name, title, label, description, long desc, long title, short desc, short title"
-    ),
-)
-
-
-_MAX_WORDS = 3
-_SURE: tuple[Role, ...] = ("text", "row number", "id", "patient", "code", "title", "group")
-"""Roles whose names are hardly ever values."""
-_MAX_NAME = 100
-
-
-@lru_cache(1 << 16)
-def _plain(name: str) -> str:
-    """Return a name in lower case, with one blank between words: "patient id"."""
-    if len(name) > _MAX_NAME:
-        return ""
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
-    return " ".join(re.findall(r"[^\W_]+", words)).lower()
-
-
-def fits(role: Role, name: str, values: Sequence[str] | None = None) -> bool:
-    """Return whether a column may have a role, by its name and, if given, its values."""
-    plain = _plain(name)
-    rules = (rule for rule in RULES if rule.role == role and re.fullmatch(rule.name, plain))
-    return any(values is None or rule.test(values) for rule in rules)
-
-
-def first_role(role: Role, names: Sequence[str]) -> list[str]:
-    """Return the names that match the earliest rule of a role that any of them matches."""
-    for rule in RULES:
-        if rule.role == role:
-            matches = [name for name in names if re.fullmatch(rule.name, _plain(name))]
-            if matches:
-                return matches
-    return []
-
-
-def pick(role: Role, names: Sequence[str]) -> str | None:
-    """Return a name that matches the earliest rule of a role; None if no name matches a rule."""
-    return next(iter(first_role(role, names)), None)
-
-
-def is_name(cell: str) -> bool:
-    """Return whether a cell is a common name of a column, whatever it would contain."""
-    return _plain(cell).count(" ") < _MAX_WORDS and any(fits(role, cell) for role in _SURE)
+from momentree.messages import Message
+from momentree.readers.tables import roles
+from momentree.readers.tables.table import SAMPLE_ROWS, Table, excerpt, excerpts, rows_examined
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,22 +38,24 @@ class Column:
     @cached_property
     def is_binary(self) -> bool:
         """Whether all its first values are yes or no."""
-        return is_binary(self.known)
+        return roles.is_binary(self.known)
 
     @cached_property
     def is_mostly_binary(self) -> bool:
         """Whether it has values, and at least half of the first ones are yes or no."""
-        return mostly_binary(self.known)
+        return roles.mostly_binary(self.known)
 
     @property
     def is_id(self) -> bool:
         """Whether it contains ids of records or patients, by its name."""
-        return (fits("id", self.name) or fits("patient", self.name)) and not self.is_binary
+        return (
+            roles.fits("id", self.name) or roles.fits("patient", self.name)
+        ) and not self.is_binary
 
     @property
     def is_key(self) -> bool:
         """Whether it contains ids of single rows, or of patients."""
-        return self.is_id and (self.is_unique or fits("patient", self.name))
+        return self.is_id and (self.is_unique or roles.fits("patient", self.name))
 
 
 class Schema:
@@ -228,18 +70,18 @@ class Schema:
 
     def codes(self, names: Iterable[str]) -> list[str]:
         """Return the columns whose names and first values look like codes."""
-        return [name for name in names if fits("code", name, self[name].known)]
+        return [name for name in names if roles.fits("code", name, self[name].known)]
 
     def unique_id(self, ids: Iterable[str]) -> str | None:
         """Return a column of ids that are unique; row numbers are the last choice."""
         unique = [name for name in ids if self[name].is_unique]
-        return min(unique, key=lambda name: fits("row number", name), default=None)
+        return min(unique, key=lambda name: roles.fits("row number", name), default=None)
 
 
 def known_values(cells: Sequence[str]) -> list[str]:
     """Return the values that are not missing, without blanks around them."""
     stripped = {cell: cell.strip() for cell in set(cells)}
-    return [stripped[cell] for cell in cells if stripped[cell].lower() not in MISSING]
+    return [stripped[cell] for cell in cells if stripped[cell].lower() not in roles.MISSING]
 
 
 def as_names(parameter: str, value: str | Sequence[str] | None) -> list[str]:
@@ -369,3 +211,120 @@ def check_coder(coder: object, kind: type[Coder], **options: object) -> None:
 def are_strings(values: object) -> bool:
     """Return whether a value is a list of strings."""
     return isinstance(values, list) and all(isinstance(value, str) for value in values)
+
+
+HEADER_ROWS = 30
+"""Rows in which to look for the names of the columns."""
+
+HEADER_SAMPLE = 200
+"""Rows by which to judge whether the first one is a header."""
+
+_MANY_WORDS = 5
+_MIN_SHARE = 0.9
+
+
+def check_header(
+    path: Path, rows: Sequence[Sequence[str]], n_above: Sequence[int], *, sheets: Message | str = ""
+) -> None:
+    """Reject a first row that names few columns if a later row names most of them.
+
+    `n_above` contains the number of rows above each row in the file.
+    """
+    n_columns = max(map(len, rows))
+    filled = [sum(bool(cell.strip()) for cell in row) for row in rows]
+    # R and pandas leave the header above row numbers blank.
+    named = filled[0] + (not rows[0][0].strip())
+    if n_columns < 2 or 2 * named > n_columns:
+        return
+    for row, n, above in zip(rows[1:], filled[1:], n_above[1:], strict=True):
+        if n > filled[0] and 5 * n >= 4 * n_columns and _may_be_names(row):
+            raise ReadError(
+                "[title_above_header] {path}: the first row names {named} of {n_columns} columns, "
+                "and row {row:,} looks like the header ({names:quoted list}): pass "
+                "{parameters.skip_rows:{above}}, or name all columns in the first row{sheets}",
+                path=str(path),
+                named=filled[0],
+                n_columns=n_columns,
+                row=above + 1,
+                names=excerpts(row),
+                above=above,
+                sheets=sheets,
+            )
+
+
+def _may_be_names(row: Sequence[str]) -> bool:
+    """Return whether all cells differ, some are words, and numbers are long enough for codes."""
+    cells = [cell.strip() for cell in row if cell.strip()]
+    numbers = [cell for cell in cells if cell.replace(",", ".").replace(".", "", 1).isdigit()]
+    short = any(len(number) < 3 for number in numbers)
+    return len(numbers) < len(cells) == len(set(cells)) and not short
+
+
+def find_header(
+    path: Path, rows: Sequence[Sequence[str]], header: bool | None
+) -> tuple[int, list[Message]]:
+    """Return the number of header rows, 0 or 1, as given or guessed, and a note on a guess."""
+    if header is None and not has_header(rows[:HEADER_SAMPLE]):
+        return 0, [
+            Message(
+                "[no_header] the first row of {source} looks like data, not like names of columns: "
+                "read it as data, with columns named 'column 1', 'column 2' and so on; "
+                "{parameter:True} takes it as names",
+                source=path.name,
+                parameter="header",
+            )
+        ]
+    return int(header is not False), []
+
+
+def has_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether the first row names the columns, judged by the rows below.
+
+    Each cell of the first row is compared with those below it. A header differs from a column of
+    numbers, dates, links or a few repeated values; a row of data resembles it. The first row is
+    data only if a cell shows it and none contradicts.
+    """
+    if len(rows) < 3:
+        return True
+    first, *below = rows[: rows_examined(len(rows[0]))]
+    votes = [
+        _vote(cell.strip(), [value for row in below if j < len(row) and (value := row[j].strip())])
+        for j, cell in enumerate(first)
+    ]
+    numbers = [roles.number(cell) for cell in first]
+    if None not in numbers and (len(first) == 1 or _successive(numbers)):
+        return True  # columns named 0, 1, 2, ... as pandas does
+    # A column of numbers below a number may be a header of years or codes among others.
+    shown = votes.count("data") > 0 or (len(first) > 1 and votes.count("number") == len(first))
+    return not shown or "name" in votes
+
+
+def _vote(cell: str, values: Sequence[str]) -> str:
+    """Return "name" or "data" if a cell is that, "number" if it may be either, or ""."""
+    if not cell or len(values) < 2:
+        return ""
+    if roles.is_name(cell):
+        return "name"
+    for test in (roles.is_date, roles.is_link):
+        if sum(map(test, values)) >= _MIN_SHARE * len(values):
+            return "data" if test(cell) else "name"
+    numbers = [x for x in map(roles.number, values) if x is not None]
+    if len(numbers) >= _MIN_SHARE * len(values):
+        x, low, high = roles.number(cell), min(numbers), max(numbers)
+        if x is None or not 2 * low - high <= x <= 2 * high - low:
+            return "name"
+        return "number" if x.is_integer() else "data"
+    lengths = list(map(roles.count_words, values))
+    if median(lengths) >= _MANY_WORDS:
+        if cell.endswith(("?", ":")):  # a question, above its answers
+            return ""
+        return "data" if roles.count_words(cell) >= _MANY_WORDS else ""
+    counts = Counter(values)
+    if 2 <= len(counts) <= len(values) / 4:
+        return "data" if cell in counts else "name"
+    return ""
+
+
+def _successive(numbers: Sequence[float | None]) -> bool:
+    known = [x for x in numbers if x is not None]
+    return all(b - a == 1 for a, b in pairwise(known))

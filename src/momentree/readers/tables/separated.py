@@ -20,6 +20,7 @@ import pandas as pd
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.messages import Message, wording
 from momentree.readers.tables.files import Encoding, is_compressed, open_text
+from momentree.readers.tables.schema import HEADER_ROWS, HEADER_SAMPLE, check_header, find_header
 from momentree.readers.tables.table import (
     SAMPLE_ROWS,
     Opening,
@@ -28,7 +29,6 @@ from momentree.readers.tables.table import (
     check_names,
     rows_of_part,
 )
-from momentree.readers.tables.values import HEADER_ROWS, HEADER_SAMPLE, check_header, find_header
 
 _UNCLOSED_QUOTE = (
     "[unclosed_quote] {path}, {origin}, opens a double quote that is never closed; close it, or "

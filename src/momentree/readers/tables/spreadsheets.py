@@ -18,6 +18,7 @@ from momentree.core.limits import check_memory, memory_limit
 from momentree.exceptions import ReadError
 from momentree.messages import Message, wording
 from momentree.readers.tables import extract
+from momentree.readers.tables.schema import HEADER_ROWS, check_header, find_header
 from momentree.readers.tables.table import (
     Opening,
     Source,
@@ -26,7 +27,6 @@ from momentree.readers.tables.table import (
     check_names,
     other_sheets,
 )
-from momentree.readers.tables.values import HEADER_ROWS, check_header, find_header
 
 
 def open_spreadsheet(path: Path, opening: Opening, *, check_titles: bool) -> Source:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from momentree._types import Floats, Ints
 from momentree._validation import check_lengths
 from momentree.messages import Message
-from momentree.readers.tables.values import count_words
+from momentree.readers.tables.roles import count_words
 from momentree.readers.text.vectorizer import Cutting, TextVectorizer
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from momentree.exceptions import ReadError
 from momentree.messages import Message, wording
-from momentree.readers.tables import files, reader, schema
+from momentree.readers.tables import files, reader, roles
+from momentree.readers.tables.roles import n_letters
 from momentree.readers.tables.table import Table, excerpts, rows_examined
-from momentree.readers.tables.values import n_letters
 from momentree.readers.text.objects import Documents, DocumentStream
 
 _FEW_ROWS = 20
@@ -46,7 +46,7 @@ def choose_text_column(head: Table, taken: Collection[str | None]) -> tuple[str,
     common name for text wins unless another is far longer.
     """
     free = [name for name in head.names if name not in taken and name not in head.kinds]
-    named = schema.pick("text", free)
+    named = roles.pick("text", free)
     filled = [name for name in free if any(map(str.strip, head.columns[name]))]
     if not filled and named is not None:
         return named, []
@@ -62,7 +62,7 @@ def choose_text_column(head: Table, taken: Collection[str | None]) -> tuple[str,
     candidates = words or filled
     length = letters if words else sizes
     longest = max(candidates, key=lambda name: length[name])
-    named = schema.pick("text", candidates)
+    named = roles.pick("text", candidates)
     chosen = longest
     if named is not None and _MUCH_MORE * length[named] >= length[longest]:
         chosen = named
@@ -91,7 +91,7 @@ def choose_text_column(head: Table, taken: Collection[str | None]) -> tuple[str,
                 **facts,
             )
         ]
-    first = schema.pick("text", head.names)
+    first = roles.pick("text", head.names)
     if first not in (None, *taken, chosen):
         return chosen, [
             Message(
@@ -117,7 +117,7 @@ def check_texts(head: Table, column: str) -> list[Message]:
     """Refuse a guessed text column of codes, numbers or categories; note one that may be such."""
     cells = [cell.strip() for cell in head.columns[column] if cell.strip()]
     wordless = sum(map(n_letters, cells)) < _MIN_LETTERS * sum(map(len, cells))
-    if wordless and len(head.names) > 1 and schema.pick("text", [column]) is None:
+    if wordless and len(head.names) > 1 and roles.pick("text", [column]) is None:
         raise ReadError(
             "[no_words_in_table] {path}: no column contains words; {column!r} has the longest "
             "strings. To group rows by their codes or measurements, use momentree clusters {path}; "

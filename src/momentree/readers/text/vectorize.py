@@ -14,7 +14,7 @@ from momentree._validation import check_texts
 from momentree.exceptions import EmptyCorpusError
 from momentree.messages import Message, wording
 from momentree.readers.copies import check_unique, find_copies, weigh_copies
-from momentree.readers.tables.values import count_words
+from momentree.readers.tables.roles import count_words
 from momentree.readers.text import cleaning, languages, objects, selection
 from momentree.readers.text.vectorizer import Cutting, TextVectorizer
 from momentree.readers.text.words import AUTO, TOKEN_PATTERN, Tokenizer, read_words
