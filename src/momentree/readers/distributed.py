@@ -158,24 +158,15 @@ def read_parquet_corpus(
         from momentree.backends.dask_tasks import Tasks, Value, computed
     except ImportError as error:
         raise MissingLibraryError(wording.DASK_MISSING) from error
-    for parameter, off in (("phrases", False), ("passages", "auto")):
-        if getattr(settings, parameter) not in (off, None):
-            raise InvalidParameterError(
-                "[not_on_a_cluster] {parameter} needs all texts on one machine; leave it out, or "
-                "read the files from a folder",
-                parameter=parameter,
-            )
+    _check_settings(settings)
     url = _url(fspath(pattern))
     outlines = computed(Tasks.of_values(_files(url)).then(_outline))
     columns = tables.as_list(text_column) or [_text_column(outlines[0])]
     parts = [part for outline in outlines for part in outline.parts(columns)]
     read = Tasks.of_values(parts)
     name = url.rsplit("/", 1)[-1]
-    notes: list[Message] = []
-    if columns[1:]:
-        notes.append(
-            Message(wording.JOINED_TEXT_COLUMNS, columns=table.excerpts(columns), source=name)
-        )
+    facts = {"columns": table.excerpts(columns), "source": name}
+    joined = [Message(wording.JOINED_TEXT_COLUMNS, **facts)] if columns[1:] else []
     seen: vectorize.SeenTexts = read.then(_seen, settings.raw).merged(_merged)
     adapted, found = seen.adapt(settings, name)
     counted: _Counted = read.then(_counted, Value(replace(adapted, raw=settings.raw))).merged(
@@ -189,24 +180,6 @@ def read_parquet_corpus(
     keep, dropped = selection.select_words(
         listed, settings.min_df, settings.max_df, settings.max_features
     )
-    notes += [*found, *dropped]
-    if frequencies.error:
-        notes.append(
-            Message(
-                "[words_forgotten_on_cluster] there are more different words than memory for them: "
-                "document frequencies of rare words may be too low by {n_rows:,}",
-                n_rows=frequencies.error,
-            )
-        )
-    if seen.n_long and settings.passages is not None:
-        notes.append(
-            Message(
-                "[long_texts_whole] {n_rows:~document} of more than {longest:,} words stayed "
-                "whole: texts are not cut into passages on a cluster",
-                n_rows=seen.n_long,
-                longest=objects.LONG_TEXT_WORDS,
-            )
-        )
     vectorizer = replace(
         adapted, raw=settings.raw, vocabulary=tuple(listed.words[keep].tolist()), passages=None
     )
@@ -219,8 +192,48 @@ def read_parquet_corpus(
         ids=Numbers(X.shape[0]),
         name=name,
         vectorizer=vectorizer,
-        notes=(*notes, *selection.note_without_words(n_empty, X.shape[0], passages=False)),
+        notes=(
+            *joined,
+            *found,
+            *dropped,
+            *_notes(frequencies.error, 0 if settings.passages is None else seen.n_long),
+            *selection.note_without_words(n_empty, X.shape[0], passages=False),
+        ),
     )
+
+
+def _check_settings(settings: TextVectorizer) -> None:
+    """Raise an error if words are chosen in a way that needs all texts at once."""
+    for parameter, off in (("phrases", False), ("passages", "auto")):
+        if getattr(settings, parameter) not in (off, None):
+            raise InvalidParameterError(
+                "[not_on_a_cluster] {parameter} needs all texts on one machine; leave it out, or "
+                "read the files from a folder",
+                parameter=parameter,
+            )
+
+
+def _notes(error: int, n_long: int) -> list[Message]:
+    """Return notes on the error of frequencies, and on long texts, which are not cut."""
+    notes = []
+    if error:
+        notes.append(
+            Message(
+                "[words_forgotten_on_cluster] there are more different words than memory for them: "
+                "document frequencies of rare words may be too low by {n_rows:,}",
+                n_rows=error,
+            )
+        )
+    if n_long:
+        notes.append(
+            Message(
+                "[long_texts_whole] {n_rows:~document} of more than {longest:,} words stayed "
+                "whole: texts are not cut into passages on a cluster",
+                n_rows=n_long,
+                longest=objects.LONG_TEXT_WORDS,
+            )
+        )
+    return notes
 
 
 def _url(pattern: str) -> str:

@@ -52,30 +52,8 @@ def open_table(
     opening = Opening(encoding, separator, sheet, skip_rows, header)
     if encoding != files.AUTO:
         files.check_encoding(encoding)
-    kind, excel = files.suffix(path), path.suffix.lower() in EXCEL
-    typed = kind in (*PARQUET, *JSON_LINES)
-    where = str(path)
-    if sheet is not None and not excel:
-        raise InvalidParameterError(
-            "[spreadsheets_only] {parameters.sheet:=value} applies only to spreadsheets; {path} is "
-            "not one",
-            value=sheet,
-            path=where,
-        )
-    if skip_rows and typed:
-        raise InvalidParameterError(
-            "[no_rows_to_skip] {parameters.skip_rows:{value}} applies only to text and "
-            "spreadsheets; {path} is neither",
-            value=skip_rows,
-            path=where,
-        )
-    if header is not None and typed:
-        raise InvalidParameterError(
-            "[no_header_row] {parameters.header:{value}} applies only to text and spreadsheets; "
-            "{path} always names its columns",
-            value=header,
-            path=where,
-        )
+    _check_opening(path, opening)
+    kind, where = files.suffix(path), str(path)
     stored = path.is_dir() and (path / MARK).is_file()
     if path.is_dir() and not stored:
         raise ReadError(
@@ -85,7 +63,7 @@ def open_table(
         raise ReadError(wording.UNKNOWN_SUFFIX, path=where, suffixes=", ".join(suffixes))
     if stored:
         source = _open_stored_counts(path)
-    elif excel:
+    elif path.suffix.lower() in EXCEL:
         from momentree.readers.tables import spreadsheets
 
         source = spreadsheets.open_spreadsheet(path, opening, check_titles=check_titles)
@@ -105,6 +83,32 @@ def open_table(
     if not source.head.n_rows:
         raise EmptyCorpusError(wording.NO_ROWS, path=where, sheets=other_sheets(source.head.sheets))
     return source
+
+
+def _check_opening(path: Path, opening: Opening) -> None:
+    """Raise ``InvalidParameterError`` if an option does not apply to the kind of file."""
+    typed, where = files.suffix(path) in (*PARQUET, *JSON_LINES), str(path)
+    if opening.sheet is not None and path.suffix.lower() not in EXCEL:
+        raise InvalidParameterError(
+            "[spreadsheets_only] {parameters.sheet:=value} applies only to spreadsheets; {path} is "
+            "not one",
+            value=opening.sheet,
+            path=where,
+        )
+    if opening.skip_rows and typed:
+        raise InvalidParameterError(
+            "[no_rows_to_skip] {parameters.skip_rows:{value}} applies only to text and "
+            "spreadsheets; {path} is neither",
+            value=opening.skip_rows,
+            path=where,
+        )
+    if opening.header is not None and typed:
+        raise InvalidParameterError(
+            "[no_header_row] {parameters.header:{value}} applies only to text and spreadsheets; "
+            "{path} always names its columns",
+            value=opening.header,
+            path=where,
+        )
 
 
 def _open_stored_counts(path: Path) -> Source:

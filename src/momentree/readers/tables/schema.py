@@ -17,6 +17,9 @@ from momentree.messages import Message
 from momentree.readers.tables import roles
 from momentree.readers.tables.table import SAMPLE_ROWS, Table, excerpt, excerpts, rows_examined
 
+_MIN_LETTERS = 0.3
+"""Share of the characters of a column of text that are in words."""
+
 
 @dataclass(frozen=True, eq=False)
 class Column:
@@ -24,11 +27,33 @@ class Column:
 
     name: str
     cells: Sequence[str]
+    n_examined: int
+    """Number of cells whose words are counted."""
 
     @cached_property
     def known(self) -> list[str]:
         """Its first values, without blanks around them and without missing ones."""
         return known_values(self.cells[:SAMPLE_ROWS])
+
+    @cached_property
+    def is_filled(self) -> bool:
+        """Whether a cell has content."""
+        return any(map(str.strip, self.cells))
+
+    @cached_property
+    def n_characters(self) -> int:
+        """Number of characters in the first cells."""
+        return sum(map(len, self.cells[: self.n_examined]))
+
+    @cached_property
+    def n_letters(self) -> float:
+        """Number of their characters that are in words."""
+        return sum(map(roles.n_letters, self.cells[: self.n_examined]))
+
+    @property
+    def has_words(self) -> bool:
+        """Whether enough of their characters are in words."""
+        return self.n_letters >= _MIN_LETTERS * self.n_characters
 
     @cached_property
     def is_unique(self) -> bool:
@@ -63,7 +88,8 @@ class Schema:
 
     def __init__(self, table: Table) -> None:
         self.table = table
-        self.columns = {name: Column(name, cells) for name, cells in table.columns.items()}
+        n = rows_examined(len(table.names))
+        self.columns = {name: Column(name, cells, n) for name, cells in table.columns.items()}
 
     def __getitem__(self, name: str) -> Column:
         return self.columns[name]
