@@ -14,17 +14,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from momentree import exceptions
 from momentree._types import Ints
 from momentree.backends.sources import taken
-from momentree.exceptions import (
-    InvalidParameterError,
-    MissingLibraryError,
-    MomentreeError,
-    ReadError,
-)
 from momentree.messages import Message, wording
 from momentree.readers.stored.arrays import Numbers
-from momentree.readers.tables import roles, table
+from momentree.readers.tables import grid, roles
 from momentree.readers.text import (
     cleaning,
     counting,
@@ -157,7 +152,7 @@ def read_parquet_corpus(
         from momentree.backends.dask_rows import DaskRows
         from momentree.backends.dask_tasks import Tasks, Value, computed
     except ImportError as error:
-        raise MissingLibraryError(wording.DASK_MISSING) from error
+        raise exceptions.MissingLibraryError(wording.DASK_MISSING) from error
     _check_settings(settings)
     url = _url(fspath(pattern))
     outlines = computed(Tasks.of_values(_files(url)).then(_outline))
@@ -165,7 +160,7 @@ def read_parquet_corpus(
     parts = [part for outline in outlines for part in outline.parts(columns)]
     read = Tasks.of_values(parts)
     name = url.rsplit("/", 1)[-1]
-    facts = {"columns": table.excerpts(columns), "source": name}
+    facts = {"columns": grid.excerpts(columns), "source": name}
     joined = [Message(wording.JOINED_TEXT_COLUMNS, **facts)] if columns[1:] else []
     seen: vectorize.SeenTexts = read.then(_seen, settings.raw).merged(_merged)
     adapted, found = seen.adapt(settings, name)
@@ -206,7 +201,7 @@ def _check_settings(settings: TextVectorizer) -> None:
     """Raise an error if words are chosen in a way that needs all texts at once."""
     for parameter, off in (("phrases", False), ("passages", "auto")):
         if getattr(settings, parameter) not in (off, None):
-            raise InvalidParameterError(
+            raise exceptions.InvalidParameterError(
                 "[not_on_a_cluster] {parameter} needs all texts on one machine; leave it out, or "
                 "read the files from a folder",
                 parameter=parameter,
@@ -272,9 +267,9 @@ class _Outline:
                 continue
             parameter = "text_column"
             if column not in self.columns:
-                raise table.no_such_column(self.url, column, self.columns, parameter)
+                raise grid.no_such_column(self.url, column, self.columns, parameter)
             facts = {"path": self.url, "column": column, "kind": "other values"}
-            raise ReadError(wording.NOT_TEXT, parameter=parameter, **facts)
+            raise exceptions.ReadError(wording.NOT_TEXT, parameter=parameter, **facts)
         groups: list[int] = []
         size = 0
         for i, more in enumerate(self.sizes):
@@ -294,13 +289,13 @@ def _files(url: str) -> list[str]:
     try:
         import fsspec
     except ImportError as error:
-        raise MissingLibraryError(wording.DASK_MISSING) from error
+        raise exceptions.MissingLibraryError(wording.DASK_MISSING) from error
     try:
         found = sorted(file.full_name for file in fsspec.open_files(url))
     except (OSError, ValueError, ImportError) as error:
-        raise ReadError(_NO_FILES_OF_PATTERN, pattern=url, error=_text(error)) from error
+        raise exceptions.ReadError(_NO_FILES_OF_PATTERN, pattern=url, error=_text(error)) from error
     if not found:
-        raise ReadError(_NO_FILES_OF_PATTERN, pattern=url, error="no such file")
+        raise exceptions.ReadError(_NO_FILES_OF_PATTERN, pattern=url, error="no such file")
     return found
 
 
@@ -313,10 +308,12 @@ def _opened(url: str) -> Iterator[Any]:
     try:
         with fsspec.open(url) as raw, pq.ParquetFile(raw) as file:
             yield file
-    except MomentreeError:
+    except exceptions.MomentreeError:
         raise
     except (pa.ArrowException, MemoryError, OSError, ValueError) as error:
-        raise ReadError(wording.UNREADABLE_PARQUET, path=url, details=_text(error)) from error
+        raise exceptions.ReadError(
+            wording.UNREADABLE_PARQUET, path=url, details=_text(error)
+        ) from error
 
 
 def _text(error: BaseException) -> str:
@@ -341,7 +338,7 @@ def _outline(url: str) -> _Outline:
 def _text_column(outline: _Outline) -> str:
     named = outline.strings[0] if len(outline.strings) == 1 else roles.pick("text", outline.strings)
     if named is None:
-        raise ReadError(
+        raise exceptions.ReadError(
             wording.NO_TEXT_COLUMN,
             path=outline.url,
             columns=outline.columns,

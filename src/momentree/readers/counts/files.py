@@ -15,25 +15,18 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from momentree import exceptions
 from momentree._files import check_readable
 from momentree._types import Ints
 from momentree._validation import check_counts, check_lengths
 from momentree.core.limits import BYTES_PER_ROW, check_memory
-from momentree.exceptions import (
-    EmptyCorpusError,
-    InvalidDataError,
-    InvalidParameterError,
-    ReadError,
-)
 from momentree.messages import Message, wording
 from momentree.readers.copies import check_unique, find_copies, weigh_copies
-from momentree.readers.counts.formats import find_reader, is_stored
-from momentree.readers.counts.lines import RawCounts, fault_in_line
+from momentree.readers.counts import formats, lines
 from momentree.readers.stored.counts import MARK
 from momentree.readers.tables import files
 from momentree.readers.text import languages, objects, selection
-from momentree.readers.text.objects import Corpus
-from momentree.readers.text.words import AUTO, TOKEN_PATTERN, read_words, unwanted_words
+from momentree.readers.text import words as tokens
 
 Lines = str | PathLike[str] | Sequence[str]
 """Words, labels or ids, or the path of a file with one per line."""
@@ -59,7 +52,7 @@ def read_vocabulary(
     while words and not words[-1]:
         words.pop()
     if "" in words:
-        raise fault_in_line(
+        raise lines.fault_in_line(
             source,
             words.index("") + 1,
             Message("[empty_line_for_word] the line is empty; expected a word"),
@@ -89,7 +82,7 @@ def read_row_names(
         return values
     found = {"path": str(source), "n_lines": len(values), "n_rows": n}
     if given is not None:
-        raise ReadError(
+        raise exceptions.ReadError(
             "[wrong_number_of_lines] {path} has {n_lines:~line} for {n_rows:~document}; give one "
             "line per document",
             **found,
@@ -100,7 +93,7 @@ def read_row_names(
 
 def find_matrices(folder: Path) -> list[Path]:
     """Return the matrices in a folder that have a vocabulary, or the mark of stored counts."""
-    if is_stored(folder):
+    if formats.is_stored(folder):
         return [folder / MARK]
 
     def is_matrix(path: Path) -> bool:
@@ -167,7 +160,7 @@ def holds_counts(path: str | os.PathLike[str]) -> bool:
     (True, False)
     """
     path = Path(path)
-    return bool(find_matrices(path)) if path.is_dir() else find_reader(path) is not None
+    return bool(find_matrices(path)) if path.is_dir() else formats.find_reader(path) is not None
 
 
 def read_counts(
@@ -177,7 +170,7 @@ def read_counts(
     labels: Lines | None = None,
     ids: Lines | None = None,
     encoding: str = files.AUTO,
-) -> Corpus:
+) -> objects.Corpus:
     r"""Read word counts, with documents in rows and words in columns.
 
     Parameters
@@ -235,9 +228,9 @@ def read_counts(
     [[2, 0, 1], [0, 5, 0]]
     """
     path = find_matrix(files.check_exists(path))
-    read = find_reader(path)
+    read = formats.find_reader(path)
     if read is None:
-        raise ReadError(
+        raise exceptions.ReadError(
             "[no_counts] {path} is not in a known format for counts; expected UCI bag-of-words "
             "(docword.NAME.txt), SciPy (.npz), Matrix Market (.mtx) or SVMlight (.svm)",
             path=str(path),
@@ -247,7 +240,7 @@ def read_counts(
         raw = read(path)
         X = _checked(raw.X, path)
     except MemoryError as error:
-        raise ReadError(
+        raise exceptions.ReadError(
             "{path} declares a matrix that exceeds the memory of this machine", path=str(path)
         ) from error
     n = X.shape[0]
@@ -255,7 +248,7 @@ def read_counts(
     X, words = _merge_columns(X, words, notes)
     found_labels = read_row_names(path, labels, "labels", n, notes, encoding)
     found_ids = read_row_names(path, ids, "ids", n, notes, encoding)
-    return Corpus(
+    return objects.Corpus(
         X=X,
         vocabulary=np.asarray(words, dtype=object),
         ids=found_ids or raw.ids or [str(i) for i in range(1, n + 1)],
@@ -271,14 +264,14 @@ def find_matrix(path: Path) -> Path:
         return path
     matrices = find_matrices(path)
     if not matrices:
-        raise ReadError(
+        raise exceptions.ReadError(
             "[no_matrix_in_folder] the folder {path} contains no matrix with a vocabulary; add "
             "vocab.txt with one word per line, or give the file to read",
             path=str(path),
         )
     if len(matrices) > 1:
         names = [matrix.name for matrix in matrices]
-        raise ReadError(
+        raise exceptions.ReadError(
             "[many_matrices_in_folder] the folder {path} contains more than one matrix "
             "({names:list}); give the file to read",
             path=str(path),
@@ -291,12 +284,14 @@ def _checked(X: Any, path: Path) -> sp.csr_array[Any]:
     """Return the matrix of a file as counts in CSR format, without stored zeros."""
     n, d = X.shape
     if not (n and d):
-        raise EmptyCorpusError(wording.EMPTY_MATRIX, path=str(path), n_rows=n, n_columns=d)
+        raise exceptions.EmptyCorpusError(
+            wording.EMPTY_MATRIX, path=str(path), n_rows=n, n_columns=d
+        )
     # A header can declare any number of rows; the columns must match the words.
     if path.name != MARK:  # all rows are in the files already
         check_memory(path, n * BYTES_PER_ROW, wording.TOO_MANY_DOCUMENTS, n_rows=n)
     if X.dtype.kind not in "biuf":
-        raise InvalidDataError(
+        raise exceptions.InvalidDataError(
             "[counts_not_numeric] {path} contains values of type {type}; counts must be integers "
             "or real numbers",
             path=str(path),
@@ -308,8 +303,8 @@ def _checked(X: Any, path: Path) -> sp.csr_array[Any]:
         X = X.astype(np.int32)  # sums of bytes would overflow, and sums of True would be True
     try:
         checked: sp.csr_array[Any] = check_counts(X)
-    except InvalidDataError as error:
-        raise InvalidDataError(
+    except exceptions.InvalidDataError as error:
+        raise exceptions.InvalidDataError(
             "[bad_counts] {path}: {problem}", path=str(path), problem=error.message
         ) from error
     checked.eliminate_zeros()
@@ -317,13 +312,13 @@ def _checked(X: Any, path: Path) -> sp.csr_array[Any]:
 
 
 def _name_columns(
-    X: sp.csr_array[Any], raw: RawCounts, path: Path, vocabulary: tuple[str, list[str]] | None
+    X: sp.csr_array[Any], raw: lines.RawCounts, path: Path, vocabulary: tuple[str, list[str]] | None
 ) -> tuple[sp.csr_array[Any], list[str]]:
     """Return counts with one word per column; SVMlight columns move to their indices."""
     n, d = X.shape
     if vocabulary is None:
         if raw.words is None:
-            raise ReadError(wording.NO_VOCABULARY, path=str(path), n_columns=d)
+            raise exceptions.ReadError(wording.NO_VOCABULARY, path=str(path), n_columns=d)
         return X, raw.words
     source, words = vocabulary
     if raw.words is not None and raw.numbered:
@@ -352,7 +347,7 @@ def check_number_of_words(source: str, n_words: int, n: int, d: int) -> None:
                 "{n_columns:~column}; give one word per column"
             )
         )
-        raise ReadError(code, source=source, n_words=n_words, n_columns=d)
+        raise exceptions.ReadError(code, source=source, n_words=n_words, n_columns=d)
 
 
 def _merge_columns(
@@ -388,7 +383,9 @@ def check_options(path: Path, **for_texts: object) -> None:
     """Raise ``InvalidParameterError`` if an option for texts is given with counts."""
     for parameter, value in for_texts.items():
         if value not in (None, _WORDS_ONLY.get(parameter)):
-            raise InvalidParameterError(wording.ONLY_FOR_TEXTS, parameter=parameter, path=str(path))
+            raise exceptions.InvalidParameterError(
+                wording.ONLY_FOR_TEXTS, parameter=parameter, path=str(path)
+            )
 
 
 def align_columns(corpus: objects.Corpus, vocabulary: Sequence[str]) -> objects.Corpus:
@@ -425,12 +422,12 @@ def align_columns(corpus: objects.Corpus, vocabulary: Sequence[str]) -> objects.
     wanted = pd.Index(np.asarray(vocabulary, dtype=object), dtype=object)
     if not wanted.is_unique:
         word = str(wanted[wanted.duplicated()][0])
-        raise InvalidDataError(
+        raise exceptions.InvalidDataError(
             "[word_repeated] the vocabulary names {word!r} twice; name each word once", word=word
         )
     new = wanted.get_indexer(found)
     if not (new >= 0).any():
-        raise InvalidDataError(
+        raise exceptions.InvalidDataError(
             "[no_common_words] none of the {n_found:~word} of {name} ({found:quoted list}, ...) is "
             "among the {n_wanted:~word} of the vocabulary ({wanted:quoted list}, ...); give counts "
             "of the same words, with the same spelling",
@@ -452,7 +449,7 @@ def align_columns(corpus: objects.Corpus, vocabulary: Sequence[str]) -> objects.
 def filter_vocabulary(
     corpus: objects.Corpus,
     *,
-    language: str | None = AUTO,
+    language: str | None = tokens.AUTO,
     stop_words: Iterable[str] | PathLike[str] = (),
     min_df: int | float | None = None,
     max_df: int | float = selection.MAX_DF,
@@ -505,7 +502,7 @@ def filter_vocabulary(
     X = corpus.X
     df = np.bincount(X.indices[X.data > 0], minlength=X.shape[1])
     if not X.shape[0]:
-        raise EmptyCorpusError(wording.NO_DOCUMENTS)
+        raise exceptions.EmptyCorpusError(wording.NO_DOCUMENTS)
     candidates, notes = candidate_words(words, df, language, stop_words, token_pattern)
     counts = sp.csr_array(X)
     counts.sort_indices()
@@ -537,15 +534,17 @@ def candidate_words(
     token_pattern: str | None,
 ) -> tuple[NDArray[np.bool_], tuple[Message, ...]]:
     """Mark the words that are neither stop words nor of another form, given their frequencies."""
-    pattern = TOKEN_PATTERN if token_pattern is None else token_pattern
+    pattern = tokens.TOKEN_PATTERN if token_pattern is None else token_pattern
     reading = languages.choose_for_counts(list(map(str, words)), df, language)
-    unwanted = unwanted_words(reading.language, read_words("stop_words", stop_words), pattern)
+    unwanted = tokens.unwanted_words(
+        reading.language, tokens.read_words("stop_words", stop_words), pattern
+    )
     found = np.fromiter((str(word).lower() not in unwanted for word in words), dtype=bool)
     if token_pattern is not None:
         matches = re.compile(token_pattern).fullmatch
         found &= np.fromiter((matches(str(word)) is not None for word in words), dtype=bool)
     if not found.any():
-        raise EmptyCorpusError(
+        raise exceptions.EmptyCorpusError(
             "[no_candidate_words] all {n_words:~word} are stop words or do not match "
             "{parameters.token_pattern}; change {parameters.language}, {parameters.stop_words} or "
             "{parameters.token_pattern}",

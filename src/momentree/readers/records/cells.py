@@ -15,8 +15,8 @@ from momentree._types import Ints
 from momentree.exceptions import InvalidDataError, ReadError
 from momentree.messages import Message, wording
 from momentree.readers.records.icd import SYSTEMS, looks_like
+from momentree.readers.tables.grid import Cells, Table, excerpt, excerpts, listed
 from momentree.readers.tables.roles import MARKS, MISSING, ONES, ZEROS
-from momentree.readers.tables.table import Cells, Table, excerpt, excerpts, listed
 
 MAX_CODE = 100
 """Longer values are text, not codes."""

@@ -17,8 +17,8 @@ from momentree.messages import Message
 from momentree.readers.records.cells import Entries
 from momentree.readers.records.icd import EXAMPLES, SYSTEMS, looks_like, lookup, lost_zeros
 from momentree.readers.records.objects import RecordCoder
+from momentree.readers.tables.grid import Table, excerpt, excerpts, listed
 from momentree.readers.tables.roles import fits
-from momentree.readers.tables.table import Table, excerpt, excerpts, listed
 
 LARGE = 1_000
 """Codes must occur in five records if there are this many or more, else in two."""

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.messages import Message, wording
+from momentree.readers.tables.grid import Table, excerpt, excerpts
 from momentree.readers.tables.reader import open_table
 from momentree.readers.tables.roles import pick
-from momentree.readers.tables.table import Table, excerpt, excerpts
 
 CodeSystem = Literal["icd9", "icd10"]
 SYSTEMS = get_args(CodeSystem)

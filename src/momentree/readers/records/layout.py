@@ -10,9 +10,9 @@ from momentree.exceptions import ReadError
 from momentree.messages import Message
 from momentree.readers.records.cells import code_separators
 from momentree.readers.records.objects import Form
+from momentree.readers.tables.grid import Table, excerpt, excerpts
 from momentree.readers.tables.roles import fits, is_binary, mostly_binary
 from momentree.readers.tables.schema import Schema, id_as_outcome, matching
-from momentree.readers.tables.table import Table, excerpt, excerpts
 
 _DESCRIPTIONS: Mapping[str, Message] = {
     "long": Message("[form_long] one row per record and code"),

@@ -16,9 +16,9 @@ from momentree.messages import Message, wording
 from momentree.readers.records.cells import Entries
 from momentree.readers.records.layout import Layout
 from momentree.readers.records.objects import RecordCoder
+from momentree.readers.tables.grid import Table, excerpt, excerpts
 from momentree.readers.tables.roles import fits
 from momentree.readers.tables.schema import fits_pattern
-from momentree.readers.tables.table import Table, excerpt, excerpts
 
 
 @dataclass(frozen=True)

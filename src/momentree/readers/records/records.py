@@ -21,9 +21,9 @@ from momentree.readers.records.icd import Mapped, names_of, read_rollup
 from momentree.readers.records.layout import Layout, find_layout
 from momentree.readers.records.objects import EMPTY, RecordCoder, Records
 from momentree.readers.tables.files import AUTO
+from momentree.readers.tables.grid import Opening, Table
 from momentree.readers.tables.join import Joined, Paths, read_joined, read_outcomes
 from momentree.readers.tables.schema import as_names, check_coder, known_column
-from momentree.readers.tables.table import Opening, Table
 
 _Chosen = tuple[sp.csr_array[Any], RecordCoder, list[Message]]
 

@@ -28,8 +28,8 @@ from momentree.readers.stored.arrays import StoredStrings, open_array, write_arr
 from momentree.readers.stored.cells import open_in_parts
 from momentree.readers.stored.work import WorkFolder
 from momentree.readers.tables.files import AUTO
+from momentree.readers.tables.grid import Source, Table
 from momentree.readers.tables.schema import as_names, columns_read
-from momentree.readers.tables.table import Source, Table
 
 log = logging.getLogger("momentree.readers")
 

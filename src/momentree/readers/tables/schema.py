@@ -14,8 +14,7 @@ from typing import Any, ClassVar, Self
 
 from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
 from momentree.messages import Message
-from momentree.readers.tables import roles
-from momentree.readers.tables.table import SAMPLE_ROWS, Table, excerpt, excerpts, rows_examined
+from momentree.readers.tables import grid, roles
 
 _MIN_LETTERS = 0.3
 """Share of the characters of a column of text that are in words."""
@@ -33,7 +32,7 @@ class Column:
     @cached_property
     def known(self) -> list[str]:
         """Its first values, without blanks around them and without missing ones."""
-        return known_values(self.cells[:SAMPLE_ROWS])
+        return known_values(self.cells[: grid.SAMPLE_ROWS])
 
     @cached_property
     def is_filled(self) -> bool:
@@ -86,9 +85,9 @@ class Column:
 class Schema:
     """The columns of a table, by name."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: grid.Table) -> None:
         self.table = table
-        n = rows_examined(len(table.names))
+        n = grid.rows_examined(len(table.names))
         self.columns = {name: Column(name, cells, n) for name, cells in table.columns.items()}
 
     def __getitem__(self, name: str) -> Column:
@@ -127,7 +126,7 @@ def fits_pattern(name: str, patterns: Iterable[str]) -> bool:
     return any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def matching(table: Table, parameter: str, patterns: Iterable[str]) -> list[str]:
+def matching(table: grid.Table, parameter: str, patterns: Iterable[str]) -> list[str]:
     """Return the columns whose names equal or match a pattern; each pattern must match one."""
     matches: dict[str, None] = {}
     for pattern in patterns:
@@ -141,7 +140,7 @@ def matching(table: Table, parameter: str, patterns: Iterable[str]) -> list[str]
 
 
 def columns_read(
-    head: Table, ignore_columns: str | Sequence[str], others: Iterable[str | None]
+    head: grid.Table, ignore_columns: str | Sequence[str], others: Iterable[str | None]
 ) -> list[str]:
     """Return the columns without those to ignore, unless `others` gives them another role."""
     patterns = as_names("ignore_columns", ignore_columns)
@@ -149,18 +148,18 @@ def columns_read(
     return [name for name in head.names if name not in ignored]
 
 
-def known_column(table: Table, asked: str | None, before: str | None) -> str | None:
+def known_column(table: grid.Table, asked: str | None, before: str | None) -> str | None:
     """Return the requested column, or else that of a coder if the table has it."""
     return before if asked is None and before in table.columns else asked
 
 
-def id_as_outcome(table: Table, name: str) -> ReadError:
+def id_as_outcome(table: grid.Table, name: str) -> ReadError:
     """Return the error that a column of ids is not an outcome."""
     return ReadError(
         "[id_as_outcome] {path}: column {column!r} contains the ids of records or patients, so it "
         "cannot be an outcome or a covariate: leave it out",
         path=str(table.path),
-        column=excerpt(name),
+        column=grid.excerpt(name),
     )
 
 
@@ -272,7 +271,7 @@ def check_header(
                 named=filled[0],
                 n_columns=n_columns,
                 row=above + 1,
-                names=excerpts(row),
+                names=grid.excerpts(row),
                 above=above,
                 sheets=sheets,
             )
@@ -312,7 +311,7 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
     """
     if len(rows) < 3:
         return True
-    first, *below = rows[: rows_examined(len(rows[0]))]
+    first, *below = rows[: grid.rows_examined(len(rows[0]))]
     votes = [
         _vote(cell.strip(), [value for row in below if j < len(row) and (value := row[j].strip())])
         for j, cell in enumerate(first)

@@ -9,9 +9,8 @@ from typing import Any
 
 from momentree.exceptions import ReadError
 from momentree.messages import Message, wording
-from momentree.readers.tables import files, reader, roles
+from momentree.readers.tables import files, grid, reader, roles
 from momentree.readers.tables.schema import Column, Schema
-from momentree.readers.tables.table import Table, excerpts
 from momentree.readers.text.objects import Documents, DocumentStream
 
 _MUCH_MORE = 10
@@ -35,7 +34,9 @@ def joined(columns: Sequence[Sequence[str]]) -> list[str]:
     return ["\n\n".join(cell for cell in row if cell and not cell.isspace()) for row in rows]
 
 
-def choose_text_column(head: Table, taken: Collection[str | None]) -> tuple[str, list[Message]]:
+def choose_text_column(
+    head: grid.Table, taken: Collection[str | None]
+) -> tuple[str, list[Message]]:
     """Return the column of the text, and notes on the choice if it is not obvious.
 
     Columns of words come first: links, ids, dates and numbers are not words. Among them, one with a
@@ -95,7 +96,7 @@ def _note_choice(
             Message(
                 "[chose_text_column] read the text of {source} from column {column!r}; others with "
                 "text: {columns:quoted all}; {parameter} chooses another, or joins several",
-                columns=excerpts(others),
+                columns=grid.excerpts(others),
                 **facts,
             )
         ]
@@ -121,7 +122,7 @@ def _note_choice(
     return []
 
 
-def check_texts(head: Table, column: str) -> list[Message]:
+def check_texts(head: grid.Table, column: str) -> list[Message]:
     """Refuse a guessed text column of codes, numbers or categories; note one that may be such."""
     cells = [cell.strip() for cell in head.columns[column] if cell.strip()]
     wordless = not Column(column, cells, len(cells)).has_words
@@ -162,7 +163,7 @@ def _others(schema: Schema, chosen: str | None) -> list[str]:
     """Return the other columns, those with most letters first, so that a long list shows them."""
     others = [column for name, column in schema.columns.items() if name != chosen]
     others.sort(key=lambda column: -column.n_letters)
-    return excerpts(column.name for column in others)
+    return grid.excerpts(column.name for column in others)
 
 
 TABLES = (*reader.SEPARATED, *reader.PARQUET, *reader.EXCEL)
@@ -233,7 +234,7 @@ def stream_table(
         text_columns = [column]
         notes += [*remarks, *(check_texts(head, column) if alone else ())]
     elif len(text_columns) > 1:
-        columns = excerpts(text_columns)
+        columns = grid.excerpts(text_columns)
         notes.append(Message(wording.JOINED_TEXT_COLUMNS, columns=columns, source=head.path.name))
     if id_column is None:
         names = [name for name in head.names if name.lower() == "id" and name not in text_columns]
@@ -275,7 +276,7 @@ def stream_table(
     return DocumentStream(name, documents(), notes, source.n_rows)
 
 
-def _require(table: Table, given: Mapping[str, str | Sequence[str] | None]) -> None:
+def _require(table: grid.Table, given: Mapping[str, str | Sequence[str] | None]) -> None:
     for parameter, names in given.items():
         for name in as_list(names):
             table.require(name, parameter)

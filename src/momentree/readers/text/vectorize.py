@@ -16,26 +16,26 @@ from momentree.messages import Message, wording
 from momentree.readers.copies import check_unique, find_copies, weigh_copies
 from momentree.readers.tables.roles import count_words
 from momentree.readers.text import cleaning, languages, objects, selection
+from momentree.readers.text import words as tokens
 from momentree.readers.text.vectorizer import Cutting, TextVectorizer
-from momentree.readers.text.words import AUTO, TOKEN_PATTERN, Tokenizer, read_words
 
 
 def vectorize(
     documents: objects.Documents | Sequence[str],
     *,
-    language: str | None = AUTO,
+    language: str | None = tokens.AUTO,
     stop_words: Iterable[str] | PathLike[str] = (),
     min_df: int | float | None = None,
     max_df: int | float = selection.MAX_DF,
     max_features: int | None = selection.MAX_FEATURES,
-    token_pattern: str = TOKEN_PATTERN,
+    token_pattern: str = tokens.TOKEN_PATTERN,
     lowercase: bool = True,
     raw: bool = False,
     passages: Cutting = "auto",
     unique: bool | Literal["auto"] = "auto",
     phrases: bool = False,
     ngram_range: tuple[int, int] = (1, 1),
-    tokenizer: Tokenizer | None = None,
+    tokenizer: tokens.Tokenizer | None = None,
 ) -> objects.Corpus:
     """Count the words of documents.
 
@@ -85,7 +85,7 @@ def vectorize(
     """
     settings = TextVectorizer(
         language=language,
-        stop_words=read_words("stop_words", stop_words),
+        stop_words=tokens.read_words("stop_words", stop_words),
         min_df=min_df,
         max_df=max_df,
         max_features=max_features,
