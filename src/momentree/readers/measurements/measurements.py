@@ -130,10 +130,7 @@ def read_measurements(
     >>> table.columns["hb"], table.units
     (array([13.5 ,  9.25,   nan, 11.  ]), {'hb': 'g/dl'})
     """
-    check_choice("empty", empty, EMPTY)
-    asked = dict(kinds or {})
-    for kind in asked.values():
-        check_choice("kinds", kind, objects.KINDS)
+    asked = check_kinds(kinds, empty)
     words_missing = schema.as_names("missing", missing)
     schema.check_coder(coder, objects.MeasurementCoder, kinds=asked, missing=words_missing)
     joined = read_joined(
@@ -157,6 +154,15 @@ def read_measurements(
         coder=coder,
         joining=joined.notes,
     )
+
+
+def check_kinds(kinds: Mapping[str, ColumnKind] | None, empty: Empty) -> dict[str, ColumnKind]:
+    """Return the kinds of columns that the caller chose, after a check of the options."""
+    check_choice("empty", empty, EMPTY)
+    asked = dict(kinds or {})
+    for kind in asked.values():
+        check_choice("kinds", kind, objects.KINDS)
+    return asked
 
 
 def measurements_of(

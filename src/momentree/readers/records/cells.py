@@ -324,6 +324,7 @@ class _Answers:
     filled: list[str] = field(default_factory=list)  # empty cells are zeros
     unmarked: list[str] = field(default_factory=list)  # only ones and empty cells
     invalid: dict[str, tuple[Cells, NDArray[Any]]] = field(default_factory=dict)
+    n_missing: int = 0  # cells of the columns that are kept
 
 
 def read_binary_cells(
@@ -387,7 +388,7 @@ def read_binary_cells(
                 parameter="empty",
             )
         )
-    if n_missing := sum(map(len, answers.missing.values())):
+    if n_missing := answers.n_missing:
         notes.append(Message(wording.MISSING_CELLS, n_missing=n_missing))
     rows = _stacked([*answers.ones.values()]), _stacked([*answers.missing.values()])
     return Entries(*rows[0], list(answers.ones), *rows[1], notes)
@@ -415,6 +416,7 @@ def _read_answers(
         kinds[blank] = _ZERO
     elif not (kinds == _ZERO).any() and (kinds == _MISSING).any():
         answers.unmarked.append(name)
+    answers.n_missing += int(cells.counts[kinds == _MISSING].sum())
     of_row = kinds[cells.index]
     answers.ones[name] = np.flatnonzero(of_row == _ONE)
     answers.missing[name] = np.flatnonzero(of_row == _MISSING)

@@ -25,7 +25,7 @@ from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidPara
 from momentree.messages import Message, wording
 from momentree.readers.copies import parts_of_equal
 from momentree.readers.records.layout import Layout, holds_one_code
-from momentree.readers.records.matrix import with_gaps
+from momentree.readers.records.records import with_gaps
 from momentree.readers.stored.arrays import (
     ArrayWriter,
     StoredStrings,
