@@ -204,7 +204,7 @@ def measurements_of(
         {c.name: c.words for c in columns if c.kind == "yes_no"},
         read.columns,
         read.words,
-        left_out,
+        {name: Message(why).code for name, why in left_out.items()},
         table.path.name,
         (),
         tuple(name for name in read.columns if name in known_before),

@@ -364,13 +364,7 @@ def read_binary_cells(
             )
         )
     if answers.empty:
-        notes.append(
-            Message(
-                "[empty_columns_left_out] left out {n_columns:~column} without values: "
-                "{columns:quoted list}",
-                **listed(answers.empty),
-            )
-        )
+        notes.append(Message(wording.COLUMNS_WITHOUT_VALUES, **listed(answers.empty)))
     if answers.filled:
         notes.append(
             Message(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from momentree._types import Ints
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers.records.cells import Entries
 from momentree.readers.records.icd import EXAMPLES, SYSTEMS, looks_like, lookup, lost_zeros
 from momentree.readers.records.objects import RecordCoder
@@ -350,18 +350,7 @@ def choose_columns(
 def possible_outcomes(entries: Entries, named: set[str]) -> list[Message]:
     """Report code columns named like outcomes, unless the caller chose them."""
     columns = [name for name in entries.codes if name not in named and fits("outcome", name)]
-    return (
-        [
-            Message(
-                "[possible_outcomes] treated {n_columns:~column} as codes that may be outcomes: "
-                "{columns:quoted list} (name them in {parameters.outcome_columns}, or leave them "
-                "out with {parameters.ignore_columns})",
-                **listed(columns),
-            )
-        ]
-        if columns
-        else []
-    )
+    return [Message(wording.MAY_BE_OUTCOMES, **listed(columns))] if columns else []
 
 
 def note_repeats(n_repeated: int, coder: RecordCoder, union_by: str | None) -> list[Message]:
