@@ -19,7 +19,7 @@ from momentree.cli import stored as bounded
 from momentree.exceptions import MomentreeError
 from momentree.readers.stored import corpus as stages
 from momentree.readers.stored import counts, measurements
-from momentree.readers.tables import table as tables
+from momentree.readers.tables import grid as tables
 
 from .conftest import clean_environment, invoke, make_documents, words
 

@@ -350,7 +350,7 @@ def corpus_of(X: Any, given: Vectorizer | None, *, weighted: bool) -> tuple[Corp
         return None, None
     from momentree.readers import TextVectorizer
     from momentree.readers.copies import find_copies, weigh_copies
-    from momentree.readers.tables.values import count_words
+    from momentree.readers.tables.roles import count_words
     from momentree.readers.text.objects import Corpus
     from momentree.readers.text.vectorize import count_documents
 

@@ -1,8 +1,12 @@
 """Readers: turn files into texts, word counts, coded records or sequences."""
 
 from momentree.readers.corpus import read_corpus, store_corpus
-from momentree.readers.counts.files import holds_counts, read_counts
-from momentree.readers.counts.filter import align_columns, filter_vocabulary
+from momentree.readers.counts.files import (
+    align_columns,
+    filter_vocabulary,
+    holds_counts,
+    read_counts,
+)
 from momentree.readers.distributed import DistributedCorpus, is_pattern, read_parquet_corpus
 from momentree.readers.embeddings import Embeddings, read_embeddings
 from momentree.readers.measurements.measurements import holds_measurements, read_measurements
@@ -18,8 +22,7 @@ from momentree.readers.stored.measurements import SampledMeasurements, sample_me
 from momentree.readers.stored.records import StoredRecords, store_records
 from momentree.readers.stored.work import WorkFolder
 from momentree.readers.text.documents import read_documents, stream_documents
-from momentree.readers.text.objects import Corpus, Documents, DocumentStream
-from momentree.readers.text.passages import Passages
+from momentree.readers.text.objects import Corpus, Documents, DocumentStream, Passages
 from momentree.readers.text.selection import DocumentFrequencies, default_min_df
 from momentree.readers.text.vectorize import read_like, vectorize
 from momentree.readers.text.vectorizer import TextVectorizer

@@ -10,17 +10,14 @@ from typing import Any, Literal
 
 from momentree.core.limits import memory_bytes
 from momentree.exceptions import InvalidParameterError
-from momentree.readers.copies import check_unique
-from momentree.readers.counts.files import Lines, check_options, holds_counts, read_counts
-from momentree.readers.counts.filter import filter_vocabulary
-from momentree.readers.distributed import DistributedCorpus, is_pattern, read_parquet_corpus
+from momentree.readers import copies, distributed
+from momentree.readers.counts import files
 from momentree.readers.stored.corpus import COUNTS, TEXTS, WORDS, Stages, StoredCorpus
 from momentree.readers.stored.count_files import stream_counts, write_count_stages
 from momentree.readers.stored.work import WorkFolder
 from momentree.readers.tables.files import AUTO, check_exists
 from momentree.readers.text import objects, selection, tables, vectorize, vectorizer, words
 from momentree.readers.text.documents import read_documents, stream_documents
-from momentree.readers.text.passages import Cutting
 
 
 def read_corpus(
@@ -38,7 +35,7 @@ def read_corpus(
     skip_rows: int = 0,
     header: bool | None = None,
     encoding: str = AUTO,
-    vocabulary: Lines | None = None,
+    vocabulary: files.Lines | None = None,
     language: str | None = AUTO,
     stop_words: Iterable[str] | PathLike[str] = (),
     min_df: int | float | None = None,
@@ -47,7 +44,7 @@ def read_corpus(
     token_pattern: str | None = None,
     lowercase: bool = True,
     raw: bool = False,
-    passages: Cutting = "auto",
+    passages: vectorizer.Cutting = "auto",
     unique: bool | Literal["auto"] = "auto",
     phrases: bool = False,
     ngram_range: tuple[int, int] = (1, 1),
@@ -137,7 +134,7 @@ def read_corpus(
         tokenizer=tokenizer,
     )
     request = _Request(path, columns, encoding, vocabulary, settings, token_pattern, unique)
-    if is_pattern(path):
+    if distributed.is_pattern(path):
         return request.on_cluster(folder)
     if folder is None:
         return request.in_memory()
@@ -220,7 +217,7 @@ class _Request:
     path: str | PathLike[str]
     columns: Mapping[str, Any]
     encoding: str
-    vocabulary: Lines | None
+    vocabulary: files.Lines | None
     settings: vectorizer.TextVectorizer
     token_pattern: str | None  # of counts; that of the settings has the default for texts
     unique: bool | Literal["auto"]
@@ -228,9 +225,9 @@ class _Request:
     def source(self) -> tuple[Path, bool]:
         """Return the path, and whether it contains counts."""
         source = check_exists(self.path)
-        of_counts = holds_counts(source)
+        of_counts = files.holds_counts(source)
         if of_counts:
-            check_options(
+            files.check_options(
                 source, **self.columns, **{name: getattr(self.settings, name) for name in _COUNTING}
             )
         elif self.vocabulary is not None:
@@ -259,14 +256,14 @@ class _Request:
         limits = {
             name: getattr(self.settings, name) for name in ("min_df", "max_df", "max_features")
         }
-        corpus = read_counts(source, vocabulary=self.vocabulary, encoding=self.encoding)
-        return filter_vocabulary(corpus, unique=self.unique, **limits, **self.of_counts)
+        corpus = files.read_counts(source, vocabulary=self.vocabulary, encoding=self.encoding)
+        return files.filter_vocabulary(corpus, unique=self.unique, **limits, **self.of_counts)
 
     def on_disk(
         self, work: WorkFolder, memory: int, resume: bool, also: Mapping[str, Any]
     ) -> StoredCorpus:
         source, of_counts = self.source()
-        check_unique(self.unique)
+        copies.check_unique(self.unique)
         if self.settings.phrases:
             raise InvalidParameterError(
                 "[not_in_parts] {parameters.phrases} needs all texts at once; leave it out, or "
@@ -290,7 +287,7 @@ class _Request:
             work.remove_stage(WORDS)
             return stages.corpus()
 
-    def on_cluster(self, folder: str | PathLike[str] | None) -> DistributedCorpus:
+    def on_cluster(self, folder: str | PathLike[str] | None) -> distributed.DistributedCorpus:
         ignored = {**self.columns, "vocabulary": self.vocabulary, "folder": folder}
         for parameter, value in {**ignored, "unique": self.unique is True or None}.items():
             if value and parameter != "text_column":
@@ -300,7 +297,7 @@ class _Request:
                     parameter=parameter,
                     path=str(self.path),
                 )
-        return read_parquet_corpus(
+        return distributed.read_parquet_corpus(
             self.path, self.settings, text_column=self.columns["text_column"]
         )
 

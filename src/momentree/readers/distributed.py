@@ -14,22 +14,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from momentree import exceptions
 from momentree._types import Ints
 from momentree.backends.sources import taken
-from momentree.exceptions import (
-    InvalidParameterError,
-    MissingLibraryError,
-    MomentreeError,
-    ReadError,
-)
 from momentree.messages import Message, wording
 from momentree.readers.stored.arrays import Numbers
-from momentree.readers.tables import roles, table, values
+from momentree.readers.tables import grid, roles
 from momentree.readers.text import (
     cleaning,
     counting,
     objects,
-    passages,
     selection,
     tables,
     vectorize,
@@ -158,25 +152,16 @@ def read_parquet_corpus(
         from momentree.backends.dask_rows import DaskRows
         from momentree.backends.dask_tasks import Tasks, Value, computed
     except ImportError as error:
-        raise MissingLibraryError(wording.DASK_MISSING) from error
-    for parameter, off in (("phrases", False), ("passages", "auto")):
-        if getattr(settings, parameter) not in (off, None):
-            raise InvalidParameterError(
-                "[not_on_a_cluster] {parameter} needs all texts on one machine; leave it out, or "
-                "read the files from a folder",
-                parameter=parameter,
-            )
+        raise exceptions.MissingLibraryError(wording.DASK_MISSING) from error
+    _check_settings(settings)
     url = _url(fspath(pattern))
     outlines = computed(Tasks.of_values(_files(url)).then(_outline))
     columns = tables.as_list(text_column) or [_text_column(outlines[0])]
     parts = [part for outline in outlines for part in outline.parts(columns)]
     read = Tasks.of_values(parts)
     name = url.rsplit("/", 1)[-1]
-    notes: list[Message] = []
-    if columns[1:]:
-        notes.append(
-            Message(wording.JOINED_TEXT_COLUMNS, columns=table.excerpts(columns), source=name)
-        )
+    facts = {"columns": grid.excerpts(columns), "source": name}
+    joined = [Message(wording.JOINED_TEXT_COLUMNS, **facts)] if columns[1:] else []
     seen: vectorize.SeenTexts = read.then(_seen, settings.raw).merged(_merged)
     adapted, found = seen.adapt(settings, name)
     counted: _Counted = read.then(_counted, Value(replace(adapted, raw=settings.raw))).merged(
@@ -190,24 +175,6 @@ def read_parquet_corpus(
     keep, dropped = selection.select_words(
         listed, settings.min_df, settings.max_df, settings.max_features
     )
-    notes += [*found, *dropped]
-    if frequencies.error:
-        notes.append(
-            Message(
-                "[words_forgotten_on_cluster] there are more different words than memory for them: "
-                "document frequencies of rare words may be too low by {n_rows:,}",
-                n_rows=frequencies.error,
-            )
-        )
-    if seen.n_long and settings.passages is not None:
-        notes.append(
-            Message(
-                "[long_texts_whole] {n_rows:~document} of more than {longest:,} words stayed "
-                "whole: texts are not cut into passages on a cluster",
-                n_rows=seen.n_long,
-                longest=passages.LONG_TEXT_WORDS,
-            )
-        )
     vectorizer = replace(
         adapted, raw=settings.raw, vocabulary=tuple(listed.words[keep].tolist()), passages=None
     )
@@ -220,8 +187,48 @@ def read_parquet_corpus(
         ids=Numbers(X.shape[0]),
         name=name,
         vectorizer=vectorizer,
-        notes=(*notes, *selection.note_without_words(n_empty, X.shape[0], passages=False)),
+        notes=(
+            *joined,
+            *found,
+            *dropped,
+            *_notes(frequencies.error, 0 if settings.passages is None else seen.n_long),
+            *selection.note_without_words(n_empty, X.shape[0], passages=False),
+        ),
     )
+
+
+def _check_settings(settings: TextVectorizer) -> None:
+    """Raise an error if words are chosen in a way that needs all texts at once."""
+    for parameter, off in (("phrases", False), ("passages", "auto")):
+        if getattr(settings, parameter) not in (off, None):
+            raise exceptions.InvalidParameterError(
+                "[not_on_a_cluster] {parameter} needs all texts on one machine; leave it out, or "
+                "read the files from a folder",
+                parameter=parameter,
+            )
+
+
+def _notes(error: int, n_long: int) -> list[Message]:
+    """Return notes on the error of frequencies, and on long texts, which are not cut."""
+    notes = []
+    if error:
+        notes.append(
+            Message(
+                "[words_forgotten_on_cluster] there are more different words than memory for them: "
+                "document frequencies of rare words may be too low by {n_rows:,}",
+                n_rows=error,
+            )
+        )
+    if n_long:
+        notes.append(
+            Message(
+                "[long_texts_whole] {n_rows:~document} of more than {longest:,} words stayed "
+                "whole: texts are not cut into passages on a cluster",
+                n_rows=n_long,
+                longest=objects.LONG_TEXT_WORDS,
+            )
+        )
+    return notes
 
 
 def _url(pattern: str) -> str:
@@ -260,9 +267,9 @@ class _Outline:
                 continue
             parameter = "text_column"
             if column not in self.columns:
-                raise table.no_such_column(self.url, column, self.columns, parameter)
+                raise grid.no_such_column(self.url, column, self.columns, parameter)
             facts = {"path": self.url, "column": column, "kind": "other values"}
-            raise ReadError(wording.NOT_TEXT, parameter=parameter, **facts)
+            raise exceptions.ReadError(wording.NOT_TEXT, parameter=parameter, **facts)
         groups: list[int] = []
         size = 0
         for i, more in enumerate(self.sizes):
@@ -282,13 +289,13 @@ def _files(url: str) -> list[str]:
     try:
         import fsspec
     except ImportError as error:
-        raise MissingLibraryError(wording.DASK_MISSING) from error
+        raise exceptions.MissingLibraryError(wording.DASK_MISSING) from error
     try:
         found = sorted(file.full_name for file in fsspec.open_files(url))
     except (OSError, ValueError, ImportError) as error:
-        raise ReadError(_NO_FILES_OF_PATTERN, pattern=url, error=_text(error)) from error
+        raise exceptions.ReadError(_NO_FILES_OF_PATTERN, pattern=url, error=_text(error)) from error
     if not found:
-        raise ReadError(_NO_FILES_OF_PATTERN, pattern=url, error="no such file")
+        raise exceptions.ReadError(_NO_FILES_OF_PATTERN, pattern=url, error="no such file")
     return found
 
 
@@ -301,10 +308,12 @@ def _opened(url: str) -> Iterator[Any]:
     try:
         with fsspec.open(url) as raw, pq.ParquetFile(raw) as file:
             yield file
-    except MomentreeError:
+    except exceptions.MomentreeError:
         raise
     except (pa.ArrowException, MemoryError, OSError, ValueError) as error:
-        raise ReadError(wording.UNREADABLE_PARQUET, path=url, details=_text(error)) from error
+        raise exceptions.ReadError(
+            wording.UNREADABLE_PARQUET, path=url, details=_text(error)
+        ) from error
 
 
 def _text(error: BaseException) -> str:
@@ -315,21 +324,21 @@ def _outline(url: str) -> _Outline:
     import pyarrow.types as pt  # type: ignore[import-untyped]
 
     with _opened(url) as file:
-        schema, metadata = file.schema_arrow, file.metadata
+        arrow, metadata = file.schema_arrow, file.metadata
         strings = [
             name
-            for name, kind in zip(schema.names, schema.types, strict=True)
+            for name, kind in zip(arrow.names, arrow.types, strict=True)
             if pt.is_string(kind) or pt.is_large_string(kind) or pt.is_dictionary(kind)
         ]
         groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
         sizes, rows = [one.total_byte_size for one in groups], [one.num_rows for one in groups]
-        return _Outline(url, strings, list(schema.names), sizes, rows)
+        return _Outline(url, strings, list(arrow.names), sizes, rows)
 
 
 def _text_column(outline: _Outline) -> str:
     named = outline.strings[0] if len(outline.strings) == 1 else roles.pick("text", outline.strings)
     if named is None:
-        raise ReadError(
+        raise exceptions.ReadError(
             wording.NO_TEXT_COLUMN,
             path=outline.url,
             columns=outline.columns,
@@ -366,7 +375,7 @@ def _seen(part: _Part, raw: bool) -> vectorize.SeenTexts:
     seen = vectorize.SeenTexts(raw, None)
     for batch in _batches(part):
         texts = seen.add(objects.Documents(batch, [""] * len(batch))).texts
-        seen.n_long += sum(values.count_words(text) > passages.LONG_TEXT_WORDS for text in texts)
+        seen.n_long += sum(roles.count_words(text) > objects.LONG_TEXT_WORDS for text in texts)
     return seen
 
 

@@ -93,6 +93,20 @@ def read_embeddings(
         ) from error
     except OSError as error:
         raise ReadError(wording.UNREADABLE_PATH, path=str(path), error=error.strerror) from error
+    _check_shape(X, path, n_rows, n_columns)
+    X = X.astype(np.float64 if X.dtype.itemsize >= 8 else np.float32, order="C", copy=False)
+    n_zero = _check_values(X, path)
+    zeros = Message(
+        "[zero_embeddings] {n_rows:,} of {n_all:~embedding} {n_rows:?contains/contain} only zeros, "
+        "and {n_rows:?has/have} no direction",
+        n_rows=n_zero,
+        n_all=len(X),
+    )
+    return Embeddings(X, [zeros] if n_zero else [])
+
+
+def _check_shape(X: NDArray[Any], path: Path, n_rows: int | None, n_columns: int | None) -> None:
+    """Raise ``InvalidDataError`` unless an array is a table of real numbers of this shape."""
     if X.dtype.kind != "f":
         raise InvalidDataError(
             "[embeddings_not_real] {path} contains values of type {type}; expected real numbers. "
@@ -125,10 +139,13 @@ def read_embeddings(
             found=d,
             needed=n_columns,
         )
-    X = X.astype(np.float64 if X.dtype.itemsize >= 8 else np.float32, order="C", copy=False)
+
+
+def _check_values(X: NDArray[Any], path: Path) -> int:
+    """Return how many rows contain only zeros; refuse infinite values, and nothing but zeros."""
     finite = np.isfinite(X)
     if not finite.all():
-        row, column = divmod(int(np.argmin(finite)), d)
+        row, column = divmod(int(np.argmin(finite)), X.shape[1])
         raise InvalidDataError(
             "[embeddings_not_finite] {path} contains {value} in row {row}, column {column} (from "
             "0), and NaN or infinity in {n_rows:~row} in all; compute these embeddings again, or "
@@ -139,24 +156,12 @@ def read_embeddings(
             value=float(X[row, column]),
             n_rows=int((~finite.all(axis=1)).sum()),
         )
-    zero = int((~X.any(axis=1)).sum())
-    if zero == n:
+    n_zero = int((~X.any(axis=1)).sum())
+    if n_zero == len(X):
         raise InvalidDataError(
             "[embeddings_all_zero] {path} contains only zeros; expected embeddings", path=str(path)
         )
-    return Embeddings(
-        X,
-        [
-            Message(
-                "[zero_embeddings] {n_rows:,} of {n_all:~embedding} {n_rows:?contains/contain} "
-                "only zeros, and {n_rows:?has/have} no direction",
-                n_rows=zero,
-                n_all=n,
-            )
-        ]
-        if zero
-        else [],
-    )
+    return n_zero
 
 
 def _read(path: Path) -> NDArray[Any]:

@@ -137,7 +137,7 @@ def test_columns_of_row_numbers_and_empty_columns(tmp_path):
     records = written(tmp_path, ",A,B,\n7,1,0,\n8,0,1,\n9,1,1,\n")
     assert records.ids == ["7", "8", "9"]
     assert records.codes.tolist() == ["A", "B"]
-    assert notes_of(records)["empty_columns_left_out"]["columns"] == ["column 4"]
+    assert notes_of(records)["columns_without_values"]["columns"] == ["column 4"]
     assert notes_of(records)["form"]["form"] == "wide"
 
 

@@ -150,7 +150,7 @@ def test_ids_in_a_wide_table_are_left_out(tmp_path):
     text = "visit_id,MRN,A,B\n1,77,1,0\n2,77,0,1\n3,78,1,1\n"
     records = written(tmp_path, text)
     assert (records.ids, records.codes.tolist()) == (["1", "2", "3"], ["A", "B"])
-    assert notes_of(records)["ids_left_out"]["columns"] == ["MRN"]
+    assert notes_of(records)["columns_of_ids"]["columns"] == ["MRN"]
     assert notes_of(records)["shared_patients"]["column"] == "MRN"
 
 

@@ -23,7 +23,7 @@ from momentree.exceptions import (
     ReadError,
 )
 from momentree.readers.stored import corpus as stages
-from momentree.readers.tables import table
+from momentree.readers.tables import grid
 from momentree.readers.text import selection
 from tests.raising import raises
 
@@ -99,7 +99,7 @@ def notes_of(corpus):
 @pytest.mark.parametrize("form", [folder, csv, json_lines, parquet, shards])
 def test_a_stored_corpus_equals_one_in_memory(tmp_path, texts, form, monkeypatch):
     source = form(tmp_path, texts)
-    monkeypatch.setattr(table, "PART_BYTES", 10_000)
+    monkeypatch.setattr(grid, "PART_BYTES", 10_000)
     monkeypatch.setattr(stages, "BATCH_BYTES", 7_000)
     assert_equal(store_corpus(source, tmp_path / "work"), read_corpus(source))
 
@@ -142,7 +142,7 @@ def test_a_folder_bounds_the_memory_of_read_corpus(tmp_path, texts):
 
 
 def test_documents_come_in_batches(tmp_path, texts, monkeypatch):
-    monkeypatch.setattr(table, "PART_BYTES", 10_000)
+    monkeypatch.setattr(grid, "PART_BYTES", 10_000)
     for form in (csv, json_lines, parquet, shards):
         stream = stream_documents(form(tmp_path, texts))
         sizes = [len(batch) for batch in stream]

@@ -9,8 +9,8 @@ from momentree.datasets import read_measurements, sample_measurements
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.messages import Message
 from momentree.readers.stored import measurements as stored
-from momentree.readers.tables import table as tables
-from momentree.readers.tables.table import Source
+from momentree.readers.tables import grid as tables
+from momentree.readers.tables.grid import Source
 from tests.raising import raises
 
 N = 500

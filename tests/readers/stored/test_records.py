@@ -7,7 +7,7 @@ import pytest
 
 from momentree.datasets import read_records, store_records
 from momentree.exceptions import InvalidDataError, InvalidParameterError
-from momentree.readers.tables import table as tables
+from momentree.readers.tables import grid as tables
 from tests.raising import raises
 
 rng = np.random.default_rng(0)

@@ -1,33 +1,32 @@
-"""Read a corpus from a file of counts in any format, with the files next to it."""
+"""Read a corpus from a file of counts and the files next to it; choose or align its words."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
+from momentree import exceptions
 from momentree._files import check_readable
 from momentree._types import Ints
 from momentree._validation import check_counts, check_lengths
 from momentree.core.limits import BYTES_PER_ROW, check_memory
-from momentree.exceptions import (
-    EmptyCorpusError,
-    InvalidDataError,
-    InvalidParameterError,
-    ReadError,
-)
 from momentree.messages import Message, wording
-from momentree.readers.counts.formats import find_reader, is_stored
-from momentree.readers.counts.lines import RawCounts, fault_in_line
+from momentree.readers.copies import check_unique, find_copies, weigh_copies
+from momentree.readers.counts import formats, lines
 from momentree.readers.stored.counts import MARK
 from momentree.readers.tables import files
-from momentree.readers.text.objects import Corpus
+from momentree.readers.text import languages, objects, selection
+from momentree.readers.text import words as tokens
 
 Lines = str | PathLike[str] | Sequence[str]
 """Words, labels or ids, or the path of a file with one per line."""
@@ -53,7 +52,7 @@ def read_vocabulary(
     while words and not words[-1]:
         words.pop()
     if "" in words:
-        raise fault_in_line(
+        raise lines.fault_in_line(
             source,
             words.index("") + 1,
             Message("[empty_line_for_word] the line is empty; expected a word"),
@@ -83,7 +82,7 @@ def read_row_names(
         return values
     found = {"path": str(source), "n_lines": len(values), "n_rows": n}
     if given is not None:
-        raise ReadError(
+        raise exceptions.ReadError(
             "[wrong_number_of_lines] {path} has {n_lines:~line} for {n_rows:~document}; give one "
             "line per document",
             **found,
@@ -94,7 +93,7 @@ def read_row_names(
 
 def find_matrices(folder: Path) -> list[Path]:
     """Return the matrices in a folder that have a vocabulary, or the mark of stored counts."""
-    if is_stored(folder):
+    if formats.is_stored(folder):
         return [folder / MARK]
 
     def is_matrix(path: Path) -> bool:
@@ -161,7 +160,7 @@ def holds_counts(path: str | os.PathLike[str]) -> bool:
     (True, False)
     """
     path = Path(path)
-    return bool(find_matrices(path)) if path.is_dir() else find_reader(path) is not None
+    return bool(find_matrices(path)) if path.is_dir() else formats.find_reader(path) is not None
 
 
 def read_counts(
@@ -171,7 +170,7 @@ def read_counts(
     labels: Lines | None = None,
     ids: Lines | None = None,
     encoding: str = files.AUTO,
-) -> Corpus:
+) -> objects.Corpus:
     r"""Read word counts, with documents in rows and words in columns.
 
     Parameters
@@ -229,9 +228,9 @@ def read_counts(
     [[2, 0, 1], [0, 5, 0]]
     """
     path = find_matrix(files.check_exists(path))
-    read = find_reader(path)
+    read = formats.find_reader(path)
     if read is None:
-        raise ReadError(
+        raise exceptions.ReadError(
             "[no_counts] {path} is not in a known format for counts; expected UCI bag-of-words "
             "(docword.NAME.txt), SciPy (.npz), Matrix Market (.mtx) or SVMlight (.svm)",
             path=str(path),
@@ -241,7 +240,7 @@ def read_counts(
         raw = read(path)
         X = _checked(raw.X, path)
     except MemoryError as error:
-        raise ReadError(
+        raise exceptions.ReadError(
             "{path} declares a matrix that exceeds the memory of this machine", path=str(path)
         ) from error
     n = X.shape[0]
@@ -249,7 +248,7 @@ def read_counts(
     X, words = _merge_columns(X, words, notes)
     found_labels = read_row_names(path, labels, "labels", n, notes, encoding)
     found_ids = read_row_names(path, ids, "ids", n, notes, encoding)
-    return Corpus(
+    return objects.Corpus(
         X=X,
         vocabulary=np.asarray(words, dtype=object),
         ids=found_ids or raw.ids or [str(i) for i in range(1, n + 1)],
@@ -265,14 +264,14 @@ def find_matrix(path: Path) -> Path:
         return path
     matrices = find_matrices(path)
     if not matrices:
-        raise ReadError(
+        raise exceptions.ReadError(
             "[no_matrix_in_folder] the folder {path} contains no matrix with a vocabulary; add "
             "vocab.txt with one word per line, or give the file to read",
             path=str(path),
         )
     if len(matrices) > 1:
         names = [matrix.name for matrix in matrices]
-        raise ReadError(
+        raise exceptions.ReadError(
             "[many_matrices_in_folder] the folder {path} contains more than one matrix "
             "({names:list}); give the file to read",
             path=str(path),
@@ -285,12 +284,14 @@ def _checked(X: Any, path: Path) -> sp.csr_array[Any]:
     """Return the matrix of a file as counts in CSR format, without stored zeros."""
     n, d = X.shape
     if not (n and d):
-        raise EmptyCorpusError(wording.EMPTY_MATRIX, path=str(path), n_rows=n, n_columns=d)
+        raise exceptions.EmptyCorpusError(
+            wording.EMPTY_MATRIX, path=str(path), n_rows=n, n_columns=d
+        )
     # A header can declare any number of rows; the columns must match the words.
     if path.name != MARK:  # all rows are in the files already
         check_memory(path, n * BYTES_PER_ROW, wording.TOO_MANY_DOCUMENTS, n_rows=n)
     if X.dtype.kind not in "biuf":
-        raise InvalidDataError(
+        raise exceptions.InvalidDataError(
             "[counts_not_numeric] {path} contains values of type {type}; counts must be integers "
             "or real numbers",
             path=str(path),
@@ -302,8 +303,8 @@ def _checked(X: Any, path: Path) -> sp.csr_array[Any]:
         X = X.astype(np.int32)  # sums of bytes would overflow, and sums of True would be True
     try:
         checked: sp.csr_array[Any] = check_counts(X)
-    except InvalidDataError as error:
-        raise InvalidDataError(
+    except exceptions.InvalidDataError as error:
+        raise exceptions.InvalidDataError(
             "[bad_counts] {path}: {problem}", path=str(path), problem=error.message
         ) from error
     checked.eliminate_zeros()
@@ -311,13 +312,13 @@ def _checked(X: Any, path: Path) -> sp.csr_array[Any]:
 
 
 def _name_columns(
-    X: sp.csr_array[Any], raw: RawCounts, path: Path, vocabulary: tuple[str, list[str]] | None
+    X: sp.csr_array[Any], raw: lines.RawCounts, path: Path, vocabulary: tuple[str, list[str]] | None
 ) -> tuple[sp.csr_array[Any], list[str]]:
     """Return counts with one word per column; SVMlight columns move to their indices."""
     n, d = X.shape
     if vocabulary is None:
         if raw.words is None:
-            raise ReadError(wording.NO_VOCABULARY, path=str(path), n_columns=d)
+            raise exceptions.ReadError(wording.NO_VOCABULARY, path=str(path), n_columns=d)
         return X, raw.words
     source, words = vocabulary
     if raw.words is not None and raw.numbered:
@@ -346,7 +347,7 @@ def check_number_of_words(source: str, n_words: int, n: int, d: int) -> None:
                 "{n_columns:~column}; give one word per column"
             )
         )
-        raise ReadError(code, source=source, n_words=n_words, n_columns=d)
+        raise exceptions.ReadError(code, source=source, n_words=n_words, n_columns=d)
 
 
 def _merge_columns(
@@ -382,4 +383,171 @@ def check_options(path: Path, **for_texts: object) -> None:
     """Raise ``InvalidParameterError`` if an option for texts is given with counts."""
     for parameter, value in for_texts.items():
         if value not in (None, _WORDS_ONLY.get(parameter)):
-            raise InvalidParameterError(wording.ONLY_FOR_TEXTS, parameter=parameter, path=str(path))
+            raise exceptions.InvalidParameterError(
+                wording.ONLY_FOR_TEXTS, parameter=parameter, path=str(path)
+            )
+
+
+def align_columns(corpus: objects.Corpus, vocabulary: Sequence[str]) -> objects.Corpus:
+    """Align counts with the columns of another vocabulary, such as that of a fitted tree.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Counts with their own vocabulary.
+    vocabulary : sequence of str of shape (d,)
+        Words of the new columns, all different.
+
+    Returns
+    -------
+    Corpus
+        Counts of shape (n, d): words not in `vocabulary` are left out, and words not in `corpus`
+        have zero counts.
+
+    Raises
+    ------
+    InvalidDataError
+        If the vocabularies have no words in common, or `vocabulary` repeats a word.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import scipy.sparse as sp
+    >>> from momentree.datasets import Corpus, align_columns
+    >>> corpus = Corpus(sp.csr_array([[1, 2], [0, 3]]), np.array(["cat", "dog"]), ["a", "b"])
+    >>> align_columns(corpus, ["dog", "sun"]).X.toarray().tolist()
+    [[2, 0], [3, 0]]
+    """
+    found = pd.Index(np.asarray(corpus.vocabulary, dtype=object), dtype=object)
+    wanted = pd.Index(np.asarray(vocabulary, dtype=object), dtype=object)
+    if not wanted.is_unique:
+        word = str(wanted[wanted.duplicated()][0])
+        raise exceptions.InvalidDataError(
+            "[word_repeated] the vocabulary names {word!r} twice; name each word once", word=word
+        )
+    new = wanted.get_indexer(found)
+    if not (new >= 0).any():
+        raise exceptions.InvalidDataError(
+            "[no_common_words] none of the {n_found:~word} of {name} ({found:quoted list}, ...) is "
+            "among the {n_wanted:~word} of the vocabulary ({wanted:quoted list}, ...); give counts "
+            "of the same words, with the same spelling",
+            name=corpus.name,
+            n_found=len(found),
+            found=[str(word) for word in found[:3]],
+            n_wanted=len(wanted),
+            wanted=[str(word) for word in wanted[:3]],
+        )
+    X = corpus.X
+    columns = new[X.indices]
+    kept = columns >= 0
+    indptr = np.concatenate([[0], np.cumsum(kept)])[X.indptr]
+    aligned = sp.csr_array((X.data[kept], columns[kept], indptr), shape=(X.shape[0], len(wanted)))
+    aligned.sum_duplicates()
+    return replace(corpus, X=aligned, vocabulary=wanted.to_numpy(dtype=object))
+
+
+def filter_vocabulary(
+    corpus: objects.Corpus,
+    *,
+    language: str | None = tokens.AUTO,
+    stop_words: Iterable[str] | PathLike[str] = (),
+    min_df: int | float | None = None,
+    max_df: int | float = selection.MAX_DF,
+    max_features: int | None = selection.MAX_FEATURES,
+    token_pattern: str | None = None,
+    unique: bool | Literal["auto"] = "auto",
+) -> objects.Corpus:
+    """Choose the words of a corpus of counts, as :func:`vectorize` does for texts.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Counts with their words; not modified.
+    language, stop_words, min_df, max_df, max_features : optional
+        Which words to keep; see :class:`TextVectorizer`. With "auto", stop words among the most
+        frequent words show the language.
+    token_pattern : str or None, default=None
+        Leave out words that do not fully match this regular expression. None keeps words of any
+        form, because the counts may be of codes and numbers.
+    unique : bool or "auto", default="auto"
+        Whether each group of equal or nearly equal documents has the weight of one, as in
+        :func:`vectorize`.
+
+    Returns
+    -------
+    Corpus
+        The same documents; fewer words, in the same order. If a word was left out, `vectorizer`
+        is None.
+
+    Raises
+    ------
+    EmptyCorpusError
+        If there are no documents, or no word is kept; the message reports how many words each
+        filter removed.
+    InvalidParameterError, ReadError
+        As in :class:`TextVectorizer`.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from momentree.datasets import Corpus, filter_vocabulary
+    >>> X = sp.csr_array([[1, 2, 0, 3], [1, 1, 0, 0], [2, 0, 1, 0], [1, 0, 1, 0]])
+    >>> corpus = Corpus(X, np.array(["the", "sea", "bread", "rare"]), ids=list("abcd"))
+    >>> filter_vocabulary(corpus).vocabulary.tolist()
+    ['sea', 'bread']
+    """
+    selection.check_limits(min_df, max_df, max_features)
+    check_unique(unique)
+    words = np.asarray(corpus.vocabulary, dtype=object)
+    X = corpus.X
+    df = np.bincount(X.indices[X.data > 0], minlength=X.shape[1])
+    if not X.shape[0]:
+        raise exceptions.EmptyCorpusError(wording.NO_DOCUMENTS)
+    candidates, notes = candidate_words(words, df, language, stop_words, token_pattern)
+    counts = sp.csr_array(X)
+    counts.sort_indices()
+    weights, copied = weigh_copies(find_copies(counts[:, np.flatnonzero(candidates)]), unique)
+    keep, dropped = selection.select_columns(
+        counts, words, min_df, max_df, max_features, candidates, weights
+    )
+    found = [*notes, *copied]
+    if len(keep) == len(words):
+        if not found:
+            return corpus
+        return replace(corpus, weights=weights, notes=[*corpus.notes, *found])
+    X = sp.csr_array(counts[:, keep])
+    return replace(
+        corpus,
+        X=X,
+        vocabulary=corpus.vocabulary[keep],
+        vectorizer=None,
+        weights=weights,
+        notes=[*corpus.notes, *found, *dropped, *selection.note_empty(X)],
+    )
+
+
+def candidate_words(
+    words: NDArray[Any],
+    df: NDArray[Any],
+    language: str | None,
+    stop_words: Iterable[str] | PathLike[str],
+    token_pattern: str | None,
+) -> tuple[NDArray[np.bool_], tuple[Message, ...]]:
+    """Mark the words that are neither stop words nor of another form, given their frequencies."""
+    pattern = tokens.TOKEN_PATTERN if token_pattern is None else token_pattern
+    reading = languages.choose_for_counts(list(map(str, words)), df, language)
+    unwanted = tokens.unwanted_words(
+        reading.language, tokens.read_words("stop_words", stop_words), pattern
+    )
+    found = np.fromiter((str(word).lower() not in unwanted for word in words), dtype=bool)
+    if token_pattern is not None:
+        matches = re.compile(token_pattern).fullmatch
+        found &= np.fromiter((matches(str(word)) is not None for word in words), dtype=bool)
+    if not found.any():
+        raise exceptions.EmptyCorpusError(
+            "[no_candidate_words] all {n_words:~word} are stop words or do not match "
+            "{parameters.token_pattern}; change {parameters.language}, {parameters.stop_words} or "
+            "{parameters.token_pattern}",
+            n_words=len(words),
+        )
+    return found, reading.notes

@@ -23,16 +23,14 @@ from momentree.readers.measurements.columns import (
     read_column,
 )
 from momentree.readers.measurements.objects import MeasurementCoder
-from momentree.readers.tables.roles import fits
-from momentree.readers.tables.schema import fits_pattern, matching
-from momentree.readers.tables.table import Table, excerpt, excerpts, listed
+from momentree.readers.tables import grid, roles, schema
 
 _STYLE_ROWS = 2_000
 """Rows examined for decimal commas."""
 
 
 def choose_columns(
-    table: Table,
+    table: grid.Table,
     names: Sequence[str],
     kinds: Mapping[str, ColumnKind],
     rules: MeasurementCoder,
@@ -41,13 +39,13 @@ def choose_columns(
 
     `kinds` are those that the caller chose, by name or pattern.
     """
-    matching(table, "kinds", list(kinds))  # each must match a column
+    schema.matching(table, "kinds", list(kinds))  # each must match a column
     for name in kinds:
         if name in table.columns and name not in names:
             raise ReadError(
                 "column {column!r} contains ids or outcomes, so {parameters.kinds} cannot give it "
                 "a kind",
-                column=excerpt(name),
+                column=grid.excerpt(name),
             )
     style = _style(find_table_style(table, names), rules)
     columns: list[Column] = []
@@ -71,13 +69,13 @@ def choose_columns(
             "{parameters.kinds}; if the table contains codes, name their columns in "
             "{parameters.code_columns}",
             path=str(table.path),
-            columns=excerpts(table.names),
+            columns=grid.excerpts(table.names),
         )
     return _in_mixed_table(columns, kinds), left_out
 
 
 def read_known_columns(
-    table: Table, coder: MeasurementCoder, style: Style | None = None
+    table: grid.Table, coder: MeasurementCoder, style: Style | None = None
 ) -> tuple[list[Column], list[Message]]:
     """Read the columns of a coder; values that it does not know are missing.
 
@@ -90,8 +88,8 @@ def read_known_columns(
             "{expected:quoted list}; its columns are {columns:quoted list}: rename its columns, or "
             "see {parameters.skip_rows}",
             path=str(table.path),
-            expected=excerpts(coder.kinds),
-            columns=excerpts(table.names),
+            expected=grid.excerpts(coder.kinds),
+            columns=grid.excerpts(table.names),
         )
     style = _style(style or find_table_style(table, present), coder)
     columns, notes, n_unknown = [], list[Message](), 0
@@ -108,7 +106,9 @@ def read_known_columns(
     lacking = [name for name in coder.kinds if name not in table.columns]
     if lacking:
         notes.append(
-            Message(wording.MISSING_COLUMNS, n_columns=len(lacking), column=excerpt(lacking[0]))
+            Message(
+                wording.MISSING_COLUMNS, n_columns=len(lacking), column=grid.excerpt(lacking[0])
+            )
         )
     if n_unknown:
         notes.append(Message(wording.UNKNOWN_CATEGORIES, n_entries=n_unknown))
@@ -122,7 +122,7 @@ def _as_numbers_are_written(column: Column, categories: Sequence[str]) -> Column
     return replace(column, texts=np.array([written.get(t, t) for t in column.texts], dtype=object))
 
 
-def find_table_style(table: Table, names: Sequence[str]) -> Style:
+def find_table_style(table: grid.Table, names: Sequence[str]) -> Style:
     """Return how numbers are written in some columns of a table."""
     return find_style(table.columns[name][:_STYLE_ROWS] for name in names)
 
@@ -165,7 +165,7 @@ def _in_mixed_table(columns: list[Column], chosen: Iterable[str]) -> list[Column
     return [replace(column, kind=kinds.get(column.name, column.kind)) for column in columns]
 
 
-def _check_kind(table: Table, column: Column, kind: ColumnKind) -> None:
+def _check_kind(table: grid.Table, column: Column, kind: ColumnKind) -> None:
     """Refuse values that the requested kind does not allow."""
     if kind == "category":
         return
@@ -184,12 +184,12 @@ def _check_kind(table: Table, column: Column, kind: ColumnKind) -> None:
             "[not_of_kind] {path}, {origin}, column {column!r}, contains {value!r}, which is not "
             "of the kind {kind!r} that {parameters.kinds} gives to the column",
             **table.place(row, column.name),
-            value=excerpt(table.columns[column.name][row]),
+            value=grid.excerpt(table.columns[column.name][row]),
             kind=kind,
         )
 
 
-def _check_units(table: Table, column: Column) -> None:
+def _check_units(table: grid.Table, column: Column) -> None:
     """Refuse numbers in several units."""
     units: Counter[str] = Counter() if column.read is None else column.read.units
     if len({"".join(unit.lower().split()) for unit in units}) > 1:
@@ -198,12 +198,12 @@ def _check_units(table: Table, column: Column) -> None:
             "{units:quoted list}; convert them to one unit, or leave the column out with "
             "{parameters.ignore_columns}",
             path=str(table.path),
-            column=excerpt(column.name),
+            column=grid.excerpt(column.name),
             units=[unit for unit, _ in units.most_common(3)],
         )
 
 
-def _not_numbers(table: Table, column: Column) -> list[Message]:
+def _not_numbers(table: grid.Table, column: Column) -> list[Message]:
     """Return the note that some cells of a column of numbers are something else."""
     rows = [] if column.read is None else np.flatnonzero(column.read.other).tolist()
     if not rows:
@@ -214,9 +214,9 @@ def _not_numbers(table: Table, column: Column) -> list[Message]:
             "because {n_missing:?it is not a number/they are not numbers}: the first, {value!r}, "
             "is in {origin}",
             n_missing=len(rows),
-            column=excerpt(column.name),
+            column=grid.excerpt(column.name),
             origin=table.origin(rows[0]),
-            value=excerpt(table.columns[column.name][rows[0]]),
+            value=grid.excerpt(table.columns[column.name][rows[0]]),
         )
     ]
 
@@ -235,7 +235,7 @@ _KINDS = {
 
 
 def describe(
-    table: Table,
+    table: grid.Table,
     columns: Sequence[Column],
     left_out: Mapping[str, str],
     answers: Sequence[str],
@@ -255,14 +255,14 @@ def describe(
     ]
     for why in dict.fromkeys(left_out.values()):
         names = [name for name, code in left_out.items() if code == why]
-        notes.append(Message(why, **listed(names)))
+        notes.append(Message(why, **grid.listed(names)))
     free = _unchosen(columns, chosen)
     if grades := [c.name for c in free if c.kind == "category" and c.read is not None]:
         notes.append(
             Message(
                 "[numbers_as_categories] treated {n_columns:~column} of few whole numbers as "
                 "categories: {columns:quoted list} (for numbers, pass {parameters.kinds})",
-                **listed(grades),
+                **grid.listed(grades),
             )
         )
     if counts := [c.name for c in free if c.kind == "count"]:
@@ -270,7 +270,7 @@ def describe(
             Message(
                 "[numbers_as_counts] treated {n_columns:~column} of small whole numbers as counts: "
                 "{columns:quoted list} (for numbers, pass {parameters.kinds})",
-                **listed(counts),
+                **grid.listed(counts),
             )
         )
     if answers:
@@ -279,24 +279,17 @@ def describe(
                 "[columns_are_outcomes] described {n_columns:~column} as {n_columns:?an "
                 "outcome/outcomes}, because of {n_columns:?its name/their names}: {columns:quoted "
                 "list} (to form groups by {n_columns:?it/them}, pass {parameters.kinds})",
-                **listed(answers),
+                **grid.listed(answers),
             )
         )
-    if likely := [c.name for c in free if _is_answer(c) and fits("outcome", c.name)]:
-        notes.append(
-            Message(
-                "[columns_may_be_outcomes] used {n_columns:~column} to form groups that may be "
-                "outcomes: {columns:quoted list} (name them in {parameters.outcome_columns}, or "
-                "leave them out with {parameters.ignore_columns})",
-                **listed(likely),
-            )
-        )
+    if likely := [c.name for c in free if _is_answer(c) and roles.fits("outcome", c.name)]:
+        notes.append(Message(wording.MAY_BE_OUTCOMES, **grid.listed(likely)))
     return [*notes, *_on_numbers(table, columns), *_on_missing(columns)]
 
 
 def _unchosen(columns: Iterable[Column], chosen: Iterable[str]) -> list[Column]:
     """Return the columns whose kinds were not chosen by name or pattern."""
-    return [column for column in columns if not fits_pattern(column.name, chosen)]
+    return [column for column in columns if not schema.fits_pattern(column.name, chosen)]
 
 
 def set_answers_apart(
@@ -316,7 +309,7 @@ def _is_answer(column: Column) -> bool:
     return column.kind in ("category", "yes_no") or column.few_valued
 
 
-def _on_numbers(table: Table, columns: Sequence[Column]) -> list[Message]:
+def _on_numbers(table: grid.Table, columns: Sequence[Column]) -> list[Message]:
     """Return notes on units, limits, separators, codes of missing values, and other cells."""
     notes = []
     read = {column.name: column.read for column in columns if column.read is not None}
@@ -324,7 +317,7 @@ def _on_numbers(table: Table, columns: Sequence[Column]) -> list[Message]:
         notes.append(
             Message(
                 "[units_removed] removed units from {n_columns:~column}: {columns:quoted list}",
-                **listed(units),
+                **grid.listed(units),
             )
         )
     if limits := [name for name, numbers in read.items() if numbers.n_limits]:
@@ -334,7 +327,7 @@ def _on_numbers(table: Table, columns: Sequence[Column]) -> list[Message]:
                 "[limits_as_numbers] read {n_entries:~limit} such as <0.5 as the number, 0.5, in "
                 "{columns:quoted list}",
                 n_entries=n_entries,
-                columns=excerpts(limits),
+                columns=grid.excerpts(limits),
             )
         )
     if guessed := [name for name, numbers in read.items() if numbers.n_guessed]:
@@ -343,7 +336,7 @@ def _on_numbers(table: Table, columns: Sequence[Column]) -> list[Message]:
                 "[guessed_separators] guessed whether a comma or dot before three digits, as in "
                 "1,234, separates thousands, in {columns:quoted list}: check the means of these "
                 "columns",
-                columns=excerpts(guessed),
+                columns=grid.excerpts(guessed),
             )
         )
     if far := [column.name for column in columns if _has_far_values(column)]:
@@ -352,14 +345,14 @@ def _on_numbers(table: Table, columns: Sequence[Column]) -> list[Message]:
                 "[far_values] values far beyond all others are in {columns:quoted list}: more than "
                 "1,000 times the width of the middle half away from it. If they are errors, "
                 "correct them, or name them in {parameters.missing}",
-                columns=excerpts(far),
+                columns=grid.excerpts(far),
             )
         )
     notes += [
         Message(
             "[may_mean_missing] column {column!r} contains {value} {n_entries:~time}, far from its "
             "other values; if it stands for a missing value, pass {parameter:=value}",
-            column=excerpt(column.name),
+            column=grid.excerpt(column.name),
             value=f"{column.suspect:g}",
             n_entries=int((column.numbers == column.suspect).sum()),
             parameter="missing",
@@ -391,7 +384,7 @@ def _on_missing(columns: Sequence[Column]) -> list[Message]:
             "{column!r}: {n_missing_first:,}",
             n_missing=sum(gaps.values()),
             n_columns=len(gaps),
-            column=excerpt(most),
+            column=grid.excerpt(most),
             n_missing_first=gaps[most],
         )
     ]

@@ -17,15 +17,14 @@ from momentree.core.counts import are_counts
 from momentree.messages import wording
 from momentree.metrics.outcomes import MAX_CLASSES
 from momentree.readers.tables import roles
-from momentree.readers.tables.roles import MARKS, ONES, ZEROS
-from momentree.readers.tables.values import is_date
 
 _COLUMNS_OF_DATES = (
     "[columns_of_dates] left out {n_columns:~column} of dates: {columns:quoted list}"
 )
 
 
-MISSING = roles.MISSING | {"-", "--", "---", "–", "—", "#n/a", "#null!", "n.a.", "n. a.", "nil"} | {
+MISSING = roles.MISSING | {
+    "-", "--", "---", "–", "—", "#n/a", "#null!", "n.a.", "n. a.", "nil",
     "missing", "unknown", "not known", "not done", "nd", "n.d.", "k.a.", "unbekannt", "#value!",
     "#div/0!", "#ref!", "#num!",
 }  # fmt: skip
@@ -241,7 +240,9 @@ def read_column(name: str, cells: Sequence[str], kind: ColumnKind | None, style:
     if not known:
         return Column(name, kind or "number", np.full(len(cells), np.nan), clean,
                       why_left_out=wording.COLUMNS_WITHOUT_VALUES)  # fmt: skip
-    if kind == "yes_no" or (kind is None and {text.lower() for text in known} <= ONES | ZEROS):
+    if kind == "yes_no" or (
+        kind is None and {text.lower() for text in known} <= roles.ONES | roles.ZEROS
+    ):
         return _yes_no(name, clean, known, empty_is_zero=style.empty_is_zero)
     if kind == "category":
         return Column(name, "category", texts=clean)
@@ -294,11 +295,11 @@ def _yes_no(
 ) -> Column:
     lower = np.array([text.lower() for text in clean], dtype=object)
     values = np.full(len(clean), np.nan)
-    values[np.isin(lower, list(ONES))] = 1.0
-    values[np.isin(lower, list(ZEROS))] = 0.0
-    if empty_is_zero or {text.lower() for text in known} <= MARKS:
+    values[np.isin(lower, list(roles.ONES))] = 1.0
+    values[np.isin(lower, list(roles.ZEROS))] = 0.0
+    if empty_is_zero or {text.lower() for text in known} <= roles.MARKS:
         values[lower == ""] = 0.0
-    spelled = {float(text.lower() in ONES): text for text in sorted(known)}
+    spelled = {float(text.lower() in roles.ONES): text for text in sorted(known)}
     words = (spelled.get(0.0, "no"), spelled.get(1.0, "yes"))
     return Column(name, "yes_no", values, clean, words=words)
 
@@ -317,7 +318,7 @@ def _texts_of(values: Floats) -> NDArray[np.object_]:
 
 def _are_dates(known: set[str]) -> bool:
     sample = sorted(known)[:_NO_DATE]
-    dates = sum(is_date(text) and not is_plain(text) for text in sample)
+    dates = sum(roles.is_date(text) and not is_plain(text) for text in sample)
     return dates >= _MOSTLY * len(sample)
 
 

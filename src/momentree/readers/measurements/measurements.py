@@ -12,16 +12,12 @@ from momentree._validation import check_choice
 from momentree.core.choices import ColumnKind, Empty
 from momentree.exceptions import EmptyCorpusError
 from momentree.messages import Message, wording
-from momentree.readers.measurements import choice
+from momentree.readers.measurements import choice, objects
 from momentree.readers.measurements.columns import Column, find_style, read_column
-from momentree.readers.measurements.objects import KINDS, MeasurementCoder, Measurements
 from momentree.readers.records.objects import EMPTY
-from momentree.readers.tables import schema
-from momentree.readers.tables.files import AUTO
+from momentree.readers.tables import files, grid, reader, schema
 from momentree.readers.tables.join import Paths, read_joined, read_outcomes
-from momentree.readers.tables.reader import open_table
 from momentree.readers.tables.roles import mostly_binary
-from momentree.readers.tables.table import Opening, Table, excerpt, rows_examined
 
 _MIN_COLUMNS = 2
 """Columns of measurements by which a table is recognized."""
@@ -42,13 +38,13 @@ def read_measurements(
     join: Paths = (),
     on: str | Sequence[str] = (),
     empty: Empty = "missing",
-    encoding: str = AUTO,
+    encoding: str = files.AUTO,
     separator: str | None = None,
     sheet: str | None = None,
     skip_rows: int = 0,
     header: bool | None = None,
-    coder: MeasurementCoder | None = None,
-) -> Measurements:
+    coder: objects.MeasurementCoder | None = None,
+) -> objects.Measurements:
     r"""Read a table of measurements: CSV, TSV, Parquet, Excel or OpenDocument.
 
     Each row is a record. A column contains numbers, yes or no, categories or counts; columns
@@ -134,15 +130,12 @@ def read_measurements(
     >>> table.columns["hb"], table.units
     (array([13.5 ,  9.25,   nan, 11.  ]), {'hb': 'g/dl'})
     """
-    check_choice("empty", empty, EMPTY)
-    asked = dict(kinds or {})
-    for kind in asked.values():
-        check_choice("kinds", kind, KINDS)
+    asked = check_kinds(kinds, empty)
     words_missing = schema.as_names("missing", missing)
-    schema.check_coder(coder, MeasurementCoder, kinds=asked, missing=words_missing)
+    schema.check_coder(coder, objects.MeasurementCoder, kinds=asked, missing=words_missing)
     joined = read_joined(
         path,
-        Opening(encoding, separator, sheet, skip_rows, header),
+        grid.Opening(encoding, separator, sheet, skip_rows, header),
         outcome_columns=outcome_columns,
         covariate_columns=covariate_columns,
         ignore_columns=ignore_columns,
@@ -163,8 +156,17 @@ def read_measurements(
     )
 
 
+def check_kinds(kinds: Mapping[str, ColumnKind] | None, empty: Empty) -> dict[str, ColumnKind]:
+    """Return the kinds of columns that the caller chose, after a check of the options."""
+    check_choice("empty", empty, EMPTY)
+    asked = dict(kinds or {})
+    for kind in asked.values():
+        check_choice("kinds", kind, objects.KINDS)
+    return asked
+
+
 def measurements_of(
-    table: Table,
+    table: grid.Table,
     asked: Mapping[str, ColumnKind],
     words_missing: Sequence[str],
     *,
@@ -172,9 +174,9 @@ def measurements_of(
     outcomes: Sequence[str],
     covariates: Sequence[str],
     empty: Empty,
-    coder: MeasurementCoder | None = None,
+    coder: objects.MeasurementCoder | None = None,
     joining: Sequence[Message] = (),
-) -> Measurements:
+) -> objects.Measurements:
     """Return the measurements in a table, as :func:`read_measurements` does for one in a file."""
     if coder is not None:
         id_column = schema.known_column(table, id_column, coder.id_column)
@@ -182,7 +184,7 @@ def measurements_of(
     known_before = schema.matching(table, "covariate_columns", covariates)
     if coder is None:
         words = [text.strip().lower() for text in words_missing]
-        rules = MeasurementCoder({"": "number"}, missing=words, empty=empty)
+        rules = objects.MeasurementCoder({"": "number"}, missing=words, empty=empty)
         columns, left_out = choice.choose_columns(table, roles.features, asked, rules)
         left_out |= roles.left_out
         columns, answers = choice.set_answers_apart(columns, asked)
@@ -193,7 +195,7 @@ def measurements_of(
         left_out, answers = roles.left_out, []
     n = table.n_rows
     read = read_outcomes(table, [*roles.outcomes, *answers], np.arange(n), n)
-    result = Measurements(
+    result = objects.Measurements(
         {column.name: column.content for column in columns},
         coder,
         roles.ids,
@@ -202,7 +204,7 @@ def measurements_of(
         {c.name: c.words for c in columns if c.kind == "yes_no"},
         read.columns,
         read.words,
-        left_out,
+        {name: Message(why).code for name, why in left_out.items()},
         table.path.name,
         (),
         tuple(name for name in read.columns if name in known_before),
@@ -236,7 +238,7 @@ class _Roles:
     notes: list[Message]
 
 
-def _find_roles(table: Table, *, id_column: str | None, outcomes: Sequence[str]) -> _Roles:
+def _find_roles(table: grid.Table, *, id_column: str | None, outcomes: Sequence[str]) -> _Roles:
     """Find the columns of ids, of outcomes and of measurements."""
     profile = schema.Schema(table)
     if id_column is not None:
@@ -259,7 +261,7 @@ def _find_roles(table: Table, *, id_column: str | None, outcomes: Sequence[str])
                     "[rows_of_same_id] {n_rows:~row} {n_rows:?repeats/repeat} an id of column "
                     "{column!r}; each row is a separate record",
                     n_rows=n,
-                    column=excerpt(repeated[0]),
+                    column=grid.excerpt(repeated[0]),
                 )
             )
     left_out = {name: wording.COLUMNS_OF_IDS for name in ids if name != id_column}
@@ -268,15 +270,15 @@ def _find_roles(table: Table, *, id_column: str | None, outcomes: Sequence[str])
 
 
 def _coder(
-    columns: Sequence[Column], rules: MeasurementCoder, id_column: str | None
-) -> MeasurementCoder:
+    columns: Sequence[Column], rules: objects.MeasurementCoder, id_column: str | None
+) -> objects.MeasurementCoder:
     categories = {
         column.name: in_natural_order({text for text in column.texts if text})
         for column in columns
         if column.kind == "category"
     }
     kinds = {column.name: column.kind for column in columns}
-    return MeasurementCoder(kinds, categories, id_column, rules.missing, rules.empty)
+    return objects.MeasurementCoder(kinds, categories, id_column, rules.missing, rules.empty)
 
 
 def in_natural_order(texts: set[str]) -> list[str]:
@@ -298,7 +300,7 @@ def holds_measurements(
     id_column: str | None = None,
     outcome_columns: Sequence[str] = (),
     ignore_columns: Sequence[str] = (),
-    encoding: str = AUTO,
+    encoding: str = files.AUTO,
     separator: str | None = None,
     sheet: str | None = None,
     skip_rows: int = 0,
@@ -343,8 +345,8 @@ def holds_measurements(
     EmptyCorpusError
         If it has no rows.
     """
-    opening = Opening(encoding, separator, sheet, skip_rows, header)
-    head = open_table(path, **vars(opening)).head
+    opening = grid.Opening(encoding, separator, sheet, skip_rows, header)
+    head = reader.open_table(path, **vars(opening)).head
     profile, known = schema.Schema(head), [*outcome_columns, *ignore_columns]
     free = [
         name for name in head.names if name != id_column and not schema.fits_pattern(name, known)
@@ -360,8 +362,8 @@ def holds_measurements(
     return bool(numbers) and (len(columns) >= _MIN_COLUMNS or fractions)
 
 
-def _examined(head: Table, names: Sequence[str]) -> list[Column]:
-    n_rows = rows_examined(len(names))
+def _examined(head: grid.Table, names: Sequence[str]) -> list[Column]:
+    n_rows = grid.rows_examined(len(names))
     cells = {name: head.columns[name][:n_rows] for name in names}
     style = find_style(cells.values())
     columns = [read_column(name, texts, None, style) for name, texts in cells.items()]

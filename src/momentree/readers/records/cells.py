@@ -15,8 +15,8 @@ from momentree._types import Ints
 from momentree.exceptions import InvalidDataError, ReadError
 from momentree.messages import Message, wording
 from momentree.readers.records.icd import SYSTEMS, looks_like
+from momentree.readers.tables.grid import Cells, Table, excerpt, excerpts, listed
 from momentree.readers.tables.roles import MARKS, MISSING, ONES, ZEROS
-from momentree.readers.tables.table import Cells, Table, excerpt, excerpts, listed
 
 MAX_CODE = 100
 """Longer values are text, not codes."""
@@ -324,6 +324,7 @@ class _Answers:
     filled: list[str] = field(default_factory=list)  # empty cells are zeros
     unmarked: list[str] = field(default_factory=list)  # only ones and empty cells
     invalid: dict[str, tuple[Cells, NDArray[Any]]] = field(default_factory=dict)
+    n_missing: int = 0  # cells of the columns that are kept
 
 
 def read_binary_cells(
@@ -363,13 +364,7 @@ def read_binary_cells(
             )
         )
     if answers.empty:
-        notes.append(
-            Message(
-                "[empty_columns_left_out] left out {n_columns:~column} without values: "
-                "{columns:quoted list}",
-                **listed(answers.empty),
-            )
-        )
+        notes.append(Message(wording.COLUMNS_WITHOUT_VALUES, **listed(answers.empty)))
     if answers.filled:
         notes.append(
             Message(
@@ -387,7 +382,7 @@ def read_binary_cells(
                 parameter="empty",
             )
         )
-    if n_missing := sum(map(len, answers.missing.values())):
+    if n_missing := answers.n_missing:
         notes.append(Message(wording.MISSING_CELLS, n_missing=n_missing))
     rows = _stacked([*answers.ones.values()]), _stacked([*answers.missing.values()])
     return Entries(*rows[0], list(answers.ones), *rows[1], notes)
@@ -415,6 +410,7 @@ def _read_answers(
         kinds[blank] = _ZERO
     elif not (kinds == _ZERO).any() and (kinds == _MISSING).any():
         answers.unmarked.append(name)
+    answers.n_missing += int(cells.counts[kinds == _MISSING].sum())
     of_row = kinds[cells.index]
     answers.ones[name] = np.flatnonzero(of_row == _ONE)
     answers.missing[name] = np.flatnonzero(of_row == _MISSING)

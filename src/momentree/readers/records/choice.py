@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from momentree._types import Ints
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers.records.cells import Entries
 from momentree.readers.records.icd import EXAMPLES, SYSTEMS, looks_like, lookup, lost_zeros
 from momentree.readers.records.objects import RecordCoder
+from momentree.readers.tables.grid import Table, excerpt, excerpts, listed
 from momentree.readers.tables.roles import fits
-from momentree.readers.tables.table import Table, excerpt, excerpts, listed
 
 LARGE = 1_000
 """Codes must occur in five records if there are this many or more, else in two."""
@@ -220,49 +221,18 @@ def choose_codes(
     wide: bool,
 ) -> tuple[Ints, list[Message]]:
     """Choose the columns: not too rare, not in every record, the most frequent ones."""
-    n, ones, d = counts.n, counts.ones, len(codes)
+    n, ones, names = counts.n, counts.ones, np.array(codes, dtype=object)
     least = (5 if n >= LARGE else 2) if min_records is None else min_records
     # Codes that occur only in rows without an id are not in any record.
-    seen = np.full(d, wide) | (ones > 0)
+    seen = np.full(len(codes), wide) | (ones > 0)
     rare = seen & (ones < least)
     # A record with no codes does not contradict a constant code, unless it has a zero.
     observed = n - (0 if wide else counts.n_empty) - counts.unknown
-    constant = seen & ~rare & (ones == observed) if drop_constant else np.zeros(d, dtype=bool)
-    names = np.array(codes, dtype=object)
+    constant = seen & ~rare & (ones == observed) & drop_constant
     n_seen, n_rare, n_constant = int(seen.sum()), int(rare.sum()), int(constant.sum())
     keep = np.flatnonzero(seen & ~rare & ~constant)
-    if not n_seen:
-        raise EmptyCorpusError(
-            "[no_codes] {path}: no codes in {n_records:~record}", path=where, n_records=n
-        )
-    if not len(keep) and n == 1:
-        raise EmptyCorpusError(
-            "[one_record] {path}: a single record, but groups require several; if its rows belong "
-            "to different records, name their ids with {parameters.id_column}",
-            path=where,
-        )
-    if not len(keep) and not n_rare:
-        raise EmptyCorpusError(
-            "[same_codes] {path}: there are no groups to find, because all of {n_records:~record} "
-            "have the same {n_codes:~code}",
-            path=where,
-            n_records=n,
-            n_codes=n_constant,
-        )
     if not len(keep):
-        raise EmptyCorpusError(
-            "[no_codes_kept] {path}: none of {n_codes:~code} is kept: {n_rare:,} occur in fewer "
-            "than {least:,} of {n_records:~record}, and {n_constant:,} in every record; lower "
-            "{parameters.min_records}, set {parameters.drop_constant:=drop_constant}, or roll "
-            "codes up",
-            path=where,
-            n_codes=n_seen,
-            n_rare=n_rare,
-            least=least,
-            n_records=n,
-            n_constant=n_constant,
-            drop_constant=False,
-        )
+        raise _none_kept(where, n, n_seen, n_rare, n_constant, least)
     notes = []
     if n_rare:
         notes.append(
@@ -275,32 +245,72 @@ def choose_codes(
             )
         )
     if n_constant:
-        dropped = excerpts(names[constant])
         notes.append(
             Message(
                 "[constant_codes_dropped] dropped {n_codes:~code} found in every record: "
                 "{codes:quoted list}",
                 n_codes=n_constant,
-                codes=dropped,
+                codes=excerpts(names[constant]),
             )
         )
     if cumulative_frequency is not None:
-        # The most frequent first; ties by name, so that the order of rows has no effect.
-        order = keep[np.lexsort((names[keep], -ones[keep]))]
-        share = np.cumsum(ones[order]) / ones[keep].sum()
-        n_kept = int(np.searchsorted(share, cumulative_frequency - 1e-12)) + 1
-        if n_kept < len(keep):
-            notes.append(
-                Message(
-                    "[frequent_codes_kept] kept the {n_kept:,} most frequent of {n_codes:~code}, "
-                    "which make up {share:.1%} of all entries",
-                    n_kept=n_kept,
-                    n_codes=len(keep),
-                    share=float(share[n_kept - 1]),
-                )
-            )
-        keep = order[:n_kept]
+        keep, more = _most_frequent(keep, ones, names, cumulative_frequency)
+        notes += more
     return np.sort(keep), notes
+
+
+def _most_frequent(
+    keep: Ints, ones: Ints, names: NDArray[Any], cumulative_frequency: float
+) -> tuple[Ints, list[Message]]:
+    """Return the most frequent codes, which make up a share of all entries, and a note."""
+    # Ties are broken by name, so that the order of rows has no effect.
+    order = keep[np.lexsort((names[keep], -ones[keep]))]
+    share = np.cumsum(ones[order]) / ones[keep].sum()
+    n_kept = int(np.searchsorted(share, cumulative_frequency - 1e-12)) + 1
+    note = Message(
+        "[frequent_codes_kept] kept the {n_kept:,} most frequent of {n_codes:~code}, which make up "
+        "{share:.1%} of all entries",
+        n_kept=n_kept,
+        n_codes=len(keep),
+        share=float(share[min(n_kept, len(keep)) - 1]),
+    )
+    return order[:n_kept], [note] if n_kept < len(keep) else []
+
+
+def _none_kept(
+    where: str, n: int, n_seen: int, n_rare: int, n_constant: int, least: int
+) -> EmptyCorpusError:
+    """Return the error that none of the codes seen in n records is kept."""
+    if not n_seen:
+        return EmptyCorpusError(
+            "[no_codes] {path}: no codes in {n_records:~record}", path=where, n_records=n
+        )
+    if n == 1:
+        return EmptyCorpusError(
+            "[one_record] {path}: a single record, but groups require several; if its rows belong "
+            "to different records, name their ids with {parameters.id_column}",
+            path=where,
+        )
+    if not n_rare:
+        return EmptyCorpusError(
+            "[same_codes] {path}: there are no groups to find, because all of {n_records:~record} "
+            "have the same {n_codes:~code}",
+            path=where,
+            n_records=n,
+            n_codes=n_constant,
+        )
+    return EmptyCorpusError(
+        "[no_codes_kept] {path}: none of {n_codes:~code} is kept: {n_rare:,} occur in fewer than "
+        "{least:,} of {n_records:~record}, and {n_constant:,} in every record; lower "
+        "{parameters.min_records}, set {parameters.drop_constant:=drop_constant}, or roll codes up",
+        path=where,
+        n_codes=n_seen,
+        n_rare=n_rare,
+        least=least,
+        n_records=n,
+        n_constant=n_constant,
+        drop_constant=False,
+    )
 
 
 def choose_columns(
@@ -340,18 +350,7 @@ def choose_columns(
 def possible_outcomes(entries: Entries, named: set[str]) -> list[Message]:
     """Report code columns named like outcomes, unless the caller chose them."""
     columns = [name for name in entries.codes if name not in named and fits("outcome", name)]
-    return (
-        [
-            Message(
-                "[possible_outcomes] treated {n_columns:~column} as codes that may be outcomes: "
-                "{columns:quoted list} (name them in {parameters.outcome_columns}, or leave them "
-                "out with {parameters.ignore_columns})",
-                **listed(columns),
-            )
-        ]
-        if columns
-        else []
-    )
+    return [Message(wording.MAY_BE_OUTCOMES, **listed(columns))] if columns else []
 
 
 def note_repeats(n_repeated: int, coder: RecordCoder, union_by: str | None) -> list[Message]:

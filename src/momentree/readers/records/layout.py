@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from momentree.exceptions import ReadError
-from momentree.messages import Message
+from momentree.messages import Message, wording
 from momentree.readers.records.cells import code_separators
 from momentree.readers.records.objects import Form
+from momentree.readers.tables.grid import Table, excerpt, excerpts, listed
 from momentree.readers.tables.roles import fits, is_binary, mostly_binary
 from momentree.readers.tables.schema import Schema, id_as_outcome, matching
-from momentree.readers.tables.table import Table, excerpt, excerpts
 
 _DESCRIPTIONS: Mapping[str, Message] = {
     "long": Message("[form_long] one row per record and code"),
@@ -184,17 +184,7 @@ def _find_codes(
         for name in free
         if fits("id", name) and name not in binary and name != key and schema[name].known
     ]
-    notes = (
-        [
-            Message(
-                "[ids_left_out] left out {n_columns:~column} of ids: {columns:quoted list}",
-                n_columns=len(ids),
-                columns=excerpts(ids),
-            )
-        ]
-        if ids
-        else []
-    )
+    notes = [Message(wording.COLUMNS_OF_IDS, **listed(ids))] if ids else []
     return "wide", [name for name in free if name != key and name not in ids], notes
 
 

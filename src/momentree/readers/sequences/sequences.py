@@ -15,24 +15,12 @@ import pandas as pd
 from momentree._validation import check_integer
 from momentree.exceptions import EmptyCorpusError, ReadError
 from momentree.messages import Message, wording
-from momentree.readers.records.choice import LARGE, group_codes
-from momentree.readers.records.names import Mapped, names_of, with_rollup
-from momentree.readers.records.objects import RecordCoder
+from momentree.readers.records import choice, icd, objects
 from momentree.readers.sequences.objects import SequenceCoder, Sequences
 from momentree.readers.sequences.steps import Columns, Steps, mostly_times, read_steps
-from momentree.readers.tables.files import AUTO
-from momentree.readers.tables.reader import open_table
+from momentree.readers.tables import files, grid, reader
 from momentree.readers.tables.roles import Role, first_role, fits
 from momentree.readers.tables.schema import Schema, check_coder, known_column
-from momentree.readers.tables.table import (
-    Opening,
-    Table,
-    as_written,
-    check_names,
-    excerpt,
-    excerpts,
-    numbered_rows,
-)
 
 _NO_STEPS = (
     "[no_steps] {path} has no row with an id, a time and a known code among {n_rows:~row}; check "
@@ -46,7 +34,7 @@ _MAX_COLUMNS = 4
 """Columns of a table that is taken for one of steps without being asked."""
 
 
-def are_steps(table: Table) -> bool:
+def are_steps(table: grid.Table) -> bool:
     """Return whether a table, by its names and first rows, has a step of a sequence in each row.
 
     It has little more than repeated ids of somebody, times and repeated events.
@@ -63,7 +51,7 @@ def are_steps(table: Table) -> bool:
 
 
 def find_columns(
-    table: Table, *, id_column: str | None, time_column: str | None, code_column: str | None
+    table: grid.Table, *, id_column: str | None, time_column: str | None, code_column: str | None
 ) -> Columns:
     """Find the columns from the arguments, and from the names and values of columns."""
     ordered_by_rows = time_column == NO_TIMES and NO_TIMES not in table.columns
@@ -74,7 +62,7 @@ def find_columns(
             table.require(name, parameter)
     names = [name for name in given.values() if name is not None]
     if repeated := [name for name in names if names.count(name) > 1]:
-        column = excerpt(repeated[0])
+        column = grid.excerpt(repeated[0])
         raise ReadError(
             "[sequence_column_of_two_roles] {path}: column {column!r} cannot be two of id, time "
             "and code; name a different column for each with {parameters.id_column}, "
@@ -91,7 +79,9 @@ def find_columns(
     columns = Columns(key, time, code)
     roles = {"id": key, "time": time, "code": code}
     if len(names) < len({*roles.values()} - {None}):
-        guessed = [f"{excerpt(name)} ({role})" for role, name in roles.items() if name is not None]
+        guessed = [
+            f"{grid.excerpt(name)} ({role})" for role, name in roles.items() if name is not None
+        ]
         columns.notes.append(
             Message("[guessed_sequence_columns] used the columns {columns:and}", columns=guessed)
         )
@@ -108,7 +98,7 @@ def _find_time(schema: Schema, free: list[str]) -> str | None:
             "list}; name one with {parameters.time_column}, or use the order of the rows: "
             "{parameters.time_column:=value}",
             path=str(schema.table.path),
-            columns=excerpts(best),
+            columns=grid.excerpts(best),
             value=NO_TIMES,
         )
     return next(iter(best), None)
@@ -135,7 +125,7 @@ def _find_id(schema: Schema, free: list[str], time: str | None) -> str | None:
                 "[several_sequence_ids] {path}: several columns may say which rows form a "
                 "sequence: {columns:quoted list}; name one with {parameters.id_column}",
                 path=str(schema.table.path),
-                columns=excerpts(fitting),
+                columns=grid.excerpts(fitting),
             )
         if fitting:
             return fitting[0]
@@ -154,7 +144,7 @@ def _find_code(schema: Schema, free: list[str]) -> str:
         return codes[0]
     path, parameter = str(schema.table.path), "code_column"
     if codes:
-        columns = excerpts(codes)
+        columns = grid.excerpts(codes)
         raise ReadError(
             "[several_sequence_codes] {path}: several columns may contain the codes: "
             "{columns:quoted list}; name one with {parameter}, or use momentree clusters if each "
@@ -163,7 +153,7 @@ def _find_code(schema: Schema, free: list[str]) -> str:
             columns=columns,
             parameter=parameter,
         )
-    columns = excerpts(schema.table.names)
+    columns = grid.excerpts(schema.table.names)
     raise ReadError(
         "[no_sequence_codes] {path}: no column is left that could contain codes; its columns are "
         "{columns:quoted list}. Name it with {parameter}",
@@ -185,9 +175,9 @@ def read_sequences(
     code_column: str | None = None,
     time_format: str | None = None,
     min_sequences: int | None = None,
-    rollup: Mapped | None = None,
-    names: Mapped | None = None,
-    encoding: str = AUTO,
+    rollup: icd.Mapped | None = None,
+    names: icd.Mapped | None = None,
+    encoding: str = files.AUTO,
     separator: str | None = None,
     sheet: str | None = None,
     skip_rows: int = 0,
@@ -277,8 +267,8 @@ def read_sequences(
     if isinstance(path, pd.DataFrame):
         table = _from_frame(path)
     else:
-        opening = Opening(encoding, separator, sheet, skip_rows, header)
-        source = open_table(path, **vars(opening))
+        opening = grid.Opening(encoding, separator, sheet, skip_rows, header)
+        source = reader.open_table(path, **vars(opening))
         table = source.read(source.head.names)
     if coder is not None:
         id_column = known_column(table, id_column, coder.id_column)
@@ -300,15 +290,17 @@ def read_sequences(
             table,
             steps,
             SequenceCoder([], columns.id, columns.time, columns.code, time_format),
-            with_rollup(RecordCoder([]), rollup, **text),
-            partial(names_of, names=names, **text),
+            objects.RecordCoder([], **icd.read_rollup(rollup, **text)),
+            partial(icd.names_of, names=names, **text),
             min_sequences,
         )
         notes += more
     return _sequences(table, steps, coder, notes)
 
 
-def _sequences(table: Table, steps: Steps, coder: SequenceCoder, notes: list[Message]) -> Sequences:
+def _sequences(
+    table: grid.Table, steps: Steps, coder: SequenceCoder, notes: list[Message]
+) -> Sequences:
     """Encode steps by a coder; leave out those without a symbol."""
     symbol = coder.symbols_of(steps.written)
     unknown = np.flatnonzero(symbol < 0)
@@ -320,7 +312,7 @@ def _sequences(table: Table, steps: Steps, coder: SequenceCoder, notes: list[Mes
                 "unknown to the model, such as {code!r}; the steps around them became neighbors",
                 n_codes=len(unknown),
                 n_entries=int(gone.sum()),
-                code=excerpt(steps.written[unknown[0]]),
+                code=grid.excerpt(steps.written[unknown[0]]),
             )
         )
         steps = steps.only(~gone)
@@ -355,14 +347,14 @@ def holds_steps(path: str | PathLike[str], **opening: Any) -> bool:
 
     `opening` are options of :func:`read_sequences` that say how to open the file.
     """
-    return are_steps(open_table(path, **opening).head)
+    return are_steps(reader.open_table(path, **opening).head)
 
 
 def _new_coder(
-    table: Table,
+    table: grid.Table,
     steps: Steps,
     coder: SequenceCoder,
-    rules: RecordCoder,
+    rules: objects.RecordCoder,
     name_codes: Callable[..., tuple[dict[str, str], list[Message]]],
     min_sequences: int | None,
 ) -> tuple[SequenceCoder, list[Message]]:
@@ -371,13 +363,13 @@ def _new_coder(
     groups = written = steps.written
     if rules.rollup is not None:
         counts = np.bincount(steps.code, minlength=len(written))
-        rules, groups, notes = group_codes(table, written, counts, rules, wide=False)
+        rules, groups, notes = choice.group_codes(table, written, counts, rules, wide=False)
         coder = replace(coder, rollup=rules.rollup, mapping=rules.mapping)
     codes, column = np.unique(np.array(groups, dtype=object), return_inverse=True)
     code = column[steps.code]
     pairs = np.unique(np.stack([code, steps.sequence]), axis=1)
     n_sequences = np.bincount(pairs[0], minlength=len(codes))
-    least = min_sequences or (5 if len(np.unique(steps.sequence)) >= LARGE else 2)
+    least = min_sequences or (5 if len(np.unique(steps.sequence)) >= choice.LARGE else 2)
     rare = n_sequences < least
     kept, other = codes[~rare].tolist(), None
     titles, more = name_codes(kept or [OTHER], rollup=rules.rollup, written=written)
@@ -403,14 +395,14 @@ def _new_coder(
     return replace(coder, codes=kept, other=other, names=titles), [*notes, *more]
 
 
-def _from_frame(frame: pd.DataFrame) -> Table:
+def _from_frame(frame: pd.DataFrame) -> grid.Table:
     path = Path("the data frame")
-    names = check_names(path, list(map(str, frame.columns)))
+    names = grid.check_names(path, list(map(str, frame.columns)))
     if not len(frame):
         raise EmptyCorpusError(wording.NO_ROWS, path=str(path), sheets="")
     columns = {}
     for j, name in enumerate(names):
         values = frame.iloc[:, j]
         pairs = zip(values.tolist(), values.isna(), strict=True)
-        columns[name] = ["" if gone else as_written(value) for value, gone in pairs]
-    return Table(path, columns, len(frame), partial(numbered_rows, 0))
+        columns[name] = ["" if gone else grid.as_written(value) for value, gone in pairs]
+    return grid.Table(path, columns, len(frame), partial(grid.numbered_rows, 0))

@@ -15,9 +15,8 @@ from momentree._types import Floats, Ints
 from momentree.exceptions import InvalidDataError, ReadError
 from momentree.messages import Message, wording
 from momentree.readers.records.cells import code_separators, split_cells
-from momentree.readers.tables.roles import MISSING
-from momentree.readers.tables.table import Cells, Table, excerpt, excerpts
-from momentree.readers.tables.values import number
+from momentree.readers.tables.grid import Cells, Table, excerpt, excerpts
+from momentree.readers.tables.roles import MISSING, number
 
 _DATES = (
     "%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y",

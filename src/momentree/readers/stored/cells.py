@@ -25,7 +25,7 @@ from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidPara
 from momentree.messages import Message, wording
 from momentree.readers.copies import parts_of_equal
 from momentree.readers.records.layout import Layout, holds_one_code
-from momentree.readers.records.matrix import with_gaps
+from momentree.readers.records.records import with_gaps
 from momentree.readers.stored.arrays import (
     ArrayWriter,
     StoredStrings,
@@ -36,9 +36,9 @@ from momentree.readers.stored.arrays import (
 from momentree.readers.stored.counts import MAX_COLUMNS, CountsWriter, StoredCounts
 from momentree.readers.stored.work import WorkFolder
 from momentree.readers.tables.files import check_exists
+from momentree.readers.tables.grid import Cells, Source, Table, excerpt
 from momentree.readers.tables.reader import open_table
 from momentree.readers.tables.roles import ZEROS
-from momentree.readers.tables.table import Cells, Source, Table, excerpt
 from momentree.readers.text.selection import BYTES_PER_WORD
 
 

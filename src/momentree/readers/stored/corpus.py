@@ -25,7 +25,7 @@ from momentree.readers.stored import arrays
 from momentree.readers.stored.arrays import ArrayWriter, StoredStrings, StringsWriter
 from momentree.readers.stored.counts import MAX_COLUMNS, CountsWriter, StoredCounts
 from momentree.readers.stored.work import WorkFolder
-from momentree.readers.text import counting, objects, passages, selection, vectorize, vectorizer
+from momentree.readers.text import counting, objects, selection, vectorize, vectorizer
 
 log = logging.getLogger("momentree.readers")
 
@@ -87,7 +87,7 @@ class StoredCorpus(objects.Corpus):
             name=self.name,
             vectorizer=self.vectorizer,
             notes=self.notes,
-            passages=cut and passages.Passages(cut.document_of[chosen], cut.ids, cut.labels),
+            passages=cut and objects.Passages(cut.document_of[chosen], cut.ids, cut.labels),
             weights=None if self.weights is None else picked(self.weights, chosen),
         )
 
@@ -244,7 +244,7 @@ class Stages:
         if noted["is_cut"]:
             labels = StoredStrings(folder / "document_labels") if "labels" in rows else None
             document_of = np.asarray(arrays.open_array(folder / "document_of.npy"))
-            rows["passages"] = passages.Passages(
+            rows["passages"] = objects.Passages(
                 document_of, StoredStrings(folder / "documents"), labels
             )
         if chosen["weighted"]:

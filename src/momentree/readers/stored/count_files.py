@@ -20,7 +20,7 @@ from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadEr
 from momentree.messages import Message, wording
 from momentree.readers.copies import checksums
 from momentree.readers.counts import files, formats, lines
-from momentree.readers.counts.filter import candidate_words
+from momentree.readers.counts.files import candidate_words
 from momentree.readers.stored import arrays, corpus, counts
 from momentree.readers.stored.work import WorkFolder
 

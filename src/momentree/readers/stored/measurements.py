@@ -15,21 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momentree._types import Ints
-from momentree._validation import check_choice
 from momentree.core.choices import ColumnKind, Empty
 from momentree.core.progress import Pace
 from momentree.messages import Message
 from momentree.readers.measurements.choice import find_table_style, read_known_columns
 from momentree.readers.measurements.columns import Style
-from momentree.readers.measurements.measurements import measurements_of
-from momentree.readers.measurements.objects import KINDS, Measurements
-from momentree.readers.records.objects import EMPTY
+from momentree.readers.measurements.measurements import check_kinds, measurements_of
+from momentree.readers.measurements.objects import Measurements
 from momentree.readers.stored.arrays import StoredStrings, open_array, write_array, write_strings
 from momentree.readers.stored.cells import open_in_parts
 from momentree.readers.stored.work import WorkFolder
 from momentree.readers.tables.files import AUTO
+from momentree.readers.tables.grid import Source, Table
 from momentree.readers.tables.schema import as_names, columns_read
-from momentree.readers.tables.table import Source, Table
 
 log = logging.getLogger("momentree.readers")
 
@@ -175,10 +173,7 @@ def sample_measurements(
     ...     len(sample), sample.n_all, [len(block) for block, _ in sample.blocks()]
     (50, 50, [50])
     """
-    check_choice("empty", empty, EMPTY)
-    asked = dict(kinds or {})
-    for kind in asked.values():
-        check_choice("kinds", kind, KINDS)
+    asked = check_kinds(kinds, empty)
     opening: dict[str, Any] = {
         "encoding": encoding,
         "separator": separator,
@@ -202,9 +197,16 @@ def sample_measurements(
         if not work.has(SAMPLE):
             _draw(table, names, (allowed - BYTES_OF_PROCESS) // BYTES_PER_CELL, work)
         drawn, rows, n_all = _drawn(table, work)
-    found = measurements_of(drawn, asked, words, **columns)
-    values = {name: getattr(found, name) for name in Measurements.__dataclass_fields__}
-    values["ids"] = _ids(drawn, found.coder.id_column, rows)
+    measured = measurements_of(drawn, asked, words, **columns)
+    return _sampled(measured, table, drawn, rows, n_all)
+
+
+def _sampled(
+    measured: Measurements, source: Source, drawn: Table, rows: Ints, n_all: int
+) -> SampledMeasurements:
+    """Return the measurements of a sample, which know their table."""
+    values = {name: getattr(measured, name) for name in Measurements.__dataclass_fields__}
+    values["ids"] = _ids(drawn, measured.coder.id_column, rows)
     if len(rows) < n_all:
         note = Message(
             "[sample_of_records] the table has {n_all:~record}, more than {parameter} allows: "
@@ -214,14 +216,14 @@ def sample_measurements(
             n_all=n_all,
             parameter="memory",
         )
-        values["notes"] = (*found.notes, note)
+        values["notes"] = (*measured.notes, note)
     return SampledMeasurements(
         **values,
         rows=rows,
         n_all=n_all,
-        source=table,
-        style=find_table_style(drawn, list(found.kinds)),
-        answers={name: sorted(set(drawn.columns[name])) for name in found.words},
+        source=source,
+        style=find_table_style(drawn, list(measured.kinds)),
+        answers={name: sorted(set(drawn.columns[name])) for name in measured.words},
     )
 
 

@@ -21,13 +21,12 @@ from numpy.typing import NDArray
 from momentree._types import Ints
 from momentree.core.choices import Empty
 from momentree.core.progress import Pace
-from momentree.messages import Message, wording
 from momentree.readers.records.cells import Entries, read_binary_cells, read_code_cells
 from momentree.readers.records.choice import CodeCounts, choose_columns, possible_outcomes
+from momentree.readers.records.icd import Mapped, names_of, read_rollup
 from momentree.readers.records.layout import Layout, find_layout
-from momentree.readers.records.matrix import count_codes, has_enough, note_few_codes
-from momentree.readers.records.names import Mapped, names_of, with_rollup
 from momentree.readers.records.objects import RecordCoder, Records
+from momentree.readers.records.records import count_codes, has_enough, note_few_codes
 from momentree.readers.stored.arrays import open_array, write_array
 from momentree.readers.stored.cells import (
     CELLS,
@@ -119,7 +118,7 @@ class CodeStage:
             entries.codes,
             np.asarray(open_array(folder / "counts.npy") @ coding.ones).astype(np.int64),
             counted,
-            with_rollup(rules, rollup, **self.opening),
+            replace(rules, **read_rollup(rollup, **self.opening)),
             self.named,
             partial(names_of, names=names, **self.opening),
             **limits,
@@ -164,15 +163,7 @@ class CodeStage:
             return matrix_at(np.array(cell, dtype=np.intp), code, (n, len(entries.codes)))
 
         gaps = matrix(entries.missing_row, entries.missing_code)
-        n_missing = int((open_array(place / "counts.npy") @ gaps).sum())
-        notes = [
-            Message(wording.MISSING_CELLS, n_missing=n_missing)
-            if note.code == "missing_cells"
-            else note
-            for note in entries.notes
-        ]
-        coding = Coding(matrix(entries.row, entries.code), gaps if gaps.nnz else None)
-        return replace(entries, notes=notes), coding
+        return entries, Coding(matrix(entries.row, entries.code), gaps if gaps.nnz else None)
 
 
 def _blocks(

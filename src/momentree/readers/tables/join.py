@@ -15,10 +15,7 @@ from numpy.typing import NDArray
 from momentree._types import Floats, Ints
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.messages import Message
-from momentree.readers.tables.reader import open_table
-from momentree.readers.tables.roles import MISSING, fits
-from momentree.readers.tables.schema import as_names, columns_read, fits_pattern, matching
-from momentree.readers.tables.table import Cells, Opening, Table, as_written, excerpt, excerpts
+from momentree.readers.tables import grid, reader, roles, schema
 
 Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
 Names = str | Sequence[str]
@@ -31,7 +28,7 @@ _PAIRS = (("no", "yes"), ("false", "true"), ("n", "y"), ("f", "t"))
 class Joined:
     """A table with the columns of others."""
 
-    table: Table
+    table: grid.Table
     outcomes: list[str]  # names and patterns, those of covariates last
     covariates: list[str]  # the columns
     notes: list[Message]
@@ -39,7 +36,7 @@ class Joined:
 
 def read_joined(
     path: str | PathLike[str],
-    opening: Opening,
+    opening: grid.Opening,
     *,
     outcome_columns: Names,
     covariate_columns: Names,
@@ -50,12 +47,14 @@ def read_joined(
     union_by: str | None = None,
 ) -> Joined:
     """Read a table without the columns to ignore, and join the outcomes in other tables."""
-    source = open_table(path, **vars(opening))
-    covariates = as_names("covariate_columns", covariate_columns)
-    outcomes = [*as_names("outcome_columns", outcome_columns), *covariates]
-    keys = as_names("on", on)
+    source = reader.open_table(path, **vars(opening))
+    covariates = schema.as_names("covariate_columns", covariate_columns)
+    outcomes = [*schema.as_names("outcome_columns", outcome_columns), *covariates]
+    keys = schema.as_names("on", on)
     lefts = [key.partition("=")[0] for key in keys]
-    names = columns_read(source.head, ignore_columns, [*outcomes, *lefts, id_column, union_by])
+    names = schema.columns_read(
+        source.head, ignore_columns, [*outcomes, *lefts, id_column, union_by]
+    )
     table, notes = _join_tables(
         source.read(names),
         [join] if isinstance(join, str | PathLike) else list(join),
@@ -65,11 +64,11 @@ def read_joined(
         encoding=opening.encoding,
         separator=opening.separator,
     )
-    return Joined(table, outcomes, matching(table, "covariate_columns", covariates), notes)
+    return Joined(table, outcomes, schema.matching(table, "covariate_columns", covariates), notes)
 
 
 def _join_tables(
-    table: Table,
+    table: grid.Table,
     paths: Sequence[str | PathLike[str]],
     on: Sequence[str],
     wanted: Sequence[str],
@@ -77,7 +76,7 @@ def _join_tables(
     covariates: Sequence[str],
     encoding: str,
     separator: str | None,
-) -> tuple[Table, list[Message]]:
+) -> tuple[grid.Table, list[Message]]:
     """Add the `wanted` columns of other tables, by name or pattern, to the rows with equal keys.
 
     `covariates` are those of the wanted columns that are covariates, for the error if they are in
@@ -99,15 +98,15 @@ def _join_tables(
     notes: list[Message] = []
     known = set(table.names)
     for place, path in enumerate(paths):
-        opened = open_table(path, encoding=encoding, separator=separator)
+        opened = reader.open_table(path, encoding=encoding, separator=separator)
         notes += opened.head.notes
         key = on[min(place, len(on) - 1)] if on else _shared(table, opened.head)
         left, right = _sides(key, table, opened.head)
         new = [name for name in opened.head.names if name not in {*table.names, right}]
-        taken = [name for name in new if fits_pattern(name, wanted)]
+        taken = [name for name in new if schema.fits_pattern(name, wanted)]
         known.update(new)
         if not taken:
-            likely = excerpts([name for name in new if fits("outcome", name)] or new)
+            likely = grid.excerpts([name for name in new if roles.fits("outcome", name)] or new)
             source = opened.head.path.name
             notes.append(
                 Message(
@@ -123,41 +122,41 @@ def _join_tables(
         joined, more = _join(table, other, left, right)
         table = replace(table, columns={**table.columns, **joined})
         notes += more
-    lacking = [p for p in wanted if not any(fits_pattern(name, [p]) for name in known)]
+    lacking = [p for p in wanted if not any(schema.fits_pattern(name, [p]) for name in known)]
     if paths and lacking:
         raise ReadError(
             "[no_such_column_joined] no table has a column {column!r}, named in {parameter}; their "
             "columns are {columns:quoted list}",
             parameter="covariate_columns" if lacking[0] in covariates else "outcome_columns",
-            column=excerpt(lacking[0]),
-            columns=excerpts(sorted(known)),
+            column=grid.excerpt(lacking[0]),
+            columns=grid.excerpts(sorted(known)),
         )
     return table, notes
 
 
-def _shared(table: Table, other: Table) -> str:
+def _shared(table: grid.Table, other: grid.Table) -> str:
     """Return the only column in both tables that can be a key."""
     shared = [
-        name for name in table.names if name in other.columns and not fits("row number", name)
+        name for name in table.names if name in other.columns and not roles.fits("row number", name)
     ]
     if len(shared) != 1:
         raise InvalidParameterError(
             "[which_key] {path}: it is not clear by which column to join it; columns of both "
             "tables: {columns:quoted list}. Name one with {parameters.on}, or two as 'left=right'",
             path=str(other.path),
-            columns=excerpts(shared) or ["none"],
+            columns=grid.excerpts(shared) or ["none"],
         )
     return shared[0]
 
 
-def _sides(key: str, table: Table, other: Table) -> tuple[str, str]:
+def _sides(key: str, table: grid.Table, other: grid.Table) -> tuple[str, str]:
     left, equals, right = key.partition("=")
     if key in table.columns and key in other.columns:  # a name that contains "="
         return key, key
     return _side(table, left.strip()), _side(other, right.strip() if equals else left.strip())
 
 
-def _side(table: Table, name: str) -> str:
+def _side(table: grid.Table, name: str) -> str:
     """Return the column of a table with a name, whose case may differ if it is the only one."""
     same = [column for column in table.names if column.lower() == name.lower()]
     if name not in table.columns and len(same) != 1:
@@ -166,7 +165,7 @@ def _side(table: Table, name: str) -> str:
 
 
 def _join(
-    table: Table, other: Table, left: str, right: str
+    table: grid.Table, other: grid.Table, left: str, right: str
 ) -> tuple[dict[str, list[str]], list[Message]]:
     """Return the columns of `other` but its key, with one value for each row of `table`."""
     ours, theirs, n_rewritten = _keys(table.columns[left], other.columns[right])
@@ -177,17 +176,19 @@ def _join(
         raise ReadError(
             "[no_key_matches] no value of {left!r}, such as {ours!r}, is in column {right!r} of "
             "{path}, such as {theirs!r}: name another column with {parameters.on}",
-            left=excerpt(left),
-            ours=excerpt(next(filter(None, ours), "")),
+            left=grid.excerpt(left),
+            ours=grid.excerpt(next(filter(None, ours), "")),
             path=str(other.path),
-            right=excerpt(right),
-            theirs=excerpt(next(filter(None, theirs), "")),
+            right=grid.excerpt(right),
+            theirs=grid.excerpt(next(filter(None, theirs), "")),
         )
     place = np.array([place_of.get(key, -1) for key in theirs], dtype=np.intp)
     row_of = [place_of.get(key, -1) for key in ours]
     notes = [
         Message(
-            "[joined] joined {source} by {column!r}", source=other.path.name, column=excerpt(left)
+            "[joined] joined {source} by {column!r}",
+            source=other.path.name,
+            column=grid.excerpt(left),
         )
     ]
     if n_rewritten:
@@ -196,7 +197,7 @@ def _join(
                 "[keys_rewritten] {n_records:~value} of {column!r} {n_records:?matches/match} only "
                 "if leading zeros, '.0' and case are ignored",
                 n_records=n_rewritten,
-                column=excerpt(left),
+                column=grid.excerpt(left),
             )
         )
     if n_lacking:
@@ -206,7 +207,7 @@ def _join(
                 "{n_missing:?has/have} no row in {source}, so the outcomes from there are missing",
                 n_missing=n_lacking,
                 n_all=len(wanted),
-                column=excerpt(left),
+                column=grid.excerpt(left),
                 source=other.path.name,
             )
         )
@@ -218,7 +219,7 @@ def _join(
     for name, values in outcomes.columns.items():
         words = outcomes.words.get(name)
         texts = [
-            words[int(value)] if words and value == value else as_written(value)
+            words[int(value)] if words and value == value else grid.as_written(value)
             for value in values.tolist()
         ]
         joined[name] = ["" if i < 0 else texts[i] for i in row_of]
@@ -256,7 +257,7 @@ class Outcomes:
 
 
 def read_outcomes(
-    table: Table, columns: Sequence[str], record_of_row: Ints, n_records: int
+    table: grid.Table, columns: Sequence[str], record_of_row: Ints, n_records: int
 ) -> Outcomes:
     """Read columns as outcomes: numbers, yes or no, or classes; rows of record -1 are ignored."""
     outcomes = Outcomes({}, {}, [])
@@ -270,7 +271,7 @@ def read_outcomes(
 
 
 def _read_outcome(
-    name: str, cells: Cells, record_of_row: Ints, n_records: int
+    name: str, cells: grid.Cells, record_of_row: Ints, n_records: int
 ) -> tuple[NDArray[Any], tuple[str, str] | None, list[Message]]:
     """Return one value per record, the names of 0 and 1 for an outcome of two words, and notes.
 
@@ -278,11 +279,11 @@ def _read_outcome(
     string is used.
     """
     lower = [value.lower() for value in cells.texts]
-    missing = np.array([value in MISSING - {"none", "<na>"} for value in lower])
+    missing = np.array([value in roles.MISSING - {"none", "<na>"} for value in lower])
     numbers, pair = _as_numbers(cells.texts, lower, missing)
     rows = np.flatnonzero((record_of_row >= 0) & ~missing[cells.index])
     records = record_of_row[rows]
-    outcome = excerpt(name)
+    outcome = grid.excerpt(name)
     notes = []
     if pair is not None:
         notes.append(

@@ -11,16 +11,7 @@ from typing import Any, TextIO
 
 from momentree.exceptions import ReadError
 from momentree.messages import Message, wording
-from momentree.readers.tables._encodings import Encoding
-from momentree.readers.tables.files import open_text
-from momentree.readers.tables.table import (
-    SAMPLE_ROWS,
-    Source,
-    Table,
-    as_written,
-    numbered_rows,
-    rows_of_part,
-)
+from momentree.readers.tables import files, grid
 
 _MAX_DEPTH = 30
 """Levels of nesting that get columns of their own."""
@@ -30,11 +21,11 @@ _MIN_SHARE = 0.5
 """Part of an object that its rows take up, in characters."""
 
 
-def open_json_lines(path: Path, *, encoding: Encoding, between: str) -> Source:
+def open_json_lines(path: Path, *, encoding: files.Encoding, between: str) -> grid.Source:
     """Open a file and read its first objects; `between` separates the entries of lists."""
     notes: list[Message] = []
-    with open_text(path, encoding) as file:
-        first = list(islice(_objects(path, file, notes), SAMPLE_ROWS))
+    with files.open_text(path, encoding) as file:
+        first = list(islice(_objects(path, file, notes), grid.SAMPLE_ROWS))
     rows = [row for _, row in first]
     names = list(dict.fromkeys(name for row in rows for name in row))
     columns = {name: [_cell(row.get(name), between) for row in rows] for name in names}
@@ -44,26 +35,28 @@ def open_json_lines(path: Path, *, encoding: Encoding, between: str) -> Source:
         for name, cells in values.items()
         if cells and not any(map(_is_text, cells))
     }
-    head = Table(
+    head = grid.Table(
         path, columns, len(rows), lambda row: first[row][0],
-        kinds=kinds, notes=notes, complete=len(rows) < SAMPLE_ROWS,
+        kinds=kinds, notes=notes, complete=len(rows) < grid.SAMPLE_ROWS,
     )  # fmt: skip
 
-    def batches(wanted: Sequence[str]) -> Iterator[Table]:
+    def batches(wanted: Sequence[str]) -> Iterator[grid.Table]:
         seen, above = set(names), 0
-        with open_text(path, encoding) as file:
+        with files.open_text(path, encoding) as file:
             objects = (value for _, value in _objects(path, file, []))
-            while block := list(islice(objects, rows_of_part(head.row_size))):
+            while block := list(islice(objects, grid.rows_of_part(head.row_size))):
                 seen.update(*block)
                 cells = {
                     name: [_cell(value.get(name), between) for value in block]
                     for name in wanted
                     if name in seen
                 }
-                yield Table(path, cells, len(block), partial(numbered_rows, above), kinds=kinds)
+                yield grid.Table(
+                    path, cells, len(block), partial(grid.numbered_rows, above), kinds=kinds
+                )
                 above += len(block)
 
-    return Source(head, batches)
+    return grid.Source(head, batches)
 
 
 def _objects(
@@ -159,7 +152,7 @@ def _is_text(value: Any) -> bool:
 
 
 def _cell(value: Any, between: str) -> str:
-    text = as_written(value, between)
+    text = grid.as_written(value, between)
     # Only JSON can contain half of a surrogate pair.
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 

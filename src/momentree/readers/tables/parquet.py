@@ -18,22 +18,14 @@ from momentree._types import Floats
 from momentree.core.limits import BYTES_PER_ROW, check_memory
 from momentree.exceptions import MomentreeError, ReadError
 from momentree.messages import wording
-from momentree.readers.tables.table import (
-    SAMPLE_ROWS,
-    Source,
-    Table,
-    as_written,
-    check_names,
-    numbered_rows,
-    rows_of_part,
-)
+from momentree.readers.tables import grid
 
 
-def open_parquet(path: Path, *, between: str) -> Source:
+def open_parquet(path: Path, *, between: str) -> grid.Source:
     """Open a Parquet file and read its first rows; `between` separates the entries of lists."""
     with _opened(path) as file:
         schema, n_rows = file.schema_arrow, file.metadata.num_rows
-    names = check_names(path, schema.names)
+    names = grid.check_names(path, schema.names)
     if len(set(schema.names)) < len(names):  # Arrow finds columns by their names
         raise ReadError(wording.DUPLICATE_COLUMNS, path=str(path), columns=[""])
     stored = dict(zip(names, schema.names, strict=True))
@@ -43,7 +35,7 @@ def open_parquet(path: Path, *, between: str) -> Source:
         if not _is_text(kind)
     }
 
-    def batches(wanted: Sequence[str], rows: int | None = None) -> Generator[Table]:
+    def batches(wanted: Sequence[str], rows: int | None = None) -> Generator[grid.Table]:
         with _opened(path) as file:
             columns = {name: stored[name] for name in wanted}
             above = n_bytes = 0
@@ -56,14 +48,14 @@ def open_parquet(path: Path, *, between: str) -> Source:
                 cells = {name: _strings(array, between) for name, array in arrays.items()}
                 floats = {name: _floats(array) for name, array in arrays.items()}
                 fractional = {n: len(x) for n, x in floats.items() if (x % 1 != 0).any()}
-                origin = partial(numbered_rows, above)
-                yield Table(path, cells, batch.num_rows, origin, kinds, fractional)
+                origin = partial(grid.numbered_rows, above)
+                yield grid.Table(path, cells, batch.num_rows, origin, kinds, fractional)
                 above += batch.num_rows
 
-    empty = Table(path, {name: [] for name in names}, 0, partial(numbered_rows, 0), kinds)
-    with closing(batches(names, SAMPLE_ROWS)) as first:
+    empty = grid.Table(path, {name: [] for name in names}, 0, partial(grid.numbered_rows, 0), kinds)
+    with closing(batches(names, grid.SAMPLE_ROWS)) as first:
         head = next(first, empty)
-    return Source(head, batches, n_rows)
+    return grid.Source(head, batches, n_rows)
 
 
 def _batches(file: Any, n_rows: int | None, columns: list[str]) -> Iterator[Any]:
@@ -73,7 +65,7 @@ def _batches(file: Any, n_rows: int | None, columns: list[str]) -> Iterator[Any]
     """
     groups = _row_groups(file)
     n_all = max(1, file.metadata.num_rows)
-    n_rows = n_rows or rows_of_part(sum(group.total_byte_size for group in groups) / n_all)
+    n_rows = n_rows or grid.rows_of_part(sum(group.total_byte_size for group in groups) / n_all)
     some: list[int] = []
     for i in range(len(groups)):
         some.append(i)
@@ -90,7 +82,7 @@ def _strings(array: Any, between: str) -> list[str]:
     if pt.is_list(array.type) and _is_text(array.type.value_type) and not array.values.null_count:
         array = pc.binary_join(pc.cast(array, pa.list_(pa.string())), between)
     if pt.is_nested(array.type):
-        return [as_written(value, between) for value in array.to_pylist()]
+        return [grid.as_written(value, between) for value in array.to_pylist()]
     texts = pc.cast(array, pa.string())
     if pt.is_floating(array.type) or pt.is_decimal(array.type):
         texts = pc.replace_substring_regex(texts, r"\.0+$|^nan$", "")

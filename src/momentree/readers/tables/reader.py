@@ -14,10 +14,8 @@ from momentree._types import Ints
 from momentree._validation import check_flag, check_integer
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadError
 from momentree.messages import Message, wording
-from momentree.readers.stored.arrays import Numbers
-from momentree.readers.stored.counts import MARK, StoredCounts
-from momentree.readers.tables import files, json_lines, separated
-from momentree.readers.tables.table import SAMPLE_ROWS, Opening, Source, Table, other_sheets
+from momentree.readers.stored import arrays, counts
+from momentree.readers.tables import files, grid, json_lines, separated
 
 SEPARATED = (".csv", ".tsv", ".tab")
 JSON_LINES = (".jsonl", ".ndjson", ".json")
@@ -38,7 +36,7 @@ def open_table(
     header: bool | None = None,
     check_titles: bool = True,
     between: str = "; ",
-) -> Source:
+) -> grid.Source:
     """Open a table with one of `suffixes` and read its first rows.
 
     A folder that ``store_counts`` has written is a table of codes. Files with a suffix in none of
@@ -49,34 +47,12 @@ def open_table(
     check_integer("skip_rows", skip_rows, at_least=0)
     check_flag("header", header, optional=True)
     path = files.check_exists(path)
-    opening = Opening(encoding, separator, sheet, skip_rows, header)
+    opening = grid.Opening(encoding, separator, sheet, skip_rows, header)
     if encoding != files.AUTO:
         files.check_encoding(encoding)
-    kind, excel = files.suffix(path), path.suffix.lower() in EXCEL
-    typed = kind in (*PARQUET, *JSON_LINES)
-    where = str(path)
-    if sheet is not None and not excel:
-        raise InvalidParameterError(
-            "[spreadsheets_only] {parameters.sheet:=value} applies only to spreadsheets; {path} is "
-            "not one",
-            value=sheet,
-            path=where,
-        )
-    if skip_rows and typed:
-        raise InvalidParameterError(
-            "[no_rows_to_skip] {parameters.skip_rows:{value}} applies only to text and "
-            "spreadsheets; {path} is neither",
-            value=skip_rows,
-            path=where,
-        )
-    if header is not None and typed:
-        raise InvalidParameterError(
-            "[no_header_row] {parameters.header:{value}} applies only to text and spreadsheets; "
-            "{path} always names its columns",
-            value=header,
-            path=where,
-        )
-    stored = path.is_dir() and (path / MARK).is_file()
+    _check_opening(path, opening)
+    kind, where = files.suffix(path), str(path)
+    stored = path.is_dir() and (path / counts.MARK).is_file()
     if path.is_dir() and not stored:
         raise ReadError(
             "[folder_not_table] {path} is a folder; expected a file with a table", path=where
@@ -85,7 +61,7 @@ def open_table(
         raise ReadError(wording.UNKNOWN_SUFFIX, path=where, suffixes=", ".join(suffixes))
     if stored:
         source = _open_stored_counts(path)
-    elif excel:
+    elif path.suffix.lower() in EXCEL:
         from momentree.readers.tables import spreadsheets
 
         source = spreadsheets.open_spreadsheet(path, opening, check_titles=check_titles)
@@ -103,17 +79,45 @@ def open_table(
     if not source.head.columns and source.head.n_rows:
         raise ReadError("[no_columns] {path} has no columns", path=where)
     if not source.head.n_rows:
-        raise EmptyCorpusError(wording.NO_ROWS, path=where, sheets=other_sheets(source.head.sheets))
+        raise EmptyCorpusError(
+            wording.NO_ROWS, path=where, sheets=grid.other_sheets(source.head.sheets)
+        )
     return source
 
 
-def _open_stored_counts(path: Path) -> Source:
-    """Open a folder of counts: a code for each count above zero, or an empty cell for none."""
-    stored = StoredCounts.open(path)
-    names = stored.feature_names
-    codes = np.array(Numbers(stored.shape[1])[:] if names is None else names, dtype=object)
+def _check_opening(path: Path, opening: grid.Opening) -> None:
+    """Raise ``InvalidParameterError`` if an option does not apply to the kind of file."""
+    typed, where = files.suffix(path) in (*PARQUET, *JSON_LINES), str(path)
+    if opening.sheet is not None and path.suffix.lower() not in EXCEL:
+        raise InvalidParameterError(
+            "[spreadsheets_only] {parameters.sheet:=value} applies only to spreadsheets; {path} is "
+            "not one",
+            value=opening.sheet,
+            path=where,
+        )
+    if opening.skip_rows and typed:
+        raise InvalidParameterError(
+            "[no_rows_to_skip] {parameters.skip_rows:{value}} applies only to text and "
+            "spreadsheets; {path} is neither",
+            value=opening.skip_rows,
+            path=where,
+        )
+    if opening.header is not None and typed:
+        raise InvalidParameterError(
+            "[no_header_row] {parameters.header:{value}} applies only to text and spreadsheets; "
+            "{path} always names its columns",
+            value=opening.header,
+            path=where,
+        )
 
-    def batches(wanted: Sequence[str]) -> Iterator[Table]:
+
+def _open_stored_counts(path: Path) -> grid.Source:
+    """Open a folder of counts: a code for each count above zero, or an empty cell for none."""
+    stored = counts.StoredCounts.open(path)
+    names = stored.feature_names
+    codes = np.array(arrays.Numbers(stored.shape[1])[:] if names is None else names, dtype=object)
+
+    def batches(wanted: Sequence[str]) -> Iterator[grid.Table]:
         above = 0
         for block in stored.blocks():
             n_codes = np.diff(block.indptr)
@@ -125,15 +129,15 @@ def _open_stored_counts(path: Path) -> Source:
             columns = {"id": np.repeat(ids, n_rows), "code": cells}
             yield _table({name: columns[name] for name in wanted}, np.repeat(records, n_rows))
 
-    def _table(columns: dict[str, Any], records: Ints) -> Table:
+    def _table(columns: dict[str, Any], records: Ints) -> grid.Table:
         cells = {name: column.tolist() for name, column in columns.items()}
-        return Table(path, cells, len(records), partial(_record_number, records))
+        return grid.Table(path, cells, len(records), partial(_record_number, records))
 
     empty = np.empty(0, dtype=np.intp)
     first = next(batches(["id", "code"]), _table({"id": empty, "code": empty}, empty))
-    head = {name: cells[:SAMPLE_ROWS] for name, cells in first.columns.items()}
-    n_rows = min(first.n_rows, SAMPLE_ROWS)
-    return Source(Table(path, head, n_rows, first.origin), batches, stored.X.nnz)
+    head = {name: cells[: grid.SAMPLE_ROWS] for name, cells in first.columns.items()}
+    n_rows = min(first.n_rows, grid.SAMPLE_ROWS)
+    return grid.Source(grid.Table(path, head, n_rows, first.origin), batches, stored.X.nnz)
 
 
 def _record_number(records: Ints, row: int) -> Message:

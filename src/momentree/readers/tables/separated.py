@@ -19,17 +19,7 @@ import pandas as pd
 
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.messages import Message, wording
-from momentree.readers.tables._encodings import Encoding
-from momentree.readers.tables.files import is_compressed, open_text
-from momentree.readers.tables.header import HEADER_ROWS, HEADER_SAMPLE, check_header, find_header
-from momentree.readers.tables.table import (
-    SAMPLE_ROWS,
-    Opening,
-    Source,
-    Table,
-    check_names,
-    rows_of_part,
-)
+from momentree.readers.tables import files, grid, schema
 
 _UNCLOSED_QUOTE = (
     "[unclosed_quote] {path}, {origin}, opens a double quote that is never closed; close it, or "
@@ -50,8 +40,8 @@ _END = "\udfff"
 
 
 def open_separated(
-    path: Path, encoding: Encoding, opening: Opening, *, check_titles: bool
-) -> Source:
+    path: Path, encoding: files.Encoding, opening: grid.Opening, *, check_titles: bool
+) -> grid.Source:
     """Open a text table and read its first rows."""
     asked, skip = _check_separator(opening.separator), opening.skip_rows
     with _open(path, encoding, skip) as file:
@@ -77,12 +67,12 @@ def open_separated(
     if check_titles:
         _check_titles(path, sample, asked, guess, skip)
     table = _Separated(path, encoding, separator, skip)
-    first = [row for _, row in islice(table.rows(), HEADER_SAMPLE)]
-    above, notes = find_header(path, first, opening.header)
+    first = [row for _, row in islice(table.rows(), schema.HEADER_SAMPLE)]
+    above, notes = schema.find_header(path, first, opening.header)
     table = replace(table, above=above)
     head = replace(table.head(), notes=notes)
-    about = None if is_compressed(path) else path.stat().st_size / head.row_size
-    return Source(head, table.batches, about)
+    about = None if files.is_compressed(path) else path.stat().st_size / head.row_size
+    return grid.Source(head, table.batches, about)
 
 
 @dataclass(frozen=True)
@@ -90,7 +80,7 @@ class _Separated:
     """A text file with columns."""
 
     path: Path
-    encoding: Encoding
+    encoding: files.Encoding
     separator: str
     skip: int
     above: int = 1  # rows with the names of the columns
@@ -101,8 +91,8 @@ class _Separated:
             for line, row in _numbered(file, self.separator):
                 yield Message(wording.AT_LINE, line=line + self.skip), row
 
-    def head(self) -> Table:
-        first = list(islice(self.rows(), SAMPLE_ROWS + 1))
+    def head(self) -> grid.Table:
+        first = list(islice(self.rows(), grid.SAMPLE_ROWS + 1))
         if not first:  # the file has changed since it was opened
             raise ReadError(wording.EMPTY_FILE, path=str(self.path))
         origin, last = first[-1]
@@ -110,21 +100,21 @@ class _Separated:
             raise ReadError(_UNCLOSED_QUOTE, path=str(self.path), origin=origin)
         above = self.above
         names = first[0][1] if above else [""] * len(first[0][1])
-        header = check_names(self.path, names)
+        header = grid.check_names(self.path, names)
         cells = zip_longest(*(row[: len(header)] for _, row in first), fillvalue="")
         columns = {name: list(column[above:]) for name, column in zip(header, cells, strict=True)}
         n_rows = len(first) - above
-        return Table(self.path, columns, n_rows, lambda row: first[row + above][0])
+        return grid.Table(self.path, columns, n_rows, lambda row: first[row + above][0])
 
-    def batches(self, names: Sequence[str]) -> Iterator[Table]:
+    def batches(self, names: Sequence[str]) -> Iterator[grid.Table]:
         """Yield some columns of all rows; rows may be short, but not long."""
         head = self.head()
         place = {name: j for j, name in enumerate(head.names)}
         read = self._by_csv if len(place) > _MANY_COLUMNS else self._by_pandas
         above, kept = 0, [place[name] for name in names]
-        for n, columns in read(kept, len(place), rows_of_part(head.row_size)):
+        for n, columns in read(kept, len(place), grid.rows_of_part(head.row_size)):
             cells = dict(zip(names, columns, strict=True))
-            yield Table(self.path, cells, n, partial(self._origin, above))
+            yield grid.Table(self.path, cells, n, partial(self._origin, above))
             above += n
 
     def _origin(self, above: int, row: int) -> Message:
@@ -183,8 +173,8 @@ class _Separated:
 
 
 @contextmanager
-def _open(path: Path, encoding: Encoding, skip: int) -> Iterator[TextIO]:
-    with open_text(path, encoding, newline="") as file:
+def _open(path: Path, encoding: files.Encoding, skip: int) -> Iterator[TextIO]:
+    with files.open_text(path, encoding, newline="") as file:
         for _ in range(skip):
             file.readline()
         yield file
@@ -248,15 +238,15 @@ def _check_titles(path: Path, sample: str, asked: str | None, guess: str, skip: 
     """Reject a first line that is a title or other text above the names of columns."""
     blank = _rows(sample, asked or guess)[0][0] - 1
     skip += blank
-    lines = list(islice(io.StringIO(sample, newline=""), blank, blank + 2 * HEADER_ROWS))
-    rows = _rows("".join(lines), asked or guess)[:HEADER_ROWS]
+    lines = list(islice(io.StringIO(sample, newline=""), blank, blank + 2 * schema.HEADER_ROWS))
+    rows = _rows("".join(lines), asked or guess)[: schema.HEADER_ROWS]
     if len(rows[0][1]) > 1:
-        check_header(path, [row for _, row in rows], [skip + line - 1 for line, _ in rows])
+        schema.check_header(path, [row for _, row in rows], [skip + line - 1 for line, _ in rows])
         return
     # There is no separator in the first line: it is a title, or the table has one column.
-    for start in range(1, min(HEADER_ROWS, len(lines) - 2)):
+    for start in range(1, min(schema.HEADER_ROWS, len(lines) - 2)):
         below = "".join(lines[start:])
-        table = _rows(below, asked or find_separator(below, cut=True))[:HEADER_ROWS]
+        table = _rows(below, asked or find_separator(below, cut=True))[: schema.HEADER_ROWS]
         if len(table) < 3:
             continue
         line, header = table[0]
@@ -264,5 +254,5 @@ def _check_titles(path: Path, sample: str, asked: str | None, guess: str, skip: 
         # Lists of codes in one column differ in length, and each code has a digit.
         words = all(header) and any(not any(map(str.isdigit, cell)) for cell in header)
         if len(header) > 1 and regular and words:
-            check_header(path, [rows[0][1], header], [skip, skip + start + line - 1])
+            schema.check_header(path, [rows[0][1], header], [skip, skip + start + line - 1])
             return

@@ -17,23 +17,14 @@ from momentree.core.container import DAMAGE
 from momentree.core.limits import check_memory, memory_limit
 from momentree.exceptions import ReadError
 from momentree.messages import Message, wording
-from momentree.readers.tables import sheet_process
-from momentree.readers.tables.header import HEADER_ROWS, check_header, find_header
-from momentree.readers.tables.table import (
-    Opening,
-    Source,
-    Table,
-    as_written,
-    check_names,
-    other_sheets,
-)
+from momentree.readers.tables import extract, grid, schema
 
 
-def open_spreadsheet(path: Path, opening: Opening, *, check_titles: bool) -> Source:
+def open_spreadsheet(path: Path, opening: grid.Opening, *, check_titles: bool) -> grid.Source:
     """Read a sheet of a spreadsheet, by default the first."""
     skip_rows, header = opening.skip_rows, opening.header
     sheets, name, filled = _read_sheet(path, opening.sheet)
-    more = other_sheets(sheets)
+    more = grid.other_sheets(sheets)
     if not filled:
         raise ReadError(
             "[empty_sheet] cannot read {path}: sheet {sheet!r} is empty{sheets}",
@@ -50,9 +41,11 @@ def open_spreadsheet(path: Path, opening: Opening, *, check_titles: bool) -> Sou
             sheet=name,
             n_skipped=skip_rows,
         )
-    written = [list(map(as_written, row)) for row in rows]
+    written = [list(map(grid.as_written, row)) for row in rows]
     if check_titles and header is None:
-        check_header(path, written[:HEADER_ROWS], numbers[:HEADER_ROWS], sheets=more)
+        schema.check_header(
+            path, written[: schema.HEADER_ROWS], numbers[: schema.HEADER_ROWS], sheets=more
+        )
     notes = []
     if opening.sheet is None and len(sheets) > 1:
         notes.append(
@@ -62,15 +55,15 @@ def open_spreadsheet(path: Path, opening: Opening, *, check_titles: bool) -> Sou
                 n_sheets=len(sheets),
             )
         )
-    above, guessed = find_header(path, written, header)
+    above, guessed = schema.find_header(path, written, header)
     notes += guessed
-    names = check_names(path, written[0] if above else [""] * len(written[0]))
+    names = grid.check_names(path, written[0] if above else [""] * len(written[0]))
     below = rows[above:]
     cells = zip(*written[above:], strict=True) if below else [()] * len(names)
     floats = {
         n: [row[j] for row in below if isinstance(row[j], float)] for j, n in enumerate(names)
     }
-    table = Table(
+    table = grid.Table(
         path,
         {name: list(column) for name, column in zip(names, cells, strict=True)},
         len(below),
@@ -80,10 +73,10 @@ def open_spreadsheet(path: Path, opening: Opening, *, check_titles: bool) -> Sou
         notes=notes,
     )
 
-    def batches(wanted: Sequence[str]) -> Iterator[Table]:
+    def batches(wanted: Sequence[str]) -> Iterator[grid.Table]:
         yield replace(table, columns={name: table.columns[name] for name in wanted})
 
-    return Source(table, batches, streams=False)
+    return grid.Source(table, batches, streams=False)
 
 
 def _read_sheet(path: Path, name: str | None) -> tuple[list[str], str, list[tuple[int, list[Any]]]]:
@@ -149,7 +142,7 @@ def _run(path: Path, name: str | None) -> list[bytes]:
     assert spec is not None  # noqa: S101 - it is a dependency
     assert spec.origin is not None  # noqa: S101 - and not a namespace package
     folder = str(Path(spec.origin).parents[1])
-    program = [sys.executable, "-I", "-S", sheet_process.__file__]
+    program = [sys.executable, "-I", "-S", extract.__file__, "sheet"]
     with path.open("rb") as file:
         done = subprocess.run(  # noqa: S603 - runs this Python with a file of this package
             [*program, folder, json.dumps(name), str(memory_limit(path))],

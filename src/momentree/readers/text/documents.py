@@ -24,11 +24,9 @@ from momentree.readers.tables.files import (
     open_bytes,
     suffix,
 )
+from momentree.readers.tables.grid import is_part
 from momentree.readers.tables.reader import JSON_LINES
-from momentree.readers.tables.table import is_part
-from momentree.readers.text.formats import FILES, FileReader
-from momentree.readers.text.objects import Documents, DocumentStream
-from momentree.readers.text.tables import SUFFIXES, TABLES, Options, stream_table
+from momentree.readers.text import formats, objects, tables
 
 _NOT_FOR_TEXT_FILES = (
     "[not_for_text_files] {parameter:=value} applies only to tables, but {path} has none; leave it "
@@ -49,8 +47,8 @@ _COUNTS = ("rows_without_text", "rows_without_label", "json_entries")
 
 
 def stream_folder(
-    path: Path, *, encoding: str, options: Options, in_parts: bool = True
-) -> DocumentStream:
+    path: Path, *, encoding: str, options: tables.Options, in_parts: bool = True
+) -> objects.DocumentStream:
     """Read the files in a folder and its sub-folders as documents, about 8 MB at a time.
 
     Ids are the paths within the folder, in alphabetical order; rows and messages follow their file,
@@ -65,13 +63,15 @@ def stream_folder(
     that cannot be read. Links to folders are not followed.
     """
     folder = _Folder(path, encoding, options, in_parts=in_parts)
-    return DocumentStream(folder.name, folder.batches(), folder.notes)
+    return objects.DocumentStream(folder.name, folder.batches(), folder.notes)
 
 
 class _Folder:
     """The files of a folder and its sub-folders, and what is found when they are read."""
 
-    def __init__(self, path: Path, encoding: str, options: Options, *, in_parts: bool) -> None:
+    def __init__(
+        self, path: Path, encoding: str, options: tables.Options, *, in_parts: bool
+    ) -> None:
         self.path, self.encoding, self.options, self.in_parts = path, encoding, options, in_parts
         self.name = path.resolve().name or str(path)
         self.notes: list[Message] = []
@@ -81,14 +81,14 @@ class _Folder:
         self.faults: dict[str, Message] = {}
         self.alike: dict[str, Message] = {}  # notes on tables by their words, so that each is once
 
-    def batches(self) -> Iterator[Documents]:
+    def batches(self) -> Iterator[objects.Documents]:
         """Read the files, about 8 MB at a time."""
         self.find()
         with_tables = len(self.tables) > len(self.documents)
         names = sorted([*self.documents, *self.tables]) if with_tables else self.documents
-        held: list[Documents] = []
+        held: list[objects.Documents] = []
         n = n_blank = size = 0
-        with closing(FileReader(self.encoding)) as reader:
+        with closing(formats.FileReader(self.encoding)) as reader:
             for name in names:
                 label = name.partition("/")[0] if "/" in name else ""
                 try:
@@ -124,13 +124,13 @@ class _Folder:
                 )
             )
 
-    def joined(self, parts: Sequence[Documents]) -> Documents:
+    def joined(self, parts: Sequence[objects.Documents]) -> objects.Documents:
         """Return documents that are passed on together."""
         texts, ids, labels = (
             list(chain.from_iterable(getattr(part, what) for part in parts))
             for what in ("texts", "ids", "labels")
         )
-        return Documents(texts, ids, labels if any(labels) else None, self.name)
+        return objects.Documents(texts, ids, labels if any(labels) else None, self.name)
 
     def find(self) -> None:
         """List the files by their kinds, in alphabetical order, and those that cannot be read."""
@@ -162,17 +162,17 @@ class _Folder:
             else:
                 self.others[kind] += 1
 
-    def read(self, name: str, reader: FileReader) -> Iterator[Documents]:
+    def read(self, name: str, reader: formats.FileReader) -> Iterator[objects.Documents]:
         """Read a file; a file of one text, or a table of one row, gives its name to it."""
         path = self.path / name
         if not _is_table(name):
             texts = reader.read(path)
             several = [f"{name}:{i}" for i in range(1, len(texts) + 1)]
-            yield Documents(texts, several if len(texts) > 1 else [name])
+            yield objects.Documents(texts, several if len(texts) > 1 else [name])
             return
         check_exists(path)
         options = self.options.applicable(path)
-        rows = stream_table(path, options, in_parts=self.in_parts, alone=False)
+        rows = tables.stream_table(path, options, in_parts=self.in_parts, alone=False)
         parts = (part for part in rows if len(part))
         first = list(islice(parts, 2))
         alone = sum(map(len, first)) == 1
@@ -214,7 +214,7 @@ class _Folder:
             "{left_out:list}); expected files that end in {suffixes:all}",
             path=str(self.path),
             left_out=left_out,
-            suffixes=list(FILES),
+            suffixes=list(formats.FILES),
         )
 
     def notes_on_files(self, names: Collection[str]) -> list[Message]:
@@ -258,7 +258,7 @@ class _Folder:
 
 
 def _is_table(name: str) -> bool:
-    return suffix(Path(name)) in (*TABLES, *JSON_LINES)
+    return suffix(Path(name)) in (*tables.TABLES, *JSON_LINES)
 
 
 def _kind(file: Path) -> str:
@@ -266,11 +266,11 @@ def _kind(file: Path) -> str:
     if is_special(file):  # a pipe may never end
         return "special"
     end = suffix(file)
-    if end in TABLES or end in (*FILES, *JSON_LINES):
+    if end in tables.TABLES or end in (*formats.FILES, *JSON_LINES):
         with check_readable(file).open("rb") as content:
             if _OUTPUT.match(content.read(8192)):
                 return "written by momentree"
-        return "table" if end in TABLES else "text"
+        return "table" if end in tables.TABLES else "text"
     if end and not end[1:].isdigit():
         return end
     with open_bytes(file) as content:
@@ -286,7 +286,7 @@ def _named(error: ReadError | EmptyCorpusError, name: str) -> Message:
     return error.message.replace(path=name)
 
 
-def _notes_on_encodings(name: str, reader: FileReader, n_all: int) -> list[Message]:
+def _notes_on_encodings(name: str, reader: formats.FileReader, n_all: int) -> list[Message]:
     guesses = Counter(
         "UTF-8 with damaged bytes" if guess.n_bad else guess.name
         for guess in reader.guessed.values()
@@ -317,7 +317,7 @@ def read_documents(
     sheet: str | None = None,
     skip_rows: int = 0,
     header: bool | None = None,
-) -> Documents:
+) -> objects.Documents:
     r"""Read texts, with their ids and labels if any, from a folder, a table or a file of text.
 
     Parameters
@@ -413,7 +413,7 @@ def stream_documents(
     skip_rows: int = 0,
     header: bool | None = None,
     in_parts: bool = True,
-) -> DocumentStream:
+) -> objects.DocumentStream:
     r"""Read texts as :func:`read_documents` does, in batches that fit in memory.
 
     CSV, JSON Lines, Parquet and folders are read in batches of about 8 MB of text. All other files
@@ -453,7 +453,7 @@ def stream_documents(
     check_integer("skip_rows", skip_rows, at_least=0)
     check_flag("header", header, optional=True)
     found = check_exists(path)
-    options = Options(
+    options = tables.Options(
         {"text_column": text_column, "label_column": label_column, "id_column": id_column},
         {
             "encoding": encoding,
@@ -468,10 +468,10 @@ def stream_documents(
     if found.is_dir():
         return stream_folder(found, encoding=encoding, options=options, in_parts=in_parts)
     end = suffix(found)
-    if end in SUFFIXES:
-        return stream_table(found, options, in_parts=in_parts)
-    if end not in FILES:
-        expected = ", ".join((*FILES, *SUFFIXES))
+    if end in tables.SUFFIXES:
+        return tables.stream_table(found, options, in_parts=in_parts)
+    if end not in formats.FILES:
+        expected = ", ".join((*formats.FILES, *tables.SUFFIXES))
         raise ReadError(
             "[unknown_document_suffix] cannot determine the format of {path} from its suffix; "
             "expected a folder of documents, a file that ends in {suffixes} (text may be "
@@ -486,16 +486,16 @@ def stream_documents(
     return _stream_file(found, encoding)
 
 
-def _stream_file(path: Path, encoding: str) -> DocumentStream:
+def _stream_file(path: Path, encoding: str) -> objects.DocumentStream:
     """Read a file of text as one document, or a mailbox as several."""
     notes: list[Message] = []
 
-    def documents() -> Iterator[Documents]:
-        with closing(FileReader(encoding)) as reader:
+    def documents() -> Iterator[objects.Documents]:
+        with closing(formats.FileReader(encoding)) as reader:
             texts = reader.read(path)
         for one in reader.guessed.values():
             notes.extend(note_encoding(one, path.name))
         ids = [str(i) for i in range(1, len(texts) + 1)] if len(texts) > 1 else [path.name]
-        yield Documents(texts, ids)
+        yield objects.Documents(texts, ids)
 
-    return DocumentStream(path.name, documents(), notes)
+    return objects.DocumentStream(path.name, documents(), notes)

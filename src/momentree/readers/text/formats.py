@@ -21,9 +21,7 @@ from momentree.core.container import DAMAGE
 from momentree.core.limits import BYTES_PER_ROW, check_memory, memory_limit
 from momentree.exceptions import MomentreeError, ReadError
 from momentree.messages import wording
-from momentree.readers.tables._encodings import Encoding, guess_encoding
-from momentree.readers.tables.files import find_encoding, open_bytes, open_text, suffix
-from momentree.readers.text import _pdf_process
+from momentree.readers.tables import extract, files
 from momentree.readers.text.cleaning import html_to_text
 
 _WRONG_CONTENT = (
@@ -51,13 +49,13 @@ class _Policy(EmailPolicy):
 
 def read_eml(path: Path) -> str:
     """Return a message without attachments."""
-    with open_bytes(path) as file:
+    with files.open_bytes(path) as file:
         return message_text(file.read())
 
 
 def read_mbox(path: Path) -> list[str]:
     """Return the texts of the messages in a mailbox, in order."""
-    with open_bytes(path) as file:
+    with files.open_bytes(path) as file:
         texts: list[str] = []
         for message in _messages(file):
             check_memory(path, len(texts) * BYTES_PER_ROW)
@@ -125,7 +123,7 @@ def _content(part: Any) -> str:
 
 
 def _decoded(content: bytes) -> str:
-    found = guess_encoding(io.BytesIO(content))
+    found = files.guess_encoding(io.BytesIO(content))
     return content.decode(found.name, "replace") if found else ""
 
 
@@ -185,7 +183,7 @@ def read_rtf(path: Path) -> str:
     from striprtf.striprtf import rtf_to_text
 
     convert: Any = rtf_to_text
-    with open_text(path, "latin-1") as file:
+    with files.open_text(path, "latin-1") as file:
         content = file.read()
     if not content.lstrip().startswith("{\\rtf"):
         raise ReadError(_WRONG_CONTENT, path=str(path), format="Rich Text")
@@ -196,7 +194,7 @@ def read_rtf(path: Path) -> str:
 
 
 def _read(path: Path, form: _Format) -> str:
-    with open_bytes(path) as raw:
+    with files.open_bytes(path) as raw:
         try:
             with zipfile.ZipFile(raw) as archive:
                 return _text(path, archive, form)
@@ -341,7 +339,7 @@ def _start() -> subprocess.Popen[bytes]:
     assert spec.origin is not None  # noqa: S101 - and not a namespace package
     folder = str(Path(spec.origin).parents[1])
     return subprocess.Popen(  # noqa: S603 - runs this Python with a file of this package
-        [sys.executable, "-I", "-S", _pdf_process.__file__, folder],
+        [sys.executable, "-I", "-S", extract.__file__, "pdf", folder],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -368,7 +366,7 @@ class FileReader:
     def __init__(self, encoding: str) -> None:
         self._encoding = encoding
         self._pdf = PdfReader()
-        self.guessed: dict[str, Encoding] = {}
+        self.guessed: dict[str, files.Encoding] = {}
 
     def close(self) -> None:
         """End the process that reads PDF files, if there is one."""
@@ -376,15 +374,15 @@ class FileReader:
 
     def read(self, path: Path) -> list[str]:
         """Return the documents in a file: one, but for a mailbox."""
-        end = suffix(path)
+        end = files.suffix(path)
         if end in MAILBOXES:
             return list(map(_printable, read_mbox(path)))
         if end in PDF:
             return [_printable(self._pdf.read(path))]
         if end in _OTHERS:
             return [_printable(_OTHERS[end](path))]
-        found = find_encoding(path, self._encoding)
-        with open_text(path, found) as file:
+        found = files.find_encoding(path, self._encoding)
+        with files.open_text(path, found) as file:
             text = file.read()
         if found.guessed:
             self.guessed[str(path)] = found

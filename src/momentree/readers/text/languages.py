@@ -17,17 +17,7 @@ from numpy.typing import NDArray
 from momentree._files import scratch
 from momentree.exceptions import MissingLibraryError
 from momentree.messages import Message, wording
-from momentree.readers.text.words import (
-    ALSO_CALLED,
-    AUTO,
-    LANGUAGES,
-    NAMES,
-    applies_to,
-    is_available,
-    language_codes,
-    share_without_blanks,
-    stop_words,
-)
+from momentree.readers.text import words as tokens
 
 _LANGUAGE_WITHOUT_STOP_WORDS = (
     "[language_without_stop_words] there is no list of stop words for {languages:and}: function "
@@ -93,7 +83,7 @@ class Languages:
     def shares(self, codes: Iterable[str]) -> list[str]:
         """Return languages with their shares, such as "French (98%)"."""
         n = max(sum(self.counts.values()), 1)
-        return [f"{NAMES[code]} ({_percent(self.counts[code] / n)})" for code in codes]
+        return [f"{tokens.NAMES[code]} ({_percent(self.counts[code] / n)})" for code in codes]
 
 
 @dataclass(frozen=True)
@@ -107,7 +97,7 @@ class Reading:
 
 def name_of_language(code: str) -> str:
     """Return the English name of a language."""
-    return NAMES[code]
+    return tokens.NAMES[code]
 
 
 def detect_language(text: str) -> str | None:
@@ -126,8 +116,8 @@ def _language_of(excerpt: str) -> str | None:
     with scratch():  # its model is expanded into a temporary file
         ranked = py3langid.rank(excerpt)
     for label, score in ranked:
-        code = ALSO_CALLED.get(label, label)
-        if code in NAMES:
+        code = tokens.ALSO_CALLED.get(label, label)
+        if code in tokens.NAMES:
             scores.setdefault(code, score)
     best = max(scores, key=scores.__getitem__)
     # The scores of longer texts differ more; this scale keeps probabilities calibrated.
@@ -161,7 +151,7 @@ def choose_reading(
         If a language is unknown.
     """
     found = detect_languages(texts)
-    if language == AUTO:
+    if language == tokens.AUTO:
         codes = found.codes or ("en",)
         language, notes = ",".join(codes), _notes_on_detected(found)
     else:
@@ -181,10 +171,10 @@ def choose_segment(texts: Sequence[str], token_pattern: str) -> tuple[bool, list
         If many texts are in such scripts and the library to split them is not installed.
     """
     sample = _sample(texts)
-    n = sum(share_without_blanks(_excerpt(text)) >= _WITHOUT_BLANKS for text in sample)
-    if n < max(1, _RELEVANT * len(sample)) or not applies_to(token_pattern):
+    n = sum(tokens.share_without_blanks(_excerpt(text)) >= _WITHOUT_BLANKS for text in sample)
+    if n < max(1, _RELEVANT * len(sample)) or not tokens.applies_to(token_pattern):
         return False, []
-    if is_available():
+    if tokens.is_available():
         return True, []
     share = _percent(n / len(sample))
     if n >= _MUST_BE_SPLIT * len(sample):
@@ -202,26 +192,26 @@ def choose_for_counts(
     words: Sequence[str], frequencies: NDArray[Any], language: str | None
 ) -> Reading:
     """Choose the language whose stop words are most common among the frequent words of counts."""
-    if language != AUTO:
-        language_codes(language)
+    if language != tokens.AUTO:
+        tokens.language_codes(language)
         return Reading(language, segment=False)
     first = sorted(range(len(words)), key=lambda j: (-frequencies[j], words[j]))[:_FIRST_WORDS]
     most = {words[j].lower() for j in first}
-    n_stop = {code: len(most & stop_words(code)) for code in LANGUAGES}
-    best = max(LANGUAGES, key=lambda code: (n_stop[code], code == "en"))
+    n_stop = {code: len(most & tokens.stop_words(code)) for code in tokens.LANGUAGES}
+    best = max(tokens.LANGUAGES, key=lambda code: (n_stop[code], code == "en"))
     if best == "en" or n_stop[best] < _STOP_WORDS:
         return Reading("en", segment=False)
     note = Message(
         "[words_in_language] the words are in {language}: {language} stop words are dropped; "
         "{parameters.language} sets another language",
-        language=NAMES[best],
+        language=tokens.NAMES[best],
     )
     return Reading(best, segment=False, notes=(note,))
 
 
 def notes_on_new_texts(sample: Sequence[str], language: str | None, n_all: int) -> list[Message]:
     """Return a note if new texts, given by a sample, are in other languages than a model."""
-    known = language_codes(None if language == AUTO else language)
+    known = tokens.language_codes(None if language == tokens.AUTO else language)
     if not known:
         return []
     found = detect_languages(sample)
@@ -233,7 +223,7 @@ def notes_on_new_texts(sample: Sequence[str], language: str | None, n_all: int) 
             "[new_language] the new documents are in {languages:and}; the model was made from "
             "texts in {known:and}, and knows few of their words: make a model for each language",
             languages=found.shares(others),
-            known=[NAMES[code] for code in known],
+            known=[tokens.NAMES[code] for code in known],
             n_all=n_all,
         )
     ]
@@ -243,7 +233,7 @@ def _notes_on_detected(found: Languages) -> list[Message]:
     codes = found.codes
     if codes in ((), ("en",)):
         return []
-    unlisted = [NAMES[code] for code in codes if code not in LANGUAGES]
+    unlisted = [tokens.NAMES[code] for code in codes if code not in tokens.LANGUAGES]
     notes = []
     if len(codes) > 1:
         code = (
@@ -266,7 +256,7 @@ def _notes_on_detected(found: Languages) -> list[Message]:
                 "[one_language] the texts are in {languages:and}: {name} stop words are dropped; "
                 "{parameters.language} sets another language",
                 languages=found.shares(codes),
-                name=NAMES[codes[0]],
+                name=tokens.NAMES[codes[0]],
             )
         )
     if unlisted:
@@ -275,10 +265,10 @@ def _notes_on_detected(found: Languages) -> list[Message]:
 
 
 def _notes_on_given(found: Languages, language: str | None) -> list[Message]:
-    given = language_codes(language)
+    given = tokens.language_codes(language)
     if not given:
         return []
-    unlisted = [NAMES[code] for code in given if code not in LANGUAGES]
+    unlisted = [tokens.NAMES[code] for code in given if code not in tokens.LANGUAGES]
     notes = [Message(_LANGUAGE_WITHOUT_STOP_WORDS, languages=unlisted)] if unlisted else []
     others = [code for code in found.codes if code not in given]
     if others:
@@ -290,7 +280,7 @@ def _notes_on_given(found: Languages, language: str | None) -> list[Message]:
                 parameter="language",
                 value=language,
                 languages=found.shares(others),
-                auto=AUTO,
+                auto=tokens.AUTO,
             )
         )
     return notes

@@ -9,15 +9,10 @@ from typing import Any
 
 from momentree.exceptions import ReadError
 from momentree.messages import Message, wording
-from momentree.readers.tables import files, reader, roles
-from momentree.readers.tables.table import Table, excerpts, rows_examined
-from momentree.readers.tables.values import n_letters
+from momentree.readers.tables import files, grid, reader, roles
+from momentree.readers.tables.schema import Column, Schema
 from momentree.readers.text.objects import Documents, DocumentStream
 
-_FEW_ROWS = 20
-"""Rows by which columns are sorted for a message."""
-_MIN_LETTERS = 0.3
-"""Share of the characters of a column of text that are in words."""
 _MUCH_MORE = 10
 """How many times longer another column must be to win against a common name for text."""
 _MIN_CELLS, _OFTEN, _WORDS_OF_CATEGORY, _CATEGORIES = 50, 0.05, 3, 10
@@ -39,84 +34,98 @@ def joined(columns: Sequence[Sequence[str]]) -> list[str]:
     return ["\n\n".join(cell for cell in row if cell and not cell.isspace()) for row in rows]
 
 
-def choose_text_column(head: Table, taken: Collection[str | None]) -> tuple[str, list[Message]]:
+def choose_text_column(
+    head: grid.Table, taken: Collection[str | None]
+) -> tuple[str, list[Message]]:
     """Return the column of the text, and notes on the choice if it is not obvious.
 
     Columns of words come first: links, ids, dates and numbers are not words. Among them, one with a
     common name for text wins unless another is far longer.
     """
+    schema = Schema(head)
     free = [name for name in head.names if name not in taken and name not in head.kinds]
-    named = roles.pick("text", free)
-    filled = [name for name in free if any(map(str.strip, head.columns[name]))]
-    if not filled and named is not None:
-        return named, []
+    filled = [name for name in free if schema[name].is_filled]
     if not filled:
-        columns = _listed(head, [])
-        raise ReadError(
-            wording.NO_TEXT_COLUMN, path=str(head.path), columns=columns, parameter="text_column"
-        )
-    n = rows_examined(len(head.names))
-    letters = {name: sum(map(n_letters, head.columns[name][:n])) for name in filled}
-    sizes = {name: sum(map(len, head.columns[name][:n])) for name in filled}
-    words = [name for name in filled if letters[name] >= _MIN_LETTERS * sizes[name]]
-    candidates = words or filled
-    length = letters if words else sizes
-    longest = max(candidates, key=lambda name: length[name])
-    named = roles.pick("text", candidates)
-    chosen = longest
-    if named is not None and _MUCH_MORE * length[named] >= length[longest]:
+        named = roles.pick("text", free)
+        if named is None:
+            raise ReadError(
+                wording.NO_TEXT_COLUMN,
+                path=str(head.path),
+                columns=_others(schema, None),
+                parameter="text_column",
+            )
+        return named, []
+    with_words = [name for name in filled if schema[name].has_words]
+    if with_words:
+        length = {name: schema[name].n_letters for name in with_words}
+    else:
+        length = {name: float(schema[name].n_characters) for name in filled}
+    chosen = max(length, key=lambda name: length[name])
+    named = roles.pick("text", list(length))
+    if named is not None and _MUCH_MORE * length[named] >= length[chosen]:
         chosen = named
-    facts = {"column": chosen, "source": head.path.name, "parameter": "text_column"}
-    if not words and len(filled) > 1:
-        return chosen, [
+    comparable = [name for name in length if length[name] >= _COMPARABLE * length[chosen]]
+    comparable.sort(key=lambda name: -length[name])
+    others = [name for name in comparable if name != chosen]
+    wordless = not with_words and len(filled) > 1
+    return chosen, _note_choice(schema, chosen, others, taken, wordless=wordless)
+
+
+def _note_choice(
+    schema: Schema,
+    chosen: str,
+    others: Sequence[str],
+    taken: Collection[str | None],
+    *,
+    wordless: bool,
+) -> list[Message]:
+    """Return a note on the choice of a column of text before others, unless it is obvious."""
+    table = schema.table
+    facts = {"column": chosen, "source": table.path.name, "parameter": "text_column"}
+    if wordless:
+        return [
             Message(
                 "[no_words_in_columns] no column of {source} contains words; read {column!r}, "
                 "which has the longest strings. {parameter} chooses another ({columns:quoted all})",
-                columns=_listed(head, [chosen]),
+                columns=_others(schema, chosen),
                 **facts,
             )
         ]
-    others = [
-        name
-        for name in candidates
-        if name != chosen and length[name] >= _COMPARABLE * length[chosen]
-    ]
     if others:
-        others.sort(key=lambda name: -length[name])
-        return chosen, [
+        return [
             Message(
                 "[chose_text_column] read the text of {source} from column {column!r}; others with "
                 "text: {columns:quoted all}; {parameter} chooses another, or joins several",
-                columns=excerpts(others),
+                columns=grid.excerpts(others),
                 **facts,
             )
         ]
-    first = roles.pick("text", head.names)
-    if first not in (None, *taken, chosen):
-        return chosen, [
+    named = roles.pick("text", table.names)
+    if named not in (None, *taken, chosen):
+        return [
             Message(
                 "[passed_text_column] read the text of {source} from column {column!r}, because "
                 "{columns:quoted all} contains few words or none; {parameter} chooses another",
-                columns=[str(first)],
+                columns=[str(named)],
                 **facts,
             )
         ]
-    if chosen != first and len(head.names) > 1:
-        return chosen, [
+    if chosen != named and len(table.names) > 1:
+        return [
             Message(
                 "[guessed_text_column] read the text of {source} from column {column!r}, which has "
                 "the most words; {parameter} chooses another ({columns:quoted all})",
-                columns=_listed(head, [chosen]),
+                columns=_others(schema, chosen),
                 **facts,
             )
         ]
-    return chosen, []
+    return []
 
 
-def check_texts(head: Table, column: str) -> list[Message]:
+def check_texts(head: grid.Table, column: str) -> list[Message]:
     """Refuse a guessed text column of codes, numbers or categories; note one that may be such."""
     cells = [cell.strip() for cell in head.columns[column] if cell.strip()]
-    wordless = sum(map(n_letters, cells)) < _MIN_LETTERS * sum(map(len, cells))
+    wordless = not Column(column, cells, len(cells)).has_words
     if wordless and len(head.names) > 1 and roles.pick("text", [column]) is None:
         raise ReadError(
             "[no_words_in_table] {path}: no column contains words; {column!r} has the longest "
@@ -150,11 +159,11 @@ def check_texts(head: Table, column: str) -> list[Message]:
     ]
 
 
-def _listed(head: Table, but: Collection[str]) -> list[str]:
+def _others(schema: Schema, chosen: str | None) -> list[str]:
     """Return the other columns, those with most letters first, so that a long list shows them."""
-    names = [name for name in head.names if name not in but]
-    names.sort(key=lambda name: -sum(map(n_letters, head.columns[name][:_FEW_ROWS])))
-    return excerpts(names)
+    others = [column for name, column in schema.columns.items() if name != chosen]
+    others.sort(key=lambda column: -column.n_letters)
+    return grid.excerpts(column.name for column in others)
 
 
 TABLES = (*reader.SEPARATED, *reader.PARQUET, *reader.EXCEL)
@@ -225,7 +234,7 @@ def stream_table(
         text_columns = [column]
         notes += [*remarks, *(check_texts(head, column) if alone else ())]
     elif len(text_columns) > 1:
-        columns = excerpts(text_columns)
+        columns = grid.excerpts(text_columns)
         notes.append(Message(wording.JOINED_TEXT_COLUMNS, columns=columns, source=head.path.name))
     if id_column is None:
         names = [name for name in head.names if name.lower() == "id" and name not in text_columns]
@@ -267,7 +276,7 @@ def stream_table(
     return DocumentStream(name, documents(), notes, source.n_rows)
 
 
-def _require(table: Table, given: Mapping[str, str | Sequence[str] | None]) -> None:
+def _require(table: grid.Table, given: Mapping[str, str | Sequence[str] | None]) -> None:
     for parameter, names in given.items():
         for name in as_list(names):
             table.require(name, parameter)

@@ -14,29 +14,28 @@ from momentree._validation import check_texts
 from momentree.exceptions import EmptyCorpusError
 from momentree.messages import Message, wording
 from momentree.readers.copies import check_unique, find_copies, weigh_copies
-from momentree.readers.tables.values import count_words
+from momentree.readers.tables.roles import count_words
 from momentree.readers.text import cleaning, languages, objects, selection
-from momentree.readers.text import passages as cutting
-from momentree.readers.text.vectorizer import TextVectorizer
-from momentree.readers.text.words import AUTO, TOKEN_PATTERN, Tokenizer, read_words
+from momentree.readers.text import words as tokens
+from momentree.readers.text.vectorizer import Cutting, TextVectorizer
 
 
 def vectorize(
     documents: objects.Documents | Sequence[str],
     *,
-    language: str | None = AUTO,
+    language: str | None = tokens.AUTO,
     stop_words: Iterable[str] | PathLike[str] = (),
     min_df: int | float | None = None,
     max_df: int | float = selection.MAX_DF,
     max_features: int | None = selection.MAX_FEATURES,
-    token_pattern: str = TOKEN_PATTERN,
+    token_pattern: str = tokens.TOKEN_PATTERN,
     lowercase: bool = True,
     raw: bool = False,
-    passages: cutting.Cutting = "auto",
+    passages: Cutting = "auto",
     unique: bool | Literal["auto"] = "auto",
     phrases: bool = False,
     ngram_range: tuple[int, int] = (1, 1),
-    tokenizer: Tokenizer | None = None,
+    tokenizer: tokens.Tokenizer | None = None,
 ) -> objects.Corpus:
     """Count the words of documents.
 
@@ -86,7 +85,7 @@ def vectorize(
     """
     settings = TextVectorizer(
         language=language,
-        stop_words=read_words("stop_words", stop_words),
+        stop_words=tokens.read_words("stop_words", stop_words),
         min_df=min_df,
         max_df=max_df,
         max_features=max_features,
@@ -177,7 +176,7 @@ class SeenTexts:
     """
 
     raw: bool
-    passages: cutting.Cutting
+    passages: Cutting
     sample: languages.TextSample = field(default_factory=languages.TextSample)
     stripped: Counter[str] = field(default_factory=Counter)
     n_documents: int = 0
@@ -186,12 +185,12 @@ class SeenTexts:
     n_long: int = 0
     last: str = ""
 
-    def add(self, documents: objects.Documents) -> cutting.Cut:
+    def add(self, documents: objects.Documents) -> objects.Cut:
         """Clean texts, and cut long ones into passages."""
         texts = (
             documents.texts if self.raw else cleaning.clean_batch(documents.texts, self.stripped)
         )
-        cut = cutting.cut_documents(texts, documents.ids, documents.labels, self.passages)
+        cut = objects.cut_documents(texts, documents.ids, documents.labels, self.passages)
         self.sample.add(texts)
         self.n_documents += len(texts)
         self.n_rows += len(cut.texts)
@@ -218,16 +217,16 @@ class SeenTexts:
     def notes(self) -> list[Message]:
         """What was removed from the texts, and how many were cut."""
         n_passages = self.n_rows - self.n_documents + self.n_cut
-        cut = [cutting.note_cut(self.n_cut, n_passages, self.passages)] if self.n_cut else []
+        cut = [objects.note_cut(self.n_cut, n_passages, self.passages)] if self.n_cut else []
         return [*cleaning.note_stripped(self.stripped), *cut]
 
     def passages_of(
-        self, documents: objects.Documents, cut: cutting.Cut
-    ) -> cutting.Passages | None:
+        self, documents: objects.Documents, cut: objects.Cut
+    ) -> objects.Passages | None:
         """Return the passages of all documents; None if no text was cut."""
         if not self.is_cut:
             return None
-        return cutting.Passages(cut.document_of, documents.ids, documents.labels)
+        return objects.Passages(cut.document_of, documents.ids, documents.labels)
 
     def adapt(self, settings: TextVectorizer, name: str) -> tuple[TextVectorizer, list[Message]]:
         """Return the settings for the languages of the clean texts, and all notes.
@@ -241,7 +240,7 @@ class SeenTexts:
             raise EmptyCorpusError(wording.NO_DOCUMENTS)
         if self.n_rows == 1 and (settings.min_df is None or settings.max_df == selection.MAX_DF):
             n_words = count_words(self.last)
-            if n_words > cutting.LONG_TEXT_WORDS and settings.passages != "auto":
+            if n_words > objects.LONG_TEXT_WORDS and settings.passages != "auto":
                 raise EmptyCorpusError(
                     "[one_whole_document] {name} is one document of {n_words:~word}, which is not "
                     "enough to find topics; leave out {parameters.passages}, and it is cut into "

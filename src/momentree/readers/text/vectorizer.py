@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,18 +12,19 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from momentree._types import Floats
-from momentree._validation import check_flag, check_texts
+from momentree._validation import check_flag, check_integer, check_texts
 from momentree.core.sparse import NamedColumns
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.readers.text import cleaning, counting, languages, selection
 from momentree.readers.text import words as tokens
-from momentree.readers.text.passages import Cutting, check_passages
-from momentree.readers.text.words import TOKEN_PATTERN
 
 _UNKNOWN_SETTINGS = (
     "[unknown_settings] unknown vectorizer settings: {names:quoted list}; expected {known:list}"
 )
+
+Cutting = int | Literal["auto"] | None
+"""Words of a passage; "auto" cuts long texts, None cuts none."""
 
 
 @dataclass(eq=False, repr=False)
@@ -117,7 +118,7 @@ class TextVectorizer(BaseEstimator):  # type: ignore[misc]
     min_df: int | float | None = None
     max_df: int | float = selection.MAX_DF
     max_features: int | None = selection.MAX_FEATURES
-    token_pattern: str = TOKEN_PATTERN
+    token_pattern: str = tokens.TOKEN_PATTERN
     lowercase: bool = True
     raw: bool = False
     passages: Cutting = None
@@ -503,3 +504,17 @@ class TextVectorizer(BaseEstimator):  # type: ignore[misc]
                 "[bad_settings] the vectorizer settings are damaged: {problem}",
                 problem=error.message,
             ) from error
+
+
+def check_passages(value: Any) -> None:
+    """Raise ``InvalidParameterError`` unless a value is "auto", None or a number of words."""
+    if value is None or value == "auto":
+        return
+    if isinstance(value, str):
+        raise InvalidParameterError(
+            "{parameters.passages:=value}; expected a number of words, 'auto', or "
+            "{parameters.passages:=none} to keep texts whole",
+            value=value,
+            none=None,
+        )
+    check_integer("passages", value, at_least=1)
