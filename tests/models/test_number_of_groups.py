@@ -111,13 +111,23 @@ def test_one_population_of_three_views_is_one_group():
     assert len(MultiviewMixture("auto").fit(views).weights_) == 1
 
 
-@pytest.mark.parametrize("k", [2, 3, 5])
-def test_groups_apart_are_found_in_columns_of_different_kinds(k):
+def groups_apart(k, n=400):
     rng = np.random.default_rng(k)
-    y = rng.integers(0, k, 400)
-    X = normal_columns(400, 3, rng)
+    y = rng.integers(0, k, n)
+    X = normal_columns(n, 3, rng)
     corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]])
     X[["x0", "x1", "x2"]] += 6 * corners[y]
+    return X
+
+
+def test_groups_apart_are_found_in_columns_of_different_kinds():
+    assert len(MixedMixture("auto").fit(groups_apart(3, 120)).weights_) == 3
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_groups_are_those_of_the_lowest_bic(k):
+    X = groups_apart(k)
     auto = MixedMixture("auto").fit(X)
     assert len(auto.weights_) == k
     one_by_one, bics = lowest_bic(MixedMixture(), X)
