@@ -345,6 +345,7 @@ def test_records_to_measure_stability_on(benchmark, shared_data):
     assert len(data.outcomes["death"]) == data.X.shape[0] > 850
 
 
+@pytest.mark.long
 def test_stability(benchmark, patients):
     module = benchmark("records_stability")
     names = ["mixture, defaults", "tree, refine=None", "PDDP", "k-means"]
@@ -416,6 +417,7 @@ def test_speed_and_memory_of_records(benchmark, tmp_path):
     assert found["peak"] > found["matrix"]
 
 
+@pytest.mark.long
 def test_the_way_to_a_report(benchmark, shared_data, tmp_path):
     module = benchmark("records_speed")
     table = module.VERMONT / "vermont_dx.csv.gz"

@@ -105,14 +105,14 @@ def test_relevance_of_the_pages_is_that_of_the_code():
     assert float(start) == CODE_LAMBDA
 
 
-LONG = {"README.md", "cluster.md", "command.md", "how_many.md", "large.md", "models.md"}
+LONG = {"README", "cluster", "command", "how_many", "inputs", "large", "models"}
 
 
 @pytest.mark.usefixtures("docstrings")
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, marks=pytest.mark.long if page.name in LONG else ())
+        pytest.param(page, marks=pytest.mark.long if page.stem in LONG else ())
         for page in screens.pages()
     ],
     ids=lambda p: p.name,

@@ -38,13 +38,13 @@ def test_one_population_of_numbers_is_one_group():
     assert len(model.diagnostics_["bic"]) > 1
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(s, marks=pytest.mark.long) for s in (1, 2))])
 def test_one_population_of_rounded_numbers_is_one_group(seed):
     model = MixedMixture("auto").fit(clinical_columns(300, np.random.default_rng(seed)))
     assert len(model.weights_) == 1
 
 
-@pytest.mark.parametrize("seed", [3, 5])
+@pytest.mark.parametrize("seed", [3, pytest.param(5, marks=pytest.mark.long)])
 def test_equal_rounded_numbers_are_no_group(seed):
     # Without a floor of variances, five or more equal numbers make two or more further groups.
     rng = np.random.default_rng(seed)
