@@ -12,19 +12,24 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 	"$$p" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' \
 	>/dev/null 2>&1 && { echo "$$p"; break; }; done)
 
-.PHONY: help demo test kernels fuzz bench lint format types check clean
+.PHONY: help demo test test-all kernels fuzz bench lint format types check clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.installed ## grow a tree from real text and write momentree-demo.html
 	@$(RUN)momentree demo $(ARGS)
 
 # Compiled modules are kept also where the environment says not to write them: the workers, and the
 # processes that tests start, would otherwise compile every module anew.
-test: $(VENV)/.test ## run all tests (select some with ARGS="-k tree")
-	@PYTHONDONTWRITEBYTECODE= $(RUN)python -m pytest --numprocesses auto $(ARGS)
+PYTEST := PYTHONDONTWRITEBYTECODE= $(RUN)python -m pytest --numprocesses auto
+
+test: $(VENV)/.test ## run the tests, in about three minutes (select some with ARGS="-k tree")
+	@$(PYTEST) -m "not long" $(ARGS)
+
+test-all: $(VENV)/.test ## run all tests, also the long ones, with random examples
+	@$(PYTEST) --hypothesis-profile random $(ARGS)
 
 # The answer must not depend on the processor: BLAS runs its kernels for an old, a common and a recent
 # one in turn. The order of the tests is random and differs on every run; a seed repeats it.
@@ -61,7 +66,7 @@ format: $(VENV)/.lint ## fix the style and the format
 types: $(VENV)/.lint ## check the types
 	@$(RUN)python -m mypy
 
-check: lint types test ## all of the above, as CI does
+check: lint types test-all ## all of the above, as CI does
 
 clean: ## remove the environment and the caches of tools
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage build dist

@@ -19,9 +19,11 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 # A shell lets processes in the background ignore this signal, which tests send.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Tests do not depend on the clock, so examples have no time limit of their own.
-settings.register_profile("without deadline", deadline=None)
-settings.load_profile("without deadline")
+# Tests do not depend on the clock, so examples have no time limit of their own. They are the same
+# on every run, unless --hypothesis-profile asks for random ones.
+settings.register_profile("random", deadline=None)
+settings.register_profile("same", deadline=None, derandomize=True, max_examples=40)
+settings.load_profile("same")
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 

@@ -14,7 +14,7 @@ import math
 import re
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import chdir
 from pathlib import Path
 from typing import Any
@@ -187,21 +187,25 @@ def same(old: Any, new: Any) -> bool:
         return bool(old == new)
 
 
-def results(file: str) -> dict[str, Any]:
-    """Return the results of the cases of a file, "estimators" or "commands"."""
+def results(file: str, names: Collection[str] = ()) -> dict[str, Any]:
+    """Return the results of the cases of a file, "estimators" or "commands": all, or of names."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if file == "estimators":
-            return {name: run_estimator(fit) for name, fit in (*built_in(), *more_estimators())}
+            fits = [*built_in(), *more_estimators()]
+            return {name: run_estimator(fit) for name, fit in fits if not names or name in names}
         with tempfile.TemporaryDirectory() as folder, chdir(folder):
             write_inputs(Path(folder))
-            return {name: run_command(line) for name, line in COMMANDS.items()}
+            lines = COMMANDS.items()
+            return {name: run_command(line) for name, line in lines if not names or name in names}
 
 
-def changes(file: str, *, update: bool = False) -> list[str]:
+def changes(file: str, names: Collection[str] = (), *, update: bool = False) -> list[str]:
     """Return where the results differ from those recorded, and record the new ones if asked."""
-    path, new = FOLDER / f"{file}.json", results(file)
+    path, new = FOLDER / f"{file}.json", results(file, names)
     old = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    if names:
+        old = {name: old[name] for name in names}
     if update:
         lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(new[name])}" for name in new)
         path.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")

@@ -27,6 +27,7 @@ def test_error_is_that_of_the_best_matching(module):
     assert module.recovery_error(topics, np.array([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]])) == 0.5
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::momentree.exceptions.ConvergenceWarning")
 def test_it_runs_without_the_sampler(module, monkeypatch):
     monkeypatch.setattr(module, "tomotopy", None)

@@ -118,6 +118,7 @@ def test_gaussian_mixtures(benchmark):
     assert float(row[5]) == 1.0
 
 
+@pytest.mark.long
 def test_many_gaussian_groups(benchmark):
     module = benchmark("gaussian_mixtures")
     X = module.spheres(200, 5, 3, 20.0, seed=0)
@@ -125,6 +126,7 @@ def test_many_gaussian_groups(benchmark):
     assert [row[0] for row in module.many_groups(range(1), n=150, starts=1)][:2] == ["10 x 50"] * 2
 
 
+@pytest.mark.long
 def test_memory(benchmark, tiny, monkeypatch, capsys):
     """Both modes of measurement, in this process instead of a new one each."""
     module = benchmark("memory_tree")
@@ -155,6 +157,7 @@ def test_hierarchies(benchmark, tiny):
         assert seconds > 0
 
 
+@pytest.mark.long
 def test_table51(benchmark):
     module = benchmark("hierarchical_table51")
     rows = module.measure(module.samples_of_equal_weights(1))
@@ -193,6 +196,7 @@ def test_random_starts(benchmark, corpus):
     assert all(abs(float(row[4].split(" ")[0])) < 5 for row in rows[1:])
 
 
+@pytest.mark.long
 def test_few_records(benchmark, monkeypatch, tmp_path, capsys):
     module = benchmark("random_starts")
     monkeypatch.setattr(module, "DATA", tmp_path)
@@ -222,6 +226,7 @@ def test_shuffle(benchmark, tiny):
     assert benchmark("shuffle").differing(tiny.X, 3, 2, seeds=2) == [0, 0, 0]
 
 
+@pytest.mark.long
 def test_accuracy_measures_every_method(benchmark, corpus):
     module = benchmark("accuracy_labels")
     scores = module.measure([corpus], list(module.METHODS), n_subsamples=2)
@@ -340,6 +345,7 @@ def test_records_to_measure_stability_on(benchmark, shared_data):
     assert len(data.outcomes["death"]) == data.X.shape[0] > 850
 
 
+@pytest.mark.long
 def test_stability(benchmark, patients):
     module = benchmark("records_stability")
     names = ["mixture, defaults", "tree, refine=None", "PDDP", "k-means"]
@@ -411,6 +417,7 @@ def test_speed_and_memory_of_records(benchmark, tmp_path):
     assert found["peak"] > found["matrix"]
 
 
+@pytest.mark.long
 def test_the_way_to_a_report(benchmark, shared_data, tmp_path):
     module = benchmark("records_speed")
     table = module.VERMONT / "vermont_dx.csv.gz"

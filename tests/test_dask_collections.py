@@ -49,6 +49,7 @@ CASES = {
     "ClusterTree-binary": (mt.ClusterTree(3), records),
     "ClusterTree-real": (mt.ClusterTree(3), reals),
 }
+SHORT = {"SingleTopicModel", "GaussianMixture", "TopicTree", "ClusterTree-binary"}
 LEARNED = ("weights_", "components_", "means_", "covariances_", "doc_topic_prior_")
 
 
@@ -66,7 +67,10 @@ def frame(X):
 
 
 @pytest.mark.filterwarnings("ignore::momentree.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, marks=() if case in SHORT else pytest.mark.long) for case in CASES],
+)
 def test_the_same_fit_as_in_memory(case):
     model, sample = CASES[case]
     X = sample()
@@ -114,7 +118,13 @@ SINGLE_ROWS = {
 
 
 @pytest.mark.filterwarnings("ignore::momentree.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("case", SINGLE_ROWS)
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, marks=pytest.mark.long if case == "GaussianHMM" else ())
+        for case in SINGLE_ROWS
+    ],
+)
 def test_models_that_need_single_rows_bring_them_here(case):
     model, learned = SINGLE_ROWS[case]
     X = counts()[:, :1] % 4 if case == "CategoricalHMM" else reals()

@@ -105,8 +105,18 @@ def test_relevance_of_the_pages_is_that_of_the_code():
     assert float(start) == CODE_LAMBDA
 
 
+LONG = {"README", "cluster", "command", "how_many", "inputs", "large", "models"}
+
+
 @pytest.mark.usefixtures("docstrings")
-@pytest.mark.parametrize("page", screens.pages(), ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=pytest.mark.long if page.stem in LONG else ())
+        for page in screens.pages()
+    ],
+    ids=lambda p: p.name,
+)
 def test_blocks_of_the_pages_run_and_print_what_is_written(page, tmp_path):
     """With files of the names that the pages use, and made-up content."""
     written = page.read_text(encoding="utf-8")
@@ -158,6 +168,7 @@ def test_python_of_the_pages_is_checked(tmp_path):
     screens.renewed(page, tmp_path, all_blocks=True)
 
 
+@pytest.mark.long
 def test_the_tutorial_prints_what_it_says_and_draws_its_pictures(docstrings, tmp_path, capsys):
     script = REPOSITORY / "docs" / "tutorial_pictures.py"
     tutorial = runpy.run_path(str(script))
@@ -172,7 +183,7 @@ def test_the_tutorial_prints_what_it_says_and_draws_its_pictures(docstrings, tmp
 
 def test_make_targets_of_the_pages_exist():
     makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
-    targets = set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
-        assert set(re.findall(r"(?:^|`)make ([a-z]+)", text, re.MULTILINE)) <= targets
+        assert set(re.findall(r"(?:^|`)make ([a-z-]+)", text, re.MULTILINE)) <= targets

@@ -27,7 +27,13 @@ CORPORA = {
 }
 
 
-@pytest.fixture(scope="module", params=CORPORA)
+@pytest.fixture(
+    scope="module",
+    params=[
+        "bbc_news/docs.jsonl.gz",
+        pytest.param("reuters_r8/docs.jsonl.gz", marks=pytest.mark.long),
+    ],
+)
 def corpus(request, shared_data):
     """A corpus, read once for the tree and the flat model, and its row of the table."""
     options, classes, *measured = CORPORA[request.param]
@@ -79,6 +85,7 @@ def test_a_shuffle_of_documents_gives_the_same_leaves(corpus, tree):
     np.testing.assert_array_equal(tree.predict(read.X), tree.labels_)
 
 
+@pytest.mark.long
 def test_one_start_from_moments_is_likelier_than_the_best_of_ten_random_ones(
     monkeypatch, docstrings
 ):

@@ -203,8 +203,8 @@ def test_fewer_leaves_than_any_type_of_integer_are_a_warning():
 
 
 def test_one_hidden_markov_model_fitted_by_several_threads():
-    symbols = np.random.default_rng(0).integers(0, 4, (600, 1))
+    symbols = np.random.default_rng(0).integers(0, 4, (200, 1))
     model = mt.CategoricalHMM(2)
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda _: model.fit(symbols, lengths=[60] * 10), range(8)))
-    assert model.predict(symbols).shape == (600,)
+        list(pool.map(lambda _: model.fit(symbols, lengths=[20] * 10), range(8)))
+    assert model.predict(symbols).shape == (200,)

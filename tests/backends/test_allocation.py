@@ -24,6 +24,7 @@ print(faults(), reuse_memory() or faults())
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="a setting of glibc")
 def test_arrays_use_the_memory_of_freed_ones_despite_the_setting_of_dask():
     environment = {name: v for name, v in os.environ.items() if not name.startswith("MALLOC_")}

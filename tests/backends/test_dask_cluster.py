@@ -38,6 +38,7 @@ def rows_on_cluster(X, step):
     return DaskRows(da.from_array(X, chunks=(step, -1)).map_blocks(sp.csr_array))
 
 
+@pytest.mark.long
 def test_a_killed_worker_costs_nothing_but_time(client, tmp_path):
     X = np.random.default_rng(0).poisson(0.3, (400, 20)).astype(float)
     rows = rows_on_cluster(X, 50)

@@ -91,7 +91,8 @@ def test_small_partitions_are_joined_by_a_rule_of_their_number(X):
 
 
 @pytest.mark.filterwarnings("ignore::momentree.exceptions.ConvergenceWarning")
-def test_the_same_bits_with_any_scheduler_and_number_of_workers(X):
+@pytest.mark.parametrize("workers", [(2,), pytest.param((1, 4), marks=pytest.mark.long)])
+def test_the_same_bits_with_any_scheduler_and_number_of_workers(X, workers):
     distributed = pytest.importorskip("distributed")
     collection, weight = sparse_blocks(X, 30), np.linspace(0.1, 1, N)
 
@@ -109,7 +110,7 @@ def test_the_same_bits_with_any_scheduler_and_number_of_workers(X):
     with dask.config.set(scheduler="synchronous"):
         expected = answers()
     assert answers() == expected
-    for n_workers in (1, 2, 4):
+    for n_workers in workers:
         cluster = distributed.LocalCluster(
             n_workers=n_workers, threads_per_worker=1, processes=False, dashboard_address=":0"
         )

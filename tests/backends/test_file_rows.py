@@ -74,6 +74,7 @@ def test_samples_are_those_of_rows_in_memory(X, stored):
             assert content(X, *found) == content(X, *wanted)
 
 
+@pytest.mark.long
 def test_rows_in_any_order_are_read_from_the_beginning_to_the_end(X, tmp_path):
     X = sp.vstack([X, X, X], format="csr")  # pages are released after every four megabytes
     stored, released = store_counts(X, tmp_path / "counts").X, []

@@ -112,6 +112,7 @@ print(large.map(lambda B: B.dot(np.ones(8)))[2])
 """
 
 
+@pytest.mark.long
 def test_numba_is_loaded_only_for_large_tables_and_needs_no_folder(tmp_path):
     """A folder that cannot be written costs only time."""
     pytest.importorskip("numba")
@@ -130,6 +131,7 @@ for values in (np.full(8, 2), np.full(8, 1.5)):
 """
 
 
+@pytest.mark.long
 def test_versions_of_a_function_have_files_of_their_own(tmp_path):
     """Processes that write versions to the files of one function at once can exchange them."""
     pytest.importorskip("numba")

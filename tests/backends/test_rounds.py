@@ -56,7 +56,11 @@ def centers_of(model):
 
 @pytest.mark.parametrize(
     ("model", "em"),
-    [(name, em) for name in MODELS for em in (False, True) if name + str(em) != "ldaTrue"],
+    [
+        *((name, False) for name in MODELS),
+        *((name, True) for name in MODELS if name not in ("lda", "topics")),
+        pytest.param("topics", True, marks=pytest.mark.long),
+    ],
 )
 def test_three_hospitals_fit_the_model_of_pooled_rows(model, em, tmp_path):
     X = rows_of(model)

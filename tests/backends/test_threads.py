@@ -125,6 +125,7 @@ def test_tasks_are_shared_by_threads_and_few_are_ahead():
         assert len(begun) <= 9
 
 
+@pytest.mark.long
 def test_a_process_ends_though_results_were_not_taken():
     code = """
 import sys

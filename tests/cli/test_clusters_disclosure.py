@@ -63,7 +63,15 @@ def check(content):
 
 
 @pytest.mark.parametrize(
-    "options", [["-k", 5], ["-k", 6], ["-k", 12], ["-k", 8, "--flat"]], ids=str
+    "options",
+    [
+        ["-k", 5],
+        *(
+            pytest.param(options, marks=pytest.mark.long)
+            for options in (["-k", 6], ["-k", 12], ["-k", 8, "--flat"])
+        ),
+    ],
+    ids=str,
 )
 def test_no_suppressed_count_of_real_records_can_be_derived(run, shared_data, tmp_path, options):
     table, plain = tmp_path / "visits.csv", tmp_path / "groups.json"
@@ -83,6 +91,7 @@ def test_no_suppressed_count_of_few_admissions_can_be_derived(run, shared_data, 
     assert check(read_json(plain)) > 0
 
 
+@pytest.mark.long
 def test_no_suppressed_count_of_patients_can_be_derived(run, shared_data, tmp_path):
     table, plain = tmp_path / "patients.csv", tmp_path / "groups.json"
     diabetes(shared_data).to_csv(table)
@@ -194,6 +203,7 @@ def test_other_measurements_have_the_same_publications(published):
     check_twins(published, frame, ["-k", 5, "--flat"], ["ward", "died"])
 
 
+@pytest.mark.long
 def test_other_visits_have_the_same_publications(published, shared_data):
     frame = vermont(shared_data).rename_axis("id")
     found = check_twins(published, frame, ["-k", 5, *DISCHARGES], ["death", "sex", "age_group"])
@@ -209,11 +219,13 @@ def test_other_admissions_have_the_same_publications(published, shared_data):
     check_twins(published, frame, options, outcomes)
 
 
+@pytest.mark.long
 def test_other_patients_have_the_same_publications(published, shared_data):
     frame = diabetes(shared_data)[::3].fillna("")
     check_twins(published, frame, ["-k", 8, *PATIENTS], ["readmitted", "race", "age"])
 
 
+@pytest.mark.long
 def test_other_made_up_visits_have_the_same_publications(published, run, tmp_path):
     assert run("demo", "--records", "--output", tmp_path / "visits.html").exit_code == 0
     frame = pd.read_csv(tmp_path / "visits.csv", dtype=str, keep_default_na=False)

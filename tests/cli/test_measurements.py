@@ -122,6 +122,7 @@ def test_any_order_of_rows_gives_the_same_groups(folder, tmp_path):
     assert {row["id"]: row["group"] for row in table_in(out)} == old
 
 
+@pytest.mark.long
 def test_stability_of_a_table_with_categories(folder, tmp_path):
     path = tmp_path / "found.json"
     options = ("--outcome", "died", "--stability", "--fits", "2-3", "-k", 3, "--json", path)

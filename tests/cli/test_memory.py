@@ -109,6 +109,7 @@ main()
 """
 
 
+@pytest.mark.long
 @posix
 def test_a_killed_run_is_continued(tmp_path, source, monkeypatch):
     given = list(map(str, arguments(source, tmp_path, "--memory", "1GB", "--search", "none")))

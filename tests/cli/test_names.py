@@ -109,8 +109,9 @@ def test_two_files_of_the_same_kind(run, records_table, tmp_path):
 
 
 def test_titles_are_not_names_of_files(run, table, records_table, tmp_path):
-    assert run("topics", table).stdout.startswith("Topics of 160 documents: ")
-    assert "160 documents, " not in run("topics", table).stdout.splitlines()[0]
+    screen = run("topics", table).stdout
+    assert screen.startswith("Topics of 160 documents: ")
+    assert "160 documents, " not in screen.splitlines()[0]
     assert run("topics", table, "--title", "Mine").stdout.startswith("Mine: 160 documents, ")
     assert run("clusters", records_table).stdout.startswith("Groups of records: ")
     folder = tmp_path / "letters_to-my wife"

@@ -74,6 +74,7 @@ def test_three_hospitals_by_files_alone(run, hospitals, pooled, tmp_path):
     assert [int(row["group"]) for row in rows] == fitted.labels_.tolist()
 
 
+@pytest.mark.long
 def test_a_tree_grown_by_files_is_that_of_all_rows(run, hospitals, pooled, tmp_path):
     options = (*CODES, "--min-cell", 1)
     model, result = rounds(run, hospitals, tmp_path, options, "--leaves", 3)

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from collections import Counter
 
+import pytest
+
 from momentree.datasets import load_docstrings
 
 
@@ -48,6 +50,7 @@ def test_no_text_is_too_short(docstrings):
     assert min(len(text.split()) for text in docstrings.texts) >= 20
 
 
+@pytest.mark.long
 def test_same_in_every_process_and_without_a_warning(docstrings):
     """A fresh process with another hash seed, all warnings as errors, gives the same texts."""
     code = (

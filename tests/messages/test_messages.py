@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import pickle
+from functools import cache
 from string import Formatter
 
 import pytest
@@ -39,6 +40,7 @@ def constants(tree: ast.Module) -> dict[str, str]:
     }
 
 
+@cache
 def messages() -> list[tuple[str, str, set[str], bool]]:
     """(place, template, names of values, whether there may be more) of each message made."""
     shared = constants(ast.parse((PACKAGE / "messages" / "wording.py").read_text("utf-8")))

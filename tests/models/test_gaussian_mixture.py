@@ -358,7 +358,9 @@ def test_units_in_which_the_floor_of_variances_hides_groups_are_noted(covariance
     assert not model.set_params(reg_covar=1e-16).fit(X).notes_
 
 
-@pytest.mark.parametrize("covariance_type", ["diag", "spherical"])
+@pytest.mark.parametrize(
+    "covariance_type", ["diag", pytest.param("spherical", marks=pytest.mark.long)]
+)
 def test_many_components_in_many_dimensions_reach_ten_starts_of_scikit_learn(covariance_type):
     # 0.02 nats per sample allow for other optima of about the same likelihood; starts by groupings
     # alone are 0.1 to 0.4 below.

@@ -278,7 +278,8 @@ def test_bad_parameters():
 
 
 @pytest.mark.parametrize(
-    ("k", "d", "n", "length", "seed"), [(4, 15, 300, 6, 0), (5, 40, 200, 8, 1)]
+    ("k", "d", "n", "length", "seed"),
+    [(4, 15, 300, 6, 0), pytest.param(5, 40, 200, 8, 1, marks=pytest.mark.long)],
 )
 def test_short_sequences_reach_ten_random_starts(k, d, n, length, seed):
     data = make_hmm(n, length, k, n_symbols=d, random_state=seed)

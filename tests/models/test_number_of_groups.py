@@ -38,13 +38,13 @@ def test_one_population_of_numbers_is_one_group():
     assert len(model.diagnostics_["bic"]) > 1
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(s, marks=pytest.mark.long) for s in (1, 2))])
 def test_one_population_of_rounded_numbers_is_one_group(seed):
     model = MixedMixture("auto").fit(clinical_columns(300, np.random.default_rng(seed)))
     assert len(model.weights_) == 1
 
 
-@pytest.mark.parametrize("seed", [3, 5])
+@pytest.mark.parametrize("seed", [3, pytest.param(5, marks=pytest.mark.long)])
 def test_equal_rounded_numbers_are_no_group(seed):
     # Without a floor of variances, five or more equal numbers make two or more further groups.
     rng = np.random.default_rng(seed)
@@ -111,13 +111,23 @@ def test_one_population_of_three_views_is_one_group():
     assert len(MultiviewMixture("auto").fit(views).weights_) == 1
 
 
-@pytest.mark.parametrize("k", [2, 3, 5])
-def test_groups_apart_are_found_in_columns_of_different_kinds(k):
+def groups_apart(k, n=400):
     rng = np.random.default_rng(k)
-    y = rng.integers(0, k, 400)
-    X = normal_columns(400, 3, rng)
+    y = rng.integers(0, k, n)
+    X = normal_columns(n, 3, rng)
     corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]])
     X[["x0", "x1", "x2"]] += 6 * corners[y]
+    return X
+
+
+def test_groups_apart_are_found_in_columns_of_different_kinds():
+    assert len(MixedMixture("auto").fit(groups_apart(3, 120)).weights_) == 3
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_groups_are_those_of_the_lowest_bic(k):
+    X = groups_apart(k)
     auto = MixedMixture("auto").fit(X)
     assert len(auto.weights_) == k
     one_by_one, bics = lowest_bic(MixedMixture(), X)

@@ -111,29 +111,49 @@ class OfOneColumn(CategoricalHMM):
         return super().score(self.symbols(X, False))
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@pytest.mark.filterwarnings("ignore::momentree.exceptions.MomentreeWarning")
+unwarned = pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.SkipTestWarning",
+    "ignore::momentree.exceptions.MomentreeWarning",
+)
+
+
+# One model for each way of reading data: counts, numbers, yes and no.
+@unwarned
 @parametrize_with_checks(
     [
         SingleTopicModel(3),
-        PoissonMixture(2, refine=None),
-        LatentDirichletAllocation(2, max_iter=2, start="moments"),
         GaussianMixture(2, covariance_type="diag", start="groups"),
         OfParity(3, start="tree", convergence="weights"),
-        MixedMixture(2, start="splits", max_iter=2),
-        MultiviewMixture(1, max_iter=2),  # fitted as MixedMixture is
     ],
 )
 def test_estimator_checks(estimator, check):
     passes(estimator, check)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@pytest.mark.filterwarnings("ignore::momentree.exceptions.ConvergenceWarning")
+@unwarned
+@pytest.mark.long
 @parametrize_with_checks(
-    [OfOneColumn(2, n_features=3, max_iter=2), OfOneSequence(2, max_iter=2, start="clusters")]
+    [
+        PoissonMixture(2, refine=None),
+        LatentDirichletAllocation(2, max_iter=2, start="moments"),
+        MixedMixture(2, start="splits", max_iter=2),
+        MultiviewMixture(1, max_iter=2),  # fitted as MixedMixture is
+    ],
 )
-def test_checks_of_models_of_sequences(estimator, check):
+def test_estimator_checks_of_models_that_read_as_others_do(estimator, check):
+    passes(estimator, check)
+
+
+@unwarned
+@parametrize_with_checks([OfOneColumn(2, n_features=3, max_iter=2)])
+def test_checks_of_a_model_of_sequences(estimator, check):
+    check(estimator)
+
+
+@unwarned
+@pytest.mark.long
+@parametrize_with_checks([OfOneSequence(2, max_iter=2, start="clusters")])
+def test_checks_of_a_model_of_sequences_of_numbers(estimator, check):
     check(estimator)
 
 

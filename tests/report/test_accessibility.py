@@ -81,7 +81,13 @@ PAGES = {
 }
 
 
-@pytest.mark.parametrize("kind", PAGES)
+SHORT = {"records, tree", "topics, flat", "sequences"}
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(kind, marks=() if kind in SHORT else pytest.mark.long) for kind in PAGES],
+)
 def test_no_view_has_a_violation(driver, axe, make_case, tmp_path, kind):
     summary = PAGES[kind](make_case())
     leaf = next(node["id"] for node in summary["nodes"] if node["leaf"] is not None)

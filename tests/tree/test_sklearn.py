@@ -7,14 +7,20 @@ from momentree import ClusterTree, TopicTree
 
 from ..sklearn_checks import passes
 
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@pytest.mark.filterwarnings("ignore::momentree.exceptions.ConvergenceWarning")  # small data
-@parametrize_with_checks(
-    [
-        TopicTree(3),
-        ClusterTree(3),
-    ],
+unwarned = pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.SkipTestWarning",
+    "ignore::momentree.exceptions.ConvergenceWarning",  # small data
 )
+
+
+@unwarned
+@parametrize_with_checks([ClusterTree(3)])
 def test_estimator_checks(estimator, check):
+    passes(estimator, check)
+
+
+@unwarned
+@pytest.mark.long
+@parametrize_with_checks([TopicTree(3)])
+def test_estimator_checks_of_topics(estimator, check):
     passes(estimator, check)

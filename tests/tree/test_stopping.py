@@ -20,6 +20,7 @@ def oracle_of(sample):
     return multinomial_labels(sample.X, sample.weights, sample.components)
 
 
+@pytest.mark.long
 def test_the_eight_topics_of_table_51_are_found():
     """By the choice of the function of the same criteria."""
     sample = make_hierarchical_topics(random_state=0)

@@ -226,7 +226,9 @@ def test_documents_of_a_leaf_are_in_the_order_of_their_scores_after_the_typical_
             assert (np.diff(scores) <= 1e-12).all()
 
 
-@pytest.mark.parametrize(("n", "searched"), [(3000, 320), (13_000, 120)])
+@pytest.mark.parametrize(
+    ("n", "searched"), [(3000, 320), pytest.param(13_000, 120, marks=pytest.mark.long)]
+)
 def test_the_page_of_many_documents_stays_under_4_mb(make_case, n, searched):
     case = make_case(n, length=20)
     # Letters at random, of three bytes each, are hardly compressed.
