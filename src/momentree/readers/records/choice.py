@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from momentree._types import Ints
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
-from momentree.messages import Message, wording
+from momentree.messages import Message
 from momentree.readers.records import cells, objects
 from momentree.readers.records.icd import EXAMPLES, SYSTEMS, looks_like, lookup, lost_zeros
+from momentree.readers.records.layout import Layout
 from momentree.readers.tables import grid, roles
 
 LARGE = 1_000
@@ -319,6 +320,8 @@ def choose_columns(
     counts: Ints,
     counted: Callable[[Ints, int], CodeCounts],
     rules: objects.RecordCoder,
+    layout: Layout,
+    union_by: str | None,
     named: list[str],
     name_codes: Callable[..., tuple[dict[str, str], list[Message]]],
     **limits: Any,
@@ -328,7 +331,11 @@ def choose_columns(
     `counts` are the entries of each code; `counted` counts the records, given the column of each
     code and the number of columns.
     """
-    wide = rules.form == "wide"
+    wide = layout.form == "wide"
+    key = rules.id_column if union_by is not None else layout.key
+    rules = replace(
+        rules, form=layout.form, id_column=key, code_columns=layout.codes, union_by=union_by
+    )
     rules, groups, grouping = group_codes(table, written, counts, rules, wide=wide)
     codes, column = np.unique(np.array(groups, dtype=object), return_inverse=True)
     of_codes = counted(column, len(codes))
@@ -350,7 +357,13 @@ def choose_columns(
 def possible_outcomes(entries: cells.Entries, named: set[str]) -> list[Message]:
     """Report code columns named like outcomes, unless the caller chose them."""
     columns = [name for name in entries.codes if name not in named and roles.fits("outcome", name)]
-    return [Message(wording.MAY_BE_OUTCOMES, **grid.listed(columns))] if columns else []
+    note = Message(
+        "[possible_outcomes] treated {n_columns:~column} as codes that may be outcomes: "
+        "{columns:quoted list} (name them in {parameters.outcome_columns}, or leave them out with "
+        "{parameters.ignore_columns})",
+        **grid.listed(columns),
+    )
+    return [note] if columns else []
 
 
 def note_repeats(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -296,10 +297,6 @@ def _new_coder(
     **limits: Any,
 ) -> _Chosen:
     """Choose codes by the rules and limits; return X, the coder with these codes, and notes."""
-    key = rules.id_column if union_by is not None else layout.key
-    rules = replace(
-        rules, form=layout.form, id_column=key, code_columns=layout.codes, union_by=union_by
-    )
     matrices: list[Any] = []
 
     def counted(column: Ints, d: int) -> choice.CodeCounts:
@@ -308,7 +305,7 @@ def _new_coder(
 
     counts = np.bincount(entries.code, minlength=len(entries.codes))
     keep, coder, notes = choice.choose_columns(
-        table, entries.codes, counts, counted, rules, named, **limits
+        table, entries.codes, counts, counted, rules, layout, union_by, named, **limits
     )
     return sp.csr_array(matrices[0][:, keep]), coder, notes
 
@@ -359,24 +356,39 @@ def _join(table: grid.Table, layout: Layout) -> Rows:
     texts = cells.texts[cells.index]
     empty = texts == ""
     n_empty = int(empty.sum())
-    notes = []
+    facts: dict[str, Any] = {"path": table.path, "column": key, "n_rows": n, "n_without": n_empty}
     if not layout.joined:
         n_again = n - n_empty - int((cells.texts != "").sum())
-        if n_again:
-            notes.append(
-                Message(wording.REPEATED_IDS, n_rows=n_again, column=key, parameter="union_by")
-            )
-        if n_empty:
-            notes.append(Message(wording.RECORDS_WITHOUT_ID, n_records=n_empty, column=key))
-        return Rows(np.arange(n), texts.tolist(), notes)
+        return Rows(np.arange(n), texts.tolist(), note_ids(**facts, n_again=n_again))
     texts[empty] = None
     record, ids = pd.factorize(texts)
-    if not len(ids):
-        raise EmptyCorpusError(wording.EMPTY_KEY, path=str(table.path), column=key)
-    if n_empty:
-        notes.append(Message(wording.ROWS_WITHOUT_ID, n_rows=n_empty, column=key))
-    joined = Message(wording.ROWS_JOINED, n_rows=n - n_empty, n_records=len(ids), column=key)
-    return Rows(record, list(map(str, ids)), [*notes, joined])
+    return Rows(record, list(map(str, ids)), note_ids(**facts, n_records=len(ids)))
+
+
+def note_ids(
+    path: Path,
+    column: str,
+    *,
+    n_rows: int,
+    n_without: int,
+    n_again: int = 0,
+    n_records: int | None = None,
+) -> list[Message]:
+    """Return notes on a column of ids: rows without one, repeated ones, and rows joined to records.
+
+    `n_records` is None if each row is a record.
+    """
+    if n_records is None:
+        again = Message(wording.REPEATED_IDS, n_rows=n_again, column=column, parameter="union_by")
+        without = Message(wording.RECORDS_WITHOUT_ID, n_records=n_without, column=column)
+        return [*([again] if n_again else []), *([without] if n_without else [])]
+    if n_without == n_rows:
+        raise EmptyCorpusError(wording.EMPTY_KEY, path=str(path), column=column)
+    without = Message(wording.ROWS_WITHOUT_ID, n_rows=n_without, column=column)
+    joined = Message(
+        wording.ROWS_JOINED, n_rows=n_rows - n_without, n_records=n_records, column=column
+    )
+    return [*([without] if n_without else []), joined]
 
 
 def matrix_of(

@@ -21,11 +21,11 @@ from momentree._types import Ints
 from momentree.core.limits import memory_bytes
 from momentree.core.pages import each_part
 from momentree.core.progress import Pace
-from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
+from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import Message, wording
 from momentree.readers.copies import parts_of_equal
 from momentree.readers.records.layout import Layout, holds_one_code
-from momentree.readers.records.records import with_gaps
+from momentree.readers.records.records import note_ids, with_gaps
 from momentree.readers.stored import arrays
 from momentree.readers.stored.counts import MAX_COLUMNS, CountsWriter, StoredCounts
 from momentree.readers.stored.work import WorkFolder
@@ -288,7 +288,7 @@ class CellStage:
         layout, n = self.layout, len(stored)
         if layout.key is None:
             return layout, None, [Message(wording.NO_IDS)]
-        path, column = str(self.source.head.path), grid.excerpt(layout.key)
+        path, column = self.source.head.path, grid.excerpt(layout.key)
         sums = arrays.open_array(self.work.path / CELLS / "checksums.npy")
         n_again = n_empty = 0
         for part, _ in parts_of_equal(sums):
@@ -300,26 +300,16 @@ class CellStage:
                 "[rows_not_together] {path}: rows of the same record are not together; column "
                 "{column!r} returns to an earlier id {n_returns:~time}. Sort the table by this "
                 "column, or leave out {parameters.memory}",
-                path=path,
+                path=str(path),
                 n_returns=n_again,
                 column=column,
             )
-        notes = []
         n_rows, n_without = int(noted["n_rows"]), int(noted["n_without_id"])
         if not layout.joined and not (self.by_row and n_rows - n_without > n):
-            if n_again:
-                facts = {"n_rows": n_again, "column": column}
-                notes.append(Message(wording.REPEATED_IDS, **facts, parameter="union_by"))
-            if n_empty:
-                notes.append(Message(wording.RECORDS_WITHOUT_ID, n_records=n_empty, column=column))
+            notes = note_ids(path, column, n_rows=n_rows, n_without=n_empty, n_again=n_again)
             return layout, None, notes
         n_without += n_empty
-        if n_without == n_rows:
-            raise EmptyCorpusError(wording.EMPTY_KEY, path=path, column=column)
-        if n_without:
-            notes.append(Message(wording.ROWS_WITHOUT_ID, n_rows=n_without, column=column))
-        facts = {"n_rows": n_rows - n_without, "n_records": n - n_empty}
-        notes.append(Message(wording.ROWS_JOINED, **facts, column=column))
+        notes = note_ids(path, column, n_rows=n_rows, n_without=n_without, n_records=n - n_empty)
         if not layout.joined:  # ids of the first rows were all different
             cells = self.source.head.columns[layout.codes[0]]
             single = holds_one_code([cell for cell in cells if cell])

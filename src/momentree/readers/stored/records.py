@@ -109,16 +109,15 @@ class CodeStage:
                 (choice.CodeCounts.of(*groups[0].records(X)) for X, _ in blocks),
             )
 
-        key = self.id_column if self.union_by is not None else layout.key
-        rules = objects.RecordCoder(
-            [], layout.form, key, layout.codes, self.union_by, empty=self.empty
-        )
+        grouping = icd.read_rollup(rollup, **self.opening)
         keep, coder, more = choice.choose_columns(
             table,
             entries.codes,
             np.asarray(open_array(folder / "counts.npy") @ coding.ones).astype(np.int64),
             counted,
-            replace(rules, **icd.read_rollup(rollup, **self.opening)),
+            objects.RecordCoder([], id_column=self.id_column, empty=self.empty, **grouping),
+            layout,
+            self.union_by,
             self.named,
             partial(icd.names_of, names=names, **self.opening),
             **limits,
