@@ -92,7 +92,18 @@ class Message:
         self.values = values
 
     def replace(self, **values: Any) -> Message:
-        """Return the same message with other or more values."""
+        """Return the same message with other or more values.
+
+        Parameters
+        ----------
+        **values
+            The values to set.
+
+        Returns
+        -------
+        Message
+            A new message.
+        """
         return Message(self.template, **{**self.values, **values})
 
     def __str__(self) -> str:

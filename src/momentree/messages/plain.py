@@ -47,7 +47,7 @@ PAGE: dict[str, str] = {
         "{n_rows:?counts as a step/count as steps} too"
     ),
     "possible_outcomes": (
-        "used {n_columns:~column} to form groups that may be outcomes: {columns:quoted list}"
+        "treated {n_columns:~column} as codes that may be outcomes: {columns:quoted list}"
     ),
     "repeated_ids": (
         "{n_rows:~row} {n_rows:?repeats/repeat} an id of column {column!r}; each row is a separate "

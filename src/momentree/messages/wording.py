@@ -104,11 +104,6 @@ CANNOT_STORE = (
     "choose another place"
 )
 N_NUMBERS = "[n_numbers] {n_columns:~column} of numbers"
-MAY_BE_OUTCOMES = (
-    "[possible_outcomes] used {n_columns:~column} to form groups that may be outcomes: "
-    "{columns:quoted list} (name them in {parameters.outcome_columns}, or leave them out with "
-    "{parameters.ignore_columns})"
-)
 COLUMNS_OF_IDS = (
     "[columns_of_ids] left out {n_columns:~column} of ids or row numbers: {columns:quoted list}"
 )

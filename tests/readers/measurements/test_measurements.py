@@ -114,7 +114,7 @@ def test_kinds_of_columns(read):
         "coded": ["1", "2"],
     }
     assert note(found, "numbers_as_categories")["columns"] == ["nyha", "coded"]
-    assert note(found, "possible_outcomes")["columns"] == ["sex"]
+    assert note(found, "columns_may_be_outcomes")["columns"] == ["sex"]
     np.testing.assert_array_equal(found.columns["smoker"][:3], [1, 0, 0])
     assert found.frame["sex"].tolist()[:2] == ["f", "m"]
     assert not found.only_numbers

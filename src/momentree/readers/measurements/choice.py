@@ -283,7 +283,14 @@ def describe(
             )
         )
     if likely := [c.name for c in free if _is_answer(c) and roles.fits("outcome", c.name)]:
-        notes.append(Message(wording.MAY_BE_OUTCOMES, **grid.listed(likely)))
+        notes.append(
+            Message(
+                "[columns_may_be_outcomes] used {n_columns:~column} to form groups that may be "
+                "outcomes: {columns:quoted list} (name them in {parameters.outcome_columns}, or "
+                "leave them out with {parameters.ignore_columns})",
+                **grid.listed(likely),
+            )
+        )
     return [*notes, *_on_numbers(table, columns), *_on_missing(columns)]
 
 

@@ -15,8 +15,7 @@ from momentree._types import Ints
 from momentree.exceptions import InvalidDataError, ReadError
 from momentree.messages import Message, wording
 from momentree.readers.records.icd import SYSTEMS, looks_like
-from momentree.readers.tables.grid import Cells, Table, excerpt, excerpts, listed
-from momentree.readers.tables.roles import MARKS, MISSING, ONES, ZEROS
+from momentree.readers.tables import grid, roles
 
 MAX_CODE = 100
 """Longer values are text, not codes."""
@@ -56,7 +55,7 @@ def are_dates(texts: Texts) -> NDArray[np.bool_]:
 class Parts:
     """The parts of the distinct values of a column."""
 
-    cells: Cells
+    cells: grid.Cells
     value: Ints  # index of the value of each part, ascending
     texts: NDArray[Any]
 
@@ -84,7 +83,7 @@ class Parts:
         return np.repeat(rows, n), np.repeat(starts[index], n) + within
 
 
-def split_cells(cells: Cells, pattern: str | None) -> Parts:
+def split_cells(cells: grid.Cells, pattern: str | None) -> Parts:
     """Split the distinct values of a column at separators; leave out missing parts."""
     import pyarrow as pa  # type: ignore[import-untyped]
     import pyarrow.compute as pc  # type: ignore[import-untyped]
@@ -102,7 +101,7 @@ def split_cells(cells: Cells, pattern: str | None) -> Parts:
         order = np.argsort(value, kind="stable")
         value, parts = value[order], parts[order]
     index, unique = pd.factorize(parts)
-    known = np.array([part.lower() not in MISSING for part in unique], dtype=bool)[index]
+    known = np.array([part.lower() not in roles.MISSING for part in unique], dtype=bool)[index]
     return Parts(cells, value, parts).only(known)
 
 
@@ -209,7 +208,7 @@ class Entries:
     notes: list[Message]
 
 
-def read_code_cells(table: Table, names: Sequence[str]) -> Entries:
+def read_code_cells(table: grid.Table, names: Sequence[str]) -> Entries:
     """Read columns of codes."""
     cells = [table.cells(name) for name in names]
     pattern, notes = code_separators(np.concatenate([column.texts for column in cells]))
@@ -249,7 +248,7 @@ def read_code_cells(table: Table, names: Sequence[str]) -> Entries:
 
 
 def _check_dates(
-    table: Table, columns: Mapping[str, Parts], is_date: Mapping[str, NDArray[np.bool_]]
+    table: grid.Table, columns: Mapping[str, Parts], is_date: Mapping[str, NDArray[np.bool_]]
 ) -> list[Message]:
     """Raise an error if there are many dates among the codes; return a note on a few."""
     dates = {name: column.only(is_date[name]) for name, column in columns.items()}
@@ -276,7 +275,7 @@ def _check_dates(
             )
         ]
     text = dates[name].texts[dates[name].value == dates[name].cells.index[row]][0]
-    values = {**place, "value": excerpt(text), "parameter": "code_columns"}
+    values = {**place, "value": grid.excerpt(text), "parameter": "code_columns"}
     if mostly:
         n_dates, n_entries = counts[name]
         raise InvalidDataError(
@@ -297,7 +296,7 @@ def _check_dates(
     )
 
 
-def _refuse_text(table: Table, name: str, column: Parts) -> None:
+def _refuse_text(table: grid.Table, name: str, column: Parts) -> None:
     long = column.only(np.array([len(text) > MAX_CODE for text in column.texts], dtype=bool))
     if len(long.texts):
         text = long.texts[0]
@@ -307,7 +306,7 @@ def _refuse_text(table: Table, name: str, column: Parts) -> None:
             "{length:~character} without a separator; a code has at most {longest}: name the code "
             "columns with {parameters.code_columns}, or separate codes with ';'",
             **table.place(row, name),
-            value=excerpt(text),
+            value=grid.excerpt(text),
             length=len(text),
             longest=MAX_CODE,
         )
@@ -323,12 +322,12 @@ class _Answers:
     empty: list[str] = field(default_factory=list)
     filled: list[str] = field(default_factory=list)  # empty cells are zeros
     unmarked: list[str] = field(default_factory=list)  # only ones and empty cells
-    invalid: dict[str, tuple[Cells, NDArray[Any]]] = field(default_factory=dict)
+    invalid: dict[str, tuple[grid.Cells, NDArray[Any]]] = field(default_factory=dict)
     n_missing: int = 0  # cells of the columns that are kept
 
 
 def read_binary_cells(
-    table: Table, names: Sequence[str], *, chosen: bool, empty_is_zero: bool, known: bool
+    table: grid.Table, names: Sequence[str], *, chosen: bool, empty_is_zero: bool, known: bool
 ) -> Entries:
     """Read columns of 0 and 1, in which empty cells and NA are missing values.
 
@@ -353,18 +352,18 @@ def read_binary_cells(
             path=str(table.path),
             n_columns=len(unmarked),
             n_code_columns=len(answers.ones),
-            column=excerpt(unmarked[0]),
+            column=grid.excerpt(unmarked[0]),
         )
     notes = []
     if answers.text:
         notes.append(
             Message(
                 "[text_left_out] left out {n_columns:~column} of text: {columns:quoted list}",
-                **listed(answers.text),
+                **grid.listed(answers.text),
             )
         )
     if answers.empty:
-        notes.append(Message(wording.COLUMNS_WITHOUT_VALUES, **listed(answers.empty)))
+        notes.append(Message(wording.COLUMNS_WITHOUT_VALUES, **grid.listed(answers.empty)))
     if answers.filled:
         notes.append(
             Message(
@@ -378,7 +377,7 @@ def read_binary_cells(
                 "[ones_or_nothing] {n_columns:~column} {n_columns:?contains/contain} only ones and "
                 "empty cells: {columns:quoted list}; these empty cells are missing values "
                 "({parameter:'zero'} treats all empty cells as no)",
-                **listed(unmarked),
+                **grid.listed(unmarked),
                 parameter="empty",
             )
         )
@@ -389,10 +388,16 @@ def read_binary_cells(
 
 
 def _read_answers(
-    answers: _Answers, name: str, cells: Cells, *, chosen: bool, empty_is_zero: bool, known: bool
+    answers: _Answers,
+    name: str,
+    cells: grid.Cells,
+    *,
+    chosen: bool,
+    empty_is_zero: bool,
+    known: bool,
 ) -> None:
     kinds = np.array([_kind(text) for text in cells.texts])
-    present = {text.lower() for text in cells.texts} - MISSING
+    present = {text.lower() for text in cells.texts} - roles.MISSING
     blank = cells.texts == ""
     if not present and not (known and empty_is_zero):
         answers.empty.append(name)
@@ -403,7 +408,7 @@ def _read_answers(
         else:
             answers.invalid[name] = cells, kinds
         return
-    if empty_is_zero or present <= MARKS:
+    if empty_is_zero or present <= roles.MARKS:
         # Marks alone are ticks on a form, where an empty cell means no.
         if cells.counts[blank].sum():
             answers.filled.append(name)
@@ -418,11 +423,11 @@ def _read_answers(
 
 def _kind(text: str) -> int:
     lower = text.lower()
-    if lower in ONES:
+    if lower in roles.ONES:
         return _ONE
-    if lower in ZEROS:
+    if lower in roles.ZEROS:
         return _ZERO
-    return _MISSING if lower in MISSING else _OTHER
+    return _MISSING if lower in roles.MISSING else _OTHER
 
 
 def _stacked(rows: Sequence[Ints]) -> tuple[Ints, Ints]:
@@ -431,7 +436,7 @@ def _stacked(rows: Sequence[Ints]) -> tuple[Ints, Ints]:
     return np.concatenate(rows), np.repeat(np.arange(len(rows)), list(map(len, rows)))
 
 
-def _is_text(cells: Cells, kinds: NDArray[Any]) -> bool:
+def _is_text(cells: grid.Cells, kinds: NDArray[Any]) -> bool:
     """Return whether a column contains words or dates, not numbers or 0 and 1 with a typo."""
     counts = cells.counts
     other = kinds == _OTHER
@@ -444,7 +449,7 @@ def _is_text(cells: Cells, kinds: NDArray[Any]) -> bool:
 
 
 def _not_binary(
-    table: Table, invalid: dict[str, tuple[Cells, NDArray[Any]]], *, chosen: bool
+    table: grid.Table, invalid: dict[str, tuple[grid.Cells, NDArray[Any]]], *, chosen: bool
 ) -> InvalidDataError:
     """Return the error for the first invalid value, which also names other invalid columns."""
     name, (cells, kinds) = next(iter(invalid.items()))
@@ -456,10 +461,10 @@ def _not_binary(
         "1 (or yes and no, true and false){others}. Correct the values, name outcomes with "
         "{parameters.outcome_columns} and ids with {parameters.id_column}, or {remedy}",
         **table.place(row, name),
-        value=excerpt(cells.texts[cells.index[row]]),
+        value=grid.excerpt(cells.texts[cells.index[row]]),
         others=Message(
             "[other_columns] ; other columns with such values are {columns:quoted list}",
-            columns=excerpts(others),
+            columns=grid.excerpts(others),
         )
         if others
         else "",

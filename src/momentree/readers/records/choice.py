@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 
 from momentree._types import Ints
 from momentree.exceptions import EmptyCorpusError, InvalidDataError
-from momentree.messages import Message, wording
-from momentree.readers.records.cells import Entries
+from momentree.messages import Message
+from momentree.readers.records import cells, objects
 from momentree.readers.records.icd import EXAMPLES, SYSTEMS, looks_like, lookup, lost_zeros
-from momentree.readers.records.objects import RecordCoder
-from momentree.readers.tables.grid import Table, excerpt, excerpts, listed
-from momentree.readers.tables.roles import fits
+from momentree.readers.records.layout import Layout
+from momentree.readers.tables import grid, roles
 
 LARGE = 1_000
 """Codes must occur in five records if there are this many or more, else in two."""
@@ -47,8 +46,8 @@ class CodeCounts:
 
 
 def group_codes(
-    table: Table, codes: Sequence[str], counts: Ints, rules: RecordCoder, *, wide: bool
-) -> tuple[RecordCoder, list[str], list[Message]]:
+    table: grid.Table, codes: Sequence[str], counts: Ints, rules: objects.RecordCoder, *, wide: bool
+) -> tuple[objects.RecordCoder, list[str], list[Message]]:
     """Return the rules, completed from the codes; the group of each code; and notes.
 
     `counts` are the entries with each code.
@@ -67,7 +66,9 @@ def group_codes(
     return rules, groups, notes
 
 
-def _check_system(table: Table, codes: Sequence[str], counts: Ints, system: str) -> list[Message]:
+def _check_system(
+    table: grid.Table, codes: Sequence[str], counts: Ints, system: str
+) -> list[Message]:
     total = int(counts.sum())
     share = {s: counts[looks_like(codes, s)].sum() / max(total, 1) for s in SYSTEMS}
     known = looks_like(codes, system)
@@ -80,7 +81,7 @@ def _check_system(table: Table, codes: Sequence[str], counts: Ints, system: str)
             share=float(share[system]),
             system=system,
             examples=EXAMPLES[system],
-            value=excerpt(codes[int(np.argmin(known))]),
+            value=grid.excerpt(codes[int(np.argmin(known))]),
             remedy=Message(
                 "[pass_other_rollup] pass {parameter:=value}", parameter="rollup", value=other
             )
@@ -115,7 +116,7 @@ def _check_system(table: Table, codes: Sequence[str], counts: Ints, system: str)
 
 
 def _check_mapping(
-    table: Table, codes: Sequence[str], counts: Ints, rules: RecordCoder
+    table: grid.Table, codes: Sequence[str], counts: Ints, rules: objects.RecordCoder
 ) -> list[Message]:
     known = np.array([group is not None for group in lookup(rules.mapping, codes)], dtype=bool)
     lost, total = int(counts[~known].sum()), int(counts.sum())
@@ -125,7 +126,7 @@ def _check_mapping(
             "is in the mapping: check that its codes are written in the same way",
             path=str(table.path),
             n_entries=total,
-            value=excerpt(codes[int(np.argmin(known))]),
+            value=grid.excerpt(codes[int(np.argmin(known))]),
         )
     notes = []
     if not known.all():
@@ -172,7 +173,7 @@ def _check_dots(codes: Sequence[str], counts: Ints) -> tuple[bool, list[Message]
                 n_codes=len(short),
                 n_entries=sum(short.values()),
                 n_entries_first=short[first],
-                value=excerpt(first),
+                value=grid.excerpt(first),
                 parameter="rollup",
             )
         ]
@@ -185,7 +186,7 @@ def _check_dots(codes: Sequence[str], counts: Ints) -> tuple[bool, list[Message]
 
 
 def _check_numbers(
-    table: Table, codes: Sequence[str], counts: Ints, rules: RecordCoder
+    table: grid.Table, codes: Sequence[str], counts: Ints, rules: objects.RecordCoder
 ) -> list[Message]:
     """Report codes stored as numbers, which have lost zeros at both ends."""
     numeric = {name: n for name in rules.code_columns if (n := table.fractional.get(name, 0))}
@@ -197,7 +198,7 @@ def _check_numbers(
         "[codes_as_numbers] {n_entries:~code} in column {column!r} are numbers, not text, and "
         "numbers lose zeros: 038.9 is read as 38.9 and 250.00 as 250",
         n_entries=n_entries,
-        column=excerpt(next(iter(numeric))),
+        column=grid.excerpt(next(iter(numeric))),
     )
     if rules.rollup is None and 2 * n_entries > counts.sum():
         raise InvalidDataError(
@@ -250,7 +251,7 @@ def choose_codes(
                 "[constant_codes_dropped] dropped {n_codes:~code} found in every record: "
                 "{codes:quoted list}",
                 n_codes=n_constant,
-                codes=excerpts(names[constant]),
+                codes=grid.excerpts(names[constant]),
             )
         )
     if cumulative_frequency is not None:
@@ -314,21 +315,27 @@ def _none_kept(
 
 
 def choose_columns(
-    table: Table,
+    table: grid.Table,
     written: list[str],
     counts: Ints,
     counted: Callable[[Ints, int], CodeCounts],
-    rules: RecordCoder,
+    rules: objects.RecordCoder,
+    layout: Layout,
+    union_by: str | None,
     named: list[str],
     name_codes: Callable[..., tuple[dict[str, str], list[Message]]],
     **limits: Any,
-) -> tuple[Ints, RecordCoder, list[Message]]:
+) -> tuple[Ints, objects.RecordCoder, list[Message]]:
     """Choose the columns from the codes as written; return them, a coder, and notes.
 
     `counts` are the entries of each code; `counted` counts the records, given the column of each
     code and the number of columns.
     """
-    wide = rules.form == "wide"
+    wide = layout.form == "wide"
+    key = rules.id_column if union_by is not None else layout.key
+    rules = replace(
+        rules, form=layout.form, id_column=key, code_columns=layout.codes, union_by=union_by
+    )
     rules, groups, grouping = group_codes(table, written, counts, rules, wide=wide)
     codes, column = np.unique(np.array(groups, dtype=object), return_inverse=True)
     of_codes = counted(column, len(codes))
@@ -347,13 +354,21 @@ def choose_columns(
     return keep, coder, [*grouping, *repeats, *choice, *unnamed]
 
 
-def possible_outcomes(entries: Entries, named: set[str]) -> list[Message]:
+def possible_outcomes(entries: cells.Entries, named: set[str]) -> list[Message]:
     """Report code columns named like outcomes, unless the caller chose them."""
-    columns = [name for name in entries.codes if name not in named and fits("outcome", name)]
-    return [Message(wording.MAY_BE_OUTCOMES, **listed(columns))] if columns else []
+    columns = [name for name in entries.codes if name not in named and roles.fits("outcome", name)]
+    note = Message(
+        "[possible_outcomes] treated {n_columns:~column} as codes that may be outcomes: "
+        "{columns:quoted list} (name them in {parameters.outcome_columns}, or leave them out with "
+        "{parameters.ignore_columns})",
+        **grid.listed(columns),
+    )
+    return [note] if columns else []
 
 
-def note_repeats(n_repeated: int, coder: RecordCoder, union_by: str | None) -> list[Message]:
+def note_repeats(
+    n_repeated: int, coder: objects.RecordCoder, union_by: str | None
+) -> list[Message]:
     """Return a note on repeated entries; admissions that are joined share codes as expected."""
     if not n_repeated or union_by is not None:
         return []

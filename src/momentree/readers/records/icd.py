@@ -16,9 +16,7 @@ from numpy.typing import NDArray
 
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.messages import Message, wording
-from momentree.readers.tables.grid import Table, excerpt, excerpts
-from momentree.readers.tables.reader import open_table
-from momentree.readers.tables.roles import pick
+from momentree.readers.tables import grid, reader, roles
 
 CodeSystem = Literal["icd9", "icd10"]
 SYSTEMS = get_args(CodeSystem)
@@ -284,7 +282,7 @@ def names_of(
                 "{code!r}{hint}",
                 n_codes=len(unnamed),
                 n_all=len(codes),
-                code=excerpt(unnamed[0]),
+                code=grid.excerpt(unnamed[0]),
                 hint=Message("[names_after_rollup] : names are looked up after the roll-up")
                 if given and rollup is not None
                 else "",
@@ -365,7 +363,7 @@ def read_mapping(
             )
         pairs = list(source.items())
     else:
-        opened = open_table(source, encoding=encoding, separator=separator)
+        opened = reader.open_table(source, encoding=encoding, separator=separator)
         table = opened.read(_columns_of_mapping(opened.head, role))
         pairs = list(zip(*table.columns.values(), strict=True))
     return {
@@ -373,8 +371,8 @@ def read_mapping(
     }
 
 
-def _columns_of_mapping(table: Table, role: Literal["group", "title"]) -> list[str]:
-    code, value = pick("code", table.names), pick(role, table.names)
+def _columns_of_mapping(table: grid.Table, role: Literal["group", "title"]) -> list[str]:
+    code, value = roles.pick("code", table.names), roles.pick(role, table.names)
     if len(table.names) == 2:
         code = code or next(name for name in table.names if name != value)
         value = value or next(name for name in table.names if name != code)
@@ -383,7 +381,7 @@ def _columns_of_mapping(table: Table, role: Literal["group", "title"]) -> list[s
             "[table_not_a_mapping] {path} is not a mapping of codes: its columns are "
             "{columns:quoted list}; expected two, {expected:quoted and}",
             path=str(table.path),
-            columns=excerpts(table.names),
+            columns=grid.excerpts(table.names),
             expected=["code", "group" if role == "group" else "name"],
         )
     return [code, value]

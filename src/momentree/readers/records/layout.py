@@ -10,8 +10,7 @@ from momentree.exceptions import ReadError
 from momentree.messages import Message, wording
 from momentree.readers.records.cells import code_separators
 from momentree.readers.records.objects import Form
-from momentree.readers.tables.grid import Table, excerpt, excerpts, listed
-from momentree.readers.tables.roles import fits, is_binary, mostly_binary
+from momentree.readers.tables import grid, roles
 from momentree.readers.tables.schema import Schema, id_as_outcome, matching
 
 _DESCRIPTIONS: Mapping[str, Message] = {
@@ -39,7 +38,7 @@ class Layout:
 
     def described(self) -> Message:
         """Return a note that describes the form and the code columns."""
-        first, last = excerpt(self.codes[0]), excerpt(self.codes[-1])
+        first, last = grid.excerpt(self.codes[0]), grid.excerpt(self.codes[-1])
         n = len(self.codes)
         return Message(
             "[form] form {form}, {description}{joined}: codes in {columns}",
@@ -60,7 +59,7 @@ class Layout:
 
 
 def find_layout(
-    table: Table,
+    table: grid.Table,
     *,
     id_column: str | None,
     code_columns: Sequence[str],
@@ -88,7 +87,7 @@ def find_layout(
         free = [name for name in table.names if name not in keys and name not in outcomes]
         form, codes, more = _find_codes(schema, free)
         notes += more
-    elif mostly_binary([value for name in codes for value in schema[name].known]):
+    elif roles.mostly_binary([value for name in codes for value in schema[name].known]):
         form = "wide"
     elif len(codes) > 1:
         form = "slots"
@@ -99,7 +98,7 @@ def find_layout(
     others = [name for name in table.names if name not in {*codes, *outcomes}]
     if form is not None:
         _refuse_ids(schema, outcomes, alone=False)
-        key = id_column or schema.unique_id(name for name in others if fits("id", name))
+        key = id_column or schema.unique_id(name for name in others if roles.fits("id", name))
         return Layout(form, key, False, codes, outcomes, chosen, notes)
     # One code column: the form is "long" if ids repeat, else "lists".
     if id_column is None:
@@ -108,7 +107,7 @@ def find_layout(
             notes.append(
                 Message(
                     "[guessed_id_column] used column {column!r} as the ids of records",
-                    column=excerpt(id_column),
+                    column=grid.excerpt(id_column),
                 )
             )
     _refuse_ids(schema, outcomes, alone=single and id_column is None)
@@ -142,7 +141,7 @@ def _find_outcomes(
                     "them: {columns:quoted list}",
                     parameter="outcome_columns",
                     pattern=pattern,
-                    columns=excerpts(skipped),
+                    columns=grid.excerpts(skipped),
                 )
             )
         outcomes.update(dict.fromkeys(free))
@@ -156,7 +155,7 @@ def _refuse_ids(schema: Schema, outcomes: Sequence[str], *, alone: bool) -> None
     could identify records (`alone`).
     """
     for name in outcomes:
-        if schema[name].is_key or (alone and fits("id", name) and not schema[name].is_binary):
+        if schema[name].is_key or (alone and roles.fits("id", name) and not schema[name].is_binary):
             raise id_as_outcome(schema.table, name)
 
 
@@ -175,16 +174,16 @@ def _find_codes(
     if len(hinted) == 1:
         return None, hinted, []
     binary = {name for name in free if schema[name].is_mostly_binary}
-    no_ids = [name for name in free if not fits("id", name)]
+    no_ids = [name for name in free if not roles.fits("id", name)]
     if hinted or len(binary) < 2 or 2 * len(binary) < len(no_ids):
         raise _unclear(schema, free, hinted)
-    key = schema.unique_id(name for name in free if fits("id", name))
+    key = schema.unique_id(name for name in free if roles.fits("id", name))
     ids = [
         name
         for name in free
-        if fits("id", name) and name not in binary and name != key and schema[name].known
+        if roles.fits("id", name) and name not in binary and name != key and schema[name].known
     ]
-    notes = [Message(wording.COLUMNS_OF_IDS, **listed(ids))] if ids else []
+    notes = [Message(wording.COLUMNS_OF_IDS, **grid.listed(ids))] if ids else []
     return "wide", [name for name in free if name != key and name not in ids], notes
 
 
@@ -194,18 +193,18 @@ def _unclear(schema: Schema, free: Sequence[str], hinted: Sequence[str]) -> Read
         Message(
             "[prose_among_codes] ; {column!r} is named like a column of codes, but {value!r} "
             "contains other text",
-            column=excerpt(name),
-            value=excerpt(value),
+            column=grid.excerpt(name),
+            value=grid.excerpt(value),
         )
         for name in free
-        if fits("code", name)
+        if roles.fits("code", name)
         for value in schema[name].known
-        if not fits("code", name, [value]) and not is_binary([value])
+        if not roles.fits("code", name, [value]) and not roles.is_binary([value])
     )
     several = (
         Message(
             "[several_may_hold_codes] ; several may contain codes: {columns:quoted list}",
-            columns=excerpts(hinted),
+            columns=grid.excerpts(hinted),
         )
         if hinted
         else None
@@ -216,7 +215,7 @@ def _unclear(schema: Schema, free: Sequence[str], hinted: Sequence[str]) -> Read
         "{columns:quoted list}{why}. Name them with {parameters.code_columns} (patterns such as "
         "'DX*' are allowed), and the ids of the records with {parameters.id_column}",
         path=str(table.path),
-        columns=excerpts(table.names),
+        columns=grid.excerpts(table.names),
         why=several or next(prose, ""),
     )
 
@@ -229,17 +228,17 @@ def _find_record_id(
     # Two values in many rows do not identify records, regardless of the column name.
     few = table.n_rows <= 2 * _MAX_ROWS_OF_A_RECORD
     varied = [name for name in names if not schema[name].is_binary]
-    ids = [name for name in names if fits("id", name) and (few or name in varied)]
-    row_numbers = [name for name in ids if fits("row number", name)]
+    ids = [name for name in names if roles.fits("id", name) and (few or name in varied)]
+    row_numbers = [name for name in ids if roles.fits("row number", name)]
     ids = [name for name in ids if name not in row_numbers]
     if not ids and single:
-        ids = [name for name in varied if fits("possible id", name, schema[name].known)]
+        ids = [name for name in varied if roles.fits("possible id", name, schema[name].known)]
     unique = [name for name in ids if schema[name].is_unique]
     if unique and not single:
         return unique[0]
     repeated = _finest(table, [name for name in ids if name not in unique])
     if len(repeated) > 1:
-        columns = excerpts(repeated)
+        columns = grid.excerpts(repeated)
         raise ReadError(
             "[several_id_columns] {path}: several columns may contain the ids of records: "
             "{columns:quoted list}; name one with {parameters.id_column}",
@@ -255,13 +254,13 @@ def _find_record_id(
                 "id column with {parameters.id_column}; if each row is a record, leave these "
                 "columns out with {parameters.ignore_columns}",
                 path=str(table.path),
-                codes=excerpt(codes),
-                columns=excerpts(candidates),
+                codes=grid.excerpt(codes),
+                columns=grid.excerpts(candidates),
             )
     return next(iter([*repeated, *unique, *row_numbers]), None)
 
 
-def _finest(table: Table, ids: list[str]) -> list[str]:
+def _finest(table: grid.Table, ids: list[str]) -> list[str]:
     """Return only the id that determines all others, as admissions determine patients."""
     columns = [table.columns[name] for name in ids]
     n_all = len(set(zip(*columns, strict=True)))
@@ -269,7 +268,7 @@ def _finest(table: Table, ids: list[str]) -> list[str]:
     return fine[:1] or ids
 
 
-def _repeats(table: Table, name: str) -> bool:
+def _repeats(table: grid.Table, name: str) -> bool:
     """Return whether the values of a column may be ids of records with several rows."""
     values = [value for value in table.columns[name] if value]
     different = len(set(values))
@@ -286,10 +285,10 @@ def holds_one_code(values: Sequence[str]) -> bool:
     return 20 * several < len(values)
 
 
-def _two_roles(table: Table, name: str) -> ReadError:
+def _two_roles(table: grid.Table, name: str) -> ReadError:
     return ReadError(
         "[column_of_two_roles] {path}: column {column!r} cannot contain codes and also be an id or "
         "an outcome",
         path=str(table.path),
-        column=excerpt(name),
+        column=grid.excerpt(name),
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,18 +19,13 @@ from momentree._validation import check_choice, check_integer, check_number
 from momentree.core.choices import Empty
 from momentree.exceptions import EmptyCorpusError, ReadError
 from momentree.messages import Message, wording
-from momentree.readers.records import choice
+from momentree.readers.records import choice, icd, objects
 from momentree.readers.records.cells import Entries, read_binary_cells, read_code_cells
-from momentree.readers.records.icd import Mapped, names_of, read_rollup
 from momentree.readers.records.layout import Layout, find_layout
-from momentree.readers.records.objects import EMPTY, RecordCoder, Records
-from momentree.readers.tables.files import AUTO
-from momentree.readers.tables.grid import Opening, Table, excerpt, excerpts
+from momentree.readers.tables import files, grid, roles, schema
 from momentree.readers.tables.join import Joined, Paths, read_joined, read_outcomes
-from momentree.readers.tables.roles import fits
-from momentree.readers.tables.schema import as_names, check_coder, fits_pattern, known_column
 
-_Chosen = tuple[sp.csr_array[Any], RecordCoder, list[Message]]
+_Chosen = tuple[sp.csr_array[Any], objects.RecordCoder, list[Message]]
 
 
 def read_records(
@@ -43,20 +39,20 @@ def read_records(
     ignore_columns: str | Sequence[str] = (),
     join: Paths = (),
     on: str | Sequence[str] = (),
-    rollup: Mapped | None = None,
-    names: Mapped | None = None,
+    rollup: icd.Mapped | None = None,
+    names: icd.Mapped | None = None,
     min_records: int | None = None,
     cumulative_frequency: float | None = None,
     min_codes: int | None = None,
     drop_constant: bool = True,
     empty: Empty = "missing",
-    encoding: str = AUTO,
+    encoding: str = files.AUTO,
     separator: str | None = None,
     sheet: str | None = None,
     skip_rows: int = 0,
     header: bool | None = None,
-    coder: RecordCoder | None = None,
-) -> Records:
+    coder: objects.RecordCoder | None = None,
+) -> objects.Records:
     r"""Read coded records from a table: CSV, TSV, Parquet, Excel or OpenDocument.
 
     The table has one of four forms, detected from its columns and their content:
@@ -187,15 +183,15 @@ def read_records(
     check_integer("min_records", min_records, at_least=1, optional=True)
     check_number("cumulative_frequency", cumulative_frequency, above=0, at_most=1, optional=True)
     check_integer("min_codes", min_codes, at_least=0, optional=True)
-    check_choice("empty", empty, EMPTY)
+    check_choice("empty", empty, objects.EMPTY)
     limits: dict[str, Any] = {
         "min_records": min_records,
         "cumulative_frequency": cumulative_frequency,
     }
-    check_coder(coder, RecordCoder, rollup=rollup, names=names, **limits)
+    schema.check_coder(coder, objects.RecordCoder, rollup=rollup, names=names, **limits)
     joined = read_joined(
         path,
-        Opening(encoding, separator, sheet, skip_rows, header),
+        grid.Opening(encoding, separator, sheet, skip_rows, header),
         outcome_columns=outcome_columns,
         covariate_columns=covariate_columns,
         ignore_columns=ignore_columns,
@@ -204,13 +200,15 @@ def read_records(
         id_column=id_column,
         union_by=union_by,
     )
-    named = as_names("code_columns", code_columns)
+    named = schema.as_names("code_columns", code_columns)
     text: dict[str, Any] = {"encoding": encoding, "separator": separator}
     choose = partial(
         _new_coder,
-        rules=RecordCoder([], id_column=id_column, empty=empty, **read_rollup(rollup, **text)),
+        rules=objects.RecordCoder(
+            [], id_column=id_column, empty=empty, **icd.read_rollup(rollup, **text)
+        ),
         named=named,
-        name_codes=partial(names_of, names=names, **text),
+        name_codes=partial(icd.names_of, names=names, **text),
         drop_constant=drop_constant,
         **limits,
     )
@@ -224,16 +222,16 @@ def _records(
     union_by: str | None,
     empty: Empty,
     min_codes: int | None,
-    coder: RecordCoder | None,
+    coder: objects.RecordCoder | None,
     choose: Callable[..., _Chosen],
-) -> Records:
+) -> objects.Records:
     """Encode the records of a table by a coder; without one, `choose` the codes."""
     table = joined.table
-    before = RecordCoder([]) if coder is None else coder
-    union_by = known_column(table, union_by, before.union_by)
+    before = objects.RecordCoder([]) if coder is None else coder
+    union_by = schema.known_column(table, union_by, before.union_by)
     layout = find_layout(
         table,
-        id_column=known_column(table, id_column, before.id_column),
+        id_column=schema.known_column(table, id_column, before.id_column),
         code_columns=named or columns_of_coder(table, before),
         union_by=union_by,
         outcome_columns=joined.outcomes,
@@ -259,7 +257,7 @@ def _records(
         len(n_codes), int(none.sum()), int((~enough).sum()), min_codes, dropped=dropped
     )
     outcomes = read_outcomes(table, layout.outcomes, rows.record, len(rows.ids))
-    return Records(
+    return objects.Records(
         X,
         np.array(coder.codes, dtype=object),
         dict(coder.names),
@@ -276,7 +274,7 @@ def _records(
 
 
 def _read_cells(
-    table: Table, layout: Layout, empty_is_zero: bool, known: bool
+    table: grid.Table, layout: Layout, empty_is_zero: bool, known: bool
 ) -> tuple[Layout, Entries]:
     """Read the cells of codes; return them with the layout, which excludes columns of text."""
     if layout.form != "wide":
@@ -288,21 +286,17 @@ def _read_cells(
 
 
 def _new_coder(
-    table: Table,
+    table: grid.Table,
     rows: Rows,
     entries: Entries,
     layout: Layout,
     union_by: str | None,
     *,
-    rules: RecordCoder,
+    rules: objects.RecordCoder,
     named: list[str],
     **limits: Any,
 ) -> _Chosen:
     """Choose codes by the rules and limits; return X, the coder with these codes, and notes."""
-    key = rules.id_column if union_by is not None else layout.key
-    rules = replace(
-        rules, form=layout.form, id_column=key, code_columns=layout.codes, union_by=union_by
-    )
     matrices: list[Any] = []
 
     def counted(column: Ints, d: int) -> choice.CodeCounts:
@@ -311,7 +305,7 @@ def _new_coder(
 
     counts = np.bincount(entries.code, minlength=len(entries.codes))
     keep, coder, notes = choice.choose_columns(
-        table, entries.codes, counts, counted, rules, named, **limits
+        table, entries.codes, counts, counted, rules, layout, union_by, named, **limits
     )
     return sp.csr_array(matrices[0][:, keep]), coder, notes
 
@@ -325,12 +319,12 @@ class Rows:
     notes: list[Message]
 
 
-def join_rows(table: Table, layout: Layout) -> Rows:
+def join_rows(table: grid.Table, layout: Layout) -> Rows:
     """Find the records, one per row or one per value of the key, in the order of the file."""
     rows = _join(table, layout)
     used = {layout.key, *layout.codes, *layout.outcomes}
     for name in table.names:
-        if name in used or not fits("patient", name):
+        if name in used or not roles.fits("patient", name):
             continue
         cells = table.cells(name)
         known = (rows.record >= 0) & (cells.texts != "")[cells.index]
@@ -346,40 +340,55 @@ def join_rows(table: Table, layout: Layout) -> Rows:
                     n_records=n_records,
                     n_patients=n_patients,
                     parameter="union_by",
-                    column=excerpt(name),
+                    column=grid.excerpt(name),
                 )
             )
             break
     return rows
 
 
-def _join(table: Table, layout: Layout) -> Rows:
+def _join(table: grid.Table, layout: Layout) -> Rows:
     n = table.n_rows
     if layout.key is None:
         return Rows(np.arange(n), [str(i) for i in range(1, n + 1)], [Message(wording.NO_IDS)])
-    key = excerpt(layout.key)
+    key = grid.excerpt(layout.key)
     cells = table.cells(layout.key)
     texts = cells.texts[cells.index]
     empty = texts == ""
     n_empty = int(empty.sum())
-    notes = []
+    facts: dict[str, Any] = {"path": table.path, "column": key, "n_rows": n, "n_without": n_empty}
     if not layout.joined:
         n_again = n - n_empty - int((cells.texts != "").sum())
-        if n_again:
-            notes.append(
-                Message(wording.REPEATED_IDS, n_rows=n_again, column=key, parameter="union_by")
-            )
-        if n_empty:
-            notes.append(Message(wording.RECORDS_WITHOUT_ID, n_records=n_empty, column=key))
-        return Rows(np.arange(n), texts.tolist(), notes)
+        return Rows(np.arange(n), texts.tolist(), note_ids(**facts, n_again=n_again))
     texts[empty] = None
     record, ids = pd.factorize(texts)
-    if not len(ids):
-        raise EmptyCorpusError(wording.EMPTY_KEY, path=str(table.path), column=key)
-    if n_empty:
-        notes.append(Message(wording.ROWS_WITHOUT_ID, n_rows=n_empty, column=key))
-    joined = Message(wording.ROWS_JOINED, n_rows=n - n_empty, n_records=len(ids), column=key)
-    return Rows(record, list(map(str, ids)), [*notes, joined])
+    return Rows(record, list(map(str, ids)), note_ids(**facts, n_records=len(ids)))
+
+
+def note_ids(
+    path: Path,
+    column: str,
+    *,
+    n_rows: int,
+    n_without: int,
+    n_again: int = 0,
+    n_records: int | None = None,
+) -> list[Message]:
+    """Return notes on a column of ids: rows without one, repeated ones, and rows joined to records.
+
+    `n_records` is None if each row is a record.
+    """
+    if n_records is None:
+        again = Message(wording.REPEATED_IDS, n_rows=n_again, column=column, parameter="union_by")
+        without = Message(wording.RECORDS_WITHOUT_ID, n_records=n_without, column=column)
+        return [*([again] if n_again else []), *([without] if n_without else [])]
+    if n_without == n_rows:
+        raise EmptyCorpusError(wording.EMPTY_KEY, path=str(path), column=column)
+    without = Message(wording.ROWS_WITHOUT_ID, n_rows=n_without, column=column)
+    joined = Message(
+        wording.ROWS_JOINED, n_rows=n_rows - n_without, n_records=n_records, column=column
+    )
+    return [*([without] if n_without else []), joined]
 
 
 def matrix_of(
@@ -428,26 +437,28 @@ def count_missing(X: sp.csr_array[Any]) -> Ints:
     return np.bincount(row[np.isnan(X.data)], minlength=X.shape[0])
 
 
-def columns_of_coder(table: Table, coder: RecordCoder) -> list[str]:
+def columns_of_coder(table: grid.Table, coder: objects.RecordCoder) -> list[str]:
     """Return the columns and patterns of the coder found in the table; raise an error if none.
 
     Other columns that look like codes are ignored: the model was not fitted to them.
     """
-    patterns = [p for p in coder.code_columns if any(fits_pattern(n, [p]) for n in table.names)]
+    patterns = [
+        p for p in coder.code_columns if any(schema.fits_pattern(n, [p]) for n in table.names)
+    ]
     if coder.code_columns and not patterns:
         raise ReadError(
             "[columns_of_coder_missing] {path} has none of the columns from which the model reads "
             "codes, {expected:quoted list}; its columns are {columns:quoted list}: name the code "
             "columns with {parameters.code_columns}",
             path=str(table.path),
-            expected=excerpts(coder.code_columns),
-            columns=excerpts(table.names),
+            expected=grid.excerpts(coder.code_columns),
+            columns=grid.excerpts(table.names),
         )
     return patterns
 
 
 def encode(
-    rows: Rows, entries: Entries, coder: RecordCoder, *, wide: bool
+    rows: Rows, entries: Entries, coder: objects.RecordCoder, *, wide: bool
 ) -> tuple[sp.csr_array[Any], int, list[Message]]:
     """Return the matrix of new records, the number of repeated entries, and notes."""
     notes = []
@@ -462,7 +473,7 @@ def encode(
             missing_code=np.concatenate([entries.missing_code, np.repeat(new, n)]),
         )
         notes.append(
-            Message(wording.MISSING_COLUMNS, n_columns=len(absent), column=excerpt(absent[0]))
+            Message(wording.MISSING_COLUMNS, n_columns=len(absent), column=grid.excerpt(absent[0]))
         )
     column = coder.columns_of(entries.codes)
     X, repeated = matrix_of(rows, entries, column, len(coder.codes))
@@ -474,7 +485,7 @@ def encode(
                 "the model, such as {code!r}",
                 n_codes=len(unknown),
                 n_entries=int(np.isin(entries.code, unknown).sum()),
-                code=excerpt(entries.codes[unknown[0]]),
+                code=grid.excerpt(entries.codes[unknown[0]]),
             )
         )
     return X, int(repeated.sum()), notes

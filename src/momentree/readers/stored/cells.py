@@ -21,29 +21,20 @@ from momentree._types import Ints
 from momentree.core.limits import memory_bytes
 from momentree.core.pages import each_part
 from momentree.core.progress import Pace
-from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
+from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import Message, wording
 from momentree.readers.copies import parts_of_equal
 from momentree.readers.records.layout import Layout, holds_one_code
-from momentree.readers.records.records import with_gaps
-from momentree.readers.stored.arrays import (
-    ArrayWriter,
-    StoredStrings,
-    open_array,
-    write_array,
-    write_strings,
-)
+from momentree.readers.records.records import note_ids, with_gaps
+from momentree.readers.stored import arrays
 from momentree.readers.stored.counts import MAX_COLUMNS, CountsWriter, StoredCounts
 from momentree.readers.stored.work import WorkFolder
-from momentree.readers.tables.files import check_exists
-from momentree.readers.tables.grid import Cells, Source, Table, excerpt
-from momentree.readers.tables.reader import open_table
-from momentree.readers.tables.roles import ZEROS
+from momentree.readers.tables import files, grid, reader, roles
 from momentree.readers.text.selection import BYTES_PER_WORD
 
 
 @dataclass(frozen=True)
-class CountedCells(Cells):
+class CountedCells(grid.Cells):
     """The different cells of a column, one row each, with the number of rows in the table."""
 
     n_rows: Ints
@@ -55,13 +46,13 @@ class CountedCells(Cells):
 
 
 @dataclass(frozen=True)
-class DifferentCells(Table):
+class DifferentCells(grid.Table):
     """A table in which each different cell of a column is a row."""
 
     of: Mapping[str, CountedCells] = field(default_factory=dict)
     first: Mapping[str, list[tuple[str, int]]] = field(default_factory=dict)  # its column and row
 
-    def cells(self, name: str) -> Cells:
+    def cells(self, name: str) -> grid.Cells:
         """Return the different cells."""
         return self.of[name]
 
@@ -73,10 +64,10 @@ class DifferentCells(Table):
 
 def open_in_parts(
     path: str | PathLike[str], memory: int | str, opening: Mapping[str, Any]
-) -> tuple[int, Source]:
+) -> tuple[int, grid.Source]:
     """Return the bytes of memory that are allowed, and a table that can be read in parts."""
-    source, allowed = check_exists(path), memory_bytes(memory)
-    table = open_table(source, **opening)
+    source, allowed = files.check_exists(path), memory_bytes(memory)
+    table = reader.open_table(source, **opening)
     if table.parts is None:
         raise InvalidParameterError(
             "[table_not_streamed] {path} can only be read as a whole; save it as CSV or Parquet, "
@@ -99,15 +90,15 @@ class CellNumbers:
 
     def write(self, folder: Path) -> None:
         """Write the cells: column (0 for all code columns together), text, rows, first place."""
-        write_strings(folder / "texts", (text for _, text in self._number))
+        arrays.write_strings(folder / "texts", (text for _, text in self._number))
         first = np.array(self.first, dtype=np.int64).reshape(-1, 2)
         columns = np.array([column for column, _ in self._number], dtype=np.int64)
-        write_array(folder / "columns.npy", columns)
-        write_array(folder / "counts.npy", self.counts)
-        write_array(folder / "first_column.npy", first[:, 0])
-        write_array(folder / "first_row.npy", first[:, 1])
+        arrays.write_array(folder / "columns.npy", columns)
+        arrays.write_array(folder / "counts.npy", self.counts)
+        arrays.write_array(folder / "first_column.npy", first[:, 0])
+        arrays.write_array(folder / "first_row.npy", first[:, 1])
 
-    def of(self, column: int, cells: Cells, above: int) -> Ints:
+    def of(self, column: int, cells: grid.Cells, above: int) -> Ints:
         """Return the number of the cell of each row; -1 for those that say nothing."""
         numbers = []
         _, first = np.unique(cells.index, return_index=True)
@@ -116,7 +107,7 @@ class CellNumbers:
             number = self._number.setdefault(key, len(self._number))
             if number == len(self.first):
                 self.first.append((column, above + row))
-                if text.lower() in ZEROS if self._wide else not text:
+                if text.lower() in roles.ZEROS if self._wide else not text:
                     self.skipped.add(number)
             numbers.append(number)
         if len(self._number) > self._most:
@@ -174,9 +165,9 @@ def matrix_at(row: Ints, column: Ints, shape: tuple[int, int]) -> sp.csr_array[A
     return sp.csr_array(sp.coo_array((np.ones(len(row), np.int64), places), shape=shape))
 
 
-def whole_records(parts: Iterable[Table], key: str | None) -> Iterator[Table]:
+def whole_records(parts: Iterable[grid.Table], key: str | None) -> Iterator[grid.Table]:
     """Yield the rows of a table in parts, so that rows with the same id are in one part."""
-    held: Table | None = None
+    held: grid.Table | None = None
     for part in parts:
         if key is None:
             yield part
@@ -191,12 +182,12 @@ def whole_records(parts: Iterable[Table], key: str | None) -> Iterator[Table]:
         yield held
 
 
-def _stacked(first: Table, second: Table) -> Table:
+def _stacked(first: grid.Table, second: grid.Table) -> grid.Table:
     columns = {name: [*cells, *second.columns[name]] for name, cells in first.columns.items()}
     return replace(first, columns=columns, n_rows=first.n_rows + second.n_rows)
 
 
-def _rows(table: Table, start: int, stop: int) -> Table:
+def _rows(table: grid.Table, start: int, stop: int) -> grid.Table:
     columns = {name: cells[start:stop] for name, cells in table.columns.items()}
     return replace(table, columns=columns, n_rows=stop - start)
 
@@ -214,7 +205,7 @@ class CellStage:
     """The different cells of a table, and the numbers of the cells of each record."""
 
     work: WorkFolder
-    source: Source
+    source: grid.Source
     layout: Layout
 
     def write(self, memory: int) -> None:
@@ -229,7 +220,7 @@ class CellStage:
         with (
             self.work.stage(CELLS) as (folder, noted),
             CountsWriter(folder) as writer,
-            ArrayWriter(folder / "checksums.npy", np.uint64) as sums,
+            arrays.ArrayWriter(folder / "checksums.npy", np.uint64) as sums,
         ):
             for table in whole_records(self.parts(names), key if self.by_row else None):
                 kinds |= table.kinds
@@ -252,7 +243,7 @@ class CellStage:
             }
 
     def _numbered(
-        self, numbers: CellNumbers, table: Table, record: Ints, above: int
+        self, numbers: CellNumbers, table: grid.Table, record: Ints, above: int
     ) -> sp.csr_array[Any]:
         """Return how often each cell is in each record."""
         cells = [
@@ -269,12 +260,12 @@ class CellStage:
         one = len(layout.codes) == 1 and layout.form in ("long", "lists")
         return layout.key is not None and (layout.joined or one)
 
-    def parts(self, names: Sequence[str]) -> Iterator[Table]:
+    def parts(self, names: Sequence[str]) -> Iterator[grid.Table]:
         """Yield columns of the table in parts."""
         assert self.source.parts is not None  # noqa: S101 - for the type checker; checked before
         return self.source.parts(list(dict.fromkeys(names)))
 
-    def _records(self, table: Table) -> tuple[Ints, Any]:
+    def _records(self, table: grid.Table) -> tuple[Ints, Any]:
         """Return the record of each row, -1 for none, and the ids of records."""
         layout, n = self.layout, table.n_rows
         if layout.key is None:
@@ -297,8 +288,8 @@ class CellStage:
         layout, n = self.layout, len(stored)
         if layout.key is None:
             return layout, None, [Message(wording.NO_IDS)]
-        path, column = str(self.source.head.path), excerpt(layout.key)
-        sums = open_array(self.work.path / CELLS / "checksums.npy")
+        path, column = self.source.head.path, grid.excerpt(layout.key)
+        sums = arrays.open_array(self.work.path / CELLS / "checksums.npy")
         n_again = n_empty = 0
         for part, _ in parts_of_equal(sums):
             named = part[part != 0]
@@ -309,26 +300,16 @@ class CellStage:
                 "[rows_not_together] {path}: rows of the same record are not together; column "
                 "{column!r} returns to an earlier id {n_returns:~time}. Sort the table by this "
                 "column, or leave out {parameters.memory}",
-                path=path,
+                path=str(path),
                 n_returns=n_again,
                 column=column,
             )
-        notes = []
         n_rows, n_without = int(noted["n_rows"]), int(noted["n_without_id"])
         if not layout.joined and not (self.by_row and n_rows - n_without > n):
-            if n_again:
-                facts = {"n_rows": n_again, "column": column}
-                notes.append(Message(wording.REPEATED_IDS, **facts, parameter="union_by"))
-            if n_empty:
-                notes.append(Message(wording.RECORDS_WITHOUT_ID, n_records=n_empty, column=column))
+            notes = note_ids(path, column, n_rows=n_rows, n_without=n_empty, n_again=n_again)
             return layout, None, notes
         n_without += n_empty
-        if n_without == n_rows:
-            raise EmptyCorpusError(wording.EMPTY_KEY, path=path, column=column)
-        if n_without:
-            notes.append(Message(wording.ROWS_WITHOUT_ID, n_rows=n_without, column=column))
-        facts = {"n_rows": n_rows - n_without, "n_records": n - n_empty}
-        notes.append(Message(wording.ROWS_JOINED, **facts, column=column))
+        notes = note_ids(path, column, n_rows=n_rows, n_without=n_without, n_records=n - n_empty)
         if not layout.joined:  # ids of the first rows were all different
             cells = self.source.head.columns[layout.codes[0]]
             single = holds_one_code([cell for cell in cells if cell])
@@ -338,9 +319,9 @@ class CellStage:
     def different(self, noted: Mapping[str, Any]) -> DifferentCells:
         """Return the table of different cells."""
         place = self.work.path / CELLS
-        texts = np.array(list(StoredStrings(place / "texts")), dtype=object)
+        texts = np.array(list(arrays.StoredStrings(place / "texts")), dtype=object)
         columns, counts, first_column, first_row = (
-            np.asarray(open_array(place / f"{name}.npy"))
+            np.asarray(arrays.open_array(place / f"{name}.npy"))
             for name in ("columns", "counts", "first_column", "first_row")
         )
         names = self.layout.codes

@@ -22,7 +22,6 @@ from momentree.core.progress import Pace
 from momentree.messages import Message
 from momentree.readers.copies import checksums, weigh_checksums
 from momentree.readers.stored import arrays
-from momentree.readers.stored.arrays import ArrayWriter, StoredStrings, StringsWriter
 from momentree.readers.stored.counts import MAX_COLUMNS, CountsWriter, StoredCounts
 from momentree.readers.stored.work import WorkFolder
 from momentree.readers.text import counting, objects, selection, vectorize, vectorizer
@@ -115,8 +114,12 @@ class Stages:
         pace = Pace(log, f"reading {stream.name}", stream.n_documents)
         with self.work.stage(TEXTS) as (folder, noted), ExitStack() as stack:
             names = ("texts", "ids", "labels", "documents", "document_labels")
-            files = {name: stack.enter_context(StringsWriter(folder / name)) for name in names}
-            document_of = stack.enter_context(ArrayWriter(folder / "document_of.npy", np.int64))
+            files = {
+                name: stack.enter_context(arrays.StringsWriter(folder / name)) for name in names
+            }
+            document_of = stack.enter_context(
+                arrays.ArrayWriter(folder / "document_of.npy", np.int64)
+            )
             for batch in stream:
                 first = seen.n_documents
                 cut = seen.add(batch)
@@ -143,7 +146,7 @@ class Stages:
 
     def count(self) -> None:
         """Count all words; their numbers take the place of columns."""
-        texts = StoredStrings(self.work.path / TEXTS / "texts")
+        texts = arrays.StoredStrings(self.work.path / TEXTS / "texts")
         counter = self._adapted.counter()
         n_words = int(self.memory * _SHARE_OF_WORDS / selection.BYTES_PER_WORD)
         frequencies = selection.DocumentFrequencies(n_words)
@@ -152,7 +155,7 @@ class Stages:
         with (
             self.work.stage(WORDS) as (folder, noted),
             CountsWriter(folder) as writer,
-            ArrayWriter(folder / "checksums.npy", np.uint64) as sums,
+            arrays.ArrayWriter(folder / "checksums.npy", np.uint64) as sums,
         ):
             for batch in texts.batches(BATCH_BYTES):
                 counted = counter.count(batch)
@@ -179,7 +182,7 @@ class Stages:
         weights, notes = weigh_checksums(
             arrays.open_array(folder / "checksums.npy"), self.unique, is_cut
         )
-        words = np.array(list(StoredStrings(folder / "words")), dtype=object)
+        words = np.array(list(arrays.StoredStrings(folder / "words")), dtype=object)
         documents, occurrences, numbers = (
             np.asarray(arrays.open_array(folder / f"{name}.npy"))
             for name in ("documents", "occurrences", "numbers")
@@ -234,7 +237,7 @@ class Stages:
         folder, counts = self.work.path / TEXTS, StoredCounts.open(self.work.path / COUNTS)
         words = counts.feature_names if counts.feature_names is not None else np.empty(0, object)
         rows: dict[str, Any] = {
-            name: StoredStrings(folder / file) for name, file in noted["rows"].items()
+            name: arrays.StoredStrings(folder / file) for name, file in noted["rows"].items()
         }
         if "texts" in rows:
             vocabulary = tuple(map(str, words))
@@ -242,10 +245,10 @@ class Stages:
                 self._adapted, raw=self.settings.raw, vocabulary=vocabulary
             )
         if noted["is_cut"]:
-            labels = StoredStrings(folder / "document_labels") if "labels" in rows else None
+            labels = arrays.StoredStrings(folder / "document_labels") if "labels" in rows else None
             document_of = np.asarray(arrays.open_array(folder / "document_of.npy"))
             rows["passages"] = objects.Passages(
-                document_of, StoredStrings(folder / "documents"), labels
+                document_of, arrays.StoredStrings(folder / "documents"), labels
             )
         if chosen["weighted"]:
             weights = arrays.open_array(self.work.path / COUNTS / "weights.npy")

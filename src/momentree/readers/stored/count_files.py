@@ -20,7 +20,6 @@ from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadEr
 from momentree.messages import Message, wording
 from momentree.readers.copies import checksums
 from momentree.readers.counts import files, formats, lines
-from momentree.readers.counts.files import candidate_words
 from momentree.readers.stored import arrays, corpus, counts
 from momentree.readers.stored.work import WorkFolder
 
@@ -177,7 +176,7 @@ def _write_words(
     """Write the words that may be kept, with their frequencies; return notes on the choice."""
     listed = frequencies.columns.tolist()
     named = np.array([str(j) if words is None else words[j] for j in listed], dtype=object)
-    kept, notes = candidate_words(named, frequencies.sums[0], **which)
+    kept, notes = files.candidate_words(named, frequencies.sums[0], **which)
     arrays.write_strings(folder / "words", named[kept].tolist())
     values = (frequencies.columns, *frequencies.sums)
     for name, array in zip(("numbers", "documents", "occurrences"), values, strict=True):

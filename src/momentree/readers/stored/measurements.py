@@ -18,16 +18,12 @@ from momentree._types import Ints
 from momentree.core.choices import ColumnKind, Empty
 from momentree.core.progress import Pace
 from momentree.messages import Message
-from momentree.readers.measurements.choice import find_table_style, read_known_columns
+from momentree.readers.measurements import choice, measurements, objects
 from momentree.readers.measurements.columns import Style
-from momentree.readers.measurements.measurements import check_kinds, measurements_of
-from momentree.readers.measurements.objects import Measurements
 from momentree.readers.stored.arrays import StoredStrings, open_array, write_array, write_strings
 from momentree.readers.stored.cells import open_in_parts
 from momentree.readers.stored.work import WorkFolder
-from momentree.readers.tables.files import AUTO
-from momentree.readers.tables.grid import Source, Table
-from momentree.readers.tables.schema import as_names, columns_read
+from momentree.readers.tables import files, grid, schema
 
 log = logging.getLogger("momentree.readers")
 
@@ -39,7 +35,7 @@ takes as much as these cells more."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class SampledMeasurements(Measurements):
+class SampledMeasurements(objects.Measurements):
     """A sample of a table of measurements, see :func:`sample_measurements`.
 
     Parameters
@@ -62,11 +58,11 @@ class SampledMeasurements(Measurements):
 
     rows: Ints
     n_all: int
-    source: Source
+    source: grid.Source
     style: Style
     answers: Mapping[str, Sequence[str]]
 
-    def blocks(self) -> Iterator[tuple[Measurements, NDArray[np.bool_]]]:
+    def blocks(self) -> Iterator[tuple[objects.Measurements, NDArray[np.bool_]]]:
         """Yield all records of the table in order, and which of them are in the sample.
 
         They have no outcomes.
@@ -81,8 +77,8 @@ class SampledMeasurements(Measurements):
             rows = np.arange(above, above := above + table.n_rows)
             cells = {name: [*self._led(name, lead), *table.columns[name]] for name in self.kinds}
             led = replace(table, columns=cells, n_rows=lead + table.n_rows)
-            columns, notes = read_known_columns(led, self.coder, self.style)
-            block = Measurements(
+            columns, notes = choice.read_known_columns(led, self.coder, self.style)
+            block = objects.Measurements(
                 {column.name: column.content[lead:] for column in columns},
                 self.coder,
                 _ids(table, key, rows),
@@ -110,7 +106,7 @@ def sample_measurements(
     ignore_columns: str | Sequence[str] = (),
     missing: str | Sequence[str] = (),
     empty: Empty = "missing",
-    encoding: str = AUTO,
+    encoding: str = files.AUTO,
     separator: str | None = None,
     skip_rows: int = 0,
     header: bool | None = None,
@@ -173,7 +169,7 @@ def sample_measurements(
     ...     len(sample), sample.n_all, [len(block) for block, _ in sample.blocks()]
     (50, 50, [50])
     """
-    asked = check_kinds(kinds, empty)
+    asked = measurements.check_kinds(kinds, empty)
     opening: dict[str, Any] = {
         "encoding": encoding,
         "separator": separator,
@@ -181,15 +177,15 @@ def sample_measurements(
         "header": header,
     }
     allowed, table = open_in_parts(path, memory, opening)
-    covariates = as_names("covariate_columns", covariate_columns)
+    covariates = schema.as_names("covariate_columns", covariate_columns)
     columns: dict[str, Any] = {
         "id_column": id_column,
-        "outcomes": [*as_names("outcome_columns", outcome_columns), *covariates],
+        "outcomes": [*schema.as_names("outcome_columns", outcome_columns), *covariates],
         "covariates": covariates,
         "empty": empty,
     }
-    names = columns_read(table.head, ignore_columns, [*columns["outcomes"], id_column])
-    words = as_names("missing", missing)
+    names = schema.columns_read(table.head, ignore_columns, [*columns["outcomes"], id_column])
+    words = schema.as_names("missing", missing)
     work = WorkFolder(Path(folder))
     options = {**opening, **columns, "columns": names, "kinds": asked, "missing": words}
     options |= {"memory": allowed, **(also or {})}
@@ -197,15 +193,15 @@ def sample_measurements(
         if not work.has(SAMPLE):
             _draw(table, names, (allowed - BYTES_OF_PROCESS) // BYTES_PER_CELL, work)
         drawn, rows, n_all = _drawn(table, work)
-    measured = measurements_of(drawn, asked, words, **columns)
+    measured = measurements.measurements_of(drawn, asked, words, **columns)
     return _sampled(measured, table, drawn, rows, n_all)
 
 
 def _sampled(
-    measured: Measurements, source: Source, drawn: Table, rows: Ints, n_all: int
+    measured: objects.Measurements, source: grid.Source, drawn: grid.Table, rows: Ints, n_all: int
 ) -> SampledMeasurements:
     """Return the measurements of a sample, which know their table."""
-    values = {name: getattr(measured, name) for name in Measurements.__dataclass_fields__}
+    values = {name: getattr(measured, name) for name in objects.Measurements.__dataclass_fields__}
     values["ids"] = _ids(drawn, measured.coder.id_column, rows)
     if len(rows) < n_all:
         note = Message(
@@ -222,19 +218,19 @@ def _sampled(
         rows=rows,
         n_all=n_all,
         source=source,
-        style=find_table_style(drawn, list(measured.kinds)),
+        style=choice.find_table_style(drawn, list(measured.kinds)),
         answers={name: sorted(set(drawn.columns[name])) for name in measured.words},
     )
 
 
-def _ids(table: Table, column: str | None, rows: Ints) -> list[str]:
+def _ids(table: grid.Table, column: str | None, rows: Ints) -> list[str]:
     """Return the ids of the rows with these numbers, which start at 0."""
     if column is None:
         return [str(row) for row in (rows + 1).tolist()]
     return [text.strip() for text in table.columns[column]]
 
 
-def _draw(source: Source, names: Sequence[str], n_cells: int, work: WorkFolder) -> None:
+def _draw(source: grid.Source, names: Sequence[str], n_cells: int, work: WorkFolder) -> None:
     """Write as large a sample as has so many cells, without reading more than one part at a time.
 
     While it has too many rows, half of them are left out, by a hash of their numbers.
@@ -266,7 +262,7 @@ def _draw(source: Source, names: Sequence[str], n_cells: int, work: WorkFolder) 
         noted |= {"names": list(names), "n_all": n_all, "kinds": kinds}
 
 
-def _drawn(source: Source, work: WorkFolder) -> tuple[Table, Ints, int]:
+def _drawn(source: grid.Source, work: WorkFolder) -> tuple[grid.Table, Ints, int]:
     """Return the sample, the numbers of its rows in the table, from 0, and how many there are."""
     noted, place = work.read(SAMPLE), work.path / SAMPLE
     rows = np.array(open_array(place / "rows.npy"))
@@ -274,11 +270,11 @@ def _drawn(source: Source, work: WorkFolder) -> tuple[Table, Ints, int]:
     columns = {name: texts[i * m : (i + 1) * m] for i, name in enumerate(noted["names"])}
     origin = partial(_origin, source, rows)
     head = source.head
-    table = Table(head.path, columns, m, origin, kinds=noted["kinds"], notes=head.notes)
+    table = grid.Table(head.path, columns, m, origin, kinds=noted["kinds"], notes=head.notes)
     return table, rows, int(noted["n_all"])
 
 
-def _origin(source: Source, rows: Ints, row: int) -> Message:
+def _origin(source: grid.Source, rows: Ints, row: int) -> Message:
     return source.origin(int(rows[row]))
 
 

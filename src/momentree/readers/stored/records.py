@@ -21,11 +21,9 @@ from numpy.typing import NDArray
 from momentree._types import Ints
 from momentree.core.choices import Empty
 from momentree.core.progress import Pace
+from momentree.readers.records import choice, icd, objects
 from momentree.readers.records.cells import Entries, read_binary_cells, read_code_cells
-from momentree.readers.records.choice import CodeCounts, choose_columns, possible_outcomes
-from momentree.readers.records.icd import Mapped, names_of, read_rollup
 from momentree.readers.records.layout import Layout, find_layout
-from momentree.readers.records.objects import RecordCoder, Records
 from momentree.readers.records.records import count_codes, has_enough, note_few_codes
 from momentree.readers.stored.arrays import open_array, write_array
 from momentree.readers.stored.cells import (
@@ -38,8 +36,7 @@ from momentree.readers.stored.cells import (
 )
 from momentree.readers.stored.counts import CountsWriter, StoredCounts
 from momentree.readers.stored.work import WorkFolder
-from momentree.readers.tables.files import AUTO
-from momentree.readers.tables.schema import as_names, columns_read
+from momentree.readers.tables import files, schema
 
 log = logging.getLogger("momentree.readers")
 
@@ -48,7 +45,7 @@ RECORDS = "2-records"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class StoredRecords(Records):
+class StoredRecords(objects.Records):
     """Coded records on disk, see :func:`store_records`.
 
     Parameters
@@ -98,29 +95,31 @@ class CodeStage:
         entries, coding = self._entries(table, layout)
         if layout.form == "wide" and entries.codes:
             layout = replace(layout, codes=entries.codes)
-            notes = [*possible_outcomes(entries, set(self.named)), *notes]
+            notes = [*choice.possible_outcomes(entries, set(self.named)), *notes]
         head = self.cells.source.head
         notes = [*head.notes, layout.described(), *layout.notes, *notes, *entries.notes]
         pace = Pace(log, "choosing codes", 2 * len(stored))
         groups: list[Coding] = []
 
-        def counted(column: Ints, d: int) -> CodeCounts:
+        def counted(column: Ints, d: int) -> choice.CodeCounts:
             groups.append(coding.grouped(column, d))
             blocks = _blocks(stored, kept, pace, 0)
             return reduce(
-                CodeCounts.__add__, (CodeCounts.of(*groups[0].records(X)) for X, _ in blocks)
+                choice.CodeCounts.__add__,
+                (choice.CodeCounts.of(*groups[0].records(X)) for X, _ in blocks),
             )
 
-        key = self.id_column if self.union_by is not None else layout.key
-        rules = RecordCoder([], layout.form, key, layout.codes, self.union_by, empty=self.empty)
-        keep, coder, more = choose_columns(
+        grouping = icd.read_rollup(rollup, **self.opening)
+        keep, coder, more = choice.choose_columns(
             table,
             entries.codes,
             np.asarray(open_array(folder / "counts.npy") @ coding.ones).astype(np.int64),
             counted,
-            replace(rules, **read_rollup(rollup, **self.opening)),
+            objects.RecordCoder([], id_column=self.id_column, empty=self.empty, **grouping),
+            layout,
+            self.union_by,
             self.named,
-            partial(names_of, names=names, **self.opening),
+            partial(icd.names_of, names=names, **self.opening),
             **limits,
         )
         n_none, dropped, enough = 0, False, [np.empty(0, dtype=np.bool_)]
@@ -206,13 +205,13 @@ def store_records(
     union_by: str | None = None,
     ignore_columns: str | Sequence[str] = (),
     empty: Empty = "missing",
-    rollup: Mapped | None = None,
-    names: Mapped | None = None,
+    rollup: icd.Mapped | None = None,
+    names: icd.Mapped | None = None,
     min_records: int | None = None,
     cumulative_frequency: float | None = None,
     min_codes: int | None = None,
     drop_constant: bool = True,
-    encoding: str = AUTO,
+    encoding: str = files.AUTO,
     separator: str | None = None,
     skip_rows: int = 0,
     header: bool | None = None,
@@ -296,11 +295,11 @@ def store_records(
     }
     columns: dict[str, Any] = {
         "id_column": id_column,
-        "code_columns": as_names("code_columns", code_columns),
+        "code_columns": schema.as_names("code_columns", code_columns),
         "union_by": union_by,
     }
     allowed, table = open_in_parts(path, memory, opening)
-    used = columns_read(table.head, ignore_columns, (id_column, union_by))
+    used = schema.columns_read(table.head, ignore_columns, (id_column, union_by))
     head = replace(table.head, columns={name: table.head.columns[name] for name in used})
     layout = find_layout(head, **columns, outcome_columns=())
     options = {**opening, **{name: _of_file(value) for name, value in choosing.items()}, **columns}
@@ -328,7 +327,7 @@ def _open(work: WorkFolder, name: str) -> StoredRecords:
     """Open the result."""
     folder, noted = work.path / RECORDS, work.read(RECORDS)
     stored = StoredCounts.open(folder)
-    coder = RecordCoder.from_dict(noted["coder"])
+    coder = objects.RecordCoder.from_dict(noted["coder"])
     return StoredRecords(
         X=stored.X,
         codes=np.array(coder.codes, dtype=object),

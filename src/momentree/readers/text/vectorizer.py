@@ -18,6 +18,7 @@ from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.readers.text import cleaning, counting, languages, selection
 from momentree.readers.text import words as tokens
+from momentree.readers.text.words import TOKEN_PATTERN
 
 _UNKNOWN_SETTINGS = (
     "[unknown_settings] unknown vectorizer settings: {names:quoted list}; expected {known:list}"
@@ -118,7 +119,7 @@ class TextVectorizer(BaseEstimator):  # type: ignore[misc]
     min_df: int | float | None = None
     max_df: int | float = selection.MAX_DF
     max_features: int | None = selection.MAX_FEATURES
-    token_pattern: str = tokens.TOKEN_PATTERN
+    token_pattern: str = TOKEN_PATTERN
     lowercase: bool = True
     raw: bool = False
     passages: Cutting = None
