@@ -14,7 +14,6 @@ from sklearn.pipeline import make_pipeline
 
 from momentree import SingleTopicModel, TopicTree
 from momentree.datasets import make_single_topic
-from momentree.tree import topic_growth, topic_tree
 
 both = pytest.mark.parametrize("refine", ["em", None])
 
@@ -54,12 +53,20 @@ def interrupt(*args, **kwargs):
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("at", ["log_scale", "TreeGrowth", "build_nodes", "name_by_words"])
+@pytest.mark.parametrize(
+    "at",
+    [
+        "tree.topic_growth.log_scale",
+        "tree.topic_growth.TreeGrowth",
+        "tree.topic_tree.build_nodes",
+        "estimators.names.name_by_words",
+    ],
+)
 def test_a_fit_interrupted_anywhere_changes_nothing(X, monkeypatch, at):
     first, again = TopicTree(3), TopicTree(3).fit(X[:, :20])
     before = again.to_dict()
     with monkeypatch.context() as patch:
-        patch.setattr(topic_growth if hasattr(topic_growth, at) else topic_tree, at, interrupt)
+        patch.setattr(f"momentree.{at}", interrupt)
         for tree in (first, again):
             with pytest.raises(KeyboardInterrupt):
                 tree.fit(X)
