@@ -23,7 +23,7 @@ demo: $(VENV)/.installed ## grow a tree from real text and write momentree-demo.
 
 # Compiled modules are kept also where the environment says not to write them: the workers, and the
 # processes that tests start, would otherwise compile every module anew.
-PYTEST := PYTHONDONTWRITEBYTECODE= $(RUN)python -m pytest --numprocesses auto
+PYTEST := PYTHONDONTWRITEBYTECODE= $(RUN)python -m pytest --numprocesses auto --dist worksteal
 
 test: $(VENV)/.test ## run the tests, in about three minutes (select some with ARGS="-k tree")
 	@$(PYTEST) -m "not long" $(ARGS)

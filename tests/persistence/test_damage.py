@@ -87,14 +87,11 @@ DAMAGE = {
     "a word that is a number": (TOPICS, state(vocabulary_={"strings": [1] * 30})),
     "vocabulary as an array": (TOPICS, state(vocabulary_={"array": "labels_"})),
     "other number of features": (FLAT, state(n_features_in_=29)),
-    "a count in words": (TOPICS, state(n_iter_="3")),
-    "converged in words": (FLAT, state(converged_="yes")),
     "names of other columns": (FLAT, state(feature_names_in_={"strings": ["x"]})),
     "no arrays": (TOPICS, lambda m, a: a.clear()),
     "labels beyond the leaves": (TOPICS, of_model("labels_", full(9))),
     "labels below zero": (TOPICS, of_model("labels_", full(-2))),
     "labels as fractions": (TOPICS, of_model("labels_", lambda x: x + 0.5)),
-    "labels in two dimensions": (FLAT, of_model("labels_", lambda x: x[:, None])),
     "names of other groups": (FLAT, state(_names=["x"])),
     "names that are numbers": (FLAT, state(_names=[1] * 3)),
     "given names in a list": (TOPICS, state(_given_names=["x"])),
@@ -102,17 +99,10 @@ DAMAGE = {
     "an empty given name": (FLAT, state(_given_names={"mapping": {"0": " "}})),
     "languages in a word": (TOPICS, state(_languages="en")),
     # --- trees ---
-    "no tree": (TOPICS, state(tree_=3)),
-    "a node too few": (TOPICS, array("StoredTree", "parents", lambda x: x[:-1])),
     "no nodes": (TOPICS, array("StoredTree", "parents", lambda x: x[:0])),
     "a circle of nodes": (TOPICS, array("StoredTree", "parents", lambda x: x + 1)),
     "a parent after its child": (TOPICS, array("StoredTree", "parents", lambda x: x[::-1])),
-    "a weight that is no number": (TOPICS, array("StoredTree", "weights", full(math.nan))),
-    "a gain without end": (TOPICS, array("StoredTree", "gains", full(math.inf))),
-    "node centers too narrow": (TOPICS, array("StoredTree", "centers", lambda x: x[:, 1:])),
-    "node centers not finite": (TOPICS, array("StoredTree", "centers", full(math.nan))),
     "node centers below zero": (TOPICS, array("StoredTree", "centers", lambda x: -x)),
-    "node centers complex": (TOPICS, array("StoredTree", "centers", lambda x: x + 1j)),
     "a word that the root lacks": (
         TOPICS,
         array("StoredTree", "centers", lambda x: x * (np.arange(len(x)) > 0)[:, None]),
@@ -128,12 +118,10 @@ DAMAGE = {
         entry(
             "StoredTree",
             "reasons",
-            lambda x: x.__setitem__(1, {"message": "small_side", "values": {"least": "?"}}),
+            lambda x: x.__setitem__(1, {"message": "{n}", "values": {"least": "?"}}),
         ),
     ),
     # --- assigners ---
-    "an assigner in words": (NESTED, state(_assigner="mixture")),
-    "an unknown class": (NESTED, lambda m, a: m["state"]["_assigner"].update(object="Path")),
     "an object of another class": (NESTED, state(_assigner={"array": "labels_"})),
     "no base": (NESTED, lambda m, a: m["state"]["_assigner"]["values"].pop("base")),
     "a part too few": (NESTED, entry("NestedAssigner", "parts", lambda x: x.pop())),
@@ -147,46 +135,27 @@ DAMAGE = {
         NESTED,
         entry("Division", "groups", lambda x: x.__setitem__(slice(None), [x[0]] * len(x))),
     ),
-    "group numbers too few": (NESTED, array("MixtureAssigner", "group", lambda x: x[1:])),
     "group numbers beyond": (NESTED, array("MixtureAssigner", "group", lambda x: x + 5)),
     "another scaling": (NESTED, values("FeatureMap", scaled=False)),
-    "centers too narrow": (TOPICS, array("TopicParameters", "centers", lambda x: x[:-1])),
-    "centers as text": (TOPICS, array("TopicParameters", "centers", lambda x: x.astype(str))),
-    "centers not finite": (TOPICS, array("TopicParameters", "centers", full(math.nan))),
     "centers below zero": (NESTED, array("BernoulliParameters", "centers", lambda x: -x)),
-    "a center too few": (NESTED, array("BernoulliParameters", "centers", lambda x: x[:, 1:])),
     "weights below zero": (
         NESTED,
         array("BernoulliParameters", "weights", lambda x: np.array([2.0, -1, *[0] * (len(x) - 2)])),
     ),
     "a weight too many": (TOPICS, array("TopicParameters", "weights", lambda x: np.full(5, 0.2))),
-    "variances too few": (SPHERES, array("GaussianParameters", "variances", lambda x: x[1:])),
     "variances below zero": (SPHERES, array("GaussianParameters", "variances", lambda x: -x)),
-    "variances of too few features": (
-        DIAGONAL,
-        array("DiagonalGaussianParameters", "variances", lambda x: x[1:]),
-    ),
-    "covariances too few": (
-        ELLIPSES,
-        array("FullGaussianParameters", "covariances", lambda x: x[1:]),
-    ),
     "covariances below zero": (
         ELLIPSES,
         array("FullGaussianParameters", "covariances", lambda x: -x),
     ),
     "another kind of covariances": (ELLIPSES, values("LeafMixture", covariance_type="diag")),
-    "columns too few": (ELLIPSES, array("LeafMixture", "columns", lambda x: x[1:])),
     "columns beyond the last": (ELLIPSES, array("LeafMixture", "columns", lambda x: x + 1)),
     "concentrations below zero": (
         DIRECTIONS,
         array("VonMisesFisherParameters", "concentrations", lambda x: -x),
     ),
-    "bounds too few": (OUTLIERS, array("Bounds", "upper", lambda x: x[1:])),
     # --- rules ---
-    "rules not finite": (NESTED_RULES, array("ScoreRule", "coef", full(math.inf))),
-    "rules too narrow": (NESTED_RULES, array("ScoreRule", "coef", lambda x: x[1:])),
     "a side too many": (NESTED_RULES, array("ScoreRule", "constant", lambda x: np.append(x, 0))),
-    "linear rules too narrow": (RULES, array("LinearRule", "coef", lambda x: x[1:])),
     "an intercept in words": (LINEAR, values("LinearRule", intercept="0")),
     "an intercept without end": (LINEAR, values("LinearRule", intercept=math.inf)),
     "a rule too few": (RULES, entry("RuleAssigner", "rules", lambda x: x.pop())),
@@ -208,11 +177,7 @@ DAMAGE = {
         entry("RuleAssigner", "children", lambda x: x.__setitem__(-1, [-99, -1])),
     ),
     # --- feature maps ---
-    "shifts too few": (REAL, array("FeatureMap", "shift", lambda x: x[1:])),
-    "scales too few": (REAL, array("FeatureMap", "scale", lambda x: x[1:])),
     "scales not above zero": (REAL, array("FeatureMap", "scale", lambda x: -x)),
-    "scales not numbers": (REAL, array("FeatureMap", "scale", full(math.nan))),
-    "moment scales too few": (REAL, array("FeatureMap", "moment_scale", lambda x: x[1:])),
     "data of an unknown kind": (REAL, values("FeatureMap", kind="colours")),
     "data of another kind": (NESTED, values("FeatureMap", kind="counts")),
     "no feature map": (NESTED, state(_feature_map=None)),
@@ -220,16 +185,11 @@ DAMAGE = {
     "labels of no component": (FLAT, of_model("labels_", full(4))),
     "a weight too many of a model": (FLAT, of_model("weights_", lambda x: np.append(x, 0.0))),
     "weights that do not sum to 1": (FLAT, of_model("weights_", lambda x: x / 2)),
-    "components too narrow": (FLAT, of_model("components_", lambda x: x[:, 1:])),
     "components below zero": (FLAT, of_model("components_", lambda x: -x)),
-    "components not finite": (FLAT, of_model("components_", full(math.nan))),
     "components too large": (FLAT, of_model("components_", full(1e250))),
     "no posterior": (FLAT, lambda m, a: m["state"].pop("posterior_")),
-    "a posterior of fewer": (FLAT, array("TopicParameters", "centers", lambda x: x[:, 1:])),
     "a mean count in words": (FLAT, state(mean_count_="many")),
-    "diagnostics as a list": (FLAT, state(diagnostics_=[])),
     "of another class": (EDITED, lambda m, a: m.update(kind="SingleTopicModel")),
-    "edits as a number": (EDITED, state(_edited=3)),
     "edits of fewer groups": (EDITED, entry("NestedAssigner", "parts", lambda x: x.pop())),
     "edits by rules": (
         EDITED,
@@ -246,6 +206,74 @@ def test_damaged_contents_are_refused(name, tmp_path):
     rewritten(path, damage)
     with raises(ReadError, "damaged_model", path=str(path)):
         mt.load(path)
+
+
+# How any array can be damaged, and the arrays that may be so.
+OF_ANY_LENGTH = {"labels_", "words", "_words", "counts", "statistics"}
+ARRAYS = {
+    "a row too few": (lambda x: x[1:], OF_ANY_LENGTH | {"centers of Merges"}),
+    "narrower": (lambda x: x[..., 1:] if x.ndim > 1 else x[:0], OF_ANY_LENGTH),
+    "another dimension": (lambda x: x[..., None], {"moment_scale"}),
+    "text": (lambda x: x.astype(str), ()),
+    "complex": (lambda x: x + 1j, ()),
+    "not finite": (lambda x: np.full(x.shape, math.nan), ()),
+    "without end": (lambda x: np.full(x.shape, math.inf), {"scale"}),
+}
+VALUES = [3.5, {"strings": [1]}, ["x"], {"object": "Path", "values": {}}]
+MAY_BE_A_NUMBER = {"_n_words", "_smoothing", "mean_count_", "n_passes_"}
+
+
+def arrays_of(value, name="", kind=""):
+    """(name, key) of all arrays in a manifest."""
+    if isinstance(value, dict) and "array" in value:
+        yield (f"{name} of {kind}" if kind == "Merges" else name), value["array"]
+    elif isinstance(value, dict):
+        for field, part in value.get("values", value).items():
+            yield from arrays_of(part, field, value.get("object", ""))
+    elif isinstance(value, list):
+        for part in value:
+            yield from arrays_of(part, name, kind)
+
+
+def damages(manifest, arrays):
+    """All ways to damage each array and each attribute of a file, with a name for each."""
+    content = {name: value for name, value in manifest["state"].items() if name != "diagnostics_"}
+    for name, key in arrays_of(content):
+        ways = {how: damage for how, (damage, may_be) in ARRAYS.items() if name not in may_be}
+        if arrays[key].size:
+            yield [
+                (
+                    f"{name}: {how}",
+                    lambda m, a, key=key, damage=damage: a.update({key: damage(a[key])}),
+                )
+                for how, damage in ways.items()
+            ]
+    for name in manifest["state"]:
+        values = VALUES[1:] if name in MAY_BE_A_NUMBER else VALUES
+        yield [(f"{name} is {value}", state(**{name: value})) for value in values]
+
+
+@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.long)])
+@pytest.mark.parametrize("kind", sorted({kind for kind, _ in DAMAGE.values()}))
+def test_any_damaged_array_or_attribute_is_refused(kind, every, tmp_path):
+    """One damage of each in turn, or every damage of each."""
+    path, content, read, codes = tmp_path / "model.mt", [], [], []
+    path.write_bytes(saved(kind))
+    rewritten(path, lambda m, a: content.append((m, dict(a))))
+    for number, ways in enumerate(damages(*content[0])):
+        start = number % len(ways)
+        for name, damage in ways if every else ways[start : start + 1]:
+            path.write_bytes(saved(kind))
+            rewritten(path, damage)
+            try:
+                mt.load(path)
+            except ReadError as error:
+                codes.append(error.code)
+            else:
+                read.append(name)
+    assert read == []
+    assert len(codes) > 20
+    assert {*codes} == {"damaged_model"}
 
 
 @pytest.mark.parametrize("name", [TOPICS, RULES, NESTED, NESTED_RULES, LINEAR, REAL, FLAT, EDITED])

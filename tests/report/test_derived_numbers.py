@@ -208,7 +208,9 @@ def solutions(n, top):
     return np.column_stack([n - few.sum(axis=1), few])
 
 
-@pytest.mark.parametrize(("n", "top"), [(40, 2), (30, 3), (22, 4)])
+@pytest.mark.parametrize(
+    ("n", "top"), [(40, 2), (30, 3), pytest.param(22, 4, marks=pytest.mark.long)]
+)
 def test_small_numbers_of_equal_values_do_not_follow_from_moments(n, top):
     rng, every, shown = np.random.default_rng(top), solutions(n, top), 0
     levels = np.arange(top + 1.0)

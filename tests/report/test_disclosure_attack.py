@@ -202,7 +202,7 @@ def test_no_size_of_a_group_is_disclosed(min_cell, k, most, descend):
             assert mark >= 0 or len(set(values)) > 1, (total, marks, groups)
 
 
-@pytest.mark.parametrize("other", [0, 9])
+@pytest.mark.parametrize("other", [0, pytest.param(9, marks=pytest.mark.long)])
 def test_no_count_of_codes_with_missing_values_is_disclosed(other):
     """Records with a code, and those of which it is not known, are at most the whole group."""
     worlds = defaultdict(list)
@@ -316,6 +316,7 @@ def test_means_do_not_disclose_how_many_values_are_missing(n, spread):
         assert found["all"]["mean"] == pytest.approx(np.nanmean(values), abs=1.0 + spread / 2)
 
 
+@pytest.mark.long
 def test_no_missing_number_follows_from_the_page():
     """For each suppressed number, other data have exactly the same page."""
     labels, age = whole_numbers([2, 1, 3, 4])

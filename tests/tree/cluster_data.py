@@ -1,6 +1,7 @@
 """Small data of each kind that a cluster tree takes, with four groups in them."""
 
 import numpy as np
+import pytest
 
 WEIGHTS = np.array([0.4, 0.3, 0.2, 0.1])
 
@@ -56,3 +57,8 @@ PAIRS = (
     ("gaps", "em"),
 )
 """Every kind of data once, and every way of refinement."""
+
+SHORT = ("binary", "real", "gaps")
+every_kind = pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=() if kind in SHORT else pytest.mark.long) for kind in KINDS]
+)

@@ -17,10 +17,9 @@ from momentree.tree.splitters import DSidiwoSplitter
 from ..incomplete import group_of, probabilities
 from ..oracle import assert_near_oracle, poisson_labels
 from ..raising import raises
-from .cluster_data import KINDS, PAIRS, REFINE, of_kind, oracle, records
+from .cluster_data import PAIRS, REFINE, every_kind, of_kind, oracle, records
 from .splitting import split_one
 
-every_kind = pytest.mark.parametrize("kind", KINDS)
 every_refine = pytest.mark.parametrize("refine", REFINE)
 every_pair = pytest.mark.parametrize(("kind", "refine"), PAIRS)
 

@@ -13,9 +13,8 @@ from momentree.backends import RowBlocks
 from momentree.objects import BernoulliParameters
 
 from ..incomplete import probabilities
-from .cluster_data import KINDS, PAIRS, REFINE, of_kind
+from .cluster_data import PAIRS, REFINE, every_kind, of_kind
 
-every_kind = pytest.mark.parametrize("kind", KINDS)
 every_refine = pytest.mark.parametrize("refine", REFINE)
 every_pair = pytest.mark.parametrize(("kind", "refine"), PAIRS)
 

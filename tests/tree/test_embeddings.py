@@ -106,6 +106,7 @@ def test_digits_as_good_as_ten_starts_of_k_means():
     assert ours > normalized_mutual_info_score(digit, peer) - 0.02
 
 
+@pytest.mark.long
 def test_docstrings_as_good_as_ten_starts_of_k_means(docstrings):
     vectors = make_pipeline(
         TfidfTransformer(sublinear_tf=True), TruncatedSVD(100, random_state=0), Normalizer()

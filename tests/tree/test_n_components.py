@@ -57,6 +57,7 @@ def test_documents_that_mix_topics():
     assert "bic" not in choice.by_criterion
 
 
+@pytest.mark.long
 def test_spectrum_chooses_a_number_between_candidates():
     """The default candidates of "lda" leave out 7."""
     X = make_lda(250, 60, 7, alpha=0.1, length=100, random_state=1).X

@@ -41,7 +41,7 @@ def test_independent_counts_that_vary_more_than_poisson_counts_are_one_group(n, 
     assert n_leaves(rng.negative_binomial(shape, shape / (shape + 2.0), size=(n, 20))) == 1
 
 
-@pytest.mark.parametrize("k", [3, 5, 10])
+@pytest.mark.parametrize("k", [3, 5, pytest.param(10, marks=pytest.mark.long)])
 @pytest.mark.parametrize("shape", [None, 2.0])
 def test_groups_of_counts_are_found_whatever_their_dispersion(k, shape):
     for seed in range(2):

@@ -32,7 +32,9 @@ def log_likelihood(tree, X):
     return float(log_posterior(log_joint(scaled, tree._assigner.parameters))[1].sum())
 
 
-@pytest.mark.parametrize("model", [TopicTree, SingleTopicModel])
+@pytest.mark.parametrize(
+    "model", [TopicTree, pytest.param(SingleTopicModel, marks=pytest.mark.long)]
+)
 def test_uneven_topics_are_found_better(model):
     scores = {"none": [], "starts": []}
     for seed in (1, 3):  # in these, every topic occurs
@@ -78,7 +80,7 @@ def test_trees_over_the_leaves_are_consistent():
         {"max_depth": 3},
         {"growth": "depth"},
         {"refine": None},
-        {"max_leaf_nodes": None},
+        pytest.param({"max_leaf_nodes": None}, marks=pytest.mark.long),
         {"max_leaf_nodes": 1},
     ],
 )

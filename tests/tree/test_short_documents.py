@@ -17,9 +17,8 @@ def titles():
     return make_single_topic(20_000, 6_000, K, length=5, random_state=0)
 
 
-@pytest.mark.parametrize(
-    "model", [mt.SingleTopicModel(K), pytest.param(mt.TopicTree(K), marks=pytest.mark.long)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("model", [mt.SingleTopicModel(K), mt.TopicTree(K)])
 def test_topics_of_titles_of_five_words_are_kept(titles, model):
     found = np.unique(model.fit(titles.X).labels_)
     assert len(found[found >= 0]) >= 18
