@@ -36,7 +36,7 @@ from momentree.metrics.outcomes import outcome_numbers
 from momentree.readers import Measurements, Records, SampledMeasurements
 from momentree.readers.sequences.sequences import holds_steps
 from momentree.report.disclosure import Disclosure
-from momentree.report.records import notes_shown, why_no_classes
+from momentree.report.outcomes import notes_shown, why_no_classes
 from momentree.tree import ClusterTree
 
 _EDITS_NEED_A_TREE = (

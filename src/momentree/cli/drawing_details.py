@@ -14,7 +14,7 @@ from rich.text import Text
 from momentree.cli._nodes import Column, Node, cut, draw_nodes, listed
 from momentree.messages import Message
 from momentree.report.disclosure import SMALL, Disclosure
-from momentree.report.numbers import NO_VALUE, fixed, percent, share_text, whole_percent
+from momentree.report.text import NO_VALUE, fixed, percent, share_text, whole_percent
 
 _NO_COMMON_CODES = "[no_common_codes] (no common codes)"
 _ESTIMATED_RATES = "[estimated_rates] ≈ estimated, because counts below {min_cell} are suppressed"

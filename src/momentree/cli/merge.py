@@ -16,6 +16,7 @@ from momentree.cli.screen import show
 from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
 from momentree.messages import Message
 
+Save = Callable[[Path], object]
 SHOWN = 8
 """Columns that are printed for each component."""
 
@@ -77,7 +78,7 @@ def _load(path: Path) -> backends.State:
 def proceed(run: Run, states: list[backends.State]) -> None:
     """Write the next question, the model or the merged sums, as requested, and describe them."""
     options = run.options
-    saves: dict[str, Callable[[Path], object]] = {}
+    saves: dict[str, Save] = {}
     first = states[0]
     name = str(first.about[0]["model"]) if first.about else "bernoulli"
     note_differences(run, [about.get("options", {}) for about in first.about])
@@ -100,51 +101,51 @@ def proceed(run: Run, states: list[backends.State]) -> None:
             )
         saves["save"] = first.save
     if options.components or options.leaves:
-        model = estimator_for(name, options.components, options.leaves, options.steps)
-        try:
-            with run.stage("fitting"):
-                rows = backends.Rounds(states)
-                model.fit(rows)
-        except backends.NextRound as ends:
-            question, number = ends.question, ends.number
-            if not run.writes("next"):
-                raise InvalidParameterError(
-                    "[fit_too_early] the model requires the answers of round {number}: write its "
-                    "question with {parameters.next:FILE.mom}, answer it at each site with "
-                    "momentree moments --round, and merge these answers with all before",
-                    number=number,
-                ) from ends
-            saves["next"] = lambda path: path.write_bytes(question)
-            lines.append(
-                run.words(
-                    Message(
-                        "[next_is_round] Next: round {number}. Each site answers the question with "
-                        "momentree moments --round; then merge these answers with all before.",
-                        number=number,
-                    )
-                )
-            )
-        else:
-            vars(model).pop("feature_names_in_", None)  # the command assigns arrays, not frames
-            config = _reader_of(first, rows.columns.tolist())
-            saves["fit"] = lambda path: model.save(path, vectorizer_config=config)
-            lines += ["", *_components(model)]
-            if not run.writes("fit"):
-                lines += [
-                    "",
-                    run.words(
-                        Message(
-                            "[model_complete] No question is left; write the model with "
-                            "{parameter:FILE.mt}.",
-                            parameter="fit",
-                        )
-                    ),
-                ]
+        more_saves, more_lines = _fit_or_ask(run, states, name)
+        saves |= more_saves
+        lines += more_lines
     with run.stage("writing"):
         run.write_files(saves)
     if not run.quiet:
         show("\n".join(lines) + "\n")
     run.end()
+
+
+def _fit_or_ask(
+    run: Run, states: list[backends.State], name: str
+) -> tuple[dict[str, Save], list[str]]:
+    """Fit a model to all answers, or find the next question: what to write, and what to print."""
+    options = run.options
+    model = estimator_for(name, options.components, options.leaves, options.steps)
+    rows = backends.Rounds(states)
+    try:
+        with run.stage("fitting"):
+            model.fit(rows)
+    except backends.NextRound as ends:
+        question, number = ends.question, ends.number
+        if not run.writes("next"):
+            raise InvalidParameterError(
+                "[fit_too_early] the model requires the answers of round {number}: write its "
+                "question with {parameters.next:FILE.mom}, answer it at each site with "
+                "momentree moments --round, and merge these answers with all before",
+                number=number,
+            ) from ends
+        note = Message(
+            "[next_is_round] Next: round {number}. Each site answers the question with "
+            "momentree moments --round; then merge these answers with all before.",
+            number=number,
+        )
+        return {"next": lambda path: path.write_bytes(question)}, [run.words(note)]
+    vars(model).pop("feature_names_in_", None)  # the command assigns arrays, not frames
+    config = _reader_of(states[0], rows.columns.tolist())
+    lines = ["", *_components(model)]
+    if not run.writes("fit"):
+        note = Message(
+            "[model_complete] No question is left; write the model with {parameter:FILE.mt}.",
+            parameter="fit",
+        )
+        lines += ["", run.words(note)]
+    return {"fit": lambda path: model.save(path, vectorizer_config=config)}, lines
 
 
 def estimator_for(model: str, components: int | None, leaves: int | None, steps: int | None) -> Any:

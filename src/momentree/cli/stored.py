@@ -1,4 +1,4 @@
-"""Work in bounded memory: a folder of finished stages, a report on a sample, a table in blocks."""
+"""Work beyond memory: stages on disk, a cluster, a report on a sample, a table in blocks."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from importlib import metadata
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,13 @@ from momentree.cli._run import Run
 from momentree.cli.tables import CsvTable, assignments
 from momentree.core.limits import memory_bytes
 from momentree.core.pages import counted, picked
-from momentree.exceptions import MomentreeError
-from momentree.messages import Message
+from momentree.exceptions import (
+    ClusterError,
+    InvalidParameterError,
+    MissingLibraryError,
+    MomentreeError,
+)
+from momentree.messages import Message, wording
 from momentree.persistence import load
 from momentree.readers import (
     Corpus,
@@ -32,6 +38,7 @@ from momentree.readers import (
     StoredCorpus,
     StoredRecords,
     WorkFolder,
+    is_pattern,
 )
 from momentree.report.topics import default_title, topic_names
 from momentree.report.topics.documents import evenly_spread
@@ -264,3 +271,94 @@ def _without_rows(model: Any) -> Any:
     sent = copy.copy(model)
     sent.labels_ = model.labels_[:0]
     return sent
+
+
+PATIENCE = 20
+"""Seconds to wait for the scheduler, and then for a worker."""
+
+
+@contextmanager
+def connected(address: str | None) -> Iterator[None]:
+    """Connect to a Dask scheduler for the length of a ``with`` block, and check its workers.
+
+    Parameters
+    ----------
+    address : str or None
+        Address of the scheduler, such as "tcp://10.0.0.1:8786"; None changes nothing.
+
+    Yields
+    ------
+    None
+        The connection is that of all work with Dask in the block.
+
+    Raises
+    ------
+    ClusterError
+        If there is no scheduler at this address, it has no workers, or these do not have this
+        version of momentree.
+    MissingLibraryError
+        If Dask is not installed.
+    """
+    if address is None:
+        yield
+        return
+    try:
+        import dask
+        from distributed import Client
+    except ImportError as error:
+        raise MissingLibraryError(wording.DASK_MISSING) from error
+    named = {"parameter": "scheduler", "value": address}
+    with dask.config.set({"distributed.logging.distributed": "critical"}):
+        try:
+            client = Client(address, timeout=PATIENCE)
+        except (OSError, ValueError, RuntimeError) as error:
+            text = " ".join(f"{error}".split()) or type(error).__name__
+            raise ClusterError(
+                "no scheduler of Dask answers at {parameter:{value}} ({error}); check the address, "
+                "which the scheduler prints when it starts, and that this machine can reach it",
+                error=text,
+                **named,
+            ) from error
+        with client:
+            try:
+                client.wait_for_workers(1, timeout=PATIENCE)
+            except TimeoutError as error:
+                raise ClusterError(
+                    "the scheduler at {parameter:{value}} has no workers after {seconds:~second}; "
+                    "start some: dask worker {value}",
+                    seconds=PATIENCE,
+                    **named,
+                ) from error
+            here = metadata.version("momentree")
+            there = set(client.run(_version).values())
+            if there != {here}:
+                found = sorted(version or "none" for version in there)
+                raise ClusterError(
+                    "workers must have the same version of momentree as this machine, {here}, but "
+                    "have {found:list}; install it on all of them: pip install "
+                    "'momentree[dask]=={here}'",
+                    here=here,
+                    found=found,
+                )
+            yield
+
+
+def _version() -> str | None:
+    try:
+        return metadata.version("momentree")
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def on_workers(source: Path) -> str:
+    """Return the pattern or URL of the Parquet files that workers read."""
+    if is_pattern(source):
+        return str(source)
+    if source.suffix.lower() not in (".parquet", ".pq"):
+        raise InvalidParameterError(
+            "[only_parquet_on_workers] with {parameters.scheduler}, workers read Parquet files, "
+            "and {path} is not one; give a file, a pattern such as 'news/*.parquet' or a URL such "
+            "as 's3://news/*.parquet', or leave out {parameters.scheduler}",
+            path=str(source),
+        )
+    return f"file://{source.resolve()}"

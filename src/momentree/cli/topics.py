@@ -19,7 +19,6 @@ from momentree import models, readers, report
 from momentree.cli._run import Fit, Run, Task, Writers, made_with, note_number, perform
 from momentree.cli.by_hand import NO_NAMES, GivenNames, Named, OldModel
 from momentree.cli.checks import check_on_cluster, model_of
-from momentree.cli.cluster import connected, on_workers
 from momentree.cli.content import topics_content, tree_content
 from momentree.cli.options import Options, words_or_file
 from momentree.cli.tables import CsvTable, assignments, write_json
@@ -124,8 +123,8 @@ def _read_corpus(
     options = run.options
     source, memory = options.source, options.memory
     if options.scheduler is not None or readers.is_pattern(source):
-        files = on_workers(source)
-        held.enter_context(connected(options.scheduler))
+        files = disk.on_workers(source)
+        held.enter_context(disk.connected(options.scheduler))
         corpus = readers.read_corpus(files, phrases=options.phrases, **arguments)
         if not (options.flat and model_of(options)[0] == "lda"):
             run.note(

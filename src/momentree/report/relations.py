@@ -19,10 +19,9 @@ from momentree.report import corrected
 from momentree.report.disclosure import Disclosure
 from momentree.report.estimators import head
 from momentree.report.groups import Groups
-from momentree.report.numbers import NO_VALUE
 from momentree.report.outcomes import add_rates, count_outcomes, notes_shown, why_no_classes
 from momentree.report.tables import describe_fits, hide_certain
-from momentree.report.text import clean_text, for_readers
+from momentree.report.text import NO_VALUE, clean_text, for_readers
 
 if TYPE_CHECKING:
     from momentree.datasets import Measurements, Records

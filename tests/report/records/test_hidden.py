@@ -13,7 +13,7 @@ from momentree.cli import app
 from momentree.messages import Message
 from momentree.report import render_html, summarize_records
 from momentree.report.disclosure import HIDDEN, SMALL, Disclosure
-from momentree.report.records import count_outcomes, why_no_classes
+from momentree.report.outcomes import count_outcomes, why_no_classes
 
 from .cases import flat_case
 

@@ -14,7 +14,7 @@ from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.report.topics import sort_documents
 from momentree.report.topics.chart import MAX_COLUMNS, proportions_in_columns, stacked_areas
-from momentree.report.topics.flat import relations
+from momentree.report.topics.summary import relations
 from tests.raising import raises
 
 
@@ -80,7 +80,7 @@ def test_few_documents_have_a_column_each():
     assert found["rows"] == list(range(20))
     assert found["ticks"][0] == [0, "d0"]
     assert found["ticks"][-1] == [19, "d19"]
-    assert found["note"] == str(Message("[column_of_document]"))
+    assert found["note"] == "Each column is one document."
 
 
 @pytest.mark.parametrize("n", [MAX_COLUMNS + 1, 1234, 3 * MAX_COLUMNS])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from momentree._types import Floats
-from momentree.report.numbers import whole_percent
+from momentree.report.text import whole_percent
 
 WIDTH, HEIGHT = 1100, 620
 _RADIUS_X, _RADIUS_Y = 310.0, 215.0

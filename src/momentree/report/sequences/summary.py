@@ -105,15 +105,7 @@ def summarize_sequences(
     disclosure = Disclosure(min_cell)
     symbols, lengths = sequences.symbols, np.asarray(sequences.lengths)
     k, d = len(estimator.emissionprob_), len(sequences.codes)
-    if estimator.emissionprob_.shape[1] < d:
-        fitted = estimator.emissionprob_.shape[1]
-        raise InvalidDataError(
-            "[sequences_not_of_fit] the sequences have {n_codes:~code}, but the model was fitted "
-            "to {fitted}; pass the sequences of the fit, or read others with their coder",
-            n_codes=d,
-            fitted=fitted,
-        )
-    emission = np.asarray(estimator.emissionprob_)[:, :d]
+    emission = _emission_of(estimator, d)
     startprob, transmat = estimator.startprob_, estimator.transmat_
     path = np.asarray(estimator.predict(symbols[:, None], lengths))
     proba = np.asarray(estimator.predict_proba(symbols[:, None], lengths))
@@ -155,6 +147,19 @@ def summarize_sequences(
         "certainty": round(float(proba.max(axis=1).mean()), 3),
         "fits": None if fits is None else [_fit_row(fit, k) for fit in fits],
     }
+
+
+def _emission_of(estimator: Any, n_codes: int) -> Floats:
+    """Return the probabilities of the codes of the sequences, (k, d), in each state."""
+    emission = np.asarray(estimator.emissionprob_)
+    if emission.shape[1] < n_codes:
+        raise InvalidDataError(
+            "[sequences_not_of_fit] the sequences have {n_codes:~code}, but the model was fitted "
+            "to {fitted}; pass the sequences of the fit, or read others with their coder",
+            n_codes=n_codes,
+            fitted=emission.shape[1],
+        )
+    return emission[:, :n_codes]
 
 
 @dataclass(frozen=True)
