@@ -183,13 +183,15 @@ def test_a_model_saved_from_python(run, records_table, tmp_path):
 @pytest.mark.parametrize("option", ["--text-column", "--vocabulary"])
 def test_options_of_documents_are_refused(refuses, groups_model, records_table, option):
     line = refuses("assign", groups_model[0], records_table, option, "x")
-    assert line.code == "applies_to_documents"
+    assert line.code == "applies_to_other_data"
 
 
 @pytest.mark.parametrize("option", ["--code-column", "--union-by", "--ignore"])
 def test_options_of_records_are_refused(refuses, model, lasting_table, option):
     line = refuses("assign", model, lasting_table, option, "x")
-    assert line.code == {"--code-column": "applies_to_codes"}.get(option, "applies_to_records")
+    assert line.code == "applies_to_other_data"
+    kinds = "records and sequences" if option == "--code-column" else "records"
+    assert f"applies only to {kinds}," in line
 
 
 def test_bad_new_records(refuses, groups_model, tmp_path):
@@ -254,4 +256,4 @@ def test_undecided_records_are_noted(run, groups_model, records_table, tmp_path)
 
 def test_complete_is_for_records(refuses, model, lasting_table):
     line = refuses("assign", model, lasting_table, "--complete")
-    assert line.code == "applies_to_records"
+    assert line.code == "applies_to_other_data"

@@ -176,8 +176,17 @@ def _parsing() -> Iterator[None]:
         message = one_line(error.format_message())
         if option and error.message:
             message = f"{option}: {one_line(error.message)}"
+        elif similar := getattr(error, "possibilities", None):  # the most similar first
+            message = str(
+                Message(
+                    "[no_such_option] No such option: {name}. Did you mean {similar:or}?",
+                    name=error.option_name,
+                    similar=similar,
+                )
+            )
         command = error.ctx.command_path if error.ctx is not None else "momentree"
-        _fail(f"{message.rstrip('.')}; see {command} --help")
+        see = " See" if message.endswith("?") else "; see"
+        _fail(f"{message.rstrip('.')}{see} {command} --help")
 
 
 def _fail(message: object) -> NoReturn:

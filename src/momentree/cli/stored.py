@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import typer
 
-from momentree import readers
 from momentree.backends import answers_kept
 from momentree.cli._run import Run
 from momentree.cli.tables import CsvTable, assignments
@@ -34,6 +33,7 @@ from momentree.persistence import load
 from momentree.readers import (
     Corpus,
     DistributedCorpus,
+    Passages,
     Records,
     StoredCorpus,
     StoredRecords,
@@ -207,58 +207,74 @@ def of_all(summary: dict[str, Any], corpus: Corpus, model: Any) -> None:
     summary["documents"] |= {"total": n, "sampled": True}
 
 
-def table_in_blocks(corpus: Elsewhere, kind: str, model: Any) -> CsvTable:
-    """Return a row for each document, made as it is written, in the order of the input."""
+def table_of_documents(corpus: Corpus, kind: str, model: Any, proba: Any = None) -> CsvTable:
+    """Return a row for each document in the order of the input, made as it is written.
+
+    `proba` is of documents in memory; that of others is computed block by block.
+    """
+    # A single text has a row for each passage.
     cut = None if corpus.passages is None or len(corpus.passages) == 1 else corpus.passages
     documents = corpus if cut is None else cut
     names = topic_names(model)
 
-    def rows(start: int, proba: Any, n_words: Any, counts: Any) -> CsvTable:
-        here = slice(start, start + len(proba))
-        columns: dict[str, Any] = {"id": documents.ids[here]}
+    def rows(start: int, proba: Any, places: Any, **counts: Any) -> CsvTable:
+        block = slice(start, start + len(proba))
+        columns: dict[str, Any] = {"id": documents.ids[block]}
         if documents.labels is not None:
-            columns["label"] = documents.labels[here]
-        if counts is not None:
-            columns["passages"] = counts.tolist()
-        every = kind == "topic" or cut is not None
-        places = proba.argmax(axis=1)
-        return assignments(kind, names, places, proba, every=every, assigned=n_words > 0, **columns)
+            columns["label"] = documents.labels[block]
+        every, assigned = kind == "topic" or cut is not None, places >= 0
+        return assignments(
+            kind, names, places, proba, every=every, assigned=assigned, **columns, **counts
+        )
 
-    def parts() -> Iterator[CsvTable]:
+    def tables() -> Iterator[CsvTable]:
         start = 0
-        if isinstance(corpus, DistributedCorpus):
-            found = corpus.X.results(partial(_proba_and_words, _without_rows(model)))
-        else:
-            found = map(partial(_proba_and_words, model), corpus.counts.blocks())
-        for part in found:
-            yield rows(start, part[:, :-1], part[:, -1], None)
-            start += len(part)
+        for proba, _, places in blocks:
+            yield rows(start, proba, places)
+            start += len(proba)
 
-    def joined() -> Iterator[CsvTable]:
+    def joined(cut: Passages) -> Iterator[CsvTable]:
         """Join the passages of each document; the last one of a block may go on in the next."""
-        # For the type checker:
-        assert cut is not None and isinstance(corpus, StoredCorpus)  # noqa: S101, PT018
-        begin, first = 0, 0
+        end, first = 0, 0
         held = [np.empty((0, len(names))), np.empty(0)]
-        for X in corpus.counts.blocks():
-            end = begin + X.shape[0]
-            lengths = np.asarray(X.sum(axis=1)).ravel()
-            held = [
-                np.concatenate(p) for p in zip(held, (model.predict_proba(X), lengths), strict=True)
-            ]
-            of = np.asarray(cut.document_of[end - len(held[1]) : end])
-            done = len(of) if end == len(corpus) else int(np.searchsorted(of, of[-1]))
-            n = int(of[-1]) - first + (end == len(corpus))
-            if n:
-                part = readers.Passages(of[:done] - first, documents.ids[first : first + n])
+        for *block, _ in blocks:
+            end += len(block[0])
+            held = [np.concatenate(pair) for pair in zip(held, block, strict=True)]
+            document_of, is_last = cut.document_of[end - len(held[1]) : end], end == len(corpus)
+            done = len(document_of) if is_last else np.searchsorted(document_of, document_of[-1])
+            stop = len(cut) if is_last else int(document_of[-1])
+            if stop > first:
+                ids = cut.ids[first:stop]
+                part = Passages(np.asarray(document_of[:done]) - first, ids)
+                lengths = np.bincount(part.document_of, held[1][:done], minlength=len(part))
                 proba = part.join(held[0][:done], held[1][:done])
-                n_words = np.bincount(part.document_of, held[1][:done])
-                yield rows(first, proba, n_words, part.counts)
-            held, begin, first = [values[done:] for values in held], end, first + n
+                places = _places(proba, lengths)
+                yield rows(first, proba, places, passages=part.counts.tolist())
+            held, first = [values[done:] for values in held], stop
 
-    made = parts() if cut is None else joined()
+    blocks = _assigned_blocks(corpus, model, proba)
+    made = tables() if cut is None else joined(cut)
     head = next(made)
     return CsvTable(head.header, head.rows, chain.from_iterable(part.rows for part in made))
+
+
+def _assigned_blocks(corpus: Corpus, model: Any, proba: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield the probabilities, numbers of words and places, -1 for none, of blocks of rows."""
+    if not isinstance(corpus, Elsewhere):
+        yield proba, np.asarray(corpus.X.sum(axis=1)).ravel(), model.labels_
+        return
+    found: Iterable[Any]
+    if isinstance(corpus, DistributedCorpus):
+        found = corpus.X.results(partial(_proba_and_words, _without_rows(model)))
+    else:
+        found = map(partial(_proba_and_words, model), corpus.counts.blocks())
+    for block in found:
+        proba, n_words = block[:, :-1], block[:, -1]
+        yield proba, n_words, _places(proba, n_words)
+
+
+def _places(proba: Any, n_words: Any) -> Any:
+    return np.where(n_words > 0, proba.argmax(axis=1), -1)
 
 
 def _proba_and_words(model: Any, X: Any) -> Any:

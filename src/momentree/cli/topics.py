@@ -11,7 +11,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 import momentree.cli.stored as disk
@@ -21,7 +20,7 @@ from momentree.cli.by_hand import NO_NAMES, GivenNames, Named, OldModel
 from momentree.cli.checks import check_on_cluster, model_of
 from momentree.cli.content import topics_content, tree_content
 from momentree.cli.options import Options, words_or_file
-from momentree.cli.tables import CsvTable, assignments, write_json
+from momentree.cli.tables import write_json
 from momentree.core.choices import TopicModel
 from momentree.exceptions import ConvergenceWarning, InvalidParameterError, ReadError
 from momentree.messages import Message, wording
@@ -33,7 +32,6 @@ from momentree.report.topics import (
     notes_on_common_words,
     notes_on_function_words,
     sort_documents,
-    topic_names,
 )
 from momentree.tree import ClusterTree, TopicTree
 
@@ -384,12 +382,10 @@ def _write(
     )
 
     def write_csv(path: Path) -> None:
-        if isinstance(data.corpus, disk.Elsewhere):
-            table = disk.table_in_blocks(data.corpus, kind, model)
-        elif flat:
-            table = _table(data.corpus, kind, model, fit.more["proportions"])
-        else:
-            table = _table(data.corpus, kind, model, model.predict_proba(fit.more["X"]))
+        proba = None
+        if not isinstance(data.corpus, disk.Elsewhere):
+            proba = fit.more["proportions"] if flat else model.predict_proba(fit.more["X"])
+        table = disk.table_of_documents(data.corpus, kind, model, proba)
         table.write(path, escape_formulas=run.options.escape_formulas)
 
     def write_content(path: Path) -> None:
@@ -398,27 +394,6 @@ def _write(
         write_json(path, format_, {**content(summary, model), **named, **chosen})
 
     return {"csv": write_csv, "json": write_content, "save": model.save, "model": model.save}
-
-
-def _table(corpus: Corpus, kind: str, model: Any, proba: Any) -> CsvTable:
-    """Return a row for each document, with its proportions over its passages if it has any."""
-    places = model.labels_
-    # A single text has a row for each passage.
-    passages = None if corpus.passages is None or len(corpus.passages) == 1 else corpus.passages
-    documents = corpus if passages is None else passages
-    columns: dict[str, Any] = {"id": documents.ids}
-    if documents.labels is not None:
-        columns["label"] = documents.labels
-    assigned = places >= 0
-    if passages is not None:
-        columns["passages"] = passages.counts.tolist()
-        proba = passages.join(proba, np.asarray(corpus.X.sum(axis=1)).ravel())
-        assigned = np.bincount(passages.document_of, assigned) > 0
-        places = proba.argmax(axis=1)
-    every = kind == "topic" or passages is not None
-    return assignments(
-        kind, topic_names(model), places, proba, every=every, assigned=assigned, **columns
-    )
 
 
 def _choice(run: Run, choice: models.ComponentChoice | None) -> dict[str, Any] | None:
