@@ -12,19 +12,16 @@ from typing import Any, Literal
 import numpy as np
 
 from momentree import models, readers
+from momentree.cli import clusters, groups, screen, tables, topics
 from momentree.cli._run import Run
-from momentree.cli.clusters import ASSIGNMENT, GROUP_NAMES, reasons_for_none
-from momentree.cli.groups import IncompleteAssignments, RecordAssigner, predicted
 from momentree.cli.options import Options
-from momentree.cli.screen import show
 from momentree.cli.sequences import STATE_NAMES, steps_table
-from momentree.cli.tables import CsvTable, assignments
-from momentree.cli.topics import give_tokenizer
 from momentree.exceptions import InvalidDataError, InvalidParameterError
-from momentree.messages import Message, wording
+from momentree.messages import wording
 from momentree.report.topics import topic_names
 
 Kind = Literal["documents", "records", "measurements", "sequences"]
+Place = Literal["leaf", "topic", "group", "state"]
 _RESULTS = {
     "leaf": "Assigned {n_assigned:~document} to {n_places:~leaf/leaves}.",
     "topic": "Assigned {n_assigned:~document} to {n_places:~topic}.",
@@ -38,8 +35,8 @@ _RESULTS = {
 class Assigned:
     """A table of assignments to places of one kind, and the number of rows that have one."""
 
-    table: CsvTable
-    place: Literal["leaf", "topic", "group", "state"]
+    table: tables.CsvTable
+    place: Place
     n_places: int
     n_assigned: int
 
@@ -109,7 +106,7 @@ def proceed(run: Run, model: Any) -> None:
         run.write_files({"csv": lambda path: found.table.write(path, escape_formulas=escape)})
         if not run.quiet:
             numbers = {"n_assigned": found.n_assigned, "n_places": found.n_places}
-            show(f"{run.words(Message(_RESULTS[found.place], **numbers))}\n")
+            screen.show(f"{run.words(_RESULTS[found.place], **numbers)}\n")
     run.end()
 
 
@@ -126,7 +123,7 @@ def _read(run: Run, reader: Callable[..., Any], **arguments: Any) -> Any:
 def _note_some(run: Run, template: str, n_records: int, n_all: int) -> None:
     """Print a note on some of the records, if there are any."""
     if n_records:
-        run.note(Message(template, n_records=n_records, n_all=n_all))
+        run.note(template, n_records=n_records, n_all=n_all)
 
 
 def _assign_documents(run: Run, model: Any) -> Assigned:
@@ -160,9 +157,10 @@ def _assign_documents(run: Run, model: Any) -> Assigned:
         unknown,
         len(ids),
     )
-    names, place = topic_names(model), "leaf" if is_tree else "topic"
+    names = topic_names(model)
+    place: Place = "leaf" if is_tree else "topic"
     every, assigned = not is_tree or passages is not None, n_words > 0
-    table = assignments(
+    table = tables.assignments(
         place, names, places, proba, every=every, assigned=assigned, id=ids, **extra
     )
     return Assigned(table, place, len(names), len(ids) - unknown)
@@ -186,7 +184,7 @@ def _read_counts(source: Path, *, run: Run, model: Any) -> Any:
         )
     documents = readers.read_documents(source, **options.read_by("documents"))
     vectorizer = readers.TextVectorizer.from_dict(model.vectorizer_config_)
-    return readers.read_like(documents, give_tokenizer(run, vectorizer, tokenizer))
+    return readers.read_like(documents, topics.give_tokenizer(run, vectorizer, tokenizer))
 
 
 def _assign_embeddings(run: Run, model: Any) -> Assigned:
@@ -207,19 +205,21 @@ def _assign_embeddings(run: Run, model: Any) -> Assigned:
     with run.stage("assigning"):
         X, names = vectors.X, topic_names(model)
         places, proba, known = model.predict(X), model.predict_proba(X), [row.any() for row in X]
-        table = assignments("leaf", names, places, proba, every=False, assigned=known, id=new.ids)
+        table = tables.assignments(
+            "leaf", names, places, proba, every=False, assigned=known, id=new.ids
+        )
     return Assigned(table, "leaf", model.n_leaves_, len(new))
 
 
 def _assign_records(run: Run, model: Any) -> Assigned:
     """Assign records to the groups of a model, as complete or possibly incomplete ones."""
     config = dict(model.vectorizer_config_)
-    names = _taken_names(config, GROUP_NAMES, _names_of(model))
-    scoring = config.pop(ASSIGNMENT, None)
+    names = _taken_names(config, clusters.GROUP_NAMES, _names_of(model))
+    scoring = config.pop(clusters.ASSIGNMENT, None)
     if not isinstance(scoring, dict | None):
-        raise InvalidDataError(wording.DAMAGED_ASSIGNMENT, found=ASSIGNMENT)
+        raise InvalidDataError(wording.DAMAGED_ASSIGNMENT, found=clusters.ASSIGNMENT)
     coder = readers.RecordCoder.from_dict(config)
-    assigner = RecordAssigner.of(scoring or model.scoring(), coder.codes, len(names))
+    assigner = groups.RecordAssigner.of(scoring or model.scoring(), coder.codes, len(names))
     # All records are assigned, even those with few codes.
     arguments = run.options.read_by("records")
     records = _read(run, readers.read_records, coder=coder, min_codes=0, **arguments)
@@ -227,11 +227,11 @@ def _assign_records(run: Run, model: Any) -> Assigned:
     with run.stage("assigning"):
         if run.options.complete:
             labels, proba = model.predict(X), model.predict_proba(X)
-            assigned = IncompleteAssignments(labels, proba, [""] * len(labels))
+            assigned = groups.IncompleteAssignments(labels, proba, [""] * len(labels))
         else:
             assigned = assigner.assign(X)
         labels, proba, reasons = assigned.labels, assigned.proba, assigned.reasons
-        table = assignments(
+        table = tables.assignments(
             "group", names, labels, proba, every=True, undecided=reasons, id=records.ids
         )
     n = len(records)
@@ -258,15 +258,15 @@ def _assign_records(run: Run, model: Any) -> Assigned:
 def _assign_measurements(run: Run, model: Any) -> Assigned:
     """Assign records with measurements to the groups of a model."""
     config = dict(model.vectorizer_config_)
-    names = _taken_names(config, GROUP_NAMES, _names_of(model))
-    config.pop(ASSIGNMENT, None)
+    names = _taken_names(config, clusters.GROUP_NAMES, _names_of(model))
+    config.pop(clusters.ASSIGNMENT, None)
     coder = readers.MeasurementCoder.from_dict(config)
     arguments = run.options.read_by("measurements")
     new = _read(run, readers.read_measurements, coder=coder, **arguments)
     with run.stage("assigning"):
-        labels, proba, complete = predicted(model, new, len(names))
-        reasons = reasons_for_none(new, complete)
-        table = assignments(
+        labels, proba, complete = groups.predicted(model, new, len(names))
+        reasons = clusters.reasons_for_none(new, complete)
+        table = tables.assignments(
             "group", names, labels, proba, every=True, undecided=reasons, id=new.ids
         )
         # Probabilities are unknown, not zero.

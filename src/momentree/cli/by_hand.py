@@ -175,12 +175,10 @@ def apply_edits(run: Run, estimator: Any, X: Any, edits: Iterable[Edit], min_cel
         n_parts = _n_groups(estimator, X) - k + 1
         if n_parts < edit.n_groups:
             run.note(
-                Message(
-                    "[fewer_parts] {parameter:{value}} made {found:~group}; no more could be "
-                    "distinguished",
-                    **written,
-                    found=n_parts,
-                )
+                "[fewer_parts] {parameter:{value}} made {found:~group}; no more could be "
+                "distinguished",
+                **written,
+                found=n_parts,
             )
     return estimator
 

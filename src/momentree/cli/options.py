@@ -128,7 +128,7 @@ class Option:
         option = typer.Option(
             *self.spellings,
             metavar=metavar,
-            help=self.help,
+            help=str(self.help),
             rich_help_panel=self.panel,
             **settings,
         )

@@ -17,34 +17,17 @@ from typing import Any
 import numpy as np
 import typer
 
-from momentree.backends import answers_kept
+from momentree import backends, exceptions, persistence, readers
 from momentree.cli._run import Run
 from momentree.cli.tables import CsvTable, assignments
 from momentree.core.limits import memory_bytes
 from momentree.core.pages import counted, picked
-from momentree.exceptions import (
-    ClusterError,
-    InvalidParameterError,
-    MissingLibraryError,
-    MomentreeError,
-)
 from momentree.messages import Message, wording
-from momentree.persistence import load
-from momentree.readers import (
-    Corpus,
-    DistributedCorpus,
-    Passages,
-    Records,
-    StoredCorpus,
-    StoredRecords,
-    WorkFolder,
-    is_pattern,
-)
 from momentree.report.topics import default_title, topic_names
 from momentree.report.topics.documents import evenly_spread
 from momentree.tree.topic_growth import are_many
 
-Elsewhere = StoredCorpus | DistributedCorpus
+Elsewhere = readers.StoredCorpus | readers.DistributedCorpus
 """Documents that are not in memory."""
 SHOWN = 10_000
 """Documents from which a report is made."""
@@ -62,24 +45,22 @@ _REFUSED = ("resume_changed", "unfinished_work", "not_a_work_folder", "work_in_u
 """Errors that leave it to the user whether the folder is removed."""
 
 
-def work_folder(source: Path, outputs: Sequence[Path]) -> WorkFolder:
+def work_folder(source: Path, outputs: Sequence[Path]) -> readers.WorkFolder:
     """Return the folder for unfinished work: next to the first output, or in this folder."""
     if outputs:
-        return WorkFolder(outputs[0].with_suffix(".work"))
-    return WorkFolder(Path(f"{source.resolve().name.split('.')[0] or 'momentree'}.work"))
+        return readers.WorkFolder(outputs[0].with_suffix(".work"))
+    return readers.WorkFolder(Path(f"{source.resolve().name.split('.')[0] or 'momentree'}.work"))
 
 
 @contextmanager
-def kept(run: Run, work: WorkFolder, *, resume: bool) -> Iterator[None]:
+def kept(run: Run, work: readers.WorkFolder, *, resume: bool) -> Iterator[None]:
     """Keep finished stages if the block is interrupted, and remove them if it succeeds."""
     work.hold()
     if resume and work.is_new:
         run.note(
-            Message(
-                "[nothing_to_resume] there is no unfinished work in {path}; starting from the "
-                "beginning",
-                path=str(work.path),
-            )
+            "[nothing_to_resume] there is no unfinished work in {path}; starting from the "
+            "beginning",
+            path=str(work.path),
         )
     try:
         with work.read_from():
@@ -87,7 +68,7 @@ def kept(run: Run, work: WorkFolder, *, resume: bool) -> Iterator[None]:
     except (KeyboardInterrupt, SystemExit):
         _keep(run, work)
         raise
-    except MomentreeError as error:
+    except exceptions.MomentreeError as error:
         if error.code in _NO_ROOM:
             _keep(run, work)
         elif error.code not in _REFUSED:
@@ -99,15 +80,13 @@ def kept(run: Run, work: WorkFolder, *, resume: bool) -> Iterator[None]:
     work.remove()
 
 
-def _keep(run: Run, work: WorkFolder) -> None:
+def _keep(run: Run, work: readers.WorkFolder) -> None:
     if not work.remove_if_new():
         run.note(
-            Message(
-                "[work_kept] finished steps are kept in {path}; add {parameter:=value} to continue",
-                path=str(work.path),
-                parameter="resume",
-                value=True,
-            )
+            "[work_kept] finished steps are kept in {path}; add {parameter:=value} to continue",
+            path=str(work.path),
+            parameter="resume",
+            value=True,
         )
 
 
@@ -118,13 +97,11 @@ def note_size(run: Run, source: Path) -> None:
         needed = _BYTES_PER_BYTE * source.stat().st_size
         if source.is_file() and needed > there:
             run.note(
-                Message(
-                    "the input may take {gigabytes:,.0f} GB of memory, and this machine has "
-                    "{there:,.0f} GB; {parameters.memory:1GB} works in bounded memory",
-                    gigabytes=needed / 1e9,
-                    there=there / 1e9,
-                    memory="1GB",
-                )
+                "the input may take {gigabytes:,.0f} GB of memory, and this machine has "
+                "{there:,.0f} GB; {parameters.memory:1GB} works in bounded memory",
+                gigabytes=needed / 1e9,
+                there=there / 1e9,
+                memory="1GB",
             )
 
 
@@ -133,31 +110,29 @@ def note_fit(run: Run, n_rows: int, memory: str, bytes_per_row: int) -> None:
     needed = BYTES_OF_FIT + bytes_per_row * n_rows
     if needed > memory_bytes(memory):
         run.note(
-            Message(
-                "[fit_exceeds_memory] reading stays within {parameters.memory}, but the fit to "
-                "{n_rows:~row} may take {gigabytes:.1f} GB",
-                n_rows=n_rows,
-                gigabytes=needed / 1e9,
-            )
+            "[fit_exceeds_memory] reading stays within {parameters.memory}, but the fit to "
+            "{n_rows:~row} may take {gigabytes:.1f} GB",
+            n_rows=n_rows,
+            gigabytes=needed / 1e9,
         )
 
 
-def search_fits(corpus: Corpus, n_topics: int | None, memory: str) -> bool:
+def search_fits(corpus: readers.Corpus, n_topics: int | None, memory: str) -> bool:
     """Return whether topics are searched in a sample, or in few enough documents for all."""
     if are_many(len(corpus), n_topics or 1):
         return True
     return BYTES_OF_FIT + BYTES_OF_SEARCH * len(corpus.X.data) <= memory_bytes(memory)
 
 
-def fit_once(corpus: Corpus | Records, fit: Callable[[], Any]) -> tuple[Any, float]:
+def fit_once(corpus: readers.Corpus | readers.Records, fit: Callable[[], Any]) -> tuple[Any, float]:
     """Return a fitted model and the time it took; that of an earlier run if it was finished."""
     start = time.perf_counter()
-    if not isinstance(corpus, StoredCorpus | StoredRecords):
+    if not isinstance(corpus, readers.StoredCorpus | readers.StoredRecords):
         model = fit()
         return model, time.perf_counter() - start
-    work = WorkFolder(corpus.folder)
+    work = readers.WorkFolder(corpus.folder)
     if not work.has(FIT):
-        with answers_kept(work.path / PASSES):
+        with backends.answers_kept(work.path / PASSES):
             model = fit()
         took = time.perf_counter() - start
         with work.stage(FIT) as (folder, noted):
@@ -165,11 +140,11 @@ def fit_once(corpus: Corpus | Records, fit: Callable[[], Any]) -> tuple[Any, flo
             noted["took"] = took
         work.remove_stage(PASSES)
     # Read again also after a fit, so that a continued run gives the same files.
-    model = load(work.path / FIT / "model.mt")
+    model = persistence.load(work.path / FIT / "model.mt")
     return model, float(work.read(FIT)["took"])
 
 
-def shown_of(corpus: Corpus, model: Any) -> tuple[Corpus, Any]:
+def shown_of(corpus: readers.Corpus, model: Any) -> tuple[readers.Corpus, Any]:
     """Return the documents that a report is made from, and the model with only their labels."""
     if not isinstance(corpus, Elsewhere):
         return corpus, model
@@ -188,7 +163,7 @@ def shown_of(corpus: Corpus, model: Any) -> tuple[Corpus, Any]:
     return replace(documents, notes=[*documents.notes, note]), shown
 
 
-def of_all(summary: dict[str, Any], corpus: Corpus, model: Any) -> None:
+def of_all(summary: dict[str, Any], corpus: readers.Corpus, model: Any) -> None:
     """Set the numbers of documents in a summary of shown ones to those of all."""
     n = len(corpus)
     if summary["n_documents"] == n:
@@ -207,7 +182,9 @@ def of_all(summary: dict[str, Any], corpus: Corpus, model: Any) -> None:
     summary["documents"] |= {"total": n, "sampled": True}
 
 
-def table_of_documents(corpus: Corpus, kind: str, model: Any, proba: Any = None) -> CsvTable:
+def table_of_documents(
+    corpus: readers.Corpus, kind: str, model: Any, proba: Any = None
+) -> CsvTable:
     """Return a row for each document in the order of the input, made as it is written.
 
     `proba` is of documents in memory; that of others is computed block by block.
@@ -233,7 +210,7 @@ def table_of_documents(corpus: Corpus, kind: str, model: Any, proba: Any = None)
             yield rows(start, proba, places)
             start += len(proba)
 
-    def joined(cut: Passages) -> Iterator[CsvTable]:
+    def joined(cut: readers.Passages) -> Iterator[CsvTable]:
         """Join the passages of each document; the last one of a block may go on in the next."""
         end, first = 0, 0
         held = [np.empty((0, len(names))), np.empty(0)]
@@ -245,7 +222,7 @@ def table_of_documents(corpus: Corpus, kind: str, model: Any, proba: Any = None)
             stop = len(cut) if is_last else int(document_of[-1])
             if stop > first:
                 ids = cut.ids[first:stop]
-                part = Passages(np.asarray(document_of[:done]) - first, ids)
+                part = readers.Passages(np.asarray(document_of[:done]) - first, ids)
                 lengths = np.bincount(part.document_of, held[1][:done], minlength=len(part))
                 proba = part.join(held[0][:done], held[1][:done])
                 places = _places(proba, lengths)
@@ -258,13 +235,15 @@ def table_of_documents(corpus: Corpus, kind: str, model: Any, proba: Any = None)
     return CsvTable(head.header, head.rows, chain.from_iterable(part.rows for part in made))
 
 
-def _assigned_blocks(corpus: Corpus, model: Any, proba: Any) -> Iterator[tuple[Any, Any, Any]]:
+def _assigned_blocks(
+    corpus: readers.Corpus, model: Any, proba: Any
+) -> Iterator[tuple[Any, Any, Any]]:
     """Yield the probabilities, numbers of words and places, -1 for none, of blocks of rows."""
     if not isinstance(corpus, Elsewhere):
         yield proba, np.asarray(corpus.X.sum(axis=1)).ravel(), model.labels_
         return
     found: Iterable[Any]
-    if isinstance(corpus, DistributedCorpus):
+    if isinstance(corpus, readers.DistributedCorpus):
         found = corpus.X.results(partial(_proba_and_words, _without_rows(model)))
     else:
         found = map(partial(_proba_and_words, model), corpus.counts.blocks())
@@ -322,14 +301,14 @@ def connected(address: str | None) -> Iterator[None]:
         import dask
         from distributed import Client
     except ImportError as error:
-        raise MissingLibraryError(wording.DASK_MISSING) from error
+        raise exceptions.MissingLibraryError(wording.DASK_MISSING) from error
     named = {"parameter": "scheduler", "value": address}
     with dask.config.set({"distributed.logging.distributed": "critical"}):
         try:
             client = Client(address, timeout=PATIENCE)
         except (OSError, ValueError, RuntimeError) as error:
             text = " ".join(f"{error}".split()) or type(error).__name__
-            raise ClusterError(
+            raise exceptions.ClusterError(
                 "no scheduler of Dask answers at {parameter:{value}} ({error}); check the address, "
                 "which the scheduler prints when it starts, and that this machine can reach it",
                 error=text,
@@ -339,7 +318,7 @@ def connected(address: str | None) -> Iterator[None]:
             try:
                 client.wait_for_workers(1, timeout=PATIENCE)
             except TimeoutError as error:
-                raise ClusterError(
+                raise exceptions.ClusterError(
                     "the scheduler at {parameter:{value}} has no workers after {seconds:~second}; "
                     "start some: dask worker {value}",
                     seconds=PATIENCE,
@@ -349,7 +328,7 @@ def connected(address: str | None) -> Iterator[None]:
             there = set(client.run(_version).values())
             if there != {here}:
                 found = sorted(version or "none" for version in there)
-                raise ClusterError(
+                raise exceptions.ClusterError(
                     "workers must have the same version of momentree as this machine, {here}, but "
                     "have {found:list}; install it on all of them: pip install "
                     "'momentree[dask]=={here}'",
@@ -368,10 +347,10 @@ def _version() -> str | None:
 
 def on_workers(source: Path) -> str:
     """Return the pattern or URL of the Parquet files that workers read."""
-    if is_pattern(source):
+    if readers.is_pattern(source):
         return str(source)
     if source.suffix.lower() not in (".parquet", ".pq"):
-        raise InvalidParameterError(
+        raise exceptions.InvalidParameterError(
             "[only_parquet_on_workers] with {parameters.scheduler}, workers read Parquet files, "
             "and {path} is not one; give a file, a pattern such as 'news/*.parquet' or a URL such "
             "as 's3://news/*.parquet', or leave out {parameters.scheduler}",

@@ -17,14 +17,11 @@ from momentree.assignment.incomplete import IncompleteAssigner
 from momentree.estimators.names import CODE_LAMBDA, choose_codes, most_relevant
 from momentree.exceptions import InvalidDataError
 from momentree.metrics import GroupProfiles, group_profiles
+from momentree.report import estimators, relations, statistics, text
 from momentree.report.disclosure import SMALL, Disclosure, Published
-from momentree.report.estimators import check_fitted
 from momentree.report.groups import DIGITS, Groups
 from momentree.report.outcomes import outcomes_in_order
-from momentree.report.relations import describe_groups, largest_residuals
-from momentree.report.statistics import code_statistics
 from momentree.report.tables import describe_characteristics
-from momentree.report.text import clean_text, names_of_codes
 
 if TYPE_CHECKING:
     from momentree.datasets import Records
@@ -167,7 +164,7 @@ def summarize_records(
     groups = Groups.of(estimator, labels, estimator.predict_proba(X), disclosure)
     profiles = group_profiles(X, labels, n_groups=groups.k, proba=groups.proba)
     table = PublishedTable.of(profiles, groups)
-    names = names_of_codes(records.codes, records.names or {})
+    names = text.names_of_codes(records.codes, records.names or {})
     # The name of a rare code could identify the records that have it.
     named = np.flatnonzero(table.counts.totals != SMALL)
     published = table.of_codes(named)
@@ -176,7 +173,7 @@ def summarize_records(
     nodes = describe_nodes(table, names, n_codes=max(n_codes, 10))  # for the cards
     for node in nodes:
         node["top"] = np.searchsorted(named, node["top"]).tolist()
-    shared = describe_groups(
+    shared = relations.describe_groups(
         estimator,
         "records",
         records,
@@ -189,7 +186,7 @@ def summarize_records(
         suppressed=(table.counts.totals.min(initial=0) < 0, table.counts.counts.min(initial=0) < 0),
     )
     compared = named[common[published.known()[common]][:_MAX_COMPARED]]
-    shared["quality"]["residuals"] = largest_residuals(
+    shared["quality"]["residuals"] = relations.largest_residuals(
         X, groups.proba, [names["short"][j] for j in compared], disclosure, compared
     )
     drawn, ids = common[:heat_codes], None
@@ -216,7 +213,7 @@ def _codes_per_record(
     parts = (X[start : start + _AT_ONCE] for start in range(0, X.shape[0], _AT_ONCE))
     n_codes = np.concatenate([np.asarray((part == 1).sum(axis=1)).ravel() for part in parts])
     means = {node["leaf"]: node["codes_per_record"] for node in nodes}
-    return code_statistics(
+    return statistics.code_statistics(
         n_codes,
         table.groups,
         np.array([means[group] for group in range(table.groups.k)]),
@@ -227,7 +224,7 @@ def _codes_per_record(
 
 def _fitted_rows(estimator: Any, records: Records) -> tuple[Any, Any]:
     """Return the fitted records, and their groups."""
-    check_fitted(estimator, "labels_")
+    estimators.check_fitted(estimator, "labels_")
     X, labels = records.fitted, np.asarray(estimator.labels_)
     expected = (len(labels), len(estimator.vocabulary_))
     if X.shape != expected:
@@ -445,7 +442,7 @@ def _single_records(codes: _Bits, groups: Groups, ids: NDArray[Any] | None) -> d
     rows = np.concatenate(places)
     names = rows if ids is None else np.asarray(ids, dtype=object)[rows]
     return {
-        "ids": [clean_text(name) for name in names.tolist()],
+        "ids": [text.clean_text(name) for name in names.tolist()],
         "leaf": groups.labels[rows].tolist(),
         "total": n,
         "bits": base64.b64encode(codes.packed[rows].tobytes()).decode("ascii"),

@@ -14,12 +14,9 @@ from momentree.estimators.node import TreeNode
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.naming.given import check_names
+from momentree.report import estimators, groups, layout, text
 from momentree.report.disclosure import Disclosure
-from momentree.report.estimators import check_fitted, head
-from momentree.report.groups import level_of, names_of, place_of
-from momentree.report.layout import icicle_cells
 from momentree.report.sequences import paths
-from momentree.report.text import for_readers, names_of_codes
 
 if TYPE_CHECKING:
     from momentree.datasets import Sequences
@@ -101,7 +98,7 @@ def summarize_sequences(
     Shares and probabilities are those of the model; what is shown of them is decided by the number
     of sequences in the most likely paths. Time: two passes over the sequences. Memory O(n k + k d).
     """
-    check_fitted(estimator, "transmat_")
+    estimators.check_fitted(estimator, "transmat_")
     disclosure = Disclosure(min_cell)
     symbols, lengths = sequences.symbols, np.asarray(sequences.lengths)
     k, d = len(estimator.emissionprob_), len(sequences.codes)
@@ -110,7 +107,7 @@ def summarize_sequences(
     path = np.asarray(estimator.predict(symbols[:, None], lengths))
     proba = np.asarray(estimator.predict_proba(symbols[:, None], lengths))
     counts = paths.PathCounts.of(path, symbols, lengths, k, d)
-    names = names_of_codes(sequences.codes, sequences.names)
+    names = text.names_of_codes(sequences.codes, sequences.names)
     named = np.flatnonzero(~disclosure.is_small(counts.codes))
     base = np.bincount(symbols, minlength=d) / len(symbols)
     known = dict.fromkeys(map(str, range(k)))
@@ -126,7 +123,7 @@ def summarize_sequences(
     notes = disclosure.notes(tuple(sequences.notes), {len(lengths)} - set(range(min_cell)))
     title = title or "States of sequences"
     return {
-        **head(estimator, "sequences-flat", title, notes, made_with, given),
+        **estimators.head(estimator, "sequences-flat", title, notes, made_with, given),
         "n_sequences": len(lengths),
         "n_steps": len(symbols),
         "n_features": d,
@@ -176,14 +173,14 @@ class _States:
         self, share: Floats, names: Mapping[str, list[str]], given: Mapping[str, str]
     ) -> list[dict[str, Any]]:
         """Describe the root and the states, those with the largest share first."""
-        root = level_of(share)
+        root = groups.level_of(share)
         leaves = np.array([leaf.leaf_id for leaf in root.children])
         counts = np.vstack([self.counts.codes, self.counts.emissions[leaves]])
         enough = counts >= self.disclosure.min_cell
         rates = np.vstack([self.base, self.emission[leaves]])
         chosen = choose_codes(list(rates), [0] * len(rates), names["name"], list(enough))
         nodes = []
-        for node, cell in zip(root.nodes(), icicle_cells(root, spread=True), strict=True):
+        for node, cell in zip(root.nodes(), layout.icicle_cells(root, spread=True), strict=True):
             i, j = node.node_id, node.leaf_id
             nothing = ["All steps" if j is None else f"state {j}"]
             codes = [] if j is None else chosen[i]
@@ -191,8 +188,8 @@ class _States:
             top = most_relevant(rates[i], self.base, enough[i])[:_N_CODES]
             nodes.append(
                 {
-                    **place_of(node, cell),
-                    **names_of(short, full, None if j is None else given.get(str(j))),
+                    **groups.place_of(node, cell),
+                    **groups.names_of(short, full, None if j is None else given.get(str(j))),
                     "share": round(float(node.weight), _DIGITS),
                     "top": top.tolist(),
                     "top_rates": np.round(rates[i][top], _DIGITS).tolist(),
@@ -223,7 +220,7 @@ class _States:
 def _fit_row(fit: StatesFit, k: int) -> dict[str, Any]:
     words = Message(_MODELS[fit.kind], n_states=fit.n_states)
     chosen = fit.kind == "states" and fit.n_states == k
-    return {"model": for_readers(words), "chosen": chosen, **asdict(fit)}
+    return {"model": text.for_readers(words), "chosen": chosen, **asdict(fit)}
 
 
 def _renumber(
