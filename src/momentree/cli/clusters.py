@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from momentree import exceptions, metrics, models, readers, report
-from momentree.cli import checks, content, groups, stored, tables
+from momentree.cli import checks, groups, stored, tables
 from momentree.cli._run import Fit, Run, Task, Writers, made_with, note_number, perform, why_one
 from momentree.cli.by_hand import NO_NAMES, Edit, GivenNames, apply_edits, read_edits, sort_names
 from momentree.cli.options import Options, kinds_by_column
@@ -391,7 +391,7 @@ def _write(
     run: Run, table: Table, fit: Fit, summary: dict[str, Any], remarks: list[str]
 ) -> Writers:
     records, escape = table.records, run.options.escape_formulas
-    names = content.long_names(summary)
+    names = tables.long_names(summary)
     config: dict[str, Any] = {**records.coder.to_dict(), GROUP_NAMES: names}
     if not isinstance(records, Measurements):
         # The command assigns records by the published counts, exactly as the page does.
@@ -407,7 +407,7 @@ def _write(
     return {
         "csv": write_csv,
         "json": lambda path: tables.write_json(
-            path, "clusters", content.groups_content(summary, remarks)
+            path, "clusters", tables.groups_content(summary, remarks)
         ),
         "table_one": lambda path: tables.write_frame(report.table_one(summary), path, escape),
         "fits_table": lambda path: tables.write_frame(report.fits_table(summary), path, escape),

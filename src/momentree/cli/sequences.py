@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from momentree import exceptions, messages, models, readers, report
-from momentree.cli import by_hand, content, tables
+from momentree.cli import by_hand, tables
 from momentree.cli._run import Fit, Run, Task, Writers, made_with, perform
 from momentree.models import StatesFit
 from momentree.readers import Sequences
@@ -173,7 +173,7 @@ def _summarize(run: Run, steps: Steps, fit: Fit) -> tuple[dict[str, Any], list[s
 def _write(
     run: Run, steps: Steps, fit: Fit, summary: dict[str, Any], remarks: list[str]
 ) -> Writers:
-    sequences, model, names = steps.sequences, fit.model, content.long_names(summary)
+    sequences, model, names = steps.sequences, fit.model, tables.long_names(summary)
     config = {**sequences.coder.to_dict(), STATE_NAMES: names}
     escape = run.options.escape_formulas
 
@@ -183,7 +183,7 @@ def _write(
     return {
         "csv": write_steps,
         "json": lambda path: tables.write_json(
-            path, "sequences", content.states_content(summary, remarks)
+            path, "sequences", tables.states_content(summary, remarks)
         ),
         "sequence_csv": lambda path: tables.write_frame(
             shares_table(sequences, model, names), path, escape

@@ -17,7 +17,6 @@ import momentree.cli.stored as disk
 from momentree import models, readers, report
 from momentree.cli import by_hand, checks, tables
 from momentree.cli._run import Fit, Run, Task, Writers, made_with, note_number, perform
-from momentree.cli.content import topics_content, tree_content
 from momentree.cli.options import Options, words_or_file
 from momentree.core.choices import TopicModel
 from momentree.exceptions import ConvergenceWarning, InvalidParameterError, ReadError
@@ -364,7 +363,9 @@ def _write(
 ) -> Writers:
     flat, model, choice = summary["kind"] == "flat", fit.model, fit.more["choice"]
     kind, format_, content = (
-        ("topic", "topics", topics_content) if flat else ("leaf", "tree", tree_content)
+        ("topic", "topics", tables.topics_content)
+        if flat
+        else ("leaf", "tree", tables.tree_content)
     )
 
     def write_csv(path: Path) -> None:
