@@ -418,7 +418,7 @@ _READING = (
                 "clusters": _EMPTY,
                 "moments": f"{_EMPTY} Sums over sites require complete records.",
             },
-            default="missing", reads="empty",
+            default="missing", reads="empty", only="records measurements",
         ),
         Option(
             "rollup", str, "icd9|icd10|FILE", _ROLLUP,
