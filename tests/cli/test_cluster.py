@@ -12,7 +12,6 @@ pa = pytest.importorskip("pyarrow")
 
 import pyarrow.parquet as pq  # noqa: E402
 
-from momentree.cli import cluster as connection  # noqa: E402
 from momentree.cli import stored  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of libraries, about connections
@@ -82,7 +81,7 @@ def test_options_that_need_all_documents_are_refused(source, more, said):
 
 
 def test_other_files_and_a_scheduler_that_is_not_there(source, tmp_path, monkeypatch):
-    monkeypatch.setattr(connection, "PATIENCE", 0.2)
+    monkeypatch.setattr(stored, "PATIENCE", 0.2)
     done = invoke("topics", tmp_path, "--scheduler", "tcp://127.0.0.1:9")
     assert done.exit_code == 2
     assert "give a file, a pattern such as" in done.stderr
@@ -95,12 +94,12 @@ def test_other_files_and_a_scheduler_that_is_not_there(source, tmp_path, monkeyp
 
 
 def test_a_scheduler_without_workers_or_with_other_versions(cluster, source, monkeypatch):
-    monkeypatch.setattr(connection, "PATIENCE", 0.2)
+    monkeypatch.setattr(stored, "PATIENCE", 0.2)
     with distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty:
         done = invoke("topics", source, "--scheduler", empty.scheduler_address)
         assert "has no workers after 0.2 seconds" in done.stderr
-    monkeypatch.setattr(connection, "PATIENCE", 20)
-    monkeypatch.setattr(connection, "_version", lambda: None)
+    monkeypatch.setattr(stored, "PATIENCE", 20)
+    monkeypatch.setattr(stored, "_version", lambda: None)
     done = invoke("topics", source, "--scheduler", cluster.scheduler_address)
     assert done.exit_code == 2
     assert "but have none" in done.stderr

@@ -13,7 +13,6 @@ import pytest
 
 from momentree.cli.tables import decimals
 from momentree.datasets import read_records
-from momentree.messages import Message
 from momentree.tree import ClusterTree
 
 from ..incomplete import group_of, probabilities
@@ -126,9 +125,9 @@ def test_heart_failure_is_not_a_newborn(run, shared_data, tmp_path):
         assign = ["assign", model, new, "--code-column", "codes", "--quiet"]
         heart, rare, newborn, both = rows_of(run(*assign))
         assert heart["group"] in of_heart
-        assert (rare["group"], rare["reason"]) == ("", str(Message("[undecided_few]")))
+        assert (rare["group"], rare["reason"]) == ("", "too few codes to say")
         assert newborn["group"] not in {*of_heart, ""}
-        assert (both["group"], both["reason"]) == ("", str(Message("[undecided_different]")))
+        assert (both["group"], both["reason"]) == ("", "codes of different groups")
 
 
 def test_another_table_with_other_columns(run, groups_model, tmp_path):
@@ -184,13 +183,15 @@ def test_a_model_saved_from_python(run, records_table, tmp_path):
 @pytest.mark.parametrize("option", ["--text-column", "--vocabulary"])
 def test_options_of_documents_are_refused(refuses, groups_model, records_table, option):
     line = refuses("assign", groups_model[0], records_table, option, "x")
-    assert line.code == "applies_to_documents"
+    assert line.code == "applies_to_other_data"
 
 
 @pytest.mark.parametrize("option", ["--code-column", "--union-by", "--ignore"])
 def test_options_of_records_are_refused(refuses, model, lasting_table, option):
     line = refuses("assign", model, lasting_table, option, "x")
-    assert line.code == {"--code-column": "applies_to_codes"}.get(option, "applies_to_records")
+    assert line.code == "applies_to_other_data"
+    kinds = "records and sequences" if option == "--code-column" else "records"
+    assert f"applies only to {kinds}," in line
 
 
 def test_bad_new_records(refuses, groups_model, tmp_path):
@@ -255,4 +256,4 @@ def test_undecided_records_are_noted(run, groups_model, records_table, tmp_path)
 
 def test_complete_is_for_records(refuses, model, lasting_table):
     line = refuses("assign", model, lasting_table, "--complete")
-    assert line.code == "applies_to_records"
+    assert line.code == "applies_to_other_data"

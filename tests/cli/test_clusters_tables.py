@@ -75,15 +75,15 @@ def test_a_table_of_text_is_escaped_on_request(clusters, described, tmp_path):
 @pytest.mark.parametrize(
     ("code", "options"),
     [
-        ("not_a_range", ["--fits", "10-2"]),
-        ("not_a_range", ["--fits", "4"]),
-        ("not_a_range", ["--fits", "0-4"]),
+        ("unexpected_value", ["--fits", "10-2"]),
+        ("unexpected_value", ["--fits", "4"]),
+        ("unexpected_value", ["--fits", "0-4"]),
         ("applies_to_fits", ["--fits-table", "fits.csv"]),
         ("cannot_write", ["--table-one", "one.docx"]),
     ],
 )
 def test_what_cannot_be_done_is_refused(refuses, records_table, code, options):
-    assert code in (refuses("clusters", records_table, *options).code or "not_a_range")
+    assert code in (refuses("clusters", records_table, *options).code or "unexpected_value")
 
 
 def test_a_missing_covariate_is_named_as_such(refuses, records_table):

@@ -17,7 +17,7 @@ from momentree import ClusterTree
 from momentree.cli.drawing import draw, show_summary
 from momentree.estimators.node import TreeNode
 from momentree.report import summarize, summarize_records
-from momentree.report.numbers import percent
+from momentree.report.text import percent
 
 WORDS = ["sea", "wind", "harbour", "engine", "wheel", "road", "città", "信号", "a" * 60, "[red]"]
 NAMES = ["Heart failure", "Malattia à", "信号" * 8, "a" * 60, "[red]not markup[/red]", "x · y, z"]

@@ -377,8 +377,9 @@ def test_options_that_do_not_go_together(refuses, tmp_path, monkeypatch, options
 )
 def test_bad_values_are_refused_before_the_work(refuses, tmp_path, options):
     line = refuses("topics", tmp_path / "not-read.csv", "--flat", *options)
-    code = "not_positive_or_auto" if "--alpha0" in options else "not_a_count_or_auto"
-    assert f"{options[-2]}: {words(code, value=options[-1])}" in line
+    number = "number above 0" if "--alpha0" in options else "whole number of at least 1"
+    expected = words("unexpected_value", value=options[-1], expected=f"a {number}, or 'auto'")
+    assert f"{options[-2]}: {expected}" in line
     assert line.endswith("; see momentree topics --help\n")
 
 

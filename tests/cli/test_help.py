@@ -33,3 +33,16 @@ def test_usual_options_are_shown_and_all_on_request(run, command):
     assert every == set(options.values())
     assert f"--help-all shows all {len(every)}" in run(command, "--help").stdout
     assert "--help-all" not in run(command, "--help-all").stdout.split("Arguments")[0]
+
+
+@pytest.mark.parametrize(
+    ("mistyped", "hint"),
+    [
+        (("topics", "letters", "--ouput", "page.html"), " --ouput (did you mean --output?);"),
+        (("clusters", "visits.csv", "--colum", "DX"), " --colum (did you mean --id-column?);"),
+        (("clusters", "visits.csv", "--xyzzy"), " --xyzzy;"),
+        (("topic", "letters"), " 'topic' (did you mean 'topics'?);"),
+    ],
+)
+def test_a_mistyped_option_or_command_is_told_which_one_was_meant(refuses, mistyped, hint):
+    assert hint in refuses(*mistyped)

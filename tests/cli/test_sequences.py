@@ -102,8 +102,8 @@ def test_new_sequences_are_assigned_as_those_of_the_fit(outputs, clicks, run):
 
 def test_options_of_other_models_are_refused(outputs, clicks, refuses):
     model = outputs[0]["--save"]
-    assert refuses("assign", model, clicks, "--complete").code == "applies_to_records"
-    assert refuses("assign", model, clicks, "--vocabulary", "x").code == "applies_to_documents"
+    assert refuses("assign", model, clicks, "--complete").code == "applies_to_other_data"
+    assert refuses("assign", model, clicks, "--vocabulary", "x").code == "applies_to_other_data"
     twice = ("--code-column", "page", "--code-column", "user")
     assert refuses("assign", model, clicks, *twice).code == "one_code_column"
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from momentree.readers import read_records
-from momentree.report.numbers import percent
+from momentree.report.text import percent
 from tests.report.pages import read, read_data
 
 from .conftest import read_json

@@ -11,7 +11,7 @@ from momentree.datasets import (
     make_hierarchical_topics,
     make_lda,
     make_single_topic,
-    topics,
+    sequential,
 )
 from momentree.exceptions import MomentreeError
 from tests.raising import raises
@@ -25,7 +25,7 @@ def z_scores(values, expected, axis=0):
 
 def test_table_5_1_is_the_file_of_the_authors(shared_data):
     pattern = np.loadtxt(shared_data / "hierarchical_topics_M.csv", delimiter=",")
-    np.testing.assert_array_equal(topics.hierarchy().T, pattern)
+    np.testing.assert_array_equal(sequential.hierarchy().T, pattern)
 
 
 def test_hierarchical_topics_are_the_pattern_with_noise():
@@ -35,7 +35,7 @@ def test_hierarchical_topics_are_the_pattern_with_noise():
     np.testing.assert_allclose(sample.weights, 1 / 8)
     np.testing.assert_allclose(sample.components.sum(axis=1), 1)
     exact = make_hierarchical_topics(random_state=3, noise=0).components
-    pattern = topics.hierarchy()
+    pattern = sequential.hierarchy()
     np.testing.assert_allclose(exact, pattern / pattern.sum(axis=1, keepdims=True))
     # Scaled back, each weight lies between that of the pattern and 0.1 above it.
     scale = sample.components.max(axis=1) / 0.8
@@ -102,8 +102,8 @@ def test_rounding_at_the_edges_of_a_topic_stays_in_it(monkeypatch):
         def random(self, size):
             return np.full(size, np.nextafter(1.0, 0.0))
 
-    seed = topics.generator
-    monkeypatch.setattr(topics, "generator", lambda state: Edge(seed(state)))
+    seed = sequential.generator
+    monkeypatch.setattr(sequential, "generator", lambda state: Edge(seed(state)))
     sample = make_hierarchical_topics(20, 10, topics=np.eye(3, 5) + np.eye(3, 5, 1), noise=0)
     assert (sample.labels == 2).all()
     assert set(sample.X.indices) == {3}

@@ -15,7 +15,7 @@ from momentree.messages import PYTHON, Audience, Message, in_words
 from momentree.messages.plain import PAGE, PLAIN
 from tests.wording import CODE, PACKAGE, templates
 
-CLASSES = {"Message", *exceptions.__all__}
+CLASSES = {"Message", "_line", "note", "words", *exceptions.__all__}
 
 
 def fields(template: str) -> set[str]:

@@ -10,10 +10,8 @@ from typing import Any, Literal
 
 import typer
 
-from momentree.cli.guard import audience_of
+from momentree.cli import guard, output, screen
 from momentree.cli.options import Options
-from momentree.cli.output import Outputs
-from momentree.cli.screen import INCOMPLETE, Progress, one_line, printable, say, seconds, show
 from momentree.messages import Message, in_words
 
 _INCOMPLETE = ("files_unreadable",)
@@ -38,9 +36,9 @@ class Run:
         self.options = options
         self.quiet = bool(options.quiet)
         self._incomplete = False
-        self._audience = audience_of(context.command.name or "")
-        self._progress = Progress(quiet=self.quiet, verbose=options.verbose)
-        self.outputs = Outputs([*_paths(inputs), *options.inputs()])
+        self._audience = guard.audience_of(context.command.name or "")
+        self._progress = screen.Progress(quiet=self.quiet, verbose=options.verbose)
+        self.outputs = output.Outputs([*_paths(inputs), *options.inputs()])
         for option in options.table:
             if option.suffixes:
                 self.outputs.add(option.name, options.by_name[option.name], option.suffixes)
@@ -59,15 +57,17 @@ class Run:
         """Show a step of the current stage."""
         self._progress.update(step)
 
-    def words(self, message: Message) -> str:
-        """Return a message in the terms of the command, on one line."""
-        return one_line(in_words(message, self._audience))
+    def words(self, message: Message | str, **values: Any) -> str:
+        """Return a message, or a template with values, in the terms of the command."""
+        made = Message(message, **values) if isinstance(message, str) else message
+        return screen.one_line(in_words(made, self._audience))
 
-    def note(self, message: Message) -> None:
+    def note(self, message: Message | str, **values: Any) -> None:
         """Print a note on standard error; one on input that was left out changes the status."""
+        message = Message(message, **values) if isinstance(message, str) else message
         self._incomplete |= message.code in _INCOMPLETE
         if not self.quiet:
-            say(f"momentree: note: {self.words(message)}")
+            screen.say(f"momentree: note: {self.words(message)}")
 
     def write_files(self, writers: Writers) -> None:
         """Write the files of the options that were given, all of them or none."""
@@ -78,9 +78,9 @@ class Run:
     def end(self) -> None:
         """Print the names of the files written; exit with status 3 if input was left out."""
         if self.outputs.paths and not self.quiet:
-            show("\nWrote " + ", ".join(map(printable, self.outputs.paths)) + "\n")
+            screen.show("\nWrote " + ", ".join(map(screen.printable, self.outputs.paths)) + "\n")
         if self._incomplete:
-            raise typer.Exit(INCOMPLETE)
+            raise typer.Exit(screen.INCOMPLETE)
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ def why_one(model: Any, requested: int | None) -> Message:
 
 def made_with(name: str, took: float, **settings: object) -> dict[str, object]:
     """Return lines for the section of a report on how it was made; None is left out."""
-    lines = {"input": name, **settings, "time to fit": seconds(took)}
+    lines = {"input": name, **settings, "time to fit": screen.seconds(took)}
     return {line.replace("_", " "): value for line, value in lines.items() if value is not None}
 
 

@@ -2,40 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from momentree import models, readers
+from momentree.cli import clusters, groups, screen, tables, topics
 from momentree.cli._run import Run
-from momentree.cli.clusters import ASSIGNMENT, GROUP_NAMES, reasons_for_none
-from momentree.cli.groups import IncompleteAssignments, RecordAssigner, predicted
 from momentree.cli.options import Options
-from momentree.cli.screen import show
 from momentree.cli.sequences import STATE_NAMES, steps_table
-from momentree.cli.tables import CsvTable, assignments
-from momentree.cli.topics import give_tokenizer
 from momentree.exceptions import InvalidDataError, InvalidParameterError
-from momentree.messages import Message, wording
-from momentree.readers import Corpus
+from momentree.messages import wording
 from momentree.report.topics import topic_names
 
-_APPLIES_TO_RECORDS = (
-    "[applies_to_records] {parameter} applies only to records, but {path} is a model of {kind}; "
-    "leave it out"
-)
-_ASSIGNED_TO_LEAVES = (
-    "[assigned_to_leaves] Assigned {n_documents:~document} to {n_places:~leaf/leaves}."
-)
-_ASSIGNED_TO_GROUPS = "[assigned_to_groups] Assigned {n_records:~record} to {n_groups:~group}."
-
-
 Kind = Literal["documents", "records", "measurements", "sequences"]
-Assigned = tuple[CsvTable, Message]
-"""The table of assignments, and a line on it."""
+Place = Literal["leaf", "topic", "group", "state"]
+_RESULTS = {
+    "leaf": "Assigned {n_assigned:~document} to {n_places:~leaf/leaves}.",
+    "topic": "Assigned {n_assigned:~document} to {n_places:~topic}.",
+    "group": "Assigned {n_assigned:~record} to {n_places:~group}.",
+    "state": "Assigned {n_assigned:~step} to {n_places:~state}.",
+}
+"""What was done, by the kind of place."""
+
+
+@dataclass(frozen=True)
+class Assigned:
+    """A table of assignments to places of one kind, and the number of rows that have one."""
+
+    table: tables.CsvTable
+    place: Place
+    n_places: int
+    n_assigned: int
 
 
 def read(run: Run, _held: ExitStack) -> Any:
@@ -74,26 +77,16 @@ def _kind_of(model: Any) -> Kind:
 
 def _check(options: Options, kind: Kind) -> None:
     """Refuse options for another kind of data than that of the model."""
-    codes = {
-        "documents": (
-            "[applies_to_documents] {parameter} applies only to documents, but {path} is a model "
-            "of {kind}; leave it out"
-        ),
-        "records": _APPLIES_TO_RECORDS,
-        "records measurements": _APPLIES_TO_RECORDS,
-        "sequences": (
-            "[applies_to_sequences] {parameter} applies only to sequences, but {path} is a model "
-            "of {kind}; leave it out"
-        ),
-        "records sequences": (
-            "[applies_to_codes] {parameter} applies only to records and sequences, but {path} is a "
-            "model of {kind}; leave it out"
-        ),
-    }
     for option in options.table:
-        if option.only and option.name in options.given and kind not in option.only.split():
+        kinds = option.only.split()
+        if kinds and option.name in options.given and kind not in kinds:
             raise InvalidParameterError(
-                codes[option.only], parameter=option.name, path=str(options.model), kind=kind
+                "[applies_to_other_data] {parameter} applies only to {kinds:and}, but {path} is a "
+                "model of {kind}; leave it out",
+                parameter=option.name,
+                kinds=[name for name in kinds if name != "measurements"],
+                path=str(options.model),
+                kind=kind,
             )
 
 
@@ -105,26 +98,37 @@ def proceed(run: Run, model: Any) -> None:
         "measurements": _assign_measurements,
         "sequences": _assign_steps,
     }
-    table, result = assign[_kind_of(model)](run, model)
+    found = assign[_kind_of(model)](run, model)
     escape = run.options.escape_formulas
     if run.options.csv is None:
-        table.print(escape_formulas=escape)
+        found.table.print(escape_formulas=escape)
     else:
-        run.write_files({"csv": lambda path: table.write(path, escape_formulas=escape)})
+        run.write_files({"csv": lambda path: found.table.write(path, escape_formulas=escape)})
         if not run.quiet:
-            show(f"{run.words(result)}\n")
+            numbers = {"n_assigned": found.n_assigned, "n_places": found.n_places}
+            screen.show(f"{run.words(_RESULTS[found.place], **numbers)}\n")
     run.end()
 
 
-def _reading(run: Run) -> Any:
+def _read(run: Run, reader: Callable[..., Any], **arguments: Any) -> Any:
+    """Read the new data, and print the notes on them."""
     source = run.options.source
-    return run.stage(f"reading {source.name or source}")
+    with run.stage(f"reading {source.name or source}"):
+        new = reader(source, **arguments)
+    for note in new.notes:
+        run.note(note)
+    return new
+
+
+def _note_some(run: Run, template: str, n_records: int, n_all: int) -> None:
+    """Print a note on some of the records, if there are any."""
+    if n_records:
+        run.note(template, n_records=n_records, n_all=n_all)
 
 
 def _assign_documents(run: Run, model: Any) -> Assigned:
     """Assign documents to the leaves or topics of a model."""
-    with _reading(run):
-        new = _read_counts(run, model)
+    new = _read(run, partial(_read_counts, run=run, model=model))
     with run.stage("assigning"):
         proba = model.predict_proba(new.X)
     is_tree = hasattr(model, "tree_")
@@ -145,41 +149,26 @@ def _assign_documents(run: Run, model: Any) -> Assigned:
             path=path,
             n_documents=len(ids),
         )
-    if unknown:
-        run.note(
-            Message(
-                "[no_known_words] {n_records:,} of {n_all:~document} {n_records:?has/have} no "
-                "words in common with the model and {n_records:?is/are} not assigned; "
-                "{n_records:?its/their} cells are empty",
-                n_records=unknown,
-                n_all=len(ids),
-            )
-        )
+    _note_some(
+        run,
+        "[no_known_words] {n_records:,} of {n_all:~document} {n_records:?has/have} no words in "
+        "common with the model and {n_records:?is/are} not assigned; {n_records:?its/their} cells "
+        "are empty",
+        unknown,
+        len(ids),
+    )
     names = topic_names(model)
-    table = assignments(
-        "leaf" if is_tree else "topic",
-        names,
-        places,
-        proba,
-        every=not is_tree or passages is not None,
-        assigned=n_words > 0,
-        id=ids,
-        **extra,
+    place: Place = "leaf" if is_tree else "topic"
+    every, assigned = not is_tree or passages is not None, n_words > 0
+    table = tables.assignments(
+        place, names, places, proba, every=every, assigned=assigned, id=ids, **extra
     )
-    n_assigned, n_places = len(ids) - unknown, len(names)
-    if is_tree:
-        return table, Message(_ASSIGNED_TO_LEAVES, n_documents=n_assigned, n_places=n_places)
-    return table, Message(
-        "[assigned_to_topics] Assigned {n_documents:~document} to {n_places:~topic}.",
-        n_documents=n_assigned,
-        n_places=n_places,
-    )
+    return Assigned(table, place, len(names), len(ids) - unknown)
 
 
-def _read_counts(run: Run, model: Any) -> Corpus:
+def _read_counts(source: Path, *, run: Run, model: Any) -> Any:
     """Read documents as counts with the columns of a model."""
-    options = run.options
-    source, tokenizer = options.source, options.tokenizer
+    options, tokenizer = run.options, run.options.tokenizer
     if readers.holds_counts(source):
         if tokenizer is not None:
             raise InvalidParameterError(
@@ -195,10 +184,7 @@ def _read_counts(run: Run, model: Any) -> Corpus:
         )
     documents = readers.read_documents(source, **options.read_by("documents"))
     vectorizer = readers.TextVectorizer.from_dict(model.vectorizer_config_)
-    corpus = readers.read_like(documents, give_tokenizer(run, vectorizer, tokenizer))
-    for note in corpus.notes:
-        run.note(note)
-    return corpus
+    return readers.read_like(documents, topics.give_tokenizer(run, vectorizer, tokenizer))
 
 
 def _assign_embeddings(run: Run, model: Any) -> Assigned:
@@ -208,142 +194,96 @@ def _assign_embeddings(run: Run, model: Any) -> Assigned:
         raise InvalidParameterError(
             wording.NO_TOKENIZER_IN_MODEL, parameter="tokenizer", value=options.tokenizer
         )
-    with _reading(run):
-        new: Any
-        if readers.holds_counts(options.source):
-            new = readers.read_counts(options.source, vocabulary=options.vocabulary)
-        else:
-            new = readers.read_documents(options.source, **options.read_by("documents"))
-        vectors = readers.read_embeddings(
-            options.embeddings, n_rows=len(new), n_columns=int(model.n_features_in_)
-        )
-    for note in (*new.notes, *vectors.notes):
+    if readers.holds_counts(options.source):
+        new = _read(run, readers.read_counts, vocabulary=options.vocabulary)
+    else:
+        new = _read(run, readers.read_documents, **options.read_by("documents"))
+    n_columns = int(model.n_features_in_)
+    vectors = readers.read_embeddings(options.embeddings, n_rows=len(new), n_columns=n_columns)
+    for note in vectors.notes:
         run.note(note)
     with run.stage("assigning"):
-        table = assignments(
-            "leaf",
-            topic_names(model),
-            model.predict(vectors.X),
-            model.predict_proba(vectors.X),
-            every=False,
-            assigned=[bool(row.any()) for row in vectors.X],
-            id=new.ids,
+        X, names = vectors.X, topic_names(model)
+        places, proba, known = model.predict(X), model.predict_proba(X), [row.any() for row in X]
+        table = tables.assignments(
+            "leaf", names, places, proba, every=False, assigned=known, id=new.ids
         )
-    return table, Message(_ASSIGNED_TO_LEAVES, n_documents=len(new), n_places=model.n_leaves_)
+    return Assigned(table, "leaf", model.n_leaves_, len(new))
 
 
 def _assign_records(run: Run, model: Any) -> Assigned:
     """Assign records to the groups of a model, as complete or possibly incomplete ones."""
-    with _reading(run):
-        config = dict(model.vectorizer_config_)
-        names, scoring = _taken_extras(model, config)
-        coder = readers.RecordCoder.from_dict(config)
-        assigner = RecordAssigner.of(scoring or model.scoring(), coder.codes, len(names))
-        # All records are assigned, even those with few codes.
-        arguments = run.options.read_by("records")
-        records = readers.read_records(run.options.source, coder=coder, min_codes=0, **arguments)
-    for note in records.notes:
-        run.note(note)
+    config = dict(model.vectorizer_config_)
+    names = _taken_names(config, clusters.GROUP_NAMES, _names_of(model))
+    scoring = config.pop(clusters.ASSIGNMENT, None)
+    if not isinstance(scoring, dict | None):
+        raise InvalidDataError(wording.DAMAGED_ASSIGNMENT, found=clusters.ASSIGNMENT)
+    coder = readers.RecordCoder.from_dict(config)
+    assigner = groups.RecordAssigner.of(scoring or model.scoring(), coder.codes, len(names))
+    # All records are assigned, even those with few codes.
+    arguments = run.options.read_by("records")
+    records = _read(run, readers.read_records, coder=coder, min_codes=0, **arguments)
     X: Any = records.X
     with run.stage("assigning"):
         if run.options.complete:
             labels, proba = model.predict(X), model.predict_proba(X)
-            assigned = IncompleteAssignments(labels, proba, [""] * len(labels))
+            assigned = groups.IncompleteAssignments(labels, proba, [""] * len(labels))
         else:
             assigned = assigner.assign(X)
-        table = assignments(
-            "group",
-            names,
-            assigned.labels,
-            assigned.proba,
-            every=True,
-            undecided=assigned.reasons,
-            id=records.ids,
+        labels, proba, reasons = assigned.labels, assigned.proba, assigned.reasons
+        table = tables.assignments(
+            "group", names, labels, proba, every=True, undecided=reasons, id=records.ids
         )
-    unknown = int(((X == 1).sum(axis=1) == 0).sum())
-    if unknown:
-        run.note(
-            Message(
-                "[no_known_codes] {n_records:,} of {n_all:~record} {n_records:?has/have} no codes "
-                "in common with the model; check that the codes are of the same system",
-                n_records=unknown,
-                n_all=X.shape[0],
-            )
-        )
-    undecided = int((assigned.labels < 0).sum())
-    if undecided:
-        run.note(
-            Message(
-                "[undecided] {n_records:,} of {n_all:~record} {n_records:?has/have} no group, "
-                "because {n_records:?its/their} codes are too few, or belong to different groups; "
-                "the columns of probabilities show the leading groups. If the records are as "
-                "complete as those of the fit, add {parameters.complete}",
-                n_records=undecided,
-                n_all=X.shape[0],
-            )
-        )
-    n_assigned = len(records) - undecided
-    return table, Message(_ASSIGNED_TO_GROUPS, n_records=n_assigned, n_groups=len(names))
+    n = len(records)
+    _note_some(
+        run,
+        "[no_known_codes] {n_records:,} of {n_all:~record} {n_records:?has/have} no codes in "
+        "common with the model; check that the codes are of the same system",
+        int(((X == 1).sum(axis=1) == 0).sum()),
+        n,
+    )
+    undecided = int((labels < 0).sum())
+    _note_some(
+        run,
+        "[undecided] {n_records:,} of {n_all:~record} {n_records:?has/have} no group, because "
+        "{n_records:?its/their} codes are too few, or belong to different groups; the columns of "
+        "probabilities show the leading groups. If the records are as complete as those of the "
+        "fit, add {parameters.complete}",
+        undecided,
+        n,
+    )
+    return Assigned(table, "group", len(names), n - undecided)
 
 
 def _assign_measurements(run: Run, model: Any) -> Assigned:
     """Assign records with measurements to the groups of a model."""
-    with _reading(run):
-        config = dict(model.vectorizer_config_)
-        names, _ = _taken_extras(model, config)
-        coder = readers.MeasurementCoder.from_dict(config)
-        arguments = run.options.read_by("measurements")
-        table = readers.read_measurements(run.options.source, coder=coder, **arguments)
-    for note in table.notes:
-        run.note(note)
+    config = dict(model.vectorizer_config_)
+    names = _taken_names(config, clusters.GROUP_NAMES, _names_of(model))
+    config.pop(clusters.ASSIGNMENT, None)
+    coder = readers.MeasurementCoder.from_dict(config)
+    arguments = run.options.read_by("measurements")
+    new = _read(run, readers.read_measurements, coder=coder, **arguments)
     with run.stage("assigning"):
-        labels, proba, complete = predicted(model, table, len(names))
-        reasons = reasons_for_none(table, complete)
-        assigned = assignments(
-            "group", names, labels, proba, every=True, undecided=reasons, id=table.ids
+        labels, proba, complete = groups.predicted(model, new, len(names))
+        reasons = clusters.reasons_for_none(new, complete)
+        table = tables.assignments(
+            "group", names, labels, proba, every=True, undecided=reasons, id=new.ids
         )
         # Probabilities are unknown, not zero.
         empty = [""] * len(names)
         rows = [
             row if known else (*row[: -len(names)], *empty)
-            for row, known in zip(assigned.rows, complete, strict=True)
+            for row, known in zip(table.rows, complete, strict=True)
         ]
     undecided = int((~complete).sum())
-    if undecided:
-        run.note(
-            Message(
-                "[undecided_incomplete] {n_records:,} of {n_all:~record} {n_records:?has/have} no "
-                "group, because values are missing",
-                n_records=undecided,
-                n_all=len(table),
-            )
-        )
-    n_assigned = len(table) - undecided
-    return replace(assigned, rows=rows), Message(
-        _ASSIGNED_TO_GROUPS, n_records=n_assigned, n_groups=len(names)
+    _note_some(
+        run,
+        "[undecided_incomplete] {n_records:,} of {n_all:~record} {n_records:?has/have} no group, "
+        "because values are missing",
+        undecided,
+        len(new),
     )
-
-
-def _taken_extras(model: Any, config: dict[str, Any]) -> tuple[list[str], dict[str, Any] | None]:
-    """Remove and return the entries that `momentree clusters` adds to the reader settings."""
-    # A mixture of densities has its own names, and no words.
-    own_names = (
-        topic_names(model)
-        if hasattr(model, "components_") or hasattr(model, "tree_")
-        else [str(name) for name in model.names_]
-    )
-    names, scoring = config.pop(GROUP_NAMES, own_names), config.pop(ASSIGNMENT, None)
-    valid = isinstance(names, list) and all(isinstance(name, str) for name in names)
-    if not valid or len(names) != len(own_names):
-        raise InvalidDataError(
-            "[damaged_group_names] the model is damaged: its {n_groups} groups have the names "
-            "{found}",
-            n_groups=len(own_names),
-            found=repr(names),
-        )
-    if not isinstance(scoring, dict | None):
-        raise InvalidDataError(wording.DAMAGED_ASSIGNMENT, found=ASSIGNMENT)
-    return names, scoring
+    return Assigned(replace(table, rows=rows), "group", len(names), len(new) - undecided)
 
 
 def _assign_steps(run: Run, model: Any) -> Assigned:
@@ -354,35 +294,40 @@ def _assign_steps(run: Run, model: Any) -> Assigned:
             "[one_code_column] {parameters.code_column} was given more than once; sequences have "
             "one column of codes"
         )
-    with _reading(run):
-        config = dict(model.vectorizer_config_)
-        k = len(model.startprob_)
-        names = config.pop(STATE_NAMES, [f"state {j}" for j in range(k)])
-        valid = isinstance(names, list) and all(isinstance(name, str) for name in names)
-        if not valid or len(names) != k:
-            raise InvalidDataError(
-                "the model is damaged: its {n_states} states have the names {found}",
-                n_states=k,
-                found=repr(names),
-            )
-        coder = readers.SequenceCoder.from_dict(config)
-        if len(coder.codes) != model.emissionprob_.shape[1]:
-            raise InvalidDataError(
-                "the model is damaged: it has {n_codes:~code} for {fitted} symbols",
-                n_codes=len(coder.codes),
-                fitted=model.emissionprob_.shape[1],
-            )
-        arguments = run.options.read_by("sequences")
-        arguments.pop("code_columns", None)
-        sequences = readers.read_sequences(
-            run.options.source, coder=coder, code_column=next(iter(columns), None), **arguments
+    config = dict(model.vectorizer_config_)
+    n_states = len(model.startprob_)
+    names = _taken_names(config, STATE_NAMES, [f"state {j}" for j in range(n_states)])
+    coder = readers.SequenceCoder.from_dict(config)
+    if len(coder.codes) != model.emissionprob_.shape[1]:
+        raise InvalidDataError(
+            "the model is damaged: it has {n_codes:~code} for {fitted} symbols",
+            n_codes=len(coder.codes),
+            fitted=model.emissionprob_.shape[1],
         )
-    for note in sequences.notes:
-        run.note(note)
+    arguments = run.options.read_by("sequences") | {"code_column": next(iter(columns), None)}
+    arguments.pop("code_columns", None)
+    sequences = _read(run, readers.read_sequences, coder=coder, **arguments)
     with run.stage("assigning"):
         table = steps_table(sequences, model, names)
-    return table, Message(
-        "[assigned_to_states] Assigned {n_entries:~step} to {n_states:~state}.",
-        n_entries=len(table.rows),
-        n_states=k,
-    )
+    return Assigned(table, "state", n_states, len(table.rows))
+
+
+def _names_of(model: Any) -> list[str]:
+    """Return the names that a model has of its own; a mixture of densities has no words."""
+    if hasattr(model, "components_") or hasattr(model, "tree_"):
+        return list(topic_names(model))
+    return [str(name) for name in model.names_]
+
+
+def _taken_names(config: dict[str, Any], entry: str, names: Sequence[str]) -> list[str]:
+    """Remove and return the names that a command added to the settings of the reader."""
+    given = config.pop(entry, names)
+    valid = isinstance(given, list) and all(isinstance(name, str) for name in given)
+    if not valid or len(given) != len(names):
+        raise InvalidDataError(
+            "[damaged_group_names] the model is damaged: its {n_groups} groups or states have the "
+            "names {found}",
+            n_groups=len(names),
+            found=repr(given),
+        )
+    return list(given)

@@ -119,8 +119,8 @@ def _parse_merge(value: str) -> Edit:
     groups = [_number(part) for part in value.split(",")]
     if len(groups) < 2 or -1 in groups or len(set(groups)) < len(groups):
         raise InvalidParameterError(
-            "{parameters.merge:{value}}; expected two or more different group numbers, such as "
-            "{parameters.merge:2,5}",
+            "[not_a_merge] {parameters.merge:{value}}; expected two or more different group "
+            "numbers, such as {parameters.merge:2,5}",
             value=value,
         )
     return Edit("merge", value, tuple(groups))
@@ -131,9 +131,9 @@ def _parse_split(value: str) -> Edit:
     n_groups = _number(parts) if colon else 2
     if _number(group) < 0 or n_groups < 2:
         raise InvalidParameterError(
-            "{parameters.split:{value}}; expected a group number, optionally followed by a colon "
-            "and the number of parts (default 2), such as {parameters.split:3} or "
-            "{parameters.split:3:4}",
+            "[not_a_split] {parameters.split:{value}}; expected a group number, optionally "
+            "followed by a colon and the number of parts (default 2), such as {parameters.split:3} "
+            "or {parameters.split:3:4}",
             value=value,
         )
     return Edit("split", value, (_number(group),), n_groups)
@@ -175,12 +175,10 @@ def apply_edits(run: Run, estimator: Any, X: Any, edits: Iterable[Edit], min_cel
         n_parts = _n_groups(estimator, X) - k + 1
         if n_parts < edit.n_groups:
             run.note(
-                Message(
-                    "[fewer_parts] {parameter:{value}} made {found:~group}; no more could be "
-                    "distinguished",
-                    **written,
-                    found=n_parts,
-                )
+                "[fewer_parts] {parameter:{value}} made {found:~group}; no more could be "
+                "distinguished",
+                **written,
+                found=n_parts,
             )
     return estimator
 

@@ -16,27 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from momentree import metrics, models, readers, report
+from momentree import exceptions, metrics, models, readers, report
+from momentree.cli import checks, groups, stored, tables
 from momentree.cli._run import Fit, Run, Task, Writers, made_with, note_number, perform, why_one
 from momentree.cli.by_hand import NO_NAMES, Edit, GivenNames, apply_edits, read_edits, sort_names
-from momentree.cli.checks import check_in_parts
-from momentree.cli.content import groups_content, long_names
-from momentree.cli.groups import RecordAssigner, as_data, find_mixture_or_tree, predicted
 from momentree.cli.options import Options, kinds_by_column
-from momentree.cli.stored import BYTES_OF_RECORD, fit_once, kept, note_fit, work_folder
-from momentree.cli.tables import CsvTable, assignments, write_frame, write_json
-from momentree.exceptions import (
-    ConvergenceWarning,
-    InvalidDataError,
-    InvalidParameterError,
-    ReadError,
-)
 from momentree.messages import Message, wording
 from momentree.metrics.outcomes import outcome_numbers
 from momentree.readers import Measurements, Records, SampledMeasurements
 from momentree.readers.sequences.sequences import holds_steps
 from momentree.report.disclosure import Disclosure
-from momentree.report.records import notes_shown, why_no_classes
+from momentree.report.outcomes import notes_shown, why_no_classes
 from momentree.tree import ClusterTree
 
 _EDITS_NEED_A_TREE = (
@@ -117,7 +107,7 @@ def _contains_measurements(options: Options, names_of_codes: str | None) -> bool
         arguments = options.read_by("measurements")
         opening = {name: arguments[name] for name in _OPENING if name in arguments}
         if of_measurements is None and holds_steps(source, **opening):
-            raise InvalidParameterError(
+            raise exceptions.InvalidParameterError(
                 "[steps_of_sequences] {path} has a step of a sequence in each row, such as a "
                 "click: use momentree sequences {path}; to group its rows as records all the same, "
                 "pass {parameters.form:measurements}",
@@ -128,14 +118,14 @@ def _contains_measurements(options: Options, names_of_codes: str | None) -> bool
         outcomes = [*(options.outcome or ()), *(options.covariate or ())]
         measured = readers.holds_measurements(source, outcome_columns=outcomes, **opening)
     if measured and of_codes is not None:
-        raise InvalidParameterError(
+        raise exceptions.InvalidParameterError(
             "{parameter} applies only to tables of codes, but {path} was read as measurements; if "
             "it contains codes, add {parameters.form:codes}",
             parameter=of_codes,
             path=str(source),
         )
     if not measured and of_measurements is not None:
-        raise InvalidParameterError(
+        raise exceptions.InvalidParameterError(
             "[applies_to_measurements] {parameter} applies only to tables of measurements, but "
             "{path} contains codes; if it contains measurements, add "
             "{parameters.form:measurements}",
@@ -152,10 +142,10 @@ def _read_table(
         return readers.read_measurements(source, **arguments)
     try:
         return readers.read_records(source, **arguments)
-    except ReadError as error:
+    except exceptions.ReadError as error:
         if error.code != "no_code_columns":
             raise
-        raise ReadError(
+        raise exceptions.ReadError(
             "[neither_codes_nor_measurements] {reason}; if its columns contain measurements "
             "instead, pass {parameters.form:measurements}, and no options for codes, such as "
             "{parameters.rollup}",
@@ -168,9 +158,9 @@ def _store_table(
 ) -> Records | Measurements:
     """Read a table in bounded memory, with a folder on disk."""
     options = run.options
-    check_in_parts(options, measured=measured)
-    work = work_folder(options.source, run.outputs.requested)
-    held.enter_context(kept(run, work, resume=options.resume))
+    checks.check_in_parts(options, measured=measured)
+    work = stored.work_folder(options.source, run.outputs.requested)
+    held.enter_context(stored.kept(run, work, resume=options.resume))
     store: Any = readers.sample_measurements if measured else readers.store_records
     records: Records | Measurements = store(
         options.source,
@@ -181,7 +171,7 @@ def _store_table(
         **arguments,
     )
     if not measured:
-        note_fit(run, len(records), options.memory, BYTES_OF_RECORD)
+        stored.note_fit(run, len(records), options.memory, stored.BYTES_OF_RECORD)
     return records
 
 
@@ -214,7 +204,7 @@ def _fit(run: Run, table: Table) -> Fit:
     if isinstance(records, Measurements):
         n_groups = n_groups if "groups" in options.given else None
         _check_measured(options, records, table.edits)
-        X = as_data(records, records.enough, frame=not records.only_numbers)
+        X = groups.as_data(records, records.enough, frame=not records.only_numbers)
         find = partial(_find_measured, run, records, X, n_groups)
         n_fitted = int(records.enough.sum())
     else:
@@ -237,11 +227,11 @@ def _check_measured(options: Options, table: Measurements, edits: Sequence[Edit]
     """Refuse options of trees for lists, and those of lists for trees."""
     is_tree = table.only_numbers and not options.flat
     if not table.only_numbers and "min_samples_leaf" in options.given:
-        raise InvalidParameterError(_EDITS_NEED_A_TREE, parameter="min_samples_leaf")
+        raise exceptions.InvalidParameterError(_EDITS_NEED_A_TREE, parameter="min_samples_leaf")
     if edits and not is_tree:
-        raise InvalidParameterError(_EDITS_NEED_A_TREE, parameter=edits[0].option)
+        raise exceptions.InvalidParameterError(_EDITS_NEED_A_TREE, parameter=edits[0].option)
     if options.fits is not None and is_tree:
-        raise InvalidParameterError(
+        raise exceptions.InvalidParameterError(
             "{parameters.fits} compares mixtures of measurements; add {parameters.flat}, because a "
             "tree of measurements has no BIC"
         )
@@ -252,13 +242,13 @@ def _check(
 ) -> None:
     """Refuse too few records, and outcomes that are names, dates or ids, before the fit."""
     if not n_fitted:
-        raise InvalidDataError(
+        raise exceptions.InvalidDataError(
             "[no_record_with_enough_codes] none of {n_records:~record} has enough codes; lower "
             "{parameters.min_codes} or {parameters.min_records}",
             n_records=len(records),
         )
     if n_fitted < (n_groups or 0):
-        raise InvalidParameterError(
+        raise exceptions.InvalidParameterError(
             "[more_groups_than_records] {parameters.n_components:{value}}, but the number of "
             "records with enough codes is {n_fitted}; request fewer groups",
             value=n_groups,
@@ -267,7 +257,7 @@ def _check(
     for name, values in records.outcomes.items():
         if reason := why_no_classes(values[records.enough]):
             option = "covariate" if name in records.covariates else "outcome"
-            raise InvalidDataError(
+            raise exceptions.InvalidDataError(
                 "[not_an_outcome] {parameter:=value}: {reason}. Leave it out, or combine its "
                 "values into categories",
                 parameter=option,
@@ -281,7 +271,7 @@ def _find_measured(
 ) -> tuple[Any, tuple[Message, ...], float]:
     start = time.perf_counter()
     arguments, flat = _estimator_arguments(run.options), run.options.flat
-    found, remarks = find_mixture_or_tree(run, table, X, n_groups, arguments, flat=flat)
+    found, remarks = groups.find_mixture_or_tree(run, table, X, n_groups, arguments, flat=flat)
     return found, tuple(remarks), time.perf_counter() - start
 
 
@@ -309,8 +299,8 @@ def _find_by_codes(
 
     with warnings.catch_warnings():
         # A note already reports if there are fewer groups.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        found, took = fit_once(records, fit)
+        warnings.simplefilter("ignore", exceptions.ConvergenceWarning)
+        found, took = stored.fit_once(records, fit)
     return found, tuple(remarks), took
 
 
@@ -326,7 +316,7 @@ def _estimator_arguments(options: Options) -> dict[str, Any]:
 def _quality(run: Run, table: Table, found: Any, edited: Any, X: Any) -> dict[str, Any]:
     """Measure stability, fits with other numbers of groups, and the prediction of outcomes."""
     options, quality = run.options, dict[str, Any]()
-    ignored = Warning if table.measured else ConvergenceWarning
+    ignored = Warning if table.measured else exceptions.ConvergenceWarning
     if options.stability:
         with run.stage("measuring stability"), warnings.catch_warnings():
             warnings.simplefilter("ignore", ignored)
@@ -356,7 +346,7 @@ def _predictive_power(records: Records | Measurements, labels: Any) -> dict[str,
         if name in records.covariates or outcome_numbers(known, len(known)) is not None:
             continue  # the report shows means, and how covariates predict the group
         powers[name] = {}  # a note would disclose that a class is rare
-        with suppress(InvalidDataError):
+        with suppress(exceptions.InvalidDataError):
             powers[name] = metrics.predictive_accuracy(labels, known)
     return powers
 
@@ -401,7 +391,7 @@ def _write(
     run: Run, table: Table, fit: Fit, summary: dict[str, Any], remarks: list[str]
 ) -> Writers:
     records, escape = table.records, run.options.escape_formulas
-    names = long_names(summary)
+    names = tables.long_names(summary)
     config: dict[str, Any] = {**records.coder.to_dict(), GROUP_NAMES: names}
     if not isinstance(records, Measurements):
         # The command assigns records by the published counts, exactly as the page does.
@@ -416,20 +406,22 @@ def _write(
 
     return {
         "csv": write_csv,
-        "json": lambda path: write_json(path, "clusters", groups_content(summary, remarks)),
-        "table_one": lambda path: write_frame(report.table_one(summary), path, escape),
-        "fits_table": lambda path: write_frame(report.fits_table(summary), path, escape),
+        "json": lambda path: tables.write_json(
+            path, "clusters", tables.groups_content(summary, remarks)
+        ),
+        "table_one": lambda path: tables.write_frame(report.table_one(summary), path, escape),
+        "fits_table": lambda path: tables.write_frame(report.fits_table(summary), path, escape),
         "save": lambda path: fit.model.save(path, vectorizer_config=config),
     }
 
 
 def _table_of_codes(
     records: Records, estimator: Any, names: Sequence[str], scoring: Mapping[str, Any]
-) -> CsvTable:
+) -> tables.CsvTable:
     """Return the group of every record; those with too few codes for the fit may have none."""
     start = 0
 
-    def part(X: Any) -> CsvTable:
+    def part(X: Any) -> tables.CsvTable:
         nonlocal start
         rows = slice(start, start := start + X.shape[0])
         labels, proba = np.array(estimator.predict(X)), np.array(estimator.predict_proba(X))
@@ -437,11 +429,11 @@ def _table_of_codes(
         short = np.flatnonzero(~enough)
         if len(short):
             codes = records.codes.tolist()
-            assigned = RecordAssigner.of(scoring, codes, len(names)).assign(X[short])
+            assigned = groups.RecordAssigner.of(scoring, codes, len(names)).assign(X[short])
             labels[short], proba[short] = assigned.labels, assigned.proba
             for i, reason in zip(short.tolist(), assigned.reasons, strict=True):
                 reasons[i] = reason
-        table = assignments(
+        table = tables.assignments(
             "group", names, labels, proba, every=False, undecided=reasons, id=records.ids[rows]
         )
         n_codes = (X == 1).sum(axis=1).tolist()  # missing values are not codes
@@ -454,17 +446,17 @@ def _table_of_codes(
 
 def _table_of_measured(
     run: Run, table: Measurements, estimator: Any, names: Sequence[str]
-) -> CsvTable:
+) -> tables.CsvTable:
     """Return the group of every record, made as it is written; some may have none."""
     n_unknown = 0
 
-    def part(records: Measurements, fitted: NDArray[np.bool_]) -> CsvTable:
+    def part(records: Measurements, fitted: NDArray[np.bool_]) -> tables.CsvTable:
         nonlocal n_unknown
-        labels, proba, complete = predicted(estimator, records, len(names))
+        labels, proba, complete = groups.predicted(estimator, records, len(names))
         n_unknown += sum(
             note.values["n_entries"] for note in records.notes if note.code == "unknown_categories"
         )
-        rows = assignments(
+        rows = tables.assignments(
             "group",
             names,
             labels,
@@ -479,7 +471,7 @@ def _table_of_measured(
         for block in blocks:
             yield from part(*block).rows
         if n_unknown and isinstance(table, SampledMeasurements):
-            run.note(Message(wording.UNKNOWN_CATEGORIES, n_entries=n_unknown))
+            run.note(wording.UNKNOWN_CATEGORIES, n_entries=n_unknown)
 
     blocks = table.blocks()
     return replace(part(*next(blocks)), more=more())

@@ -14,7 +14,7 @@ from rich.text import Text
 from momentree.cli._nodes import Column, Node, cut, draw_nodes, listed
 from momentree.messages import Message
 from momentree.report.disclosure import SMALL, Disclosure
-from momentree.report.numbers import NO_VALUE, fixed, percent, share_text, whole_percent
+from momentree.report.text import NO_VALUE, fixed, percent, share_text, whole_percent
 
 _NO_COMMON_CODES = "[no_common_codes] (no common codes)"
 _ESTIMATED_RATES = "[estimated_rates] ≈ estimated, because counts below {min_cell} are suppressed"
@@ -44,6 +44,11 @@ def _table(*titles: str, justify: Any = "right") -> Table:
     for title in titles:
         table.add_column(title, justify=justify, no_wrap=True)
     return table
+
+
+def _line(template: str, **values: Any) -> Text:
+    """Return a message as a line."""
+    return Text(str(Message(template, **values)))
 
 
 def _draw_items(
@@ -77,9 +82,9 @@ def _filled(items: Sequence[str], width: int) -> list[str]:
 def draw_codes(summary: Mapping[str, Any], console: Console) -> list[RenderableType]:
     """Return the most relevant codes of each group, with their frequencies."""
     codes = summary["codes"]
-    lines = ["Most relevant codes: share of the group with the code (share of all records)"]
+    lines = [Text("Most relevant codes: share of the group with the code (share of all records)")]
     if any(codes["estimated"]):
-        lines.append(str(Message(_ESTIMATED_RATES, min_cell=summary["min_cell"])))
+        lines.append(_line(_ESTIMATED_RATES, min_cell=summary["min_cell"]))
 
     def items_of(node: Node) -> Iterable[str]:
         if node["residual"]:
@@ -101,38 +106,28 @@ def draw_codes(summary: Mapping[str, Any], console: Console) -> list[RenderableT
             yield f"{title} {_tight_whole(rate, estimated=estimated)} ({overall})"
 
     table = _draw_items(summary, console, items_of, str(Message(_NO_COMMON_CODES)))
-    return [*map(Text, lines), "", table]
+    return [*lines, "", table]
 
 
 def draw_features(summary: Mapping[str, Any], console: Console) -> list[RenderableType]:
     """Return the features that set each group apart, with means or shares."""
     leaves = [node for node in summary["nodes"] if node["leaf"] is not None]
     if len(leaves) < 2:
-        return [
-            Text(
-                str(
-                    Message(
-                        "[one_group_of_features] There is only one group, so nothing sets it apart."
-                    )
-                )
-            )
-        ]
+        return [_line("[one_group_of_features] There is only one group, so nothing sets it apart.")]
     lines = [
-        str(
-            Message(
-                "[what_sets_apart] What sets each group apart: mean or share of its records (of "
-                "all other records)"
-            )
+        _line(
+            "[what_sets_apart] What sets each group apart: mean or share of its records (of all "
+            "other records)"
         )
     ]
     if any(entry["estimated"] for node in leaves for entry in node["differences"][:_N_ITEMS]):
-        lines.append(str(Message(_ESTIMATED_RATES, min_cell=summary["min_cell"])))
+        lines.append(_line(_ESTIMATED_RATES, min_cell=summary["min_cell"]))
 
     def items_of(node: Node) -> Iterable[str]:
         return (_described(summary["features"], e) for e in node["differences"][:_N_ITEMS])
 
     table = _draw_items(summary, console, items_of, "(no differences can be shown)")
-    return [*map(Text, lines), "", table]
+    return [*lines, "", table]
 
 
 def _described(features: list[dict[str, Any]], entry: Mapping[str, Any]) -> str:
@@ -183,13 +178,13 @@ def draw_outcomes(summary: Mapping[str, Any], console: Console) -> list[Renderab
             table.add_row(*map(Text, (name, *cells[start:end], whole)))
         parts += ["", table]
     if any(_HIDDEN in (*cells, whole) for _, cells, whole in rows):
-        reason = Message(
+        reason = _line(
             "[suppressed_rates] {mark} suppressed, because a count below {min_cell} could be "
             "derived from it",
             mark=_HIDDEN,
             min_cell=summary["min_cell"],
         )
-        parts += ["", Text(str(reason))]
+        parts += ["", reason]
     return parts
 
 
@@ -272,26 +267,18 @@ def draw_fits(summary: Mapping[str, Any]) -> list[RenderableType]:
     for row in fits["rows"]:
         table.add_row(*(Text(row[j]) for j in shown))
     compared = [
-        Text(
-            str(
-                Message(
-                    "[fits_compared] Fits with other numbers of groups: lowest AIC at {aic}, BIC "
-                    "at {bic}, adjusted BIC at {adjusted_bic}",
-                    **fits["lowest"],
-                )
-            )
+        _line(
+            "[fits_compared] Fits with other numbers of groups: lowest AIC at {aic}, BIC "
+            "at {bic}, adjusted BIC at {adjusted_bic}",
+            **fits["lowest"],
         )
     ]
     if fits["open"]:
         compared.append(
-            Text(
-                str(
-                    Message(
-                        "[fits_open] BIC is lowest at {most}, the largest number compared: a "
-                        "larger number may be better",
-                        most=fits["lowest"]["bic"],
-                    )
-                )
+            _line(
+                "[fits_open] BIC is lowest at {most}, the largest number compared: a "
+                "larger number may be better",
+                most=fits["lowest"]["bic"],
             )
         )
     return ["", *compared, "", table]
@@ -372,22 +359,13 @@ def draw_states(summary: Mapping[str, Any], console: Console) -> list[Renderable
     return [
         draw_nodes(summary, words, before, after, console),
         "",
-        Text(
-            str(
-                Message(
-                    "[stay_explained] stay: steps in a row on average; next: the most likely other "
-                    "state"
-                )
-            )
+        _line(
+            "[stay_explained] stay: steps in a row on average; next: the most likely other state"
         ),
         "",
-        Text(
-            str(
-                Message(
-                    "[codes_of_states] Most distinctive codes: probability in the state (share of "
-                    "all steps)"
-                )
-            )
+        _line(
+            "[codes_of_states] Most distinctive codes: probability in the state (share of "
+            "all steps)"
         ),
         "",
         _draw_items(summary, console, items_of, str(Message(_NO_COMMON_CODES))),
@@ -411,24 +389,18 @@ def _moves(summary: Mapping[str, Any], console: Console) -> list[RenderableType]
         table.add_row(*cells)
     parts: list[RenderableType] = [
         "",
-        Text(
-            str(
-                Message(
-                    "[moves_of_states] Moves: probability of the state of the next step, by state"
-                )
-            )
-        ),
+        _line("[moves_of_states] Moves: probability of the state of the next step, by state"),
         "",
         table,
     ]
     if any(p is None for _, row in rows for p in row):
-        hidden = Message(
+        hidden = _line(
             "[hidden_moves] {mark} hides moves made in fewer than {min_cell} sequences, and what "
             "they could be derived from",
             mark=_HIDDEN,
             min_cell=summary["min_cell"],
         )
-        parts += ["", Text(str(hidden))]
+        parts += ["", hidden]
     return parts
 
 
@@ -436,12 +408,12 @@ def _models(summary: Mapping[str, Any]) -> list[RenderableType]:
     parts: list[RenderableType] = []
     if summary["pairs"]:
         keys = ("n_codes", "misfit", "misfit_of_chance")
-        pairs = Message(
+        pairs = _line(
             "[pairs_of_codes] Pairs of consecutive codes, among the {n_codes} most common: the "
             "model puts {misfit:.0%} of them in the wrong place, chance {misfit_of_chance:.0%}",
             **{key: summary["pairs"][key] for key in keys},
         )
-        parts += ["", Text(str(pairs))]
+        parts += ["", pairs]
     if not summary["fits"]:
         return parts
     table = _table("model", justify="left")
@@ -458,7 +430,7 @@ def _models(summary: Mapping[str, Any]) -> list[RenderableType]:
     return [
         *parts,
         "",
-        Text(str(Message("[models_of_sequences] Other models: the lower BIC, the better"))),
+        _line("[models_of_sequences] Other models: the lower BIC, the better"),
         "",
         table,
     ]

@@ -11,13 +11,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from momentree import models
+from momentree import exceptions, models, readers
 from momentree._types import Floats, Ints
 from momentree.assignment.posteriors import IncompleteAssigner
 from momentree.cli._run import Run
-from momentree.exceptions import InvalidDataError, MomentreeWarning
 from momentree.messages import Message, wording
-from momentree.readers import Measurements
 from momentree.report.text import clean_text
 from momentree.tree import ClusterTree
 
@@ -35,7 +33,7 @@ _MOST_ROWS = 5_000
 """Rows from which the number of groups is chosen: of more, it takes minutes."""
 
 
-def as_data(table: Measurements, rows: NDArray[np.bool_], *, frame: bool) -> Any:
+def as_data(table: readers.Measurements, rows: NDArray[np.bool_], *, frame: bool) -> Any:
     """Return some records as the models take them: an array of numbers, or a data frame."""
     if frame:
         return table.frame[rows].reset_index(drop=True)
@@ -43,7 +41,7 @@ def as_data(table: Measurements, rows: NDArray[np.bool_], *, frame: bool) -> Any
 
 
 def predicted(
-    model: Any, table: Measurements, n_groups: int
+    model: Any, table: readers.Measurements, n_groups: int
 ) -> tuple[Ints, Floats, NDArray[np.bool_]]:
     """Return the groups of records, -1 for none, their probabilities, and which have a group.
 
@@ -60,7 +58,7 @@ def predicted(
 
     try:
         return labels, proba, assign(np.asarray(table.enough))
-    except InvalidDataError as error:
+    except exceptions.InvalidDataError as error:
         if error.code != "missing_not_assigned":
             raise
     return labels, proba, assign(np.asarray(~np.isnan(table.to_matrix()).any(axis=1)))
@@ -68,7 +66,7 @@ def predicted(
 
 def find_mixture_or_tree(
     run: Run,
-    table: Measurements,
+    table: readers.Measurements,
     X: Any,
     n_groups: int | None,
     parameters: Mapping[str, Any],
@@ -83,10 +81,8 @@ def find_mixture_or_tree(
     if not table.only_numbers:
         if not flat:
             run.note(
-                Message(
-                    "[list_of_mixed] the groups are a list, not a tree, because the columns are of "
-                    "different kinds"
-                )
+                "[list_of_mixed] the groups are a list, not a tree, because the columns are of "
+                "different kinds"
             )
         shared = {key: value for key, value in parameters.items() if key != "min_samples_leaf"}
         mixture = models.MixedMixture(n_groups or "auto", kinds=dict(table.kinds), **shared)
@@ -167,7 +163,7 @@ def _fitted(run: Run, model: Any, X: Any, **given: Any) -> Any:
     for warning in caught:
         problem = warning.message
         # A note already reports if there are fewer groups.
-        if isinstance(problem, MomentreeWarning) and problem.code not in _REPORTED:
+        if isinstance(problem, exceptions.MomentreeWarning) and problem.code not in _REPORTED:
             run.note(problem.message)
     return fitted
 
@@ -195,11 +191,11 @@ class RecordAssigner:
         names = scoring.get("codes")
         named = list(place) if names is None else names
         if not isinstance(named, list) or not all(name in place for name in map(str, named)):
-            raise InvalidDataError(wording.DAMAGED_ASSIGNMENT, found="codes")
+            raise exceptions.InvalidDataError(wording.DAMAGED_ASSIGNMENT, found="codes")
         columns = np.array([place[str(name)] for name in named], dtype=np.intp)
         assigner = IncompleteAssigner.from_dict(scoring)
         if assigner.shape != (n_groups, len(columns)):
-            raise InvalidDataError(wording.DAMAGED_ASSIGNMENT, found="assignment")
+            raise exceptions.InvalidDataError(wording.DAMAGED_ASSIGNMENT, found="assignment")
         return cls(assigner, columns)
 
     def assign(self, X: Any) -> IncompleteAssignments:

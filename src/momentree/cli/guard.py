@@ -9,6 +9,7 @@ import signal
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from types import FrameType
 from typing import Any, NoReturn, TextIO
 
@@ -39,6 +40,7 @@ _SAMPLES = {
 # For these, name the option that sets the limit.
 _LIMITS = ("max_depth_reached", "max_leaf_nodes_reached")
 _WORDS = {code: PLAIN[code] for code in PLAIN if code not in _LIMITS}
+_SUGGESTION = re.compile(r"\. Did you mean(.*)\?$")
 _LONG = re.compile(r"\S{500,}")
 """What was given without a blank is repeated only in part."""
 _OUT_OF_MEMORY = {
@@ -176,6 +178,11 @@ def _parsing() -> Iterator[None]:
         message = one_line(error.format_message())
         if option and error.message:
             message = f"{option}: {one_line(error.message)}"
+        elif hasattr(error, "possibilities") and hasattr(error, "option_name"):
+            similar = get_close_matches(error.option_name, error.possibilities or (), 3, 0.75)
+            hint = f" Did you mean {' or '.join(similar)}?" if similar else ""
+            message = f"No such option: {error.option_name}.{hint}"
+        message = _SUGGESTION.sub(r" (did you mean\1?)", message)
         command = error.ctx.command_path if error.ctx is not None else "momentree"
         _fail(f"{message.rstrip('.')}; see {command} --help")
 

@@ -7,15 +7,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from momentree import backends, models, tree
+from momentree import backends, exceptions, messages, models, tree
 from momentree._files import read_file
 from momentree.backends import read_question
 from momentree.cli._run import Run
 from momentree.cli.moments import described, note_differences, with_columns
 from momentree.cli.screen import show
-from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
-from momentree.messages import Message
 
+Save = Callable[[Path], object]
 SHOWN = 8
 """Columns that are printed for each component."""
 
@@ -30,15 +29,15 @@ def read(run: Run, _held: ExitStack) -> list[backends.State]:
             continue
         first, total = rounds[state.round]
         if state.parts & total.parts:
-            raise InvalidDataError(
+            raise exceptions.InvalidDataError(
                 "[site_twice] {path} contains rows that another file contains too: give the file "
                 "of each site only once",
                 path=str(path),
             )
         try:
             rounds[state.round] = first, total.merge(state)
-        except InvalidDataError as error:
-            raise InvalidDataError(
+        except exceptions.InvalidDataError as error:
+            raise exceptions.InvalidDataError(
                 "[files_differ] {path} and {first} cannot be merged: {reason}",
                 path=str(path),
                 first=str(first),
@@ -47,7 +46,7 @@ def read(run: Run, _held: ExitStack) -> list[backends.State]:
         if state.columns and len(set(state.columns) ^ set(total.columns or [])):
             n_columns = len(rounds[state.round][1].columns or [])
             run.note(
-                Message(
+                messages.Message(
                     "[columns_united] the files have different columns; the merged sums have all "
                     "{n_columns:,}, with zeros where a site has no such column",
                     n_columns=n_columns,
@@ -59,14 +58,14 @@ def read(run: Run, _held: ExitStack) -> list[backends.State]:
 def _load(path: Path) -> backends.State:
     try:
         return backends.State.load(path)
-    except ReadError:
+    except exceptions.ReadError:
         content = read_file(path)
         try:
             read_question(content)
-        except ReadError:
+        except exceptions.ReadError:
             pass
         else:
-            raise ReadError(
+            raise exceptions.ReadError(
                 "[question_to_merge] {path} is the question of a round and contains no rows; "
                 "answer it at each site with momentree moments --round, and merge the answers",
                 path=str(path),
@@ -77,7 +76,7 @@ def _load(path: Path) -> backends.State:
 def proceed(run: Run, states: list[backends.State]) -> None:
     """Write the next question, the model or the merged sums, as requested, and describe them."""
     options = run.options
-    saves: dict[str, Callable[[Path], object]] = {}
+    saves: dict[str, Save] = {}
     first = states[0]
     name = str(first.about[0]["model"]) if first.about else "bernoulli"
     note_differences(run, [about.get("options", {}) for about in first.about])
@@ -85,7 +84,7 @@ def proceed(run: Run, states: list[backends.State]) -> None:
     lines = [described(run, states, n_columns, name)]
     if any(any(state.suppressed.values()) for state in states):
         n_others = sum(sum(s.suppressed.values()) - s.suppressed["columns"] for s in states)
-        note = Message(
+        note = messages.Message(
             "Note: the sites suppressed {n_columns:~column} and {n_others:~other sum} of few rows, "
             "each counted at every site. The result is not exactly that of the pooled rows.",
             n_columns=first.suppressed["columns"],
@@ -94,57 +93,57 @@ def proceed(run: Run, states: list[backends.State]) -> None:
         lines.append(run.words(note))
     if run.writes("save"):
         if len(states) > 1:
-            raise InvalidParameterError(
+            raise exceptions.InvalidParameterError(
                 "[save_of_one_round] {parameters.save} requires files of one round; leave out "
                 "those of the rounds before"
             )
         saves["save"] = first.save
     if options.components or options.leaves:
-        model = estimator_for(name, options.components, options.leaves, options.steps)
-        try:
-            with run.stage("fitting"):
-                rows = backends.Rounds(states)
-                model.fit(rows)
-        except backends.NextRound as ends:
-            question, number = ends.question, ends.number
-            if not run.writes("next"):
-                raise InvalidParameterError(
-                    "[fit_too_early] the model requires the answers of round {number}: write its "
-                    "question with {parameters.next:FILE.mom}, answer it at each site with "
-                    "momentree moments --round, and merge these answers with all before",
-                    number=number,
-                ) from ends
-            saves["next"] = lambda path: path.write_bytes(question)
-            lines.append(
-                run.words(
-                    Message(
-                        "[next_is_round] Next: round {number}. Each site answers the question with "
-                        "momentree moments --round; then merge these answers with all before.",
-                        number=number,
-                    )
-                )
-            )
-        else:
-            vars(model).pop("feature_names_in_", None)  # the command assigns arrays, not frames
-            config = _reader_of(first, rows.columns.tolist())
-            saves["fit"] = lambda path: model.save(path, vectorizer_config=config)
-            lines += ["", *_components(model)]
-            if not run.writes("fit"):
-                lines += [
-                    "",
-                    run.words(
-                        Message(
-                            "[model_complete] No question is left; write the model with "
-                            "{parameter:FILE.mt}.",
-                            parameter="fit",
-                        )
-                    ),
-                ]
+        more_saves, more_lines = _fit_or_ask(run, states, name)
+        saves |= more_saves
+        lines += more_lines
     with run.stage("writing"):
         run.write_files(saves)
     if not run.quiet:
         show("\n".join(lines) + "\n")
     run.end()
+
+
+def _fit_or_ask(
+    run: Run, states: list[backends.State], name: str
+) -> tuple[dict[str, Save], list[str]]:
+    """Fit a model to all answers, or find the next question: what to write, and what to print."""
+    options = run.options
+    model = estimator_for(name, options.components, options.leaves, options.steps)
+    rows = backends.Rounds(states)
+    try:
+        with run.stage("fitting"):
+            model.fit(rows)
+    except backends.NextRound as ends:
+        question, number = ends.question, ends.number
+        if not run.writes("next"):
+            raise exceptions.InvalidParameterError(
+                "[fit_too_early] the model requires the answers of round {number}: write its "
+                "question with {parameters.next:FILE.mom}, answer it at each site with "
+                "momentree moments --round, and merge these answers with all before",
+                number=number,
+            ) from ends
+        note = messages.Message(
+            "[next_is_round] Next: round {number}. Each site answers the question with "
+            "momentree moments --round; then merge these answers with all before.",
+            number=number,
+        )
+        return {"next": lambda path: path.write_bytes(question)}, [run.words(note)]
+    vars(model).pop("feature_names_in_", None)  # the command assigns arrays, not frames
+    config = _reader_of(states[0], rows.columns.tolist())
+    lines = ["", *_components(model)]
+    if not run.writes("fit"):
+        note = messages.Message(
+            "[model_complete] No question is left; write the model with {parameter:FILE.mt}.",
+            parameter="fit",
+        )
+        lines += ["", run.words(note)]
+    return {"fit": lambda path: model.save(path, vectorizer_config=config)}, lines
 
 
 def estimator_for(model: str, components: int | None, leaves: int | None, steps: int | None) -> Any:
@@ -154,7 +153,7 @@ def estimator_for(model: str, components: int | None, leaves: int | None, steps:
             return tree.ClusterTree(leaves)
         if model == "single-topic":
             return tree.TopicTree(leaves, search="none")
-        raise InvalidParameterError(
+        raise exceptions.InvalidParameterError(
             "{parameters.leaves} grows trees of codes (bernoulli) and of words (single-topic), not "
             "of {model}; give {parameters.components}",
             model=model,

@@ -18,7 +18,7 @@ from momentree.cli._run import Run
 from momentree.cli.options import Options
 from momentree.cli.screen import show
 from momentree.exceptions import ReadError
-from momentree.messages import Message, wording
+from momentree.messages import wording
 
 _TEXT_SUFFIXES = (".txt", ".jsonl", ".ndjson", ".mbox", ".html", ".htm", ".pdf", ".docx")
 
@@ -98,12 +98,10 @@ def read(run: Run, _held: ExitStack) -> tuple[Table, Question | None]:
             raise ReadError(wording.NO_COLUMN_IN_COMMON, n_columns=n_others)
         if n_others:
             run.note(
-                Message(
-                    "[columns_left_out] {n_columns:~column} of the table {n_columns:?is/are} not "
-                    "in the question of this round, because they were suppressed or new, and "
-                    "{n_columns:?is/are} left out",
-                    n_columns=n_others,
-                )
+                "[columns_left_out] {n_columns:~column} of the table {n_columns:?is/are} not "
+                "in the question of this round, because they were suppressed or new, and "
+                "{n_columns:?is/are} left out",
+                n_columns=n_others,
             )
     return Table(X, names, options.vocabulary is None, about), question
 
@@ -162,12 +160,10 @@ def note_differences(run: Run, given: Sequence[Mapping[str, Any]]) -> None:
     ]
     if names:
         run.note(
-            Message(
-                "[read_otherwise] not all tables were read with the same {names:and}, which "
-                "decides what a record or a code is; give all sites the same options in every "
-                "round, unless their tables differ in this",
-                names=names,
-            )
+            "[read_otherwise] not all tables were read with the same {names:and}, which "
+            "decides what a record or a code is; give all sites the same options in every "
+            "round, unless their tables differ in this",
+            names=names,
         )
 
 
@@ -207,13 +203,11 @@ def proceed(run: Run, data: tuple[Table, Question | None]) -> None:
             counts = {"n_columns": n_columns, "n_others": n_others}
             lines.append(
                 run.words(
-                    Message(
-                        "[suppressed_here] Suppressed {n_columns:~column} and {n_others:~other "
-                        "sum} of fewer than {min_cell} rows. The result of all sites lacks them: "
-                        "it is not exactly that of the pooled rows.",
-                        **counts,
-                        min_cell=min_cell,
-                    )
+                    "[suppressed_here] Suppressed {n_columns:~column} and {n_others:~other "
+                    "sum} of fewer than {min_cell} rows. The result of all sites lacks them: "
+                    "it is not exactly that of the pooled rows.",
+                    **counts,
+                    min_cell=min_cell,
                 )
             )
         show("\n".join(lines) + "\n")
@@ -244,4 +238,4 @@ def described(run: Run, states: Sequence[backends.State], n_columns: int, model:
             "rounds {first} to {last}, {kilobytes:,.1f} kB."
         )
     )
-    return run.words(Message(code, **facts, **rounds, kilobytes=size / 1e3))
+    return run.words(code, **facts, **rounds, kilobytes=size / 1e3)

@@ -13,14 +13,11 @@ from momentree.core.choices import Empty, Form, Growth, Search, Weighting
 _MODELS = Literal["auto", "single-topic", "lda", "poisson", "bernoulli"]
 _HTML, _TABLE = (".html", ".htm"), (".csv", ".xlsx", ".tex")
 _TITLES = "titles of ICD if the codes are clearly diagnoses"
-_CODE_NAMES = (
-    "Names of codes: a table with columns code and name, or the titles of ICD. Or names of "
-)
 _ROLLUP = (
     "Roll codes up to their first three characters, or to the groups in a table with columns code "
     "and group."
 )
-_MODEL_OF_CODES = "The model, for momentree assign. It contains no ids, but exact frequencies."
+_EMPTY = "Meaning of empty cells in columns of 0 and 1: missing (unknown), or zero (no)."
 
 
 def _panel(title: str | None, commands: str, *options: Option) -> tuple[Option, ...]:
@@ -32,7 +29,7 @@ def _panel(title: str | None, commands: str, *options: Option) -> tuple[Option, 
 
 def options_of(command: str) -> tuple[Option, ...]:
     """Return the options of a command, in the order of its help."""
-    return tuple(option for option in OPTIONS if command in option.commands.split())
+    return tuple(filter(None, (option.of(command) for option in OPTIONS)))
 
 
 def usual_options(command: str) -> list[str]:
@@ -417,14 +414,11 @@ _READING = (
         ),
         Option(
             "empty", Empty, None,
-            "Meaning of empty cells in columns of 0 and 1: missing (unknown), or zero (no).",
-            default="missing", reads="empty",
-        ),
-        Option(
-            "empty", Empty, None,
-            "Meaning of empty cells in columns of 0 and 1: missing (unknown), or zero (no). "
-            "Sums over sites require complete records.",
-            default="missing", reads="empty", only="records", commands="moments",
+            {
+                "clusters": _EMPTY,
+                "moments": f"{_EMPTY} Sums over sites require complete records.",
+            },
+            default="missing", reads="empty", only="records measurements",
         ),
         Option(
             "rollup", str, "icd9|icd10|FILE", _ROLLUP,
@@ -468,13 +462,12 @@ _READING = (
         ),
         Option(
             "names", str, "FILE|icd9|icd10|none",
-            f"{_CODE_NAMES}groups: columns number and name. May be given once for each.",
+            {
+                command: "Names of codes: a table with columns code and name, or the titles of "
+                f"ICD. Or names of {groups}: columns number and name. May be given once for each."
+                for command, groups in (("clusters", "groups"), ("sequences", "states"))
+            },
             shown=_TITLES, repeatable=True, is_input=True,
-        ),
-        Option(
-            "names", str, "FILE|icd9|icd10|none",
-            f"{_CODE_NAMES}states: columns number and name. May be given once for each.",
-            shown=_TITLES, repeatable=True, is_input=True, commands="sequences",
         ),
         Option(
             "min_records", parse.count, "N", "Drop codes that occur in fewer than N records.",
@@ -522,12 +515,13 @@ _OUTPUT = (
         ),
         Option(
             "rename", str, "N=NAME",
-            "Name a leaf, topic or group; 0-3=NAME names the node above leaves 0 to 3. Repeatable.",
-            repeatable=True, usual=True, commands="topics clusters",
-        ),
-        Option(
-            "rename", str, "N=NAME", "Name a state. Repeatable.",
-            repeatable=True, usual=True, commands="sequences",
+            {
+                "topics clusters":
+                    "Name a leaf, topic or group; 0-3=NAME names the node above leaves 0 to 3. "
+                    "Repeatable.",
+                "sequences": "Name a state. Repeatable.",
+            },
+            repeatable=True, usual=True,
         ),
         Option(
             "names", Path, "FILE",
@@ -550,15 +544,19 @@ _OUTPUT = (
         ),
         Option(
             "min_cell", parse.count, "N",
-            "Suppress nonzero counts of records below N, and the cells they could be derived from, "
-            "on the screen, in the report and in --json.",
-            default=5, parameters={"min_count": "--min-cell"}, usual=True, commands="clusters",
-        ),
-        Option(
-            "min_cell", parse.count, "N",
-            "Suppress what fewer than N sequences have in common, on the screen, in the report and "
-            "in --json.",
-            default=5, parameters={"min_count": "--min-cell"}, usual=True, commands="sequences",
+            {
+                "clusters":
+                    "Suppress nonzero counts of records below N, and the cells they could be "
+                    "derived from, on the screen, in the report and in --json.",
+                "sequences":
+                    "Suppress what fewer than N sequences have in common, on the screen, in the "
+                    "report and in --json.",
+                "moments":
+                    "Treat columns that occur in fewer than N rows of this table as absent, and "
+                    "pairs of columns and groups of rows likewise; they may be frequent elsewhere, "
+                    "which the result then lacks.",
+            },
+            default=5, parameters={"min_count": "--min-cell"}, usual=True,
         ),
         Option(
             "include_records", bool, None,
@@ -573,22 +571,15 @@ _OUTPUT = (
             default=False, commands="sequences",
         ),
         Option(
-            "csv", Path, "FILE.csv", "Table with the leaf or topic of each document.",
-            suffixes=(".csv",), usual=True, commands="topics",
-        ),
-        Option(
             "csv", Path, "FILE.csv",
-            "Table with the group of each record, by id. Nothing is suppressed.",
-            suffixes=(".csv",), usual=True, commands="clusters",
-        ),
-        Option(
-            "csv", Path, "FILE.csv",
-            "Table with the most likely state of each step. Nothing is suppressed.",
-            suffixes=(".csv",), usual=True, commands="sequences",
-        ),
-        Option(
-            "csv", Path, "FILE.csv", "Write the table to this file instead of printing it.",
-            suffixes=(".csv",), usual=True, commands="assign",
+            {
+                "topics": "Table with the leaf or topic of each document.",
+                "clusters": "Table with the group of each record, by id. Nothing is suppressed.",
+                "sequences":
+                    "Table with the most likely state of each step. Nothing is suppressed.",
+                "assign": "Write the table to this file instead of printing it.",
+            },
+            suffixes=(".csv",), usual=True,
         ),
         Option(
             "sequence_csv", Path, "FILE.csv",
@@ -602,16 +593,13 @@ _OUTPUT = (
             default=False, commands="topics clusters sequences assign",
         ),
         Option(
-            "json", Path, "FILE.json", "The tree, or the topics.",
-            suffixes=(".json",), usual=True, commands="topics",
-        ),
-        Option(
-            "json", Path, "FILE.json", "The groups and their codes.",
-            suffixes=(".json",), usual=True, commands="clusters",
-        ),
-        Option(
-            "json", Path, "FILE.json", "The states, their codes and moves.",
-            suffixes=(".json",), usual=True, commands="sequences",
+            "json", Path, "FILE.json",
+            {
+                "topics": "The tree, or the topics.",
+                "clusters": "The groups and their codes.",
+                "sequences": "The states, their codes and moves.",
+            },
+            suffixes=(".json",), usual=True,
         ),
         Option(
             "next", Path, "FILE.mom",
@@ -624,12 +612,13 @@ _OUTPUT = (
             suffixes=(".mt",), commands="merge",
         ),
         Option(
-            "save", Path, "FILE.mt", "The model, for momentree assign.",
-            suffixes=(".mt",), usual=True, commands="topics",
-        ),
-        Option(
-            "save", Path, "FILE.mt", _MODEL_OF_CODES,
-            suffixes=(".mt",), usual=True, commands="clusters sequences",
+            "save", Path, "FILE.mt",
+            {
+                "topics": "The model, for momentree assign.",
+                "clusters sequences":
+                    "The model, for momentree assign. It contains no ids, but exact frequencies.",
+            },
+            suffixes=(".mt",), usual=True,
         ),
         Option(
             "table_one", Path, "FILE",
@@ -643,21 +632,16 @@ _OUTPUT = (
         ),
         Option(
             "save", Path, "FILE.mom",
-            "The answer, to send to whoever merges it. No row can be read from one file, but the "
-            "difference of two files of one site reveals the rows in which they differ.",
-            suffixes=(".mom",), required=True, commands="moments",
-        ),
-        Option(
-            "save", Path, "FILE.mom",
-            "The merged sums of files of one round, to merge with further files of this round.",
-            suffixes=(".mom",), commands="merge",
-        ),
-        Option(
-            "min_cell", parse.count, "N",
-            "Treat columns that occur in fewer than N rows of this table as absent, and pairs of "
-            "columns and groups of rows likewise; they may be frequent elsewhere, which the result "
-            "then lacks.",
-            default=5, parameters={"min_count": "--min-cell"}, commands="moments",
+            {
+                "moments":
+                    "The answer, to send to whoever merges it. No row can be read from one file, "
+                    "but the difference of two files of one site reveals the rows in which they "
+                    "differ.",
+                "merge":
+                    "The merged sums of files of one round, to merge with further files of this "
+                    "round.",
+            },
+            suffixes=(".mom",), required="moments",
         ),
         Option(
             "quiet", bool, None, "Print only errors.", default=False, flags=("--quiet", "-q"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -27,11 +27,12 @@ class Option:
     kind : type, Literal or function
         ``bool`` for a switch, ``str``, ``Path``, the choices, or a parser of the text.
     metavar, help : str
-        What the help shows.
+        What the help shows. A mapping has the texts of commands, separated by blanks; they are
+        then those that have the option.
     default, shown : object, str or None
         The default, and how the help words it.
     commands : str
-        Commands that have the option, separated by blanks.
+        Commands that have the option, separated by blanks, if `help` is one text.
     usual : bool or str
         Whether the short help shows it, or the commands in which it does.
     panel : str or None
@@ -50,14 +51,14 @@ class Option:
         Endings of the file that the option names for output.
     is_input : bool
         Whether the value names a file that is read.
-    required : bool
-        Whether the command needs the option.
+    required : str
+        Commands that need the option.
     """
 
     name: str
     kind: Any
     metavar: str | None
-    help: str
+    help: str | Mapping[str, str]
     default: Any = None
     shown: str | None = None
     flags: tuple[str, ...] = ()
@@ -72,7 +73,13 @@ class Option:
     parameters: Mapping[str, str] = field(default_factory=dict)
     suffixes: tuple[str, ...] = ()
     is_input: bool = False
-    required: bool = False
+    required: str = ""
+
+    def of(self, command: str) -> Option | None:
+        """Return the option of a command, with one text for its help; None if it has none."""
+        texts = self.help if isinstance(self.help, Mapping) else {self.commands: self.help}
+        help_ = next((text for names, text in texts.items() if command in names.split()), None)
+        return None if help_ is None else replace(self, help=help_, commands=command)
 
     @property
     def spellings(self) -> tuple[str, ...]:
@@ -121,16 +128,17 @@ class Option:
         option = typer.Option(
             *self.spellings,
             metavar=metavar,
-            help=self.help,
+            help=str(self.help),
             rich_help_panel=self.panel,
             **settings,
         )
-        if not self.required and self.default is None:
+        required = self.commands in self.required.split()
+        if not required and self.default is None:
             annotation = annotation | None
         return inspect.Parameter(
             self.name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if self.required else self.default,
+            default=inspect.Parameter.empty if required else self.default,
             annotation=Annotated[annotation, option],
         )
 
@@ -211,7 +219,7 @@ class Options:
 def input_path(text: str) -> Path:
     """Parse the path of an input; an empty one, as from an unset variable, is an error."""
     if not text:
-        raise _refused(Message(wording.EMPTY_PATH))
+        raise typer.BadParameter(str(Message(wording.EMPTY_PATH)))
     return Path(text)
 
 
@@ -221,102 +229,41 @@ def choice_of(kind: Any) -> Callable[[str], str]:
 
     def choice(text: str) -> str:
         if text not in names:
-            raise _refused(
-                Message(
-                    "[not_an_option] {value!r}; expected {choices:quoted or}",
-                    value=text,
-                    choices=names,
-                )
-            )
+            raise _refused(text, str(Message("{choices:quoted or}", choices=names)))
         return text
 
     return choice
 
 
-def whole_number(text: str) -> int:
-    """Parse an integer of at least 0."""
-    return _integer(
-        text, 0, Message("[not_a_whole_number] {value!r}; expected a whole number", value=text)
-    )
+def _whole(
+    lowest: int, expected: str, words: Mapping[str, Any] | None = None, highest: float = inf
+) -> Callable[[str], Any]:
+    """Return a parser for whole numbers in a range, and for words that stand for other values."""
+    known = words or {}
+
+    def integer(text: str) -> Any:
+        if text in known:
+            return known[text]
+        # Typer also passes defaults, which are numbers.
+        if not str(text).isdecimal() or not lowest <= int(text) <= highest:
+            raise _refused(text, expected)
+        return int(text)
+
+    return integer
 
 
-def count(text: str) -> int:
-    """Parse an integer of at least 1."""
-    return _integer(
-        text,
-        1,
-        Message("[not_a_count] {value!r}; expected a whole number of at least 1", value=text),
-    )
-
-
-def words_of_passage(text: str) -> int | str | None:
-    """Parse ``auto``, ``none``, or a number of words."""
-    if text in ("auto", "none"):
-        return None if text == "none" else text
-    return _integer(
-        text,
-        1,
-        Message(
-            "[not_passages_option] {value!r}; expected 'auto', 'none', or a number of words of at "
-            "least 1",
-            value=text,
-        ),
-    )
-
-
-def count_or_auto(text: str) -> int | None:
-    """Parse an integer of at least 1, or ``auto``, which is None."""
-    return (
-        None
-        if text == "auto"
-        else _integer(
-            text,
-            1,
-            Message(
-                "[not_a_count_or_auto] {value!r}; expected a whole number of at least 1, or 'auto'",
-                value=text,
-            ),
-        )
-    )
-
-
-def states_or_auto(text: str) -> int | None:
-    """Parse an integer of at least 2, or ``auto``, which is None."""
-    return (
-        None
-        if text == "auto"
-        else _integer(
-            text,
-            2,
-            Message(
-                "[not_states_or_auto] {value!r}; expected a whole number of at least 2, or 'auto'",
-                value=text,
-            ),
-        )
-    )
-
-
-def whole_number_or_all(text: str) -> int | Literal["all"]:
-    """Parse an integer of at least 0, or ``all``."""
-    if text == "all":
-        return "all"
-    return _integer(
-        text,
-        0,
-        Message(
-            "[not_a_whole_number_or_all] {value!r}; expected a whole number, or 'all'", value=text
-        ),
-    )
-
-
-def ngrams(text: str) -> int:
-    """Parse a number of words from 1 to 5."""
-    return _integer(
-        text,
-        1,
-        Message("[not_ngrams] {value!r}; expected a number of words from 1 to 5", value=text),
-        MOST_NGRAM,
-    )
+_COUNT = "a whole number of at least 1"
+whole_number = _whole(0, "a whole number")
+count = _whole(1, _COUNT)
+count_or_auto = _whole(1, f"{_COUNT}, or 'auto'", {"auto": None})
+states_or_auto = _whole(2, "a whole number of at least 2, or 'auto'", {"auto": None})
+whole_number_or_all = _whole(0, "a whole number, or 'all'", {"all": "all"})
+words_of_passage = _whole(
+    1,
+    "'auto', 'none', or a number of words of at least 1",
+    {"auto": "auto", "none": None},
+)
+ngrams = _whole(1, f"a number of words from 1 to {MOST_NGRAM}", highest=MOST_NGRAM)
 
 
 def log_scaling(text: str) -> str | None:
@@ -334,13 +281,7 @@ def count_range(text: str) -> range:
     """Parse two numbers of groups, such as 2-10; the range includes both."""
     low, _, high = (part.strip() for part in text.partition("-"))
     if not (low.isdecimal() and high.isdecimal() and 1 <= int(low) <= int(high)):
-        raise _refused(
-            Message(
-                "[not_a_range] {value!r}; expected a smallest and a largest number of groups, such "
-                "as 2-10",
-                value=text,
-            )
-        )
+        raise _refused(text, "a smallest and a largest number of groups, such as 2-10")
     return range(int(low), int(high) + 1)
 
 
@@ -350,11 +291,7 @@ def positive_or_auto(text: str) -> float | None:
         return None
     number = _number(text, float)
     if not 0 < number < inf:
-        raise _refused(
-            Message(
-                "[not_positive_or_auto] {value!r}; expected a number above 0, or 'auto'", value=text
-            )
-        )
+        raise _refused(text, "a number above 0, or 'auto'")
     return number
 
 
@@ -363,25 +300,16 @@ def count_or_fraction(text: str) -> float:
     is_fraction = "." in text
     number = _number(text, float if is_fraction else int)
     if not 0 <= number <= (1 if is_fraction else inf):
-        raise _refused(
-            Message(
-                "[not_a_count_or_fraction] {value!r}; expected a number of documents (5), or a "
-                "fraction of them with a decimal point (0.05)",
-                value=text,
-            )
-        )
+        expected = "a number of documents (5), or a fraction of them with a decimal point (0.05)"
+        raise _refused(text, expected)
     return number
 
 
 def fraction(text: str) -> float:
-    """Read a fraction above 0, of at most 1."""
+    """Parse a fraction above 0, of at most 1."""
     number = _number(text, float)
     if not 0 < number <= 1:
-        raise _refused(
-            Message(
-                "[not_a_fraction] {value!r}; expected a number above 0 and at most 1", value=text
-            )
-        )
+        raise _refused(text, "a number above 0 and at most 1")
     return number
 
 
@@ -419,13 +347,6 @@ def kinds_by_column(values: Iterable[str]) -> dict[str, str]:
     return kinds
 
 
-def _integer(text: str, lowest: int, problem: Message, highest: float = inf) -> int:
-    # Typer also passes defaults, which are numbers.
-    if not str(text).isdecimal() or not lowest <= int(text) <= highest:
-        raise _refused(problem)
-    return int(text)
-
-
 def _number(text: str, kind: type[int] | type[float]) -> float:
     try:
         return kind(text)
@@ -433,6 +354,9 @@ def _number(text: str, kind: type[int] | type[float]) -> float:
         return -1
 
 
-def _refused(problem: Message) -> typer.BadParameter:
+def _refused(value: str, expected: str) -> typer.BadParameter:
     # Errors of momentree are ValueErrors, for which typer would print only the value.
+    problem = Message(
+        "[unexpected_value] {value!r}; expected {expected}", value=value, expected=expected
+    )
     return typer.BadParameter(str(problem))

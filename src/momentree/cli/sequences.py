@@ -12,13 +12,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from momentree import models, readers, report
+from momentree import exceptions, messages, models, readers, report
+from momentree.cli import by_hand, tables
 from momentree.cli._run import Fit, Run, Task, Writers, made_with, perform
-from momentree.cli.by_hand import GivenNames, sort_names
-from momentree.cli.content import long_names, states_content
-from momentree.cli.tables import CsvTable, decimals, write_frame, write_json
-from momentree.exceptions import InvalidDataError
-from momentree.messages import Message
 from momentree.models import StatesFit
 from momentree.readers import Sequences
 from momentree.report.disclosure import Disclosure
@@ -33,14 +29,14 @@ class Steps:
     """Sequences of codes, and names for their states."""
 
     sequences: Sequences
-    given: GivenNames
+    given: by_hand.GivenNames
 
 
 def read(run: Run, _held: ExitStack) -> Steps:
     """Read sequences of codes."""
     options = run.options
-    names_of_codes, names_of_states = sort_names(options.names)
-    given = GivenNames.read(options.rename, names_of_states)
+    names_of_codes, names_of_states = by_hand.sort_names(options.names)
+    given = by_hand.GivenNames.read(options.rename, names_of_states)
     arguments = options.read_by("sequences")
     return Steps(readers.read_sequences(options.source, names=names_of_codes, **arguments), given)
 
@@ -70,18 +66,18 @@ def _fit(run: Run, steps: Steps) -> Fit:
         )
         if not getattr(fitted, "converged_", True):
             run.note(
-                Message(
+                messages.Message(
                     "[states_not_converged] the fit stopped after {n_iter:~iteration} before it "
                     "had converged; its states may still change a little",
                     n_iter=int(fitted.n_iter_),
                 )
             )
     took = time.perf_counter() - start
-    k, remarks = len(fitted.startprob_), list[Message]()
+    k, remarks = len(fitted.startprob_), list[messages.Message]()
     if n_states is None:
         most = max(fit.n_states for fit in fits[:-1])
         remarks.append(
-            Message(
+            messages.Message(
                 "[n_states_chosen] Number of states chosen by the lowest BIC among 2 to {most} "
                 "states.",
                 most=most,
@@ -89,7 +85,7 @@ def _fit(run: Run, steps: Steps) -> Fit:
         )
         if k == most == CANDIDATES[-1]:
             remarks.append(
-                Message(
+                messages.Message(
                     "[n_states_at_most] The lowest BIC is that of the largest number of states "
                     "tried, {most}: a larger number may be better ({parameters.n_components:N} "
                     "sets it).",
@@ -102,13 +98,13 @@ def _fit(run: Run, steps: Steps) -> Fit:
 def _check(sequences: Sequences, n_states: int) -> None:
     """Refuse sequences in which nothing can follow anything, before the fit."""
     if sequences.lengths.max() < 2:
-        raise InvalidDataError(
+        raise exceptions.InvalidDataError(
             "[sequences_of_one_step] no sequence has more than one step, so nothing follows "
             "anything; check that {parameters.id_column} names the column that says which rows "
             "form a sequence"
         )
     if (longest := int(sequences.lengths.max())) < 3:
-        raise InvalidDataError(
+        raise exceptions.InvalidDataError(
             "[sequences_too_short] the longest of {n_records:~sequence} has {longest} steps; "
             "states require at least three steps in a row. Check {parameters.id_column}, or add "
             "longer sequences",
@@ -116,14 +112,14 @@ def _check(sequences: Sequences, n_states: int) -> None:
             longest=longest,
         )
     if len(sequences.codes) < 2:
-        raise InvalidDataError(
+        raise exceptions.InvalidDataError(
             "[sequences_of_one_code] all steps have the same code, {code!r}, so there are no "
             "states; check {parameters.code_column}, or keep rare codes with "
             "{parameters.min_sequences:1}",
             code=str(sequences.codes[0]),
         )
     if n_states > 2 and n_states**2 > (n_steps := len(sequences.symbols)):
-        raise InvalidDataError(
+        raise exceptions.InvalidDataError(
             "[more_moves_than_steps] {parameters.states:{n_states}} would need {n_moves:,} "
             "probabilities of moves, more than there are steps ({n_steps:,}); use fewer states",
             n_states=n_states,
@@ -132,20 +128,20 @@ def _check(sequences: Sequences, n_states: int) -> None:
         )
 
 
-def _simpler(fits: Sequence[StatesFit], k: int) -> list[Message]:
+def _simpler(fits: Sequence[StatesFit], k: int) -> list[messages.Message]:
     """Return a remark if a simpler model has a lower BIC than the states."""
     chosen = next(fit for fit in fits if fit.kind == "states" and fit.n_states == k)
     independent, chain = fits[0], fits[-1]
     if independent.bic <= chosen.bic:
         return [
-            Message(
+            messages.Message(
                 "[steps_independent] BIC is lower if steps do not depend on each other: the states "
                 "describe little more than chance. More sequences or fewer codes may help."
             )
         ]
     if chain.bic < chosen.bic:
         return [
-            Message(
+            messages.Message(
                 "[chain_is_better] BIC is lower for a Markov chain, in which the next code depends "
                 "on the present code: the states summarize the sequences, but do not explain all "
                 "of how codes follow each other."
@@ -177,7 +173,7 @@ def _summarize(run: Run, steps: Steps, fit: Fit) -> tuple[dict[str, Any], list[s
 def _write(
     run: Run, steps: Steps, fit: Fit, summary: dict[str, Any], remarks: list[str]
 ) -> Writers:
-    sequences, model, names = steps.sequences, fit.model, long_names(summary)
+    sequences, model, names = steps.sequences, fit.model, tables.long_names(summary)
     config = {**sequences.coder.to_dict(), STATE_NAMES: names}
     escape = run.options.escape_formulas
 
@@ -186,15 +182,17 @@ def _write(
 
     return {
         "csv": write_steps,
-        "json": lambda path: write_json(path, "sequences", states_content(summary, remarks)),
-        "sequence_csv": lambda path: write_frame(
+        "json": lambda path: tables.write_json(
+            path, "sequences", tables.states_content(summary, remarks)
+        ),
+        "sequence_csv": lambda path: tables.write_frame(
             shares_table(sequences, model, names), path, escape
         ),
         "save": lambda path: model.save(path, vectorizer_config=config),
     }
 
 
-def steps_table(sequences: Sequences, model: Any, names: Sequence[str]) -> CsvTable:
+def steps_table(sequences: Sequences, model: Any, names: Sequence[str]) -> tables.CsvTable:
     """Return the most likely state of each step."""
     path = model.predict(sequences.symbols, sequences.lengths)
     proba = model.predict_proba(sequences.symbols, sequences.lengths)
@@ -211,9 +209,9 @@ def steps_table(sequences: Sequences, model: Any, names: Sequence[str]) -> CsvTa
         codes,
         path.tolist(),
         [names[j] for j in path],
-        [decimals(p) for p in proba[np.arange(len(path)), path]],
+        [tables.decimals(p) for p in proba[np.arange(len(path)), path]],
     ]
-    return CsvTable(header, list(zip(*columns, strict=True)))
+    return tables.CsvTable(header, list(zip(*columns, strict=True)))
 
 
 def shares_table(sequences: Sequences, model: Any, names: Sequence[str]) -> pd.DataFrame:
@@ -229,7 +227,7 @@ def shares_table(sequences: Sequences, model: Any, names: Sequence[str]) -> pd.D
         "name": [names[j] for j in most],
     }
     for j, values in enumerate(shares.T):
-        columns[f"state_{j}"] = [decimals(value) for value in values]
+        columns[f"state_{j}"] = [tables.decimals(value) for value in values]
     return pd.DataFrame(columns, dtype=object)
 
 

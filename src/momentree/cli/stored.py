@@ -1,14 +1,15 @@
-"""Work in bounded memory: a folder of finished stages, a report on a sample, a table in blocks."""
+"""Work beyond memory: stages on disk, a cluster, a report on a sample, a table in blocks."""
 
 from __future__ import annotations
 
 import copy
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from importlib import metadata
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -16,28 +17,17 @@ from typing import Any
 import numpy as np
 import typer
 
-from momentree import readers
-from momentree.backends import answers_kept
+from momentree import backends, exceptions, persistence, readers
 from momentree.cli._run import Run
 from momentree.cli.tables import CsvTable, assignments
 from momentree.core.limits import memory_bytes
 from momentree.core.pages import counted, picked
-from momentree.exceptions import MomentreeError
-from momentree.messages import Message
-from momentree.persistence import load
-from momentree.readers import (
-    Corpus,
-    DistributedCorpus,
-    Records,
-    StoredCorpus,
-    StoredRecords,
-    WorkFolder,
-)
+from momentree.messages import Message, wording
 from momentree.report.topics import default_title, topic_names
 from momentree.report.topics.documents import evenly_spread
 from momentree.tree.topic_growth import are_many
 
-Elsewhere = StoredCorpus | DistributedCorpus
+Elsewhere = readers.StoredCorpus | readers.DistributedCorpus
 """Documents that are not in memory."""
 SHOWN = 10_000
 """Documents from which a report is made."""
@@ -55,24 +45,22 @@ _REFUSED = ("resume_changed", "unfinished_work", "not_a_work_folder", "work_in_u
 """Errors that leave it to the user whether the folder is removed."""
 
 
-def work_folder(source: Path, outputs: Sequence[Path]) -> WorkFolder:
+def work_folder(source: Path, outputs: Sequence[Path]) -> readers.WorkFolder:
     """Return the folder for unfinished work: next to the first output, or in this folder."""
     if outputs:
-        return WorkFolder(outputs[0].with_suffix(".work"))
-    return WorkFolder(Path(f"{source.resolve().name.split('.')[0] or 'momentree'}.work"))
+        return readers.WorkFolder(outputs[0].with_suffix(".work"))
+    return readers.WorkFolder(Path(f"{source.resolve().name.split('.')[0] or 'momentree'}.work"))
 
 
 @contextmanager
-def kept(run: Run, work: WorkFolder, *, resume: bool) -> Iterator[None]:
+def kept(run: Run, work: readers.WorkFolder, *, resume: bool) -> Iterator[None]:
     """Keep finished stages if the block is interrupted, and remove them if it succeeds."""
     work.hold()
     if resume and work.is_new:
         run.note(
-            Message(
-                "[nothing_to_resume] there is no unfinished work in {path}; starting from the "
-                "beginning",
-                path=str(work.path),
-            )
+            "[nothing_to_resume] there is no unfinished work in {path}; starting from the "
+            "beginning",
+            path=str(work.path),
         )
     try:
         with work.read_from():
@@ -80,7 +68,7 @@ def kept(run: Run, work: WorkFolder, *, resume: bool) -> Iterator[None]:
     except (KeyboardInterrupt, SystemExit):
         _keep(run, work)
         raise
-    except MomentreeError as error:
+    except exceptions.MomentreeError as error:
         if error.code in _NO_ROOM:
             _keep(run, work)
         elif error.code not in _REFUSED:
@@ -92,15 +80,13 @@ def kept(run: Run, work: WorkFolder, *, resume: bool) -> Iterator[None]:
     work.remove()
 
 
-def _keep(run: Run, work: WorkFolder) -> None:
+def _keep(run: Run, work: readers.WorkFolder) -> None:
     if not work.remove_if_new():
         run.note(
-            Message(
-                "[work_kept] finished steps are kept in {path}; add {parameter:=value} to continue",
-                path=str(work.path),
-                parameter="resume",
-                value=True,
-            )
+            "[work_kept] finished steps are kept in {path}; add {parameter:=value} to continue",
+            path=str(work.path),
+            parameter="resume",
+            value=True,
         )
 
 
@@ -111,13 +97,11 @@ def note_size(run: Run, source: Path) -> None:
         needed = _BYTES_PER_BYTE * source.stat().st_size
         if source.is_file() and needed > there:
             run.note(
-                Message(
-                    "the input may take {gigabytes:,.0f} GB of memory, and this machine has "
-                    "{there:,.0f} GB; {parameters.memory:1GB} works in bounded memory",
-                    gigabytes=needed / 1e9,
-                    there=there / 1e9,
-                    memory="1GB",
-                )
+                "the input may take {gigabytes:,.0f} GB of memory, and this machine has "
+                "{there:,.0f} GB; {parameters.memory:1GB} works in bounded memory",
+                gigabytes=needed / 1e9,
+                there=there / 1e9,
+                memory="1GB",
             )
 
 
@@ -126,31 +110,29 @@ def note_fit(run: Run, n_rows: int, memory: str, bytes_per_row: int) -> None:
     needed = BYTES_OF_FIT + bytes_per_row * n_rows
     if needed > memory_bytes(memory):
         run.note(
-            Message(
-                "[fit_exceeds_memory] reading stays within {parameters.memory}, but the fit to "
-                "{n_rows:~row} may take {gigabytes:.1f} GB",
-                n_rows=n_rows,
-                gigabytes=needed / 1e9,
-            )
+            "[fit_exceeds_memory] reading stays within {parameters.memory}, but the fit to "
+            "{n_rows:~row} may take {gigabytes:.1f} GB",
+            n_rows=n_rows,
+            gigabytes=needed / 1e9,
         )
 
 
-def search_fits(corpus: Corpus, n_topics: int | None, memory: str) -> bool:
+def search_fits(corpus: readers.Corpus, n_topics: int | None, memory: str) -> bool:
     """Return whether topics are searched in a sample, or in few enough documents for all."""
     if are_many(len(corpus), n_topics or 1):
         return True
     return BYTES_OF_FIT + BYTES_OF_SEARCH * len(corpus.X.data) <= memory_bytes(memory)
 
 
-def fit_once(corpus: Corpus | Records, fit: Callable[[], Any]) -> tuple[Any, float]:
+def fit_once(corpus: readers.Corpus | readers.Records, fit: Callable[[], Any]) -> tuple[Any, float]:
     """Return a fitted model and the time it took; that of an earlier run if it was finished."""
     start = time.perf_counter()
-    if not isinstance(corpus, StoredCorpus | StoredRecords):
+    if not isinstance(corpus, readers.StoredCorpus | readers.StoredRecords):
         model = fit()
         return model, time.perf_counter() - start
-    work = WorkFolder(corpus.folder)
+    work = readers.WorkFolder(corpus.folder)
     if not work.has(FIT):
-        with answers_kept(work.path / PASSES):
+        with backends.answers_kept(work.path / PASSES):
             model = fit()
         took = time.perf_counter() - start
         with work.stage(FIT) as (folder, noted):
@@ -158,11 +140,11 @@ def fit_once(corpus: Corpus | Records, fit: Callable[[], Any]) -> tuple[Any, flo
             noted["took"] = took
         work.remove_stage(PASSES)
     # Read again also after a fit, so that a continued run gives the same files.
-    model = load(work.path / FIT / "model.mt")
+    model = persistence.load(work.path / FIT / "model.mt")
     return model, float(work.read(FIT)["took"])
 
 
-def shown_of(corpus: Corpus, model: Any) -> tuple[Corpus, Any]:
+def shown_of(corpus: readers.Corpus, model: Any) -> tuple[readers.Corpus, Any]:
     """Return the documents that a report is made from, and the model with only their labels."""
     if not isinstance(corpus, Elsewhere):
         return corpus, model
@@ -181,7 +163,7 @@ def shown_of(corpus: Corpus, model: Any) -> tuple[Corpus, Any]:
     return replace(documents, notes=[*documents.notes, note]), shown
 
 
-def of_all(summary: dict[str, Any], corpus: Corpus, model: Any) -> None:
+def of_all(summary: dict[str, Any], corpus: readers.Corpus, model: Any) -> None:
     """Set the numbers of documents in a summary of shown ones to those of all."""
     n = len(corpus)
     if summary["n_documents"] == n:
@@ -200,58 +182,78 @@ def of_all(summary: dict[str, Any], corpus: Corpus, model: Any) -> None:
     summary["documents"] |= {"total": n, "sampled": True}
 
 
-def table_in_blocks(corpus: Elsewhere, kind: str, model: Any) -> CsvTable:
-    """Return a row for each document, made as it is written, in the order of the input."""
+def table_of_documents(
+    corpus: readers.Corpus, kind: str, model: Any, proba: Any = None
+) -> CsvTable:
+    """Return a row for each document in the order of the input, made as it is written.
+
+    `proba` is of documents in memory; that of others is computed block by block.
+    """
+    # A single text has a row for each passage.
     cut = None if corpus.passages is None or len(corpus.passages) == 1 else corpus.passages
     documents = corpus if cut is None else cut
     names = topic_names(model)
 
-    def rows(start: int, proba: Any, n_words: Any, counts: Any) -> CsvTable:
-        here = slice(start, start + len(proba))
-        columns: dict[str, Any] = {"id": documents.ids[here]}
+    def rows(start: int, proba: Any, places: Any, **counts: Any) -> CsvTable:
+        block = slice(start, start + len(proba))
+        columns: dict[str, Any] = {"id": documents.ids[block]}
         if documents.labels is not None:
-            columns["label"] = documents.labels[here]
-        if counts is not None:
-            columns["passages"] = counts.tolist()
-        every = kind == "topic" or cut is not None
-        places = proba.argmax(axis=1)
-        return assignments(kind, names, places, proba, every=every, assigned=n_words > 0, **columns)
+            columns["label"] = documents.labels[block]
+        every, assigned = kind == "topic" or cut is not None, places >= 0
+        return assignments(
+            kind, names, places, proba, every=every, assigned=assigned, **columns, **counts
+        )
 
-    def parts() -> Iterator[CsvTable]:
+    def tables() -> Iterator[CsvTable]:
         start = 0
-        if isinstance(corpus, DistributedCorpus):
-            found = corpus.X.results(partial(_proba_and_words, _without_rows(model)))
-        else:
-            found = map(partial(_proba_and_words, model), corpus.counts.blocks())
-        for part in found:
-            yield rows(start, part[:, :-1], part[:, -1], None)
-            start += len(part)
+        for proba, _, places in blocks:
+            yield rows(start, proba, places)
+            start += len(proba)
 
-    def joined() -> Iterator[CsvTable]:
+    def joined(cut: readers.Passages) -> Iterator[CsvTable]:
         """Join the passages of each document; the last one of a block may go on in the next."""
-        # For the type checker:
-        assert cut is not None and isinstance(corpus, StoredCorpus)  # noqa: S101, PT018
-        begin, first = 0, 0
+        end, first = 0, 0
         held = [np.empty((0, len(names))), np.empty(0)]
-        for X in corpus.counts.blocks():
-            end = begin + X.shape[0]
-            lengths = np.asarray(X.sum(axis=1)).ravel()
-            held = [
-                np.concatenate(p) for p in zip(held, (model.predict_proba(X), lengths), strict=True)
-            ]
-            of = np.asarray(cut.document_of[end - len(held[1]) : end])
-            done = len(of) if end == len(corpus) else int(np.searchsorted(of, of[-1]))
-            n = int(of[-1]) - first + (end == len(corpus))
-            if n:
-                part = readers.Passages(of[:done] - first, documents.ids[first : first + n])
+        for *block, _ in blocks:
+            end += len(block[0])
+            held = [np.concatenate(pair) for pair in zip(held, block, strict=True)]
+            document_of, is_last = cut.document_of[end - len(held[1]) : end], end == len(corpus)
+            done = len(document_of) if is_last else np.searchsorted(document_of, document_of[-1])
+            stop = len(cut) if is_last else int(document_of[-1])
+            if stop > first:
+                ids = cut.ids[first:stop]
+                part = readers.Passages(np.asarray(document_of[:done]) - first, ids)
+                lengths = np.bincount(part.document_of, held[1][:done], minlength=len(part))
                 proba = part.join(held[0][:done], held[1][:done])
-                n_words = np.bincount(part.document_of, held[1][:done])
-                yield rows(first, proba, n_words, part.counts)
-            held, begin, first = [values[done:] for values in held], end, first + n
+                places = _places(proba, lengths)
+                yield rows(first, proba, places, passages=part.counts.tolist())
+            held, first = [values[done:] for values in held], stop
 
-    made = parts() if cut is None else joined()
+    blocks = _assigned_blocks(corpus, model, proba)
+    made = tables() if cut is None else joined(cut)
     head = next(made)
     return CsvTable(head.header, head.rows, chain.from_iterable(part.rows for part in made))
+
+
+def _assigned_blocks(
+    corpus: readers.Corpus, model: Any, proba: Any
+) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield the probabilities, numbers of words and places, -1 for none, of blocks of rows."""
+    if not isinstance(corpus, Elsewhere):
+        yield proba, np.asarray(corpus.X.sum(axis=1)).ravel(), model.labels_
+        return
+    found: Iterable[Any]
+    if isinstance(corpus, readers.DistributedCorpus):
+        found = corpus.X.results(partial(_proba_and_words, _without_rows(model)))
+    else:
+        found = map(partial(_proba_and_words, model), corpus.counts.blocks())
+    for block in found:
+        proba, n_words = block[:, :-1], block[:, -1]
+        yield proba, n_words, _places(proba, n_words)
+
+
+def _places(proba: Any, n_words: Any) -> Any:
+    return np.where(n_words > 0, proba.argmax(axis=1), -1)
 
 
 def _proba_and_words(model: Any, X: Any) -> Any:
@@ -264,3 +266,94 @@ def _without_rows(model: Any) -> Any:
     sent = copy.copy(model)
     sent.labels_ = model.labels_[:0]
     return sent
+
+
+PATIENCE = 20
+"""Seconds to wait for the scheduler, and then for a worker."""
+
+
+@contextmanager
+def connected(address: str | None) -> Iterator[None]:
+    """Connect to a Dask scheduler for the length of a ``with`` block, and check its workers.
+
+    Parameters
+    ----------
+    address : str or None
+        Address of the scheduler, such as "tcp://10.0.0.1:8786"; None changes nothing.
+
+    Yields
+    ------
+    None
+        The connection is that of all work with Dask in the block.
+
+    Raises
+    ------
+    ClusterError
+        If there is no scheduler at this address, it has no workers, or these do not have this
+        version of momentree.
+    MissingLibraryError
+        If Dask is not installed.
+    """
+    if address is None:
+        yield
+        return
+    try:
+        import dask
+        from distributed import Client
+    except ImportError as error:
+        raise exceptions.MissingLibraryError(wording.DASK_MISSING) from error
+    named = {"parameter": "scheduler", "value": address}
+    with dask.config.set({"distributed.logging.distributed": "critical"}):
+        try:
+            client = Client(address, timeout=PATIENCE)
+        except (OSError, ValueError, RuntimeError) as error:
+            text = " ".join(f"{error}".split()) or type(error).__name__
+            raise exceptions.ClusterError(
+                "no scheduler of Dask answers at {parameter:{value}} ({error}); check the address, "
+                "which the scheduler prints when it starts, and that this machine can reach it",
+                error=text,
+                **named,
+            ) from error
+        with client:
+            try:
+                client.wait_for_workers(1, timeout=PATIENCE)
+            except TimeoutError as error:
+                raise exceptions.ClusterError(
+                    "the scheduler at {parameter:{value}} has no workers after {seconds:~second}; "
+                    "start some: dask worker {value}",
+                    seconds=PATIENCE,
+                    **named,
+                ) from error
+            here = metadata.version("momentree")
+            there = set(client.run(_version).values())
+            if there != {here}:
+                found = sorted(version or "none" for version in there)
+                raise exceptions.ClusterError(
+                    "workers must have the same version of momentree as this machine, {here}, but "
+                    "have {found:list}; install it on all of them: pip install "
+                    "'momentree[dask]=={here}'",
+                    here=here,
+                    found=found,
+                )
+            yield
+
+
+def _version() -> str | None:
+    try:
+        return metadata.version("momentree")
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def on_workers(source: Path) -> str:
+    """Return the pattern or URL of the Parquet files that workers read."""
+    if readers.is_pattern(source):
+        return str(source)
+    if source.suffix.lower() not in (".parquet", ".pq"):
+        raise exceptions.InvalidParameterError(
+            "[only_parquet_on_workers] with {parameters.scheduler}, workers read Parquet files, "
+            "and {path} is not one; give a file, a pattern such as 'news/*.parquet' or a URL such "
+            "as 's3://news/*.parquet', or leave out {parameters.scheduler}",
+            path=str(source),
+        )
+    return f"file://{source.resolve()}"

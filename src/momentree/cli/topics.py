@@ -11,31 +11,19 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 import momentree.cli.stored as disk
 from momentree import models, readers, report
+from momentree.cli import by_hand, checks, tables
 from momentree.cli._run import Fit, Run, Task, Writers, made_with, note_number, perform
-from momentree.cli.by_hand import NO_NAMES, GivenNames, Named, OldModel
-from momentree.cli.checks import check_on_cluster, model_of
-from momentree.cli.cluster import connected, on_workers
-from momentree.cli.content import topics_content, tree_content
 from momentree.cli.options import Options, words_or_file
-from momentree.cli.tables import CsvTable, assignments, write_json
 from momentree.core.choices import TopicModel
 from momentree.exceptions import ConvergenceWarning, InvalidParameterError, ReadError
 from momentree.messages import Message, wording
 from momentree.readers import Corpus, TextVectorizer
 from momentree.readers.text.words import name_of, read_words
-from momentree.report.text import for_readers
-from momentree.report.topics import (
-    default_title,
-    notes_on_common_words,
-    notes_on_function_words,
-    sort_documents,
-    topic_names,
-)
+from momentree.report import text, topics
 from momentree.tree import ClusterTree, TopicTree
 
 _CHOOSING = "choosing the number of topics"
@@ -60,9 +48,9 @@ class Documents:
     corpus: Corpus
     n_topics: int | None
     title: str | None = None
-    given: GivenNames = NO_NAMES
+    given: by_hand.GivenNames = by_hand.NO_NAMES
     model: TopicModel | None = None
-    old: OldModel | None = None
+    old: by_hand.OldModel | None = None
     order: pd.Series[Any] | None = None
     vectors: Any = None
     search: bool = True
@@ -73,14 +61,14 @@ def read(run: Run, held: ExitStack) -> Documents:
     """Read and count documents, and what else the options name."""
     options = run.options
     source, flat = options.source, options.flat
-    model, _ = model_of(options)
+    model, _ = checks.model_of(options)
     if options.scheduler is not None or readers.is_pattern(source):
-        check_on_cluster(options, model)
-    given = GivenNames.read(options.rename, options.names)
+        checks.check_on_cluster(options, model)
+    given = by_hand.GivenNames.read(options.rename, options.names)
     old, n_topics = None, options.n_topics
     if options.like is not None:
         embedded = options.embeddings is not None
-        old = OldModel.read(options.like, flat=flat, kind=model, embeddings=embedded)
+        old = by_hand.OldModel.read(options.like, flat=flat, kind=model, embeddings=embedded)
         n_topics = n_topics if "n_topics" in options.given else old.n_groups
     deep = options.growth == "depth" and options.depth is not None
     if deep and "n_topics" not in options.given:
@@ -124,15 +112,13 @@ def _read_corpus(
     options = run.options
     source, memory = options.source, options.memory
     if options.scheduler is not None or readers.is_pattern(source):
-        files = on_workers(source)
-        held.enter_context(connected(options.scheduler))
+        files = disk.on_workers(source)
+        held.enter_context(disk.connected(options.scheduler))
         corpus = readers.read_corpus(files, phrases=options.phrases, **arguments)
-        if not (options.flat and model_of(options)[0] == "lda"):
+        if not (options.flat and checks.model_of(options)[0] == "lda"):
             run.note(
-                Message(
-                    "[search_left_out_on_cluster] rows stay on the workers: topics come from "
-                    "splits and EM alone, as with {parameters.search:none}"
-                )
+                "[search_left_out_on_cluster] rows stay on the workers: topics come from "
+                "splits and EM alone, as with {parameters.search:none}"
             )
         return corpus, False
     if memory is None:
@@ -151,11 +137,9 @@ def _read_corpus(
     fits = not needs_search or disk.search_fits(stored, n_topics, memory)
     if not fits:
         run.note(
-            Message(
-                "[search_left_out] a search in all documents would exceed {parameters.memory}, so "
-                "topics come from splits and EM alone, as with {parameters.search:none}; more "
-                "memory or fewer topics allow it"
-            )
+            "[search_left_out] a search in all documents would exceed {parameters.memory}, so "
+            "topics come from splits and EM alone, as with {parameters.search:none}; more "
+            "memory or fewer topics allow it"
         )
     return stored, fits
 
@@ -179,7 +163,7 @@ def _read_order(source: Path, options: Options) -> pd.Series[Any]:
         named = {**error.message.values, "parameter": "order"}  # noqa: PD011  no data frame
         raise ReadError(error.message.replace(**named)) from error
     order = pd.Series(documents.labels, name=column, dtype=object)
-    sort_documents(order, len(order))  # fail now rather than after the fit
+    topics.sort_documents(order, len(order))  # fail now rather than after the fit
     return order
 
 
@@ -229,12 +213,10 @@ def give_tokenizer(run: Run, vectorizer: TextVectorizer, name: str | None) -> Te
     given = replace(vectorizer, tokenizer=load_tokenizer(name))
     if name_of(given.tokenizer) != known:
         run.note(
-            Message(
-                "[other_tokenizer] the words of the model were found by {known}, those of the new "
-                "documents by {given}: the results are right only if both find the same words",
-                known=known,
-                given=name_of(given.tokenizer),
-            )
+            "[other_tokenizer] the words of the model were found by {known}, those of the new "
+            "documents by {given}: the results are right only if both find the same words",
+            known=known,
+            given=name_of(given.tokenizer),
         )
     return given
 
@@ -271,7 +253,7 @@ def _grow(run: Run, data: Documents) -> Fit:
     if grown.n_leaves_ > 1:
         requested = n_leaves if choice is None else choice.n_components
         note_number(run, grown, None if requested == "auto" else requested, "leaves")
-    named = Named.of(grown, data.old, data.given)
+    named = by_hand.Named.of(grown, data.old, data.given)
     documents, shown = disk.shown_of(data.corpus, named.model)
     more = {"named": named, "choice": choice, "documents": documents, "shown": shown, "X": X}
     return Fit(named.model, took, more=more)
@@ -293,7 +275,7 @@ def _fit_flat(run: Run, data: Documents) -> Fit:
         # The diagnostics already report if there are fewer topics.
         warnings.simplefilter("ignore", ConvergenceWarning)
         fitted, took = disk.fit_once(data.corpus, partial(estimator.fit, data.corpus))
-    named = Named.of(fitted, data.old, data.given)
+    named = by_hand.Named.of(fitted, data.old, data.given)
     documents, shown = disk.shown_of(data.corpus, named.model)
     with run.stage("inferring topic proportions"):
         proportions = named.model.predict_proba(documents.X)
@@ -316,7 +298,7 @@ def _summarize(run: Run, data: Documents, fit: Fit) -> tuple[dict[str, Any], lis
         shown = {"ids": corpus.ids, "texts": corpus.texts, "order": order}
         shown["documents"] = run.options.documents
     labels: Any = corpus.labels
-    common = notes_on_common_words(corpus.X, fit.more["shown"].labels_, corpus.vocabulary)
+    common = topics.notes_on_common_words(corpus.X, fit.more["shown"].labels_, corpus.vocabulary)
     with run.stage("summarizing"):
         summary = report.summarize(
             fit.more["shown"],
@@ -324,7 +306,7 @@ def _summarize(run: Run, data: Documents, fit: Fit) -> tuple[dict[str, Any], lis
             topic_proportions=fit.more.get("proportions"),
             # An empty label is unknown.
             labels=labels and [label or None for label in labels],
-            title=data.title or default_title(len(passages or corpus)),
+            title=data.title or topics.default_title(len(passages or corpus)),
             notes=[*corpus.notes, *common],
             made_with=made_with(corpus.name, fit.took, **_settings(run, data, corpus)),
             **shown,
@@ -336,7 +318,7 @@ def _summarize(run: Run, data: Documents, fit: Fit) -> tuple[dict[str, Any], lis
             single = Message(wording.ALL_PASSAGES, n_all=len(corpus))
             every = single if n == 1 else Message(wording.ALL_DOCUMENTS, n_all=n)
             summary["title"] = f"Topics of {every}"
-    summary["changes"] = list(map(for_readers, named.messages))
+    summary["changes"] = list(map(text.for_readers, named.messages))
     disk.of_all(summary, data.corpus, fit.model)
     return summary, _remarks(run, fit, summary, common)
 
@@ -369,10 +351,10 @@ def _remarks(run: Run, fit: Fit, summary: dict[str, Any], common: list[Message])
     if summary["kind"] == "flat":
         lines += [f"Note: {warning}" for warning in summary["diagnostics"]["warnings"]]
     # Topics that consist of function words, or else words of no topic.
-    notes = notes_on_function_words(fit.more["shown"]) or common
+    notes = topics.notes_on_function_words(fit.more["shown"]) or common
     lines += [f"Note: {run.words(note)}" for note in notes]
     if summary["kind"] == "tree" and summary["n_leaves"] == 1 and fit.model.tree_.reason:
-        lines.append(run.words(Message(wording.NOT_SPLIT, reason=fit.model.tree_.reason)))
+        lines.append(run.words(wording.NOT_SPLIT, reason=fit.model.tree_.reason))
     return lines
 
 
@@ -381,45 +363,24 @@ def _write(
 ) -> Writers:
     flat, model, choice = summary["kind"] == "flat", fit.model, fit.more["choice"]
     kind, format_, content = (
-        ("topic", "topics", topics_content) if flat else ("leaf", "tree", tree_content)
+        ("topic", "topics", tables.topics_content)
+        if flat
+        else ("leaf", "tree", tables.tree_content)
     )
 
     def write_csv(path: Path) -> None:
-        if isinstance(data.corpus, disk.Elsewhere):
-            table = disk.table_in_blocks(data.corpus, kind, model)
-        elif flat:
-            table = _table(data.corpus, kind, model, fit.more["proportions"])
-        else:
-            table = _table(data.corpus, kind, model, model.predict_proba(fit.more["X"]))
+        proba = None
+        if not isinstance(data.corpus, disk.Elsewhere):
+            proba = fit.more["proportions"] if flat else model.predict_proba(fit.more["X"])
+        table = disk.table_of_documents(data.corpus, kind, model, proba)
         table.write(path, escape_formulas=run.options.escape_formulas)
 
     def write_content(path: Path) -> None:
         chosen = {} if choice is None and not flat else {"choice": _choice(run, choice)}
         named = fit.more["named"].content()
-        write_json(path, format_, {**content(summary, model), **named, **chosen})
+        tables.write_json(path, format_, {**content(summary, model), **named, **chosen})
 
     return {"csv": write_csv, "json": write_content, "save": model.save, "model": model.save}
-
-
-def _table(corpus: Corpus, kind: str, model: Any, proba: Any) -> CsvTable:
-    """Return a row for each document, with its proportions over its passages if it has any."""
-    places = model.labels_
-    # A single text has a row for each passage.
-    passages = None if corpus.passages is None or len(corpus.passages) == 1 else corpus.passages
-    documents = corpus if passages is None else passages
-    columns: dict[str, Any] = {"id": documents.ids}
-    if documents.labels is not None:
-        columns["label"] = documents.labels
-    assigned = places >= 0
-    if passages is not None:
-        columns["passages"] = passages.counts.tolist()
-        proba = passages.join(proba, np.asarray(corpus.X.sum(axis=1)).ravel())
-        assigned = np.bincount(passages.document_of, assigned) > 0
-        places = proba.argmax(axis=1)
-    every = kind == "topic" or passages is not None
-    return assignments(
-        kind, topic_names(model), places, proba, every=every, assigned=assigned, **columns
-    )
 
 
 def _choice(run: Run, choice: models.ComponentChoice | None) -> dict[str, Any] | None:

@@ -1,16 +1,25 @@
 """Metrics: coherence, recovery, stability, trees, profiles of groups, outcomes, covariates."""
 
 from momentree.metrics.covariates import CorrectedCovariates, corrected_covariates
-from momentree.metrics.groups import GroupMeans, GroupProfiles, group_means, group_profiles
-from momentree.metrics.hierarchies import dendrogram_purity
+from momentree.metrics.groups import (
+    GroupMeans,
+    GroupProfiles,
+    bivariate_residuals,
+    group_means,
+    group_profiles,
+)
 from momentree.metrics.outcomes import (
     OutcomeRates,
     PredictivePower,
     outcome_rates,
     predictive_accuracy,
 )
-from momentree.metrics.recovery import amari_distance, match_components, recovery_error
-from momentree.metrics.residuals import bivariate_residuals
+from momentree.metrics.recovery import (
+    amari_distance,
+    dendrogram_purity,
+    match_components,
+    recovery_error,
+)
 from momentree.metrics.stability import GroupStability, bootstrap_groups, stability_score
 from momentree.metrics.three_step import (
     Classification,

@@ -20,9 +20,9 @@ from momentree.report.figures.topics import (
 from momentree.report.figures.trees import plot_icicle, plot_tree
 from momentree.report.html import render_html, write_html
 from momentree.report.measurements import summarize_measurements
-from momentree.report.records import fits_table, summarize_records, table_one
+from momentree.report.records import summarize_records
 from momentree.report.sequences import summarize_sequences
-from momentree.report.tables import write_table
+from momentree.report.tables import fits_table, table_one, write_table
 from momentree.report.topics import summarize
 
 __all__ = [

@@ -12,16 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from momentree import exceptions, messages, metrics
 from momentree._types import Floats
-from momentree.exceptions import InvalidDataError
-from momentree.messages import Message
-from momentree.metrics import Classification, corrected_covariates
-from momentree.metrics.three_step import (
-    CorrectedOutcome,
-    bch_means,
-    bch_sample_sizes,
-    corrected_from,
-)
+from momentree.metrics import three_step
 from momentree.report.disclosure import Disclosure
 from momentree.report.groups import Groups
 from momentree.report.text import clean_text, clean_values, for_readers
@@ -30,7 +23,7 @@ _CONFIDENCE = 0.95
 _DIGITS = 4
 
 
-def describe_certainty(table: Classification, groups: Groups) -> dict[str, Any]:
+def describe_certainty(table: metrics.Classification, groups: Groups) -> dict[str, Any]:
     """Return the entropy, and the mean posteriors per assigned group; None for hidden groups."""
     posterior = _published_posterior(table, groups.disclosure)
     rows = [
@@ -40,11 +33,11 @@ def describe_certainty(table: Classification, groups: Groups) -> dict[str, Any]:
     return {"entropy": round(table.entropy, 3), "mean_posterior": rows}
 
 
-def _published_posterior(table: Classification, disclosure: Disclosure) -> Floats:
+def _published_posterior(table: metrics.Classification, disclosure: Disclosure) -> Floats:
     return np.round(table.mean_posterior, 3 if disclosure.hides else 9)
 
 
-def _published_probabilities(table: Classification, groups: Groups) -> Floats:
+def _published_probabilities(table: metrics.Classification, groups: Groups) -> Floats:
     """Return the classification probabilities that follow from the published mean posteriors."""
     if not groups.disclosure.hides:
         return table.probabilities
@@ -55,7 +48,7 @@ def _published_probabilities(table: Classification, groups: Groups) -> Floats:
 
 
 def correct_outcomes(
-    counted: Sequence[Mapping[str, Any]], table: Classification, groups: Groups
+    counted: Sequence[Mapping[str, Any]], table: metrics.Classification, groups: Groups
 ) -> dict[str, Any]:
     """Return the corrected rates and means of outcomes by the three-step method (BCH).
 
@@ -67,14 +60,14 @@ def correct_outcomes(
     """
     D = _published_probabilities(table, groups)
     outcomes, reason = [], None
-    result: CorrectedOutcome | None
+    result: three_step.CorrectedOutcome | None
     for outcome in counted:
         try:
             if outcome["numbers"] is None:
                 result, unsure = _corrected_rates(outcome, D, groups)
             else:
                 result, unsure = _corrected_mean(outcome, D, groups), False
-        except InvalidDataError as error:
+        except exceptions.InvalidDataError as error:
             reason = for_readers(error.message)
             continue
         if result is not None:
@@ -85,7 +78,7 @@ def correct_outcomes(
 
 def _corrected_mean(
     outcome: Mapping[str, Any], D: Floats, groups: Groups
-) -> CorrectedOutcome | None:
+) -> three_step.CorrectedOutcome | None:
     """Return corrected means, or None if a mean or its number of records is hidden."""
     entries, missing = outcome["numbers"]["groups"], np.array(outcome["missing"])
     if None in entries or (groups.sizes < 0).any() or (missing < 0).any():
@@ -95,8 +88,8 @@ def _corrected_mean(
     center = float(n @ means / n.sum())
     means = means - center
     squares = (n - 1) * np.array([entry["sd"] for entry in entries]) ** 2 + n * means**2
-    estimates, covariances = bch_means(D, n, (n * means)[:, None], squares[:, None])
-    return corrected_from(
+    estimates, covariances = three_step.bch_means(D, n, (n * means)[:, None], squares[:, None])
+    return three_step.corrected_from(
         ("mean",),
         estimates + center,
         covariances,
@@ -108,7 +101,7 @@ def _corrected_mean(
 
 def _corrected_rates(
     outcome: Mapping[str, Any], D: Floats, groups: Groups
-) -> tuple[CorrectedOutcome, bool]:
+) -> tuple[three_step.CorrectedOutcome, bool]:
     """Return corrected rates, and whether they depend on estimates of suppressed counts."""
     classes, missing = outcome["classes"], np.array(outcome["missing"])
     counts = np.array([one["counts"] for one in classes]).T
@@ -119,20 +112,20 @@ def _corrected_rates(
     ]
     guesses = np.nan_to_num(np.column_stack(rates)) * known[:, None]
     sums = np.minimum(np.where(counts >= 0, counts, guesses), known[:, None])
-    means, covariances = bch_means(D, known, sums, sums)
-    corrected = corrected_from(
+    means, covariances = three_step.bch_means(D, known, sums, sums)
+    corrected = three_step.corrected_from(
         tuple(one["name"] for one in classes),
         means,
         covariances,
         n=round(float(known.sum())),
         confidence=_CONFIDENCE,
-        most=bch_sample_sizes(D, known),
+        most=three_step.bch_sample_sizes(D, known),
     )
     return corrected, bool(min(groups.sizes.min(), missing.min(), counts.min()) < 0)
 
 
 def _entry(
-    outcome: Mapping[str, Any], corrected: CorrectedOutcome, groups: Groups, unsure: bool
+    outcome: Mapping[str, Any], corrected: three_step.CorrectedOutcome, groups: Groups, unsure: bool
 ) -> dict[str, Any]:
     numeric = outcome["numbers"] is not None
     whole = outcome["numbers"]["all"] if numeric else None
@@ -183,14 +176,14 @@ def correct_covariates(
     if covariates:
         try:
             cleaned = {clean_text(name): clean_values(v) for name, v in covariates.items()}
-            table = corrected_covariates(labels, proba, cleaned, confidence=_CONFIDENCE)
-        except InvalidDataError as error:
+            table = metrics.corrected_covariates(labels, proba, cleaned, confidence=_CONFIDENCE)
+        except exceptions.InvalidDataError as error:
             reason = for_readers(error.message)
         else:
             reference = table.reference
             if not table.converged:
                 reason = for_readers(
-                    Message(
+                    messages.Message(
                         "[covariates_separate] a covariate separates some groups almost perfectly, "
                         "so that some odds ratios have no finite estimate; leave it out, or "
                         "combine its classes"

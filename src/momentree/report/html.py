@@ -16,9 +16,8 @@ import jinja2
 from markupsafe import Markup
 
 from momentree._files import atomic_write
-from momentree.report.numbers import fixed, percent, whole_percent
-from momentree.report.sequences.diagram import state_diagram
-from momentree.report.text import pack
+from momentree.report.sequences import state_diagram
+from momentree.report.text import fixed, pack, percent, whole_percent
 from momentree.report.topics.chart import stacked_areas
 
 _STYLES = {

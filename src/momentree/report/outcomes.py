@@ -21,9 +21,8 @@ from momentree.metrics.outcomes import (
 )
 from momentree.report.disclosure import SMALL, Disclosure, Published
 from momentree.report.groups import Groups
-from momentree.report.numbers import NO_VALUE, percent
 from momentree.report.statistics import number_statistics
-from momentree.report.text import clean_text, clean_values
+from momentree.report.text import NO_VALUE, clean_text, clean_values, percent
 
 if TYPE_CHECKING:
     from momentree.datasets import Measurements, Records

@@ -10,19 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import chi2
 
+from momentree import exceptions, messages, metrics
 from momentree._types import Floats, Ints
 from momentree.core.ties import largest_first
-from momentree.exceptions import InvalidDataError
-from momentree.messages import Message
-from momentree.metrics import bivariate_residuals, classification_table
-from momentree.report import corrected
+from momentree.report import corrected, estimators, tables, text
 from momentree.report.disclosure import Disclosure
-from momentree.report.estimators import head
 from momentree.report.groups import Groups
-from momentree.report.numbers import NO_VALUE
 from momentree.report.outcomes import add_rates, count_outcomes, notes_shown, why_no_classes
-from momentree.report.tables import describe_fits, hide_certain
-from momentree.report.text import clean_text, for_readers
 
 if TYPE_CHECKING:
     from momentree.datasets import Measurements, Records
@@ -82,12 +76,12 @@ def describe_groups(
     """
     relations, omitted = _relations(records, outcomes, groups, quality or {})
     if relations["fits"]:
-        hide_certain(relations["fits"], totals=suppressed[0], counts=suppressed[1])
+        tables.hide_certain(relations["fits"], totals=suppressed[0], counts=suppressed[1])
     add_rates(nodes, relations["outcomes"], groups)
     notes = [*notes_shown(records, groups.disclosure.min_cell), *omitted]
     kind = f"{kind}-{'flat' if groups.flat else 'tree'}"
     return {
-        **head(estimator, kind, title or "Groups of records", notes, made_with),
+        **estimators.head(estimator, kind, title or "Groups of records", notes, made_with),
         "n_records": len(groups.labels),
         "n_left_out": groups.disclosure.count(int((~np.asarray(records.enough, bool)).sum())),
         "n_leaves": groups.k,
@@ -99,7 +93,7 @@ def describe_groups(
 
 def _relations(
     records: Any, outcomes: Mapping[str, Any], groups: Groups, quality: Mapping[str, Any]
-) -> tuple[dict[str, Any], list[Message]]:
+) -> tuple[dict[str, Any], list[messages.Message]]:
     """Describe outcomes, covariates and quality; return them, and what is not shown."""
     reasons = {name: why_no_classes(values) for name, values in outcomes.items()}
     given, disclosure = getattr(records, "covariates", ()), groups.disclosure
@@ -111,11 +105,11 @@ def _relations(
         return count_outcomes(values, *cells, records.outcome_names, given)
 
     counted = [entry for name, why in reasons.items() if why is None for entry in counts(name)]
-    certainty = classification_table(groups.labels, groups.proba)
+    certainty = metrics.classification_table(groups.labels, groups.proba)
     permits = _Permits(outcomes, counts, groups)
     covariates = [name for name in given if reasons.get(name) is None]
     exact = {name: outcomes[name] for name in covariates if permits.covariate(name)}
-    left_out = [clean_text(name) for name in covariates if name not in exact]
+    left_out = [text.clean_text(name) for name in covariates if name not in exact]
     fits, sizes_known = quality.get("fits"), bool((groups.sizes >= 0).all())
     entries = {
         "outcomes": counted,
@@ -129,10 +123,12 @@ def _relations(
         }
         if groups.k > 1
         else None,
-        "fits": None if fits is None else describe_fits(fits, disclosure, sizes_known=sizes_known),
+        "fits": None
+        if fits is None
+        else tables.describe_fits(fits, disclosure, sizes_known=sizes_known),
     }
     notes = [
-        Message(
+        messages.Message(
             "[outcome_not_shown] outcome {outcome!r} is not shown: {reason}",
             outcome=name,
             reason=reason,
@@ -178,7 +174,7 @@ def _quality(quality: Mapping[str, Any], permits: _Permits) -> dict[str, Any]:
     if recurrence is not None:
         recurrence = np.asarray(recurrence, dtype=np.float64)
         if recurrence.shape != (groups.k,):
-            raise InvalidDataError(
+            raise exceptions.InvalidDataError(
                 "[wrong_recurrence] quality['recurrence'] has shape {shape}; expected "
                 "({n_groups},), one number for each group",
                 shape=str(recurrence.shape),
@@ -187,21 +183,21 @@ def _quality(quality: Mapping[str, Any], permits: _Permits) -> dict[str, Any]:
         recurrence = [_number(value) for value in recurrence]
     exact: list[dict[str, Any]] = []
     other = [
-        [clean_text(name), clean_text(value)]
+        [text.clean_text(name), text.clean_text(value)]
         for name, value in quality.items()
         if name not in ("stability", "predictive_power", "recurrence", "fits")
     ]
     for name, power in quality.get("predictive_power", {}).items():
         values = power if isinstance(power, Mapping) else vars(power)
         if values and permits.accuracy(name):
-            exact.append({"name": clean_text(name), **_power(values, groups.disclosure)})
+            exact.append({"name": text.clean_text(name), **_power(values, groups.disclosure)})
         elif (auc := permits.rough_auc(name)) is not None:
-            measure = clean_text(f"{name}: predicted from the group alone")
+            measure = text.clean_text(f"{name}: predicted from the group alone")
             other.append(
                 [
                     measure,
-                    for_readers(
-                        Message(
+                    text.for_readers(
+                        messages.Message(
                             "[rough_auc] AUC about {auc:.1f} (0.5 = chance, 1 = perfect)", auc=auc
                         )
                     ),
@@ -234,7 +230,7 @@ def largest_residuals(
     is shown. The root of the residual is rounded if counts are suppressed, because two digits could
     disclose how many records have both items.
     """
-    values = bivariate_residuals(X, proba, columns=columns, min_cell=disclosure.min_cell)
+    values = metrics.bivariate_residuals(X, proba, columns=columns, min_cell=disclosure.min_cell)
     first, second = np.triu_indices(len(values), 1)
     residuals = np.nan_to_num(values[first, second], nan=-1.0)
     pairs = []
@@ -250,7 +246,7 @@ def largest_residuals(
 
 def _recurrence_words(similarity: float | None) -> str:
     if similarity is None:
-        return NO_VALUE
+        return text.NO_VALUE
     return "no" if similarity < _IN_PART else "in part" if similarity < _YES else "yes"
 
 

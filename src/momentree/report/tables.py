@@ -16,7 +16,7 @@ from momentree._files import atomic_write
 from momentree._types import Floats
 from momentree.exceptions import InvalidDataError
 from momentree.report.disclosure import HIDDEN_MARK, SMALL, Disclosure
-from momentree.report.numbers import NO_VALUE, fixed, percent
+from momentree.report.text import NO_VALUE, fixed, percent
 
 _MAX_CODES = 20
 COLUMNS = (

@@ -1,13 +1,15 @@
-"""Prepare text for a page: clean, not too long, in plain words; and documents, packed."""
+"""Words and numbers of a page: clean, not too long, in plain words, rounded like its scripts."""
 
 from __future__ import annotations
 
 import base64
 import json
+import math
 import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 import numpy as np
@@ -134,3 +136,39 @@ def pack(items: Sequence[Mapping[str, Any]]) -> str:
     columns = {key: [item[key] for item in items] for key in (items[0] if items else ())}
     text = json.dumps(columns, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return base64.b64encode(zlib.compress(text.encode("utf-8"), 9)).decode("ascii")
+
+
+NO_VALUE = "–"
+"""Stands for a value that does not exist."""
+
+
+def fixed(value: float, digits: int) -> str:
+    """Return a number >= 0 with a fixed number of decimals, like ``toFixed`` of JavaScript."""
+    return str(Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
+
+
+def percent(share: float) -> str:
+    """Return a share in [0, 1] as a percentage with one decimal: "12.3%", or "< 0.1%"."""
+    value = 100.0 * share
+    return "< 0.1%" if 0.0 < value < 0.1 else f"{fixed(value, 1)}%"
+
+
+def whole_percent(share: float) -> str:
+    """Return a share in [0, 1] as a whole percentage: "12%", or "< 1%"."""
+    value = 100.0 * share
+    return "< 1%" if 0.0 < value < 0.5 else f"{math.floor(value + 0.5)}%"
+
+
+def short_percent(share: float) -> str:
+    """Return a share as a percentage with at least two digits: "12%", "1.2%"; "–" for NaN."""
+    value = 100.0 * share
+    if not math.isfinite(value):
+        return NO_VALUE
+    return f"{value:.0f}%" if value >= 10 or value == 0 else f"{value:.1f}%"
+
+
+def share_text(share: float, *, estimated: bool) -> str:
+    """Return a share as a percentage with one decimal, after "≈" if it is an estimate."""
+    if not math.isfinite(share):
+        return NO_VALUE
+    return f"{'≈ ' if estimated else ''}{fixed(100.0 * share, 1)}%"

@@ -16,7 +16,7 @@ from momentree.metrics import group_profiles
 from momentree.metrics.intervals import wilson_interval
 from momentree.report import summarize_records, write_html
 from momentree.report.disclosure import Disclosure
-from momentree.report.numbers import percent, whole_percent
+from momentree.report.text import percent, whole_percent
 
 from ...incomplete import group_of, probabilities
 from ..browsing import (

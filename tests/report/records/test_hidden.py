@@ -13,7 +13,8 @@ from momentree.cli import app
 from momentree.messages import Message
 from momentree.report import render_html, summarize_records
 from momentree.report.disclosure import HIDDEN, SMALL, Disclosure
-from momentree.report.records import count_outcomes, why_no_classes
+from momentree.report.outcomes import count_outcomes, why_no_classes
+from tests.wording import message
 
 from .cases import flat_case
 
@@ -34,7 +35,7 @@ def test_names_of_persons_are_no_outcome(min_cell):
     assert summary["outcomes"] == []
     reason = why_no_classes(PERSONS)
     assert (reason.code, reason.values["n_texts"]) == ("texts_are_no_classes", 600)
-    assert summary["notes"][-1] == str(Message("[outcome_not_shown]", outcome="who", reason=reason))
+    assert summary["notes"][-1] == str(message("outcome_not_shown", outcome="who", reason=reason))
     assert "Quorl" not in render_html(summary)
 
 
@@ -126,8 +127,8 @@ def test_few_records_left_out_are_not_counted(left_out, shown):
     records.enough[:] = True
     records.enough[:left_out] = False
     model.labels_ = np.arange(900 - left_out) % 4
-    total = Message("[rows_joined]", n_rows=1834, n_records=900, column="stay")
-    few = Message("[rows_without_id]", n_rows=1, column="stay")
+    total = message("rows_joined", n_rows=1834, n_records=900, column="stay")
+    few = message("rows_without_id", n_rows=1, column="stay")
     others = (Message("test: encoding", name="UTF-8"), Message("test: codes dropped", n_codes=3))
     records.notes = (total, few, *others)
     summary = summarize_records(model, records)

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from momentree.datasets import make_patient_records
 from momentree.messages import Message
 from momentree.report import render_html, summarize_records, write_html
+from tests.wording import message
 
 from ..pages import ALLOWED_SCRIPTS, ATTACKS, read
 from .cases import Mixture, Records, flat_case, tree_case
@@ -38,7 +39,7 @@ def attacked(kind):
     records.codes = np.array([f"{turn[j]}{j}" for j in range(d)], dtype=object)
     records.names |= {code: turn[j] for j, code in enumerate(records.codes)}
     records.ids = np.array(turn, dtype=object)
-    records.notes = [Message(attack) for attack in ATTACKS]
+    records.notes = [Message("{text}", text=attack) for attack in ATTACKS]
     records.outcomes = {
         ATTACKS[0]: records.outcomes["died"],
         ATTACKS[2]: np.array(turn, dtype=object),
@@ -152,15 +153,18 @@ def test_many_codes_and_groups_make_a_small_page():
 def test_notes_do_not_tell_readers_how_to_make_another_page():
     model, records = CASES["flat"]()
     records.notes = [
-        Message(
-            "[shared_patients]", n_records=60, n_patients=40, column="who", parameter="union_by"
+        message("shared_patients", n_records=60, n_patients=40, column="who", parameter="union_by"),
+        message(
+            "titles_used",
+            n_codes=9,
+            system="ICD",
+            hint=message("titles_omitted", parameter="names", value="none"),
         ),
-        Message("[titles_used]", n_codes=9, system="ICD", hint=Message("[titles_omitted]")),
     ]
     notes = summarize_records(model, records, min_cell=1)["notes"]
     assert "who" in notes[0]
     assert "union_by" not in notes[0]
-    assert notes[1] == str(Message("[titles_used]", n_codes=9, system="ICD", hint=""))
+    assert notes[1] == str(message("titles_used", n_codes=9, system="ICD", hint=""))
 
 
 def test_the_default_title_does_not_repeat_the_subject():

@@ -14,7 +14,7 @@ from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics import PredictivePower, group_profiles, outcome_rates, relevance
 from momentree.report import summarize_records
 from momentree.report.disclosure import Disclosure
-from momentree.report.numbers import fixed, percent, whole_percent
+from momentree.report.text import fixed, percent, whole_percent
 from momentree.tree import ClusterTree
 from tests.incomplete import probabilities
 from tests.raising import raises

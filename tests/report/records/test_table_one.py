@@ -20,7 +20,7 @@ from momentree.report import (
     write_table,
 )
 from momentree.report.disclosure import Disclosure
-from momentree.report.records import count_outcomes
+from momentree.report.outcomes import count_outcomes
 from tests.raising import raises
 
 from .cases import flat_case, tree_case

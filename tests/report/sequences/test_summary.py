@@ -11,7 +11,7 @@ import pytest
 from momentree import CategoricalHMM
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.report import summarize_sequences
-from momentree.report.sequences.diagram import state_diagram
+from momentree.report.sequences import state_diagram
 
 from ...raising import raises
 from .cases import PAGES, clicks, draw

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from momentree.exceptions import InvalidDataError
-from momentree.messages import Message
 from momentree.report.topics import sort_documents
 from momentree.report.topics.chart import MAX_COLUMNS, proportions_in_columns, stacked_areas
-from momentree.report.topics.flat import relations
+from momentree.report.topics.summary import relations
 from tests.raising import raises
+from tests.wording import message
 
 
 def random_proportions(n, k, seed=0):
@@ -80,7 +80,7 @@ def test_few_documents_have_a_column_each():
     assert found["rows"] == list(range(20))
     assert found["ticks"][0] == [0, "d0"]
     assert found["ticks"][-1] == [19, "d19"]
-    assert found["note"] == str(Message("[column_of_document]"))
+    assert found["note"] == "Each column is one document."
 
 
 @pytest.mark.parametrize("n", [MAX_COLUMNS + 1, 1234, 3 * MAX_COLUMNS])
@@ -88,7 +88,7 @@ def test_many_documents_share_columns(n):
     proportions = random_proportions(n, 4)
     found = proportions_in_columns(proportions, sort_documents(None, n), None, None)
     size = -(-n // MAX_COLUMNS)
-    assert found["note"] == str(Message("[column_of_mean]", size=size))
+    assert found["note"] == str(message("column_of_mean", size=size))
     columns = np.array(found["proportions"])
     assert columns.shape[1] == -(-n // size) <= MAX_COLUMNS
     for at in range(columns.shape[1]):
@@ -105,7 +105,7 @@ def test_documents_of_one_value_share_a_column():
     ordered = sort_documents(pd.Series(years, name="year"), n)
     found = proportions_in_columns(proportions, ordered, [str(i) for i in range(n)], None)
     assert found["axis"] == "year"
-    assert found["note"] == str(Message("[column_of_value]", name="year"))
+    assert found["note"] == str(message("column_of_value", name="year"))
     columns = np.array(found["proportions"])
     assert columns.shape == (4, 30)
     for at, year in enumerate(range(1990, 2020)):

@@ -18,7 +18,7 @@ from momentree.messages import wording
 from momentree.metrics import relevance
 from momentree.report.disclosure import Disclosure
 from momentree.report.layout import leaf_color, spread_hue
-from momentree.report.numbers import short_percent
+from momentree.report.text import short_percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,7 +16,7 @@ from momentree.messages import wording
 from momentree.metrics import GroupProfiles, group_profiles
 from momentree.report.figures import canvas
 from momentree.report.figures.canvas import INK, LINE, PANEL, SOFT
-from momentree.report.numbers import short_percent
+from momentree.report.text import short_percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ from momentree._types import Floats, Ints
 from momentree.report.disclosure import HIDDEN_MARK, SMALL
 from momentree.report.groups import Groups
 from momentree.report.measurements.features import Feature
-from momentree.report.numbers import NO_VALUE, share_text
+from momentree.report.text import NO_VALUE, share_text
 
 if TYPE_CHECKING:
     from momentree.datasets import Measurements

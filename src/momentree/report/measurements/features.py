@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from momentree._types import Floats
+from momentree.report import outcomes, statistics, text
 from momentree.report.disclosure import Disclosure
 from momentree.report.groups import Groups
-from momentree.report.outcomes import count_outcomes
-from momentree.report.statistics import Moments, number_statistics, outer_quantiles
-from momentree.report.text import clean_text
 
 if TYPE_CHECKING:
     from momentree.datasets import Measurements
@@ -30,7 +28,7 @@ class Feature:
     """A feature with its published entry; `moments` are None for categories and yes or no."""
 
     entry: dict[str, Any]
-    moments: Moments | None
+    moments: statistics.Moments | None
     known: Floats  # numbers of known values per group, for the width of intervals
     column: int = -1  # of the table
     merged: bool = False  # whether classes of few records are one
@@ -66,7 +64,7 @@ def describe_features(table: Measurements, groups: Groups) -> list[Feature]:
             given = inside if kind == "yes_no" else inside.astype(object)
             words = {name: table.words.get(name, ("no", "yes"))}
             cells = groups.labels, groups.k, groups.disclosure.min_cell
-            counted = count_outcomes({name: given}, *cells, words)
+            counted = outcomes.count_outcomes({name: given}, *cells, words)
             if not counted:
                 continue
             feature = _counted(counted[0], groups)
@@ -74,23 +72,23 @@ def describe_features(table: Measurements, groups: Groups) -> list[Feature]:
                 entry, levels = feature.entry, set(inside.tolist()) - {""}
                 merged = len(levels) > len(entry["classes"]) + entry["binary"]
                 feature = replace(feature, merged=merged)
-        unit = clean_text(table.units.get(name, ""))
-        feature.entry.update(name=clean_text(name), kind=kind, unit=unit)
+        unit = text.clean_text(table.units.get(name, ""))
+        feature.entry.update(name=text.clean_text(name), kind=kind, unit=unit)
         if kind == "yes_no":
-            feature.entry["words"] = [clean_text(word) for word in table.words[name]]
+            feature.entry["words"] = [text.clean_text(word) for word in table.words[name]]
         features.append(replace(feature, column=column))
     return features
 
 
 def _numeric(values: Floats, groups: Groups) -> Feature:
     labels, k, disclosure = groups.labels, groups.k, groups.disclosure
-    moments = Moments.of(values, labels, k)
+    moments = statistics.Moments.of(values, labels, k)
     counts = np.column_stack([moments.n, np.bincount(labels, minlength=k) - moments.n])
     missing = disclosure.suppress_classes(np.rint(counts).astype(np.int64)).counts[:, 1]
-    numbers = number_statistics(values, labels, k, disclosure, missing)
+    numbers = statistics.number_statistics(values, labels, k, disclosure, missing)
     if (missing < 0).any():
         n = disclosure.known(groups.estimates, missing)
-        moments = Moments.published(numbers["groups"], n)
+        moments = statistics.Moments.published(numbers["groups"], n)
     known = _rounded(disclosure.known(groups.estimates, missing), disclosure)
     finite = np.isfinite(values)
     for group, entry in enumerate(numbers["groups"]):
@@ -118,7 +116,7 @@ def _extend(
     half, mean = Z * entry["sd"] / np.sqrt(max(known, 1.0)), entry["mean"]
     entry["interval"] = [round(limit, entry["digits"] + 2) for limit in (mean - half, mean + half)]
     entry["tails"] = None
-    if tails := outer_quantiles(len(values), disclosure):
+    if tails := statistics.outer_quantiles(len(values), disclosure):
         method: Literal["inverted_cdf", "linear"] = "linear" if exact else "inverted_cdf"
         ends = np.quantile(values, tails, method=method).tolist()
         entry["tails"] = [round(end, entry["digits"]) for end in ends]
@@ -141,7 +139,7 @@ def _rounded(n: Floats, disclosure: Disclosure) -> Floats:
     return np.asarray(np.maximum(m * np.floor(n / m), np.where(n > 0, 1.0, 0.0)))
 
 
-def _variance_between(moments: Moments, groups: Sequence[int]) -> float:
+def _variance_between(moments: statistics.Moments, groups: Sequence[int]) -> float:
     """Return the share of the variance of a number that lies between some groups (eta squared)."""
     n, mean = moments.n[groups], moments.mean[groups]
     if not n.sum():
@@ -194,7 +192,7 @@ def is_clear(entry: dict[str, Any]) -> bool:
 
 
 def _of_means(
-    feature: Feature, moments: Moments, leaves: Sequence[int], rest: Sequence[int]
+    feature: Feature, moments: statistics.Moments, leaves: Sequence[int], rest: Sequence[int]
 ) -> dict[str, Any] | None:
     hidden, inside = feature.hidden, set(leaves)
     unsure = min(feature.entry["missing"]) < 0

@@ -10,8 +10,8 @@ import numpy as np
 from momentree._validation import check_integer
 from momentree.exceptions import InvalidDataError
 from momentree.naming.words import choose_distinct
+from momentree.report import estimators, relations, tables
 from momentree.report.disclosure import Disclosure
-from momentree.report.estimators import check_fitted
 from momentree.report.groups import Groups
 from momentree.report.measurements import charts
 from momentree.report.measurements.features import (
@@ -22,8 +22,6 @@ from momentree.report.measurements.features import (
     phrase,
 )
 from momentree.report.outcomes import outcomes_in_order
-from momentree.report.relations import describe_groups, largest_residuals
-from momentree.report.tables import describe_characteristics
 
 if TYPE_CHECKING:
     from momentree.datasets import Measurements
@@ -136,7 +134,7 @@ def summarize_measurements(
     groups = Groups.of(estimator, labels, probabilities, disclosure)
     features = describe_features(table, groups)
     nodes = _describe_nodes(features, groups, n_features)
-    shared = describe_groups(
+    shared = relations.describe_groups(
         estimator,
         "measurements",
         table,
@@ -171,7 +169,7 @@ def summarize_measurements(
         },
         "pairs": charts.pairs(features, table, groups, include_records=include_records),
     }
-    return {**summary, "table_one": describe_characteristics(summary)}
+    return {**summary, "table_one": tables.describe_characteristics(summary)}
 
 
 def _add_charts(
@@ -223,7 +221,7 @@ def _residuals(
     if table.only_numbers or groups.sizes.min() < 0:
         return None
     compared = [feature for feature in features if not (feature.suppressed or feature.merged)]
-    return largest_residuals(
+    return relations.largest_residuals(
         table.frame[np.asarray(table.enough, dtype=bool)],
         groups.proba,
         [feature.entry["name"] for feature in compared],
@@ -234,7 +232,7 @@ def _residuals(
 
 def _assigned(estimator: Any, table: Measurements, proba: Any) -> tuple[Any, Any]:
     """Return the groups of the fitted records, and their probabilities."""
-    check_fitted(estimator, "labels_")
+    estimators.check_fitted(estimator, "labels_")
     labels = np.asarray(estimator.labels_)
     n = int(table.enough.sum())
     if len(labels) != n:

@@ -12,16 +12,12 @@ import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
+from momentree import messages, metrics, naming
 from momentree._types import Floats, Ints
 from momentree.core.ties import largest_first
 from momentree.estimators.names import shown_words
 from momentree.estimators.node import TreeNode
-from momentree.messages import Message
-from momentree.metrics import npmi_coherence, umass_coherence
-from momentree.naming import join_forms
-from momentree.report.estimators import Fitted
-from momentree.report.groups import place_of
-from momentree.report.layout import icicle_cells
+from momentree.report import estimators, groups, layout
 from momentree.report.text import MAX_NAME, clean_text, for_readers, snippet
 
 # The usual number of words in coherence measures.
@@ -43,7 +39,7 @@ c labels is (k - 1)(c - 1) / 2n nats too large."""
 
 
 def describe_nodes(
-    model: Fitted, n_words: int, counts: sp.csr_array | None, label_of: Ints | None
+    model: estimators.Fitted, n_words: int, counts: sp.csr_array | None, label_of: Ints | None
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Describe the nodes of topics in pre-order; return the words that they use, and the nodes.
 
@@ -52,7 +48,7 @@ def describe_nodes(
     root, base = model.root, model.root.center
     position: dict[int, int] = {}
     nodes = []
-    cells = icicle_cells(root, spread=model.kind == "flat")
+    cells = layout.icicle_cells(root, spread=model.kind == "flat")
     for node, cell in zip(root.nodes(), cells, strict=True):
         top = shown_words(node, base, n_words)
         columns = np.union1d(words_for_every_lambda(node.center, base, n_words), top)
@@ -61,7 +57,7 @@ def describe_nodes(
         placed = [(model.vocabulary[c], position[int(c)]) for c in top]
         nodes.append(
             {
-                **place_of(node, cell),
+                **groups.place_of(node, cell),
                 "name": _name(node),
                 "n_samples": int(node.n_samples),
                 "share": float(node.weight),
@@ -95,7 +91,7 @@ def _also(name: str, top: Sequence[tuple[Any, int]], languages: Sequence[str]) -
     """Return the most relevant words that are not in a name, one form of each."""
     named = name.replace(",", " ").split()
     words = list(dict.fromkeys([*named, *(str(word) for word, _ in top)]))
-    form = dict(zip(words, join_forms(words, languages).tolist(), strict=True))
+    form = dict(zip(words, naming.join_forms(words, languages).tolist(), strict=True))
     seen = {form[word] for word in named}
     also = []
     for word, index in top:
@@ -159,7 +155,10 @@ def _add_coherence(nodes: list[dict[str, Any]], root: TreeNode, X: sp.csr_array)
         for start in range(0, len(entries), _COHERENCE_NODES):
             group = entries[start : start + _COHERENCE_NODES]
             table = np.array([top for _, top in group])
-            umass, npmi = umass_coherence(table, columns), npmi_coherence(table, columns)
+            umass, npmi = (
+                metrics.umass_coherence(table, columns),
+                metrics.npmi_coherence(table, columns),
+            )
             for (entry, _), u, v in zip(group, umass, npmi, strict=True):
                 if np.isfinite(u) and np.isfinite(v):
                     entry["coherence"] = {
@@ -291,7 +290,7 @@ def _count_labels(root: TreeNode, leaf_of: Ints, label_of: Ints) -> list[dict[st
 
 def agreement(
     leaf_of: Ints, label_of: Ints | None, n_leaves: int
-) -> tuple[dict[str, float] | None, Message | None]:
+) -> tuple[dict[str, float] | None, messages.Message | None]:
     """Return ``nmi`` (normalized mutual information), ``ari`` (adjusted Rand index) and ``purity``.
 
     All compare the leaves with the known labels, rounded to 4 decimals; purity is the share of
@@ -310,7 +309,7 @@ def agreement(
     needed = _MIN_LABELED * max(n_labels, n_leaves)
     if n < needed or np.count_nonzero(sizes > 1) < 2:
         facts = {"n_rows": n, "n_labels": n_labels, "n_topics": n_leaves}
-        return None, Message(
+        return None, messages.Message(
             "[too_few_labels] The agreement of topics and labels is not shown: only "
             "{n_rows:~document} {n_rows:?has/have} a label, of {n_labels:~label} in "
             "{n_topics:~topic}, and it takes at least {needed:,}, and two labels that occur twice",

@@ -1,7 +1,8 @@
-"""Summarize a hidden Markov model of sequences as a plain dictionary, the content of its page."""
+"""Summarize a hidden Markov model of sequences as a plain dictionary, and draw its states."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,16 +15,14 @@ from momentree.estimators.node import TreeNode
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.naming.given import check_names
+from momentree.report import estimators, groups, layout, paths, text
 from momentree.report.disclosure import Disclosure
-from momentree.report.estimators import check_fitted, head
-from momentree.report.groups import level_of, names_of, place_of
-from momentree.report.layout import icicle_cells
-from momentree.report.sequences import paths
-from momentree.report.text import for_readers, names_of_codes
+from momentree.report.text import whole_percent
 
 if TYPE_CHECKING:
     from momentree.datasets import Sequences
     from momentree.models import StatesFit
+
 
 _DIGITS = 4
 _N_CODES = 12
@@ -101,24 +100,16 @@ def summarize_sequences(
     Shares and probabilities are those of the model; what is shown of them is decided by the number
     of sequences in the most likely paths. Time: two passes over the sequences. Memory O(n k + k d).
     """
-    check_fitted(estimator, "transmat_")
+    estimators.check_fitted(estimator, "transmat_")
     disclosure = Disclosure(min_cell)
     symbols, lengths = sequences.symbols, np.asarray(sequences.lengths)
     k, d = len(estimator.emissionprob_), len(sequences.codes)
-    if estimator.emissionprob_.shape[1] < d:
-        fitted = estimator.emissionprob_.shape[1]
-        raise InvalidDataError(
-            "[sequences_not_of_fit] the sequences have {n_codes:~code}, but the model was fitted "
-            "to {fitted}; pass the sequences of the fit, or read others with their coder",
-            n_codes=d,
-            fitted=fitted,
-        )
-    emission = np.asarray(estimator.emissionprob_)[:, :d]
+    emission = _emission_of(estimator, d)
     startprob, transmat = estimator.startprob_, estimator.transmat_
     path = np.asarray(estimator.predict(symbols[:, None], lengths))
     proba = np.asarray(estimator.predict_proba(symbols[:, None], lengths))
     counts = paths.PathCounts.of(path, symbols, lengths, k, d)
-    names = names_of_codes(sequences.codes, sequences.names)
+    names = text.names_of_codes(sequences.codes, sequences.names)
     named = np.flatnonzero(~disclosure.is_small(counts.codes))
     base = np.bincount(symbols, minlength=d) / len(symbols)
     known = dict.fromkeys(map(str, range(k)))
@@ -134,7 +125,7 @@ def summarize_sequences(
     notes = disclosure.notes(tuple(sequences.notes), {len(lengths)} - set(range(min_cell)))
     title = title or "States of sequences"
     return {
-        **head(estimator, "sequences-flat", title, notes, made_with, given),
+        **estimators.head(estimator, "sequences-flat", title, notes, made_with, given),
         "n_sequences": len(lengths),
         "n_steps": len(symbols),
         "n_features": d,
@@ -157,6 +148,19 @@ def summarize_sequences(
     }
 
 
+def _emission_of(estimator: Any, n_codes: int) -> Floats:
+    """Return the probabilities of the codes of the sequences, (k, d), in each state."""
+    emission = np.asarray(estimator.emissionprob_)
+    if emission.shape[1] < n_codes:
+        raise InvalidDataError(
+            "[sequences_not_of_fit] the sequences have {n_codes:~code}, but the model was fitted "
+            "to {fitted}; pass the sequences of the fit, or read others with their coder",
+            n_codes=n_codes,
+            fitted=emission.shape[1],
+        )
+    return emission[:, :n_codes]
+
+
 @dataclass(frozen=True)
 class _States:
     """What may be shown of states: `transmat` is NaN where it is hidden."""
@@ -171,14 +175,14 @@ class _States:
         self, share: Floats, names: Mapping[str, list[str]], given: Mapping[str, str]
     ) -> list[dict[str, Any]]:
         """Describe the root and the states, those with the largest share first."""
-        root = level_of(share)
+        root = groups.level_of(share)
         leaves = np.array([leaf.leaf_id for leaf in root.children])
         counts = np.vstack([self.counts.codes, self.counts.emissions[leaves]])
         enough = counts >= self.disclosure.min_cell
         rates = np.vstack([self.base, self.emission[leaves]])
         chosen = choose_codes(list(rates), [0] * len(rates), names["name"], list(enough))
         nodes = []
-        for node, cell in zip(root.nodes(), icicle_cells(root, spread=True), strict=True):
+        for node, cell in zip(root.nodes(), layout.icicle_cells(root, spread=True), strict=True):
             i, j = node.node_id, node.leaf_id
             nothing = ["All steps" if j is None else f"state {j}"]
             codes = [] if j is None else chosen[i]
@@ -186,8 +190,8 @@ class _States:
             top = most_relevant(rates[i], self.base, enough[i])[:_N_CODES]
             nodes.append(
                 {
-                    **place_of(node, cell),
-                    **names_of(short, full, None if j is None else given.get(str(j))),
+                    **groups.place_of(node, cell),
+                    **groups.names_of(short, full, None if j is None else given.get(str(j))),
                     "share": round(float(node.weight), _DIGITS),
                     "top": top.tolist(),
                     "top_rates": np.round(rates[i][top], _DIGITS).tolist(),
@@ -218,7 +222,7 @@ class _States:
 def _fit_row(fit: StatesFit, k: int) -> dict[str, Any]:
     words = Message(_MODELS[fit.kind], n_states=fit.n_states)
     chosen = fit.kind == "states" and fit.n_states == k
-    return {"model": for_readers(words), "chosen": chosen, **asdict(fit)}
+    return {"model": text.for_readers(words), "chosen": chosen, **asdict(fit)}
 
 
 def _renumber(
@@ -236,3 +240,152 @@ def _renumber(
     for codes in lists:
         codes[:] = [place.get(j, -1) for j in codes]
     return used
+
+
+WIDTH, HEIGHT = 1100, 620
+_RADIUS_X, _RADIUS_Y = 310.0, 215.0
+_LARGEST, _SMALLEST = 52.0, 0.4
+"""Radius of the largest circle, and of the smallest possible one as a part of it."""
+_OF_GAP = 0.36
+"""The largest circle as a part of the shortest distance between neighbors."""
+_STEEP = 0.75
+"""Names stand above or below a circle if the sine of its direction is at least this."""
+_BEND = 0.16
+"""How far an arrow bends to its left, in lengths, so that two states have two arrows."""
+_THICKEST = 12.0
+_FAINT = 0.05
+"""Less likely moves have no arrow, except for the most likely one from each state."""
+_MAX_STATES = 12
+_LINE, _LINE_HEIGHT = 26, 17.0
+"""Characters in a line of a name."""
+
+
+def state_diagram(summary: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return circles and arrows in SVG units; None for one state, or for too many to be read."""
+    k = summary["n_leaves"]
+    if not 2 <= k <= _MAX_STATES:
+        return None
+    moves = np.array(
+        [[np.nan if p is None else p for p in row] for row in summary["transmat"]], dtype=float
+    )
+    nodes = {node["leaf"]: node for node in summary["nodes"] if node["leaf"] is not None}
+    shares = np.array([nodes[j]["share"] for j in range(k)])
+    places = _places(np.nan_to_num(moves) * shares[:, None])
+    gaps = np.linalg.norm(places[:, None] - places[None], axis=2) + np.diag(np.full(k, np.inf))
+    largest = min(_LARGEST, _OF_GAP * float(gaps.min()))
+    radius = largest * (_SMALLEST + (1.0 - _SMALLEST) * np.sqrt(shares / shares.max()))
+    arrows = [
+        _arrow(a, b, float(moves[a, b]), places, radius)
+        for a, b in zip(*np.nonzero(_drawn(moves)), strict=True)
+    ]
+    return {
+        "width": WIDTH,
+        "height": HEIGHT,
+        "least": whole_percent(_FAINT),
+        "states": [
+            {
+                "node": nodes[j]["id"],
+                "leaf": j,
+                "hue": nodes[j]["cell"]["hue"],
+                "x": round(float(places[j, 0]), 1),
+                "y": round(float(places[j, 1]), 1),
+                "r": round(float(radius[j]), 1),
+                **_name(places[j], float(radius[j]), nodes[j]["name_parts"]),
+            }
+            for j in range(k)
+        ],
+        "arrows": sorted(arrows, key=lambda arrow: arrow["width"]),
+    }
+
+
+def _drawn(moves: Floats) -> Any:
+    """Return which moves have an arrow."""
+    others = np.nan_to_num(moves) * (1.0 - np.eye(len(moves)))
+    best = (others == others.max(axis=1, keepdims=True)) & (others >= _FAINT / 10)
+    return (others >= _FAINT) | best
+
+
+def _places(weights: Floats) -> Floats:
+    """Place states on an ellipse, so that those with many moves between them are neighbors."""
+    k = len(weights)
+    between = weights + weights.T
+    # One state at the top, or two: nothing is drawn above them but their names.
+    angle = 2.0 * np.pi * np.arange(k) / k - np.pi / 2.0 + (0 if k % 2 else np.pi / k)
+    spots = np.stack(
+        [WIDTH / 2 + _RADIUS_X * np.cos(angle), HEIGHT / 2 + _RADIUS_Y * np.sin(angle)], axis=1
+    )
+    distance = np.linalg.norm(spots[:, None] - spots[None], axis=2)
+    order = np.arange(k)
+
+    def cost(order: Any) -> float:
+        return float((between[np.ix_(order, order)] * distance).sum())
+
+    improved = True
+    while improved:
+        improved = False
+        for a in range(k):
+            for b in range(a + 1, k):
+                swapped = order.copy()
+                swapped[[a, b]] = order[[b, a]]
+                if cost(swapped) < cost(order) * (1.0 - 1e-9):
+                    order, improved = swapped, True
+    places = np.empty_like(spots)
+    places[order] = spots
+    return places
+
+
+def _arrow(a: int, b: int, p: float, places: Floats, radius: Floats) -> dict[str, Any]:
+    """Return the curve, head and label of an arrow between two circles."""
+    start, end = places[a], places[b]
+    along = end - start
+    length = float(np.hypot(*along))
+    left = np.array([along[1], -along[0]]) / length
+    middle = (start + end) / 2.0 + left * (_BEND * length)
+    width = max(1.2, _THICKEST * p)
+    head = 6.0 + 1.1 * width
+    out = _unit(middle - start)
+    into = _unit(end - middle)
+    first = start + out * (radius[a] + 3.0)
+    tip = end - into * (radius[b] + 4.0)
+    neck = tip - into * head
+    side = np.array([into[1], -into[0]]) * (head * 0.55)
+    label = (
+        0.25 * first + 0.5 * middle + 0.25 * neck + left * (9.0 + width / 2.0 + 9.0 * abs(left[0]))
+    )
+    return {
+        "from": int(a),
+        "to": int(b),
+        "d": f"M{_point(first)}Q{_point(middle)} {_point(neck)}",
+        "head": f"{_point(tip)} {_point(neck + side)} {_point(neck - side)}",
+        "width": round(width, 1),
+        "x": round(float(label[0]), 1),
+        "y": round(float(label[1]) + 5.0, 1),
+        "text": whole_percent(p),
+    }
+
+
+def _unit(vector: Floats) -> Floats:
+    return np.asarray(vector / max(math.hypot(*vector), 1e-9))
+
+
+def _point(at: Floats) -> str:
+    return f"{at[0]:.1f} {at[1]:.1f}"
+
+
+def _name(place: Floats, radius: float, parts: list[str]) -> dict[str, Any]:
+    """Return a name in two lines, outside of the circle of states, where no arrow is."""
+    lines = [parts[0], " · ".join(parts[1:])]
+    lines = [
+        line if len(line) <= _LINE else f"{line[: _LINE - 1].rstrip()}…" for line in lines if line
+    ]
+    across = float(place[0] - WIDTH / 2) / _RADIUS_X
+    down = float(place[1] - HEIGHT / 2) / _RADIUS_Y
+    x, y = float(place[0]), float(place[1])
+    height = _LINE_HEIGHT * len(lines)
+    if abs(down) >= _STEEP:
+        y += radius + 18.0 if down > 0 else 9.0 - radius - height
+    else:
+        x += math.copysign(radius + 9.0, across)
+        y += 14.0 - height / 2
+    anchor = "middle" if abs(across) < 0.1 else "start" if across > 0 else "end"
+    return {"name_x": round(x, 1), "name_y": round(y, 1), "anchor": anchor, "lines": lines}
