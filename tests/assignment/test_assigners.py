@@ -14,7 +14,7 @@ from momentree.assignment.rules import (
     check_assigner,
 )
 from momentree.backends import RowBlocks
-from momentree.estimators.editing import Groups, merged_numbers
+from momentree.estimators.editing import Groups, merge_numbers
 from momentree.exceptions import InvalidDataError
 from momentree.objects import BernoulliParameters, PoissonParameters
 
@@ -97,7 +97,7 @@ def test_groups_are_split_merged_and_reordered(sample):
     np.testing.assert_array_equal(divided.assigner.labels(sample), divided.labels)
     np.testing.assert_array_equal(divided.labels == 3, groups.labels == 2)
     sizes = np.bincount(divided.labels).astype(float)
-    place, to = merged_numbers([0, 3], sizes)
+    place, to = merge_numbers([0, 3], sizes)
     assert place == (0 if sizes[0] >= sizes[3] else 3)
     merged = divided.renumbered(to)
     np.testing.assert_array_equal(merged.assigner.labels(sample), merged.labels)

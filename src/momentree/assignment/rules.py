@@ -75,7 +75,7 @@ class LinearRule:
 
     def for_missing_values(self) -> LinearRule:
         """Return the same rule for binary records, with missing values treated as zeros."""
-        return LinearRule(_padded(self.coef), self.intercept)
+        return LinearRule(_pad(self.coef), self.intercept)
 
 
 @kernel
@@ -124,14 +124,14 @@ class ScoreRule:
 
     def for_missing_values(self) -> ScoreRule:
         """Return the same rule for binary records, with missing values treated as zeros."""
-        return ScoreRule(_padded(self.coef), self.constant)
+        return ScoreRule(_pad(self.coef), self.constant)
 
 
 Rule: TypeAlias = LinearRule | ScoreRule
 """A rule assigns a sample to the side with the largest score; ties go to the first."""
 
 
-def _padded(coef: Floats) -> Floats:
+def _pad(coef: Floats) -> Floats:
     """Append zero coefficients for the indicators of missing values."""
     return np.concatenate([coef, np.zeros_like(coef)])
 

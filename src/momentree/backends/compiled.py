@@ -69,7 +69,7 @@ class CompiledBlock(Block):
         if not theta.size:
             super()._add_expected(theta, offsets, v, out, labels)
             return
-        _compiled(_expected)(
+        _compile(_expected)(
             self._stored,
             self._indices,
             self._pointers.astype(np.int64, copy=False),
@@ -108,7 +108,7 @@ class CompiledBlock(Block):
             order, own = np.arange(n), np.zeros(n, dtype=np.intp)
         else:
             order, own = members.order, members.own
-        _compiled(function)(
+        _compile(function)(
             self._stored,
             self._indices,
             self._pointers.astype(np.int64, copy=False),
@@ -362,7 +362,7 @@ def _expected(stored, indices, pointers, table, theta, m, offsets, v, r, out, la
 
 
 @cache
-def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a compiled function; what is compiled for a type is kept on disk if possible."""
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     plain: Any = njit(**options)(function)
@@ -372,7 +372,7 @@ def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
         types = "".join(map(_type, arguments))
         if types not in kept:
             try:
-                kept[types] = njit(**options, cache=True)(_named_by(function, types))
+                kept[types] = njit(**options, cache=True)(_name_by(function, types))
             except RuntimeError:  # no folder can be written
                 kept[types] = plain
         try:
@@ -391,7 +391,7 @@ def _type(argument: Any) -> str:
     return "n" if argument is None else "i"
 
 
-def _named_by(function: Any, types: str) -> Any:
+def _name_by(function: Any, types: str) -> Any:
     """Return the function with the types in its name, so that each version has files of its own.
 
     Two processes that compile versions of one function at once may otherwise exchange them.

@@ -115,7 +115,7 @@ class DaskRows(Rows):
         self.kept = keep if keep != "auto" else size <= SHARE * memory
         # One for each thread: the scheduler moves data to move a task that waits for a thread.
         n_parts = -(-len(parts.keys) // max(n_threads, 1)) if self.kept else 1
-        self._groups = parts.joined(_Group, n_parts).fused()
+        self._groups = parts.joined(_Group, n_parts).fuse()
         self._first = list(range(0, len(parts.keys), n_parts))
         if self.kept:
             self._groups = persisted(self._groups)
@@ -189,7 +189,7 @@ class DaskRows(Rows):
         ndarray
             The results, in the order of rows.
         """
-        yield from self._ahead(self._of_parts(_applied_to, Value(function)), AHEAD)
+        yield from self._ahead(self._of_parts(_apply_to, Value(function)), AHEAD)
 
     def _of_parts(self, function: Callable[..., Any], *arguments: Any) -> Tasks:
         """Return a function of the group and the number in it of each part."""
@@ -377,7 +377,7 @@ def of_partitions(function: Callable[[Any], Any], X: Any) -> Any:
     ndarray of shape (n_rows, ...)
         The results.
     """
-    results = computed(Tasks.of_collection(X).then(_applied, Value(function)), reading=True)
+    results = computed(Tasks.of_collection(X).then(_apply, Value(function)), reading=True)
     found = [result for result in results if result is not None]
     if not found:
         raise EmptyCorpusError(_NO_ROWS_IN_COLLECTION, n_blocks=len(results))
@@ -395,7 +395,7 @@ def _beside(blocks: list[Any]) -> Any:
     return (sp.hstack if any(map(sp.issparse, blocks)) else np.hstack)(blocks)
 
 
-def _applied(table: Any, function: Any) -> Any:
+def _apply(table: Any, function: Any) -> Any:
     if isinstance(table, list):
         table = table[0] if len(table) == 1 else _beside(table)
     if not table.shape[0]:
@@ -416,8 +416,8 @@ def _matrix(group: _Group, i: int) -> Any:
     return group.parts[i].matrix
 
 
-def _applied_to(group: _Group, i: int, function: Any) -> Any:
-    return _applied(_matrix(group, i), function)
+def _apply_to(group: _Group, i: int, function: Any) -> Any:
+    return _apply(_matrix(group, i), function)
 
 
 def _some(group: _Group, at: Ints) -> Any:

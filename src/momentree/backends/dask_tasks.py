@@ -163,7 +163,7 @@ class Tasks:
         new = {key: (function, *group) for key, group in zip(keys, groups, strict=True)}
         return Tasks({**self.graph, **new}, keys)
 
-    def fused(self) -> Tasks:
+    def fuse(self) -> Tasks:
         """Return the same parts, on a cluster each computed in one task with all that it needs.
 
         The scheduler divides such tasks evenly; the results of small tasks it would first divide,

@@ -203,7 +203,7 @@ class RowSampler:
     def _of_groups(self, labels: Ints, sizes: Ints) -> Iterator[Ints]:
         """Yield the rows of each group that has any, sorted."""
         if mapped(self._keys) is not None:
-            order, ends = self._sorted_in_files(labels, len(sizes))
+            order, ends = self._sort_in_files(labels, len(sizes))
             yield from (order[a:b] for a, b in pairwise(ends) if b > a)
             return
         sorted_labels = labels[self._order]
@@ -238,13 +238,13 @@ class RowSampler:
     def _sorted(self) -> Ints:
         v, keys = self.sample_weight, self._keys
         if mapped(keys) is not None:
-            return self._sorted_in_files(np.broadcast_to(np.int32(0), v.shape), 1)[0]
+            return self._sort_in_files(np.broadcast_to(np.int32(0), v.shape), 1)[0]
         at = np.flatnonzero(v)
         key = keys[at]
         same = float(v[at].min()) == float(v[at].max())
         return at[_argsort(key) if same else np.lexsort((v[at], key))]
 
-    def _sorted_in_files(self, labels: Ints, n_groups: int) -> tuple[Ints, Ints]:
+    def _sort_in_files(self, labels: Ints, n_groups: int) -> tuple[Ints, Ints]:
         """Sort rows by group and key; return them in a file, and where each group ends.
 
         Rows are first divided into ranges of keys, each of which is then sorted in memory.

@@ -172,7 +172,7 @@ class State:
                     n_parts=len(common),
                 )
             )
-        return self._combined(other, 1)
+        return self._combine(other, 1)
 
     def __add__(self, other: State | int) -> State:
         """Return the merged state; ``sum`` starts with 0."""
@@ -191,9 +191,9 @@ class State:
                 "[never_added] the difference of the states is negative: the rows of the second "
                 "one were not all added to the first; subtract only what was added"
             )
-        return self._combined(other, -1)
+        return self._combine(other, -1)
 
-    def _combined(self, other: State, sign: int) -> State:
+    def _combine(self, other: State, sign: int) -> State:
         if self.fingerprint != other.fingerprint:
             raise InvalidDataError(_STATES_DIFFER, rounds=[self.round, other.round])
         totals = [state.total for state in (self, other) if state.total is not None]

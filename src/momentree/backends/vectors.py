@@ -95,7 +95,7 @@ def add_product(_typing: Any, vector: Any, x: Any, A: Any, at: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer = _pointer(context, builder, signature, args, vector.width, first=2)
         x = _repeat(builder, args[1], args[0].type)
-        return _fused(builder, x, _load(builder, pointer), args[0])
+        return _fuse(builder, x, _load(builder, pointer), args[0])
 
     return vector(vector, x, A, at), code
 
@@ -107,7 +107,7 @@ def add_to(_typing: Any, A: Any, at: Any, x: Any, vector: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer = _pointer(context, builder, signature, args, vector.width)
         x = _repeat(builder, args[2], args[3].type)
-        out = builder.store(_fused(builder, x, args[3], _load(builder, pointer)), pointer)
+        out = builder.store(_fuse(builder, x, args[3], _load(builder, pointer)), pointer)
         out.align = 8
         return context.get_dummy_value()
 
@@ -140,7 +140,7 @@ def _repeat(builder: Any, x: Any, kind: Any) -> Any:
     return vector
 
 
-def _fused(builder: Any, x: Any, y: Any, z: Any) -> Any:
+def _fuse(builder: Any, x: Any, y: Any, z: Any) -> Any:
     """Return x y + z, with one rounding where the processor can."""
     return builder.fadd(builder.fmul(x, y, flags=["contract"]), z, flags=["contract"])
 

@@ -214,7 +214,7 @@ def _assign_embeddings(run: Run, model: Any) -> Assigned:
 def _assign_records(run: Run, model: Any) -> Assigned:
     """Assign records to the groups of a model, as complete or possibly incomplete ones."""
     config = dict(model.vectorizer_config_)
-    names = _taken_names(config, clusters.GROUP_NAMES, _names_of(model))
+    names = _take_names(config, clusters.GROUP_NAMES, _names_of(model))
     scoring = config.pop(clusters.ASSIGNMENT, None)
     if not isinstance(scoring, dict | None):
         raise InvalidDataError(wording.DAMAGED_ASSIGNMENT, found=clusters.ASSIGNMENT)
@@ -258,7 +258,7 @@ def _assign_records(run: Run, model: Any) -> Assigned:
 def _assign_measurements(run: Run, model: Any) -> Assigned:
     """Assign records with measurements to the groups of a model."""
     config = dict(model.vectorizer_config_)
-    names = _taken_names(config, clusters.GROUP_NAMES, _names_of(model))
+    names = _take_names(config, clusters.GROUP_NAMES, _names_of(model))
     config.pop(clusters.ASSIGNMENT, None)
     coder = readers.MeasurementCoder.from_dict(config)
     arguments = run.options.read_by("measurements")
@@ -296,7 +296,7 @@ def _assign_steps(run: Run, model: Any) -> Assigned:
         )
     config = dict(model.vectorizer_config_)
     n_states = len(model.startprob_)
-    names = _taken_names(config, STATE_NAMES, [f"state {j}" for j in range(n_states)])
+    names = _take_names(config, STATE_NAMES, [f"state {j}" for j in range(n_states)])
     coder = readers.SequenceCoder.from_dict(config)
     if len(coder.codes) != model.emissionprob_.shape[1]:
         raise InvalidDataError(
@@ -319,7 +319,7 @@ def _names_of(model: Any) -> list[str]:
     return [str(name) for name in model.names_]
 
 
-def _taken_names(config: dict[str, Any], entry: str, names: Sequence[str]) -> list[str]:
+def _take_names(config: dict[str, Any], entry: str, names: Sequence[str]) -> list[str]:
     """Remove and return the names that a command added to the settings of the reader."""
     given = config.pop(entry, names)
     valid = isinstance(given, list) and all(isinstance(name, str) for name in given)

@@ -44,8 +44,8 @@ class GivenNames:
         """Return an estimator with these names; those on the command line take precedence."""
         numbers = self.typed.keys() & self.in_file.keys()
         kept = {key: name for key, name in self.in_file.items() if key not in numbers}
-        estimator = _renamed(estimator, kept, parameter="names", source=str(self.file))
-        return _renamed(estimator, self.typed, parameter="rename", source="")
+        estimator = _rename(estimator, kept, parameter="names", source=str(self.file))
+        return _rename(estimator, self.typed, parameter="rename", source="")
 
     def of_states(self, n_states: int) -> dict[str, str]:
         """Return checked names of states, by number; those typed take precedence."""
@@ -63,7 +63,7 @@ class GivenNames:
 NO_NAMES = GivenNames()
 
 
-def _renamed(estimator: Any, names: Mapping[str, str], **shown: str) -> Any:
+def _rename(estimator: Any, names: Mapping[str, str], **shown: str) -> Any:
     if not names:
         return estimator
     try:

@@ -29,7 +29,7 @@ _REPORTED = (
 """Problems that notes and tables of the command report in their own words."""
 _FLOOR = 1e-6
 """Smallest variance in a group, as a share of the smallest variance of a column."""
-_MOST_ROWS = 5_000
+_MAX_ROWS = 5_000
 """Rows from which the number of groups is chosen: of more, it takes minutes."""
 
 
@@ -149,10 +149,10 @@ def _bic(mixture: Any, X: Any) -> float:
 
 def _sampled(X: Any) -> Any:
     """Return at most 5,000 rows, enough to choose a number of groups, in any order the same."""
-    if len(X) <= _MOST_ROWS:
+    if len(X) <= _MAX_ROWS:
         return X
     order = np.lexsort(np.nan_to_num(X.T[::-1]))
-    return X[np.sort(order[:: len(X) // _MOST_ROWS + 1])]
+    return X[np.sort(order[:: len(X) // _MAX_ROWS + 1])]
 
 
 def _fitted(run: Run, model: Any, X: Any, **given: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import typer
 
-from momentree.core.choices import MOST_NGRAM, AutoLogScaling, ColumnKind
+from momentree.core.choices import MAX_NGRAM, AutoLogScaling, ColumnKind
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message, wording
 
@@ -263,7 +263,7 @@ words_of_passage = _whole(
     "'auto', 'none', or a number of words of at least 1",
     {"auto": "auto", "none": None},
 )
-ngrams = _whole(1, f"a number of words from 1 to {MOST_NGRAM}", highest=MOST_NGRAM)
+ngrams = _whole(1, f"a number of words from 1 to {MAX_NGRAM}", highest=MAX_NGRAM)
 
 
 def log_scaling(text: str) -> str | None:

@@ -229,13 +229,13 @@ def table_of_documents(
                 yield rows(first, proba, places, passages=part.counts.tolist())
             held, first = [values[done:] for values in held], stop
 
-    blocks = _assigned_blocks(corpus, model, proba)
+    blocks = _assign_blocks(corpus, model, proba)
     made = tables() if cut is None else joined(cut)
     head = next(made)
     return CsvTable(head.header, head.rows, chain.from_iterable(part.rows for part in made))
 
 
-def _assigned_blocks(
+def _assign_blocks(
     corpus: readers.Corpus, model: Any, proba: Any
 ) -> Iterator[tuple[Any, Any, Any]]:
     """Yield the probabilities, numbers of words and places, -1 for none, of blocks of rows."""

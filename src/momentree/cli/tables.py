@@ -58,7 +58,7 @@ class CsvTable:
     def _write_to(self, file: TextIO, escape_formulas: bool) -> None:
         rows: Iterable[Sequence[object]] = chain(self.rows, self.more)
         if escape_formulas:
-            rows = map(_escaped, rows)
+            rows = map(_escape, rows)
         if file.isatty():
             rows = ([printable(cell) for cell in row] for row in rows)
         # The csv module quotes carriage returns only if lines end in one.
@@ -77,7 +77,7 @@ class _Lines:
         return self.file.write(row.removesuffix("\r\n") + "\n")
 
 
-def _escaped(row: Sequence[object]) -> list[object]:
+def _escape(row: Sequence[object]) -> list[object]:
     return [f"'{cell}" if isinstance(cell, str) and _is_formula(cell) else cell for cell in row]
 
 

@@ -20,5 +20,5 @@ Search = Literal["starts", "none"]
 TopicModel = Literal["single-topic", "lda"]
 Weighting = Literal["length", "uniform", "three_words"]
 
-MOST_NGRAM = 5
+MAX_NGRAM = 5
 """Longer sequences of words hardly ever occur in several documents."""

@@ -18,7 +18,7 @@ GRID = np.geomspace(0.03, 30.0, 13)
 documents seem to have the same topic proportions."""
 NARROWINGS = 7
 """Golden-section steps, which narrow the bracket from a factor of 1.8 on each side to 1.02."""
-FEWEST_COMPONENTS = 3
+MIN_COMPONENTS = 3
 """With two topics every alpha_0 fits: there are as many moments as other parameters."""
 MAX_SWEEPS = 6
 
@@ -119,11 +119,11 @@ def estimate_alpha0(
     True
     """
     white = whitening_for(raw, n_components, whitening)
-    if white.rank < FEWEST_COMPONENTS:
+    if white.rank < MIN_COMPONENTS:
         reason = Message(
             "[concentration_needs_components] estimating the total concentration requires at least "
             "{needed} components; the moments have {found}",
-            needed=FEWEST_COMPONENTS,
+            needed=MIN_COMPONENTS,
             found=white.rank,
         )
         return Concentration(1.0, np.empty(0), np.empty(0), reason)

@@ -14,7 +14,7 @@ from momentree.moments import ICAMoments
 
 MAX_STEP = 0.9
 """A step I + Y with |Y| < 1 is invertible (Ziehe et al., section 2.2)."""
-SHORTEST_STEP = 1e-10
+MIN_STEP = 1e-10
 """Steps converge quadratically near a joint diagonalizer: the next would be rounding error."""
 HALVINGS = 8
 """Maximum number of times that a step is halved."""
@@ -46,7 +46,7 @@ def ffdiag(C: Floats, start: Floats, max_iter: int) -> tuple[Floats, float, int]
         else:
             break
         B, F, off = tried
-        if size < SHORTEST_STEP:
+        if size < MIN_STEP:
             break
     return B, off, n_iter
 

@@ -308,12 +308,12 @@ def _iterate(T: Floats, V: Floats, max_iter: int) -> tuple[Floats, int]:
     V = _unit(V)
     n_iter, change = 0, np.inf
     while n_iter < max_iter and change > CONVERGED:
-        before, V = V, _unit(_contracted(T, V))
+        before, V = V, _unit(_contract(T, V))
         change, n_iter = float(np.abs(V - before).max()), n_iter + 1
     return V, n_iter
 
 
-def _contracted(T: Floats, V: Floats) -> Floats:
+def _contract(T: Floats, V: Floats) -> Floats:
     """Return T(I, v, v) for each column v."""
     k = T.shape[0]
     TV = (T.reshape(k * k, k) @ V).reshape(k, k, -1)
@@ -322,7 +322,7 @@ def _contracted(T: Floats, V: Floats) -> Floats:
 
 def _values(T: Floats, V: Floats) -> Floats:
     """Return T(v, v, v) for each column v."""
-    return np.asarray((V * _contracted(T, V)).sum(axis=0))
+    return np.asarray((V * _contract(T, V)).sum(axis=0))
 
 
 def _unit(V: Floats) -> Floats:

@@ -218,19 +218,19 @@ class Estimator(BaseEstimator, ABC):  # type: ignore[misc]
                     "cannot be saved; set it to the name of a function in momentree.decomposition "
                     "before saving"
                 )
-        return texts.packed_vectorizer(params)
+        return texts.pack_vectorizer(params)
 
     @classmethod
     def _loaded_params(cls, params: dict[str, Any]) -> dict[str, Any]:
         """Return the parameters that :meth:`_saved_params` converted to plain values."""
-        return texts.unpacked_vectorizer(params)
+        return texts.unpack_vectorizer(params)
 
-    def _packed(self, state: dict[str, Any]) -> dict[str, Any]:
+    def _pack(self, state: dict[str, Any]) -> dict[str, Any]:
         """Return the attributes of a fit in the form in which they are saved."""
         return state
 
     def _unpack(self) -> None:
-        """Restore what :meth:`_packed` has changed, and what follows from other attributes."""
+        """Restore what :meth:`_pack` has changed, and what follows from other attributes."""
 
     def _sizes(self) -> dict[str, int]:
         """Return the known lengths of axes of the attributes."""

@@ -184,7 +184,7 @@ def learn_batch(model: Any, X: Any, *, sample_weight: Any, feature_names: Any) -
     first = not fitted and kept is None
     if fitted:
         _check_learned(model)
-    samples, missing, names = model._checked_batch(X, feature_names, reset=first)
+    samples, missing, names = model._check_batch(X, feature_names, reset=first)
     if not first:
         if feature_names is not None and list(names) != list(model.vocabulary_):
             raise InvalidDataError(

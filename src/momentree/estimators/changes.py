@@ -44,9 +44,9 @@ _CODES: dict[str, str] = {
         "now)."
     ),
 }
-LEAST_CHANGE = 1e-3
+MIN_CHANGE = 1e-3
 """Smaller changes of a probability are not listed,"""
-LEAST_SHIFT = 0.1
+MIN_SHIFT = 0.1
 """nor are smaller changes of a number, in the unit of its column."""
 
 
@@ -207,7 +207,7 @@ def compare_models(old: Any, new: Any) -> ModelChanges:
     before, after = Groups.of(old), Groups.of(new)
     words = _common(before, after)
     A, B = before.on(words), after.on(words)
-    return _compared(before, after, A, B, words)
+    return _compare(before, after, A, B, words)
 
 
 @dataclass(frozen=True)
@@ -280,7 +280,7 @@ def changes_of_batch(
         rows = [_appeared(after, j, after.weights) for j in range(len(after.names))]
         return ModelChanges(tuple(rows), 1.0)
     pairs = {j: j for j, into in enumerate(to.tolist()) if into == j}  # numbers are kept
-    changed = _compared(
+    changed = _compare(
         before, after, before.profiles, after.profiles, after.columns, pairs, batch_weights
     )
     rows = []
@@ -292,7 +292,7 @@ def changes_of_batch(
     return ModelChanges(tuple(rows), changed.separation)
 
 
-def _compared(
+def _compare(
     before: Groups,
     after: Groups,
     A: Floats,
@@ -360,7 +360,7 @@ def _words(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the columns that rose most and fell most."""
     change = b - a
-    least = LEAST_CHANGE if distributions else LEAST_SHIFT
+    least = MIN_CHANGE if distributions else MIN_SHIFT
     order = largest_first(np.abs(change))
     rose = [str(words[w]) for w in order if change[w] > least]
     fell = [str(words[w]) for w in order if change[w] < -least]

@@ -113,7 +113,7 @@ def split_group(
     """
     check_is_fitted(self, "labels_")
     model: Any = self
-    group = _checked_group(group, model._groups_assigner.n_groups)
+    group = _check_group(group, model._groups_assigner.n_groups)
     check_integer("n_groups", n_groups, at_least=2)
     refit = _refit_data(model, X, sample_weight)
     with console_logging(model._log, bool(model.verbose)), single_threaded_blas():
@@ -150,7 +150,7 @@ def merge_groups(
     """
     check_is_fitted(self, "labels_")
     model: Any = self
-    some = _checked_groups(groups, model._groups_assigner.n_groups)
+    some = _check_groups(groups, model._groups_assigner.n_groups)
     refit = _refit_data(model, X, sample_weight)
     with single_threaded_blas():
         return model._merge(refit, some)  # type: ignore[no-any-return]
@@ -184,7 +184,7 @@ def with_labels(model: Any, labels: Ints, at: Ints) -> Any:
     return out
 
 
-def merged_numbers(groups: Sequence[int], sizes: Floats) -> tuple[int, Ints]:
+def merge_numbers(groups: Sequence[int], sizes: Floats) -> tuple[int, Ints]:
     """Return the largest of `groups`, which the others join, and the new number of every group."""
     place = max(groups, key=lambda group: (sizes[group], -group))
     old = np.arange(len(sizes))
@@ -197,7 +197,7 @@ def _is_group(group: object, n_groups: int) -> bool:
     return whole and 0 <= int(group) < n_groups  # type: ignore[call-overload]
 
 
-def _checked_group(group: Any, n_groups: int) -> int:
+def _check_group(group: Any, n_groups: int) -> int:
     if not _is_group(group, n_groups):
         raise InvalidParameterError(
             wording.NO_SUCH_GROUP, parameter="group", value=group, last=n_groups - 1
@@ -205,7 +205,7 @@ def _checked_group(group: Any, n_groups: int) -> int:
     return int(group)
 
 
-def _checked_groups(groups: Any, n_groups: int) -> list[int]:
+def _check_groups(groups: Any, n_groups: int) -> list[int]:
     """Return the checked group numbers in ascending order."""
     try:
         given = list(groups)

@@ -214,7 +214,7 @@ def predict_incomplete_proba(self: Any, X: Any) -> Floats:
     InvalidDataError
         If the estimator was not fitted to binary data, or X contains other values.
     """
-    return _assigned_incomplete(self, X)[1]
+    return _assign_incomplete(self, X)[1]
 
 
 def predict_incomplete(self: Any, X: Any) -> Ints:
@@ -249,7 +249,7 @@ def predict_incomplete(self: Any, X: Any) -> Ints:
     >>> tree.predict_incomplete([[1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0], [1, 0, 0, 1, 0, 0]])
     array([ 0, -1, -1])
     """
-    return _assigned_incomplete(self, X)[0]
+    return _assign_incomplete(self, X)[0]
 
 
 def scoring(self: Any) -> dict[str, Any]:
@@ -268,19 +268,19 @@ def scoring(self: Any) -> dict[str, Any]:
         If the estimator was not fitted to binary data.
     """
     check_is_fitted(self, "labels_")
-    return _checked_incomplete(self).to_dict()
+    return _check_incomplete(self).to_dict()
 
 
-def _assigned_incomplete(model: Any, X: Any) -> tuple[Ints, Floats]:
+def _assign_incomplete(model: Any, X: Any) -> tuple[Ints, Floats]:
     check_is_fitted(model, "labels_")
-    assigner = _checked_incomplete(model)
+    assigner = _check_incomplete(model)
     ones, missing, _ = check_values(model, X, None, reset=False)
     check_ones(ones)
     proba = assigner.proba(ones, missing)
     return assigner.labels(ones, proba), proba
 
 
-def _checked_incomplete(model: Any) -> IncompleteAssigner:
+def _check_incomplete(model: Any) -> IncompleteAssigner:
     assigner: IncompleteAssigner | None = model._incomplete
     if assigner is None:
         raise InvalidDataError(wording.NOT_FITTED_TO_BINARY, kind=getattr(model, "data_", "binary"))

@@ -152,7 +152,7 @@ def top_words(self: Any, n_words: int = 10, *, lam: float | None = None) -> list
     root = self._unnamed_root()
     leaves = _by_number(root)
     if lam is None:
-        order = [shown_words(leaf, root.center, n_words) for leaf in leaves]
+        order = [show_words(leaf, root.center, n_words) for leaf in leaves]
         return [[str(self.vocabulary_[w]) for w in row] for row in order]
     P = np.array([leaf.center for leaf in leaves])
     values = relevance(P, np.array([leaf.weight for leaf in leaves]) @ P, lam)
@@ -336,7 +336,7 @@ def choose_words_of(
         node.words = words
 
 
-def shown_words(node: TreeNode, base: Floats, n_words: int | None = None) -> Ints:
+def show_words(node: TreeNode, base: Floats, n_words: int | None = None) -> Ints:
     """Return the columns of words of a topic as they are shown: best first, then by relevance.
 
     `base` is the profile of the root. None returns all words of the topic.
@@ -360,7 +360,7 @@ def name_by_words(
     """Name every node of a tree of topics; see :func:`momentree.naming.choose_words`."""
     nodes = list(root.nodes())
     centers = np.stack([node.center for node in nodes])
-    shown = [shown_words(node, root.center, naming.N_SHOWN) for node in nodes]
+    shown = [show_words(node, root.center, naming.N_SHOWN) for node in nodes]
     chosen = naming.choose_words(
         centers, _parents(nodes), vocabulary, shown, languages=languages, find=find
     )

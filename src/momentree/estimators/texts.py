@@ -249,7 +249,7 @@ def check_vectorizer(name: str, value: Any) -> None:
         )
 
 
-def packed_vectorizer(params: dict[str, Any]) -> dict[str, Any]:
+def pack_vectorizer(params: dict[str, Any]) -> dict[str, Any]:
     """Return parameters with the settings of a vectorizer in its place."""
     given = params.get("vectorizer")
     if given is None:
@@ -264,7 +264,7 @@ def packed_vectorizer(params: dict[str, Any]) -> dict[str, Any]:
     return {**params, "vectorizer": given.to_dict()}
 
 
-def unpacked_vectorizer(params: dict[str, Any]) -> dict[str, Any]:
+def unpack_vectorizer(params: dict[str, Any]) -> dict[str, Any]:
     """Return parameters with a vectorizer in place of its settings."""
     if params.get("vectorizer") is None:
         return params

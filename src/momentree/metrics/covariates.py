@@ -171,10 +171,10 @@ def corrected_covariates(
     counts = np.bincount(here, minlength=k)
     for group in np.flatnonzero(counts == 0):
         raise InvalidDataError(wording.GROUP_NEVER_ASSIGNED, group=int(group))
-    design, scale = _standardized(Z, terms)
+    design, scale = _standardize(Z, terms)
     log_d = np.log(np.clip(table.probabilities, _LEAST, None)).T[here]  # (n, k)
     with single_threaded_blas():  # threads wait for each other on these small products
-        B, covariance, converged = _maximized(design, log_d, base)
+        B, covariance, converged = _maximize(design, log_d, base)
     p = len(terms)
     log_odds, errors = np.zeros((k, p)), np.full((k, p), np.nan)
     others = np.flatnonzero(np.arange(k) != base)
@@ -236,7 +236,7 @@ def _design(covariates: Mapping[str, Any], n: int) -> tuple[list[str], dict[str,
     return terms, references, np.column_stack(columns)
 
 
-def _standardized(Z: Floats, names: Sequence[str]) -> tuple[Floats, Floats]:
+def _standardize(Z: Floats, names: Sequence[str]) -> tuple[Floats, Floats]:
     """Return an intercept with the terms in standard units, and these units."""
     center, scale = Z.mean(axis=0), Z.std(axis=0)
     for name, spread in zip(names, scale, strict=True):
@@ -251,7 +251,7 @@ def _standardized(Z: Floats, names: Sequence[str]) -> tuple[Floats, Floats]:
     return design, scale
 
 
-def _maximized(design: Floats, log_d: Floats, base: int) -> tuple[Floats, Floats, bool]:
+def _maximize(design: Floats, log_d: Floats, base: int) -> tuple[Floats, Floats, bool]:
     """Return the coefficients (k, q), the covariance of those of the other groups, and success."""
     k, q = log_d.shape[1], design.shape[1]
     others = np.flatnonzero(np.arange(k) != base)

@@ -368,7 +368,7 @@ def _sums_around(center: Floats, X: Any, missing: Any | None, member: Any) -> tu
 
 _ROWS = 1 << 16
 """Rows that are counted at a time."""
-_MOST_VALUES = 10
+_MAX_VALUES = 10
 """Numbers with more different values are cut at their quartiles."""
 _LEAST, _FEW, _SHARE = 1.0, 5.0, 0.2
 """Cochran's rule: no expected count below the first, and few below the second."""
@@ -540,7 +540,7 @@ def _levels(table: pd.DataFrame) -> tuple[list[tuple[int, Any]], Ints]:
     """Return indicators of levels and of missing values as one block, and items of levels."""
     blocks, lost, item = [], [], []
     for j, (_, values) in enumerate(table.items()):
-        if pd.api.types.is_numeric_dtype(values) and values.nunique() > _MOST_VALUES:
+        if pd.api.types.is_numeric_dtype(values) and values.nunique() > _MAX_VALUES:
             values = pd.qcut(values, 4, labels=False, duplicates="drop")
         at, levels = pd.factorize(values)
         known = np.flatnonzero(at >= 0)

@@ -303,7 +303,7 @@ def _of_tree(root: Node, codes: Ints) -> Iterator[tuple[Floats, list[Floats]]]:
 
 def _of_linkage(linkage: Any, codes: Ints) -> Iterator[tuple[Floats, list[Floats]]]:
     """Yield the number of samples of each class in every cluster of a linkage, and in its parts."""
-    merges, n = _checked_linkage(linkage), len(codes)
+    merges, n = _check_linkage(linkage), len(codes)
     if len(merges) != n - 1:
         raise InvalidDataError(_LABELS_NOT_OF_TREE, n_rows=n, samples=len(merges) + 1)
     clusters: dict[int, Floats] = {}
@@ -314,7 +314,7 @@ def _of_linkage(linkage: Any, codes: Ints) -> Iterator[tuple[Floats, list[Floats
         yield clusters[n + t], parts
 
 
-def _checked_linkage(linkage: Any) -> Ints:
+def _check_linkage(linkage: Any) -> Ints:
     """Return the two clusters of each merge of a linkage matrix, each of which occurs once."""
     try:
         array = np.asarray(linkage, dtype=np.float64)

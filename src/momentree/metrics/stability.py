@@ -223,7 +223,7 @@ def _ids(parameter: str, ids: ArrayLike, n: int) -> NDArray[Any]:
     return array
 
 
-MOST_RECORDS = 2**53
+MAX_RECORDS = 2**53
 """Largest number of records in a resample: floats above it skip whole numbers."""
 
 
@@ -342,12 +342,12 @@ def bootstrap_groups(
     X = _checks.check_records(X)
     w = _validation.check_sample_weight(sample_weight, X.shape[0])
     total = float(w.sum())
-    if total > MOST_RECORDS:
+    if total > MAX_RECORDS:
         raise InvalidDataError(
             "[weights_too_large_to_draw] the sample weights sum to {total:g}, which is the number "
             "of records to draw; expected at most {most:g}: divide the weights by a constant",
             total=total,
-            most=MOST_RECORDS,
+            most=MAX_RECORDS,
         )
     weights: dict[str, Any] = {} if sample_weight is None else {"sample_weight": w}
     fitted = fitted_labels(clone(estimator).fit(X, **weights), X)

@@ -281,7 +281,7 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
                 kind=type(self).__name__,
             )
 
-    def _checked_batch(self, X: Any, feature_names: Any, *, reset: bool) -> tuple[Any, Any, Any]:
+    def _check_batch(self, X: Any, feature_names: Any, *, reset: bool) -> tuple[Any, Any, Any]:
         """Return checked samples, missing values, and column names."""
         counts, columns = checks.check_features(self, X, feature_names, reset=reset)
         return counts, None, columns
@@ -436,7 +436,7 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
         shares = self.weights_
         return node.one_level(self._profiles, shares, self.labels_, shares, self._shown_words)
 
-    def _packed(self, state: dict[str, Any]) -> dict[str, Any]:
+    def _pack(self, state: dict[str, Any]) -> dict[str, Any]:
         return {**state, "choice_": None}
 
     def _check_consistent(self) -> None:

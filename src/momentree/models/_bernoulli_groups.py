@@ -304,7 +304,7 @@ class BernoulliGroups(FlatModel):
 
     def _merge(self, refit: editing.RefitData[BinaryData], groups: list[int]) -> Any:
         w = self.weights_
-        _, to = editing.merged_numbers(groups, refit.sizes(len(w)))
+        _, to = editing.merge_numbers(groups, refit.sizes(len(w)))
         weights = np.bincount(to, weights=w).astype(np.float64)
         # If all merged components have weight zero, they count equally.
         fraction = np.where(weights[to] > 0, w, 1.0)

@@ -84,7 +84,7 @@ class CountMixture(FlatModel):
             instead["n_components"] = 8
         if self._weighting == "three_words":
             instead["weighting"] = "length"
-        start = self._chosen_start()
+        start = self._choose_start()
         if start == "search" and not is_sampled(rows, self._wanted):
             instead["search"] = "none"
         elif start == "tfidf":
@@ -100,7 +100,7 @@ class CountMixture(FlatModel):
         """Project the estimated centers onto valid ones, shape (d, k)."""
 
     @abstractmethod
-    def _chosen_start(self) -> str:
+    def _choose_start(self) -> str:
         """Return "search", "tree", "tfidf" or "moments"."""
 
     def _requested_log_scaling(self) -> AutoLogScaling | None:
@@ -232,7 +232,7 @@ class CountMixture(FlatModel):
         return data, at, start
 
     def _searches(self, counts: backends.Rows) -> bool:
-        return self._last_fit(counts.shape[1]) is None and self._chosen_start() == "search"
+        return self._last_fit(counts.shape[1]) is None and self._choose_start() == "search"
 
     def _started(
         self, counts: backends.Rows, weight: backends.RowArray
@@ -270,7 +270,7 @@ class CountMixture(FlatModel):
         last = self._last_fit(data.rows.shape[1])
         if last is not None:
             return Initialization.of(last, self.diagnostics_)
-        start = self._chosen_start()
+        start = self._choose_start()
         log.info("starting from %s", start)
         make = {"moments": self._from_moments, "tfidf": self._from_tfidf, "tree": self._from_tree}
         found = make[start](data)
@@ -284,7 +284,7 @@ class CountMixture(FlatModel):
             words = column_sums(data.rows, data.weight)[:, None]
             one = self._family.m_step(words, np.array([data.total_weight]), data.smoothing)
             return Initialization.of(one, found.diagnostics)
-        parameters = self._smoothed(found, centers, data)
+        parameters = self._smooth(found, centers, data)
         return Initialization(parameters, parameters.weights, centers, found.diagnostics)
 
     def _from_tfidf(self, data: ScaledCounts) -> Initialization[MixtureParameters]:
@@ -331,7 +331,7 @@ class CountMixture(FlatModel):
             random_state=self.random_state,
         )
 
-    def _smoothed(
+    def _smooth(
         self, found: Decomposition, centers: Floats, data: ScaledCounts
     ) -> MixtureParameters:
         """Return parameters without zeros, by smoothing the counts that the centers predict."""

@@ -23,7 +23,7 @@ from momentree.exceptions import ConvergenceWarning, InvalidDataError, Momentree
 from momentree.inference import log_posterior
 from momentree.messages import Message, wording
 from momentree.models._steps import Decomposer, check_decomposition
-from momentree.models.selection import FEW_SAMPLES, MOST_COMPONENTS, guarded_search
+from momentree.models.selection import FEW_SAMPLES, MAX_COMPONENTS, guard_search
 from momentree.persistence import fields
 
 log = logging.getLogger("momentree.models")
@@ -214,8 +214,8 @@ class DensityModel(
             n_found = len(found.attributes["weights_"])
             return found, bic, np.bincount(found.labels, weight, minlength=n_found)
 
-        most = min(MOST_COMPONENTS, int(np.count_nonzero(weight > 0)))
-        best, lower, bics = guarded_search(fit, range(1, most + 1), FEW_SAMPLES)
+        most = min(MAX_COMPONENTS, int(np.count_nonzero(weight > 0)))
+        best, lower, bics = guard_search(fit, range(1, most + 1), FEW_SAMPLES)
         for k in reversed(lower if best.brief else []):
             best, bics[k - 1], sizes = fit(k, brief=False)
             if sizes.min() >= FEW_SAMPLES:

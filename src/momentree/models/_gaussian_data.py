@@ -17,7 +17,7 @@ from momentree.core.choices import CovarianceType
 from momentree.messages import Message
 from momentree.objects import full_gaussian, gaussian
 
-MOST_DENSE = 1 << 25
+MAX_DENSE = 1 << 25
 """Values of a dense copy, at most (256 MB), if most values are zero."""
 TYPICAL = 0.9
 """Fraction of the values of a column that counts as typical."""
@@ -99,7 +99,7 @@ class GaussianData:
             matrix, missing = matrix[:, :d], matrix[:, d:]
         notes = list[Message]()
         n = X.shape[0]
-        if n * d > MOST_DENSE and 2 * X.nnz < n * d and covariance_type in ("spherical", "diag"):
+        if n * d > MAX_DENSE and 2 * X.nnz < n * d and covariance_type in ("spherical", "diag"):
             Z, shift, spread = matrix, np.zeros(d), _deviations(matrix, weight)
         else:
             Z = matrix.toarray().astype(np.float64, copy=False)
@@ -311,7 +311,7 @@ class GaussianComponents:
         diagonal = self.covariance_type in ("spherical", "diag")
         with np.errstate(divide="ignore"):
             log_weights = np.log(self.weights)
-        if diagonal and missing is None and n * d > MOST_DENSE and 2 * X.nnz < n * d:
+        if diagonal and missing is None and n * d > MAX_DENSE and 2 * X.nnz < n * d:
             return np.asarray(self._sparse(X) + log_weights)
         out = np.empty((n, len(self.weights)))
         roots = None if diagonal else _roots(self.full())

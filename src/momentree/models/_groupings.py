@@ -309,7 +309,7 @@ def _dense(rows: Any) -> Floats:
 
 PRODUCTS_OF = 16
 """Most directions whose products are used: those of the largest variance."""
-MOST_VALUES = 1 << 24
+MAX_VALUES = 1 << 24
 """Lifted values from which directions are found on a part of the samples: 128 MB."""
 AT_ONCE = 4096
 """Samples that are lifted at once to be assigned."""
@@ -359,7 +359,7 @@ def _groups(Z: Floats, weight: Floats, n_groups: int, *, products: bool) -> Floa
     n = len(Z)
     p = _lifted(Z[:1], products=products).shape[1]
     # In canonical order, every m-th sample is a fair part of them.
-    some = slice(None, None, 1 + n * p // MOST_VALUES)
+    some = slice(None, None, 1 + n * p // MAX_VALUES)
     part, v = _lifted(Z[some], products=products), weight[some]
     if not v.any():
         part, v = _lifted(Z, products=products), weight

@@ -177,7 +177,7 @@ class HiddenMarkovModel(base.Estimator):
         self._set_emissions(parameters.emissions, X)
         self.weights_ = sizes[order] / sizes.sum()
         self.labels_ = np.empty(len(X), dtype=np.intp)
-        self.labels_[rows] = self._decoded(blocks, X)[0]
+        self.labels_[rows] = self._decode(blocks, X)[0]
         return found, name, sizes[order]
 
     def _finish(self, samples: Any, result: Any) -> Iterable[Warning]:
@@ -223,7 +223,7 @@ class HiddenMarkovModel(base.Estimator):
     def _parameters(self) -> HMMParameters:
         return HMMParameters(self.startprob_, self.transmat_, self._emissions)
 
-    def _decoded(self, blocks: list[SequenceBlock], X: Any) -> tuple[Ints, float]:
+    def _decode(self, blocks: list[SequenceBlock], X: Any) -> tuple[Ints, float]:
         states, total = np.empty(len(X), dtype=np.intp), 0.0
         for block in blocks:
             path, log_joint = viterbi(block, X[block.at], self._parameters)
@@ -249,7 +249,7 @@ class HiddenMarkovModel(base.Estimator):
             State of each observation.
         """
         X, blocks = self._checked(X, lengths)
-        states, total = self._decoded(blocks, X)
+        states, total = self._decode(blocks, X)
         return total, states
 
     def predict(self, X: Any, lengths: ArrayLike | None = None) -> Ints:

@@ -134,9 +134,7 @@ def most_likely(
     for steps, survivors in (*RIVALS, (max_iter, 1)):
         if len(found) == 1 and steps != max_iter:
             continue
-        found = {
-            name: _continued(learner, one, steps, max_iter, tol) for name, one in found.items()
-        }
+        found = {name: _continue(learner, one, steps, max_iter, tol) for name, one in found.items()}
         for name, one in found.items():
             log.info("%s: log-likelihood %.7g, step %d", name, one.log_likelihood, one.n_iter)
         order = largest_first([one.log_likelihood for one in found.values()])
@@ -145,7 +143,7 @@ def most_likely(
     return one, name
 
 
-def _continued(
+def _continue(
     learner: BaumWelch, found: RefinedHMM, steps: int, max_iter: int, tol: float
 ) -> RefinedHMM:
     left = min(steps, max_iter - found.n_iter)

@@ -259,7 +259,7 @@ def starts_from_moments(
             break
         found = better
     names = {"raw_moments": raw} if found is raw else {"raw_moments": raw, "moments": found}
-    return [_smoothed(one, name, data) for name, one in names.items()]
+    return [_smooth(one, name, data) for name, one in names.items()]
 
 
 def start_from_views(
@@ -281,7 +281,7 @@ def start_from_views(
     found = method(moments, n_components, random_state=random_state)
     order = np.argsort(np.concatenate(views))
     in_order = Decomposition(found.centers[order], found.weights, found.diagnostics)
-    return _smoothed(in_order, name, data)
+    return _smooth(in_order, name, data)
 
 
 def starts_from_splits(
@@ -299,7 +299,7 @@ def starts_from_splits(
     """
     scales, others = [data.feature_map.moment_scale], []
     if data.rows.nnz >= VALUES * n_components**2:
-        moments = _smoothed(decompose(data.moments), "raw_moments", data).parameters
+        moments = _smooth(decompose(data.moments), "raw_moments", data).parameters
         others = [moments] if moments.n_components == n_components else []
     elif not brief and n_components < search.MANY and data.rows.total(data.weight) <= FEW:
         variances = data.moments.m1 * (1.0 - data.moments.m1)
@@ -340,7 +340,7 @@ def start_from_tree(
     return Initialization.of(found.parameters, diagnostics)
 
 
-def _smoothed(found: Decomposition, name: str, data: BinaryData) -> BernoulliStart:
+def _smooth(found: Decomposition, name: str, data: BinaryData) -> BernoulliStart:
     mean = np.clip(data.moments.m1, 0.0, 1.0)[:, None]
     if found.n_components < 2 or not found.weights.sum() > 0:
         centers, weights = mean, np.ones(1)  # M1 alone gives one component without bias

@@ -250,7 +250,7 @@ class BernoulliMixture(BernoulliGroups):
         none = np.empty((0, len(sizes)))
         return sums_over(as_rows(data.ones), data.weight, statistics, sizes, none, self.smoothing)
 
-    def _checked_batch(
+    def _check_batch(
         self, X: Any, feature_names: Any, *, reset: bool
     ) -> tuple[Any, Any | None, NDArray[Any]]:
         ones, missing, names = check_values(self, X, feature_names, reset=reset)

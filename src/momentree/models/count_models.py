@@ -200,7 +200,7 @@ class SingleTopicModel(CountMixture):
                 wording.THREE_WORDS_AFTER_LOG_SCALING, weighting=self.weighting, log_scaling=None
             )
 
-    def _chosen_start(self) -> str:
+    def _choose_start(self) -> str:
         if self.start == "auto":
             if not self.refine:
                 return "moments"
@@ -367,7 +367,7 @@ class PoissonMixture(CountMixture):
         """Means of the components, shape (n_components, n_features)."""
         return self.components_
 
-    def _chosen_start(self) -> str:
+    def _choose_start(self) -> str:
         return "moments" if self.start == "auto" else self.start
 
     def _moments(self, data: ScaledCounts) -> objects.Moments:

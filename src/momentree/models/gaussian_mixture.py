@@ -26,7 +26,7 @@ from momentree.models.selection import FEW_SAMPLES
 from momentree.persistence import fields
 from momentree.preprocessing.kinds import MAX_SIZE
 
-MOST_COVARIANCES = 1 << 27
+MAX_COVARIANCES = 1 << 27
 """Entries of all covariances, at most (1 GB)."""
 
 
@@ -203,7 +203,7 @@ class GaussianMixture(DensityModel):
         X, missing = samples
         d = X.shape[1]
         entries = {"full": n_components * d * d, "tied": d * d}.get(self.covariance_type, 0)
-        if entries > MOST_COVARIANCES:
+        if entries > MAX_COVARIANCES:
             raise InvalidParameterError(
                 "[too_many_covariances] the covariances of {n_features:~feature} would take "
                 "{gigabytes:.1f} GB with {parameters.covariance_type:{covariance_type}}; use "

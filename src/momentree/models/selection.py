@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-MOST_COMPONENTS = 30
+MAX_COMPONENTS = 30
 """Largest number of components that is tried."""
 FEW_SAMPLES = 5
 """Components of fewer samples may be outliers, as the leaves of a :class:`ClusterTree`."""
@@ -43,7 +43,7 @@ MAX_GROUPS_WITHOUT_GAIN = 3
 F = TypeVar("F")
 
 
-def guarded_search(
+def guard_search(
     fit: Callable[[int], tuple[F, float, ArrayLike]],
     numbers: Sequence[int],
     min_samples: float,
@@ -75,7 +75,7 @@ def lowest_bic(
     estimator: Any,
     X: Any,
     *,
-    largest: int = MOST_COMPONENTS,
+    largest: int = MAX_COMPONENTS,
     min_samples: int = FEW_SAMPLES,
     progress: Callable[[int], object] | None = None,
     **fit_params: Any,
@@ -137,7 +137,7 @@ def lowest_bic(
         sizes = np.bincount(model.labels_, minlength=len(model.weights_))
         return (model, caught), float(model.bic(X)), sizes
 
-    (best, caught), _, bics = guarded_search(
+    (best, caught), _, bics = guard_search(
         fit, range(1, min(largest, np.shape(X)[0]) + 1), min_samples
     )
     for warning in caught:
@@ -368,7 +368,7 @@ def compare_states(
         fits.append(_fit("states", k, model._n_parameters, likelihood, len(symbols)))
         return model, fits[-1].bic, [len(symbols)]
 
-    best, _, _ = guarded_search(fit, numbers, 0, MAX_STATES_WITHOUT_GAIN)
+    best, _, _ = guard_search(fit, numbers, 0, MAX_STATES_WITHOUT_GAIN)
     return best, [_independent(symbols), *fits, _chain(symbols, sizes)]
 
 

@@ -85,8 +85,8 @@ class ICAMoments(BaseMoments):
         k = len(W)
         # RandomState draws the same numbers with every version of NumPy.
         u = np.random.RandomState(0).standard_normal(k)
-        v = self._contracted(np.eye(k)) @ u
-        self._M2 = self._contracted(0.5 * (np.outer(u, v) + np.outer(v, u)))
+        v = self._contract(np.eye(k)) @ u
+        self._M2 = self._contract(0.5 * (np.outer(u, v) + np.outer(v, u)))
         self._m1, self._v = self._M2 @ u, v
 
     @classmethod
@@ -185,7 +185,7 @@ class ICAMoments(BaseMoments):
         H[:, a, b] = H[:, b, a] = self._pairs * np.where(a == b, 1.0, np.sqrt(2.0))[:, None]
         return H
 
-    def _contracted(self, B: Floats) -> Floats:
+    def _contract(self, B: Floats) -> Floats:
         """Return sum_cd C[., ., c, d] B[c, d] for a symmetric B."""
         k = len(self.W)
         a, b = np.triu_indices(k)
@@ -202,7 +202,7 @@ class ICAMoments(BaseMoments):
             B = np.zeros((k, k))
             B[c] += 0.5 * self._v
             B[:, c] += 0.5 * self._v
-            out[c] = self._contracted(B)
+            out[c] = self._contract(B)
         return out
 
     def _slices(self, W: Floats) -> Floats:

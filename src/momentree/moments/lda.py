@@ -16,7 +16,7 @@ from momentree.messages import wording
 from momentree.moments import factorial, single_topic
 from momentree.moments._base import BaseMoments, PopulationMoments, symmetric
 
-SMALLEST_ALPHA0, LARGEST_ALPHA0 = 1e-100, 1e100
+MIN_ALPHA0, MAX_ALPHA0 = 1e-100, 1e100
 """Beyond these limits, products of alpha0 underflow or overflow."""
 
 
@@ -194,5 +194,5 @@ def correct_tensor(N3: Floats, N2: Floats, N1: Floats, alpha0: float) -> Floats:
 
 def check_alpha0(alpha0: float) -> float:
     """Return the total concentration as a float after checking that it is in range."""
-    check_number("alpha0", alpha0, at_least=SMALLEST_ALPHA0, at_most=LARGEST_ALPHA0)
+    check_number("alpha0", alpha0, at_least=MIN_ALPHA0, at_most=MAX_ALPHA0)
     return float(alpha0)

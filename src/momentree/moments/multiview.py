@@ -247,7 +247,7 @@ class MultiviewMoments(BaseMoments):
         return self.view_sizes[2]
 
     def _slices(self, W: Floats) -> Floats:
-        z1, z2, z3 = self._whitened(W)
+        z1, z2, z3 = self._whiten(W)
         third = self._views[2]
         d, m, r = third.d, W.shape[0], len(self.singular_values)
         H = np.empty((d, m, m))
@@ -268,10 +268,10 @@ class MultiviewMoments(BaseMoments):
         return H
 
     def _tensor(self, W: Floats) -> Floats:
-        C = self._cube(*self._whitened(W))
+        C = self._cube(*self._whiten(W))
         return np.asarray(sum(C.transpose(order) for order in permutations(range(3))) / 6.0)
 
-    def _whitened(self, W: Floats) -> tuple[Floats, Floats, Floats]:
+    def _whiten(self, W: Floats) -> tuple[Floats, Floats, Floats]:
         """Return W x~_1, W x~_2 and W x_3 of every row, shape (n, k) each."""
         z1, z2 = self._u1 @ (W @ self._B1).T, self._u2 @ (W @ self._B2).T
         return z1, z2, self._views[2].dot(W.T)

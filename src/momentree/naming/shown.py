@@ -23,7 +23,7 @@ _EMPHASIS = 0.25
 """The power of the mean of log2(1 + count): 1 lets a few words of program code or tables lead."""
 _COUNTED, _SAMPLED, _LEAST = 1 << 16, 1 << 14, 1 << 10
 """Documents in which words are counted, and pairs of words, and the least number in each leaf."""
-_PAIRED, _LEAST_LONG = 1 << 21, 1 << 8
+_PAIRED, _MIN_LONG = 1 << 21, 1 << 8
 """Stored counts from which pairs are counted, about, and the least number of long documents in each
 leaf: a long document has many pairs."""
 _COPIED = 8
@@ -116,7 +116,7 @@ def choose_shown_words(
         often = repeated[:, list(leaves)].sum(axis=1)
         ranked.append(_candidates(inside, everywhere, often, size, names))
     long = _PAIRED * rows.shape[0] // max(rows.nnz * n_drawn, 1)
-    n_paired = min(max(_LEAST, _SAMPLED // n_drawn), max(_LEAST_LONG, long))
+    n_paired = min(max(_LEAST, _SAMPLED // n_drawn), max(_MIN_LONG, long))
     at, v = RowSampler(rows, weight).draw_from_groups(labels, n_paired)
     together = _together(rows, at, v, [order for order, _ in ranked])
     total = float(sizes.sum())

@@ -74,12 +74,12 @@ def join_forms(words: Sequence[str], languages: Iterable[str] = ("en",)) -> Ints
     """
     stems = [word.lower() for word in words]
     for language in languages:
-        stems = [_stemmed(word, language) for word in stems]
+        stems = [_stem(word, language) for word in stems]
     return np.unique(np.array(stems, dtype=str), return_inverse=True)[1].astype(np.intp)
 
 
 @lru_cache(1 << 16)
-def _stemmed(word: str, language: str) -> str:
+def _stem(word: str, language: str) -> str:
     stemmer = _stemmer(language)
     stem: str = stemmer.stemWord(word) if stemmer is not None and word.isalpha() else word
     return stem if len(stem) >= _SHORTEST else word

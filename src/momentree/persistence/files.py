@@ -61,7 +61,7 @@ def _state(estimator: Any) -> dict[str, Any]:
     """Return the attributes that ``fit`` set, in the form in which they are saved."""
     saved = {name for name, field in estimator._fields.items() if field.saved}
     state = {name: value for name, value in vars(estimator).items() if name in saved}
-    packed: dict[str, Any] = estimator._packed(state)
+    packed: dict[str, Any] = estimator._pack(state)
     return packed
 
 

@@ -242,7 +242,7 @@ class FeatureMap:
         if self.kind in DIRECTIONS:
             return backends.RowBlocks(_filled(self.family.statistics(unit_rows(X))))
         if self.kind == "real":
-            X = sp.csr_array(self._standardized(X, missing))
+            X = sp.csr_array(self._standardize(X, missing))
         if self.incomplete:
             family: Any = self.family
             return backends.RowBlocks(family.statistics(X, missing))
@@ -251,7 +251,7 @@ class FeatureMap:
             X = unit_rows(X)
         return backends.RowBlocks(self.family.statistics(X))
 
-    def _standardized(self, X: Any, missing: Any | None) -> Floats:
+    def _standardize(self, X: Any, missing: Any | None) -> Floats:
         """Return standardized real values without outliers, zero where a value is missing."""
         if self.bounds is not None:
             X = self.bounds.applied(X, missing)

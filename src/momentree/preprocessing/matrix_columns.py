@@ -84,7 +84,7 @@ class MatrixColumns:
         ordered, at = in_canonical_order(RowBlocks(X), weight)
         X, weight = ordered.matrix, weight[at]
         missing = None if missing is None else missing[at]
-        kind = _guessed(X, missing, weight) if kind == "auto" else kind
+        kind = _guess(X, missing, weight) if kind == "auto" else kind
         d, notes = X.shape[1], list[Message]()
         if missing is not None and len(empty := np.flatnonzero(missing.sum(axis=0) == X.shape[0])):
             raise InvalidDataError(
@@ -216,7 +216,7 @@ class MatrixColumns:
         return values if self.kind == "number" else values.astype(np.int64)
 
 
-def _guessed(X: Any, missing: Any | None, weight: Floats) -> MatrixKind:
+def _guess(X: Any, missing: Any | None, weight: Floats) -> MatrixKind:
     data = X.data
     if ((data == 0) | (data == 1)).all():
         return "yes_no"

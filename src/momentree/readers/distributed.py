@@ -81,7 +81,7 @@ class DistributedCorpus(objects.Corpus):
             some - end + part.n_rows for some, end, part in zip(at, ends, self.parts, strict=True)
         ]
         raw = self.vectorizer is not None and self.vectorizer.raw
-        texts = computed(Tasks.of_values(self.parts).then(_chosen_texts, wanted, raw))
+        texts = computed(Tasks.of_values(self.parts).then(_choose_texts, wanted, raw))
         return objects.Corpus(
             X=taken(self.X, chosen).matrix,
             vocabulary=self.vocabulary,
@@ -360,7 +360,7 @@ def _batches(part: _Part) -> Iterator[list[str]]:
             yield tables.joined([[text or "" for text in column] for column in texts])
 
 
-def _chosen_texts(part: _Part, rows: Ints, raw: bool) -> list[str]:
+def _choose_texts(part: _Part, rows: Ints, raw: bool) -> list[str]:
     """Return the texts of some rows of a part, in ascending order."""
     found: list[str] = []
     start = 0

@@ -96,7 +96,7 @@ def em(
     With smoothing, the M-step maximizes the posterior under a prior: the likelihood may decrease,
     but the log-likelihood plus the log prior does not.
 
-    Each iteration is one fused pass over the data: time O(nnz k), memory O(d k + n k), and a
+    Each iteration is one fuse pass over the data: time O(nnz k), memory O(d k + n k), and a
     dense copy of the samples if few of their values are zero. Deterministic.
     """
     if isinstance(rows, backends.RowBlocks):

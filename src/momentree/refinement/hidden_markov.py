@@ -141,7 +141,7 @@ class BaumWelch:
             n_iter += 1
             if objective_one - objective <= tol * abs(objective_one):
                 return RefinedHMM(one, ll_one, n_iter, converged=True)
-            further, length = _extrapolated(now, one, two, longest)
+            further, length = _extrapolate(now, one, two, longest)
             ahead, ll, objective = self.step(further)
             n_iter += 1
             if objective >= objective_one:
@@ -155,7 +155,7 @@ class BaumWelch:
         return RefinedHMM(now, ll, n_iter, converged=False)
 
 
-def _extrapolated(
+def _extrapolate(
     first: HMMParameters, second: HMMParameters, third: HMMParameters, longest: float
 ) -> tuple[HMMParameters, float]:
     """Extrapolate from three successive parameters; also return the length of the step."""

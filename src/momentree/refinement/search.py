@@ -409,7 +409,7 @@ def em_from_several(
         order = runs.promising()[: max(FINALISTS, int(np.ceil(KEPT * len(names))))]
         runs, names = runs.of_runs(order), [names[i] for i in order]
     finals = [
-        _continued(rows, start, sample_weight, smoothing, n_iter, max_iter, tol)
+        _continue(rows, start, sample_weight, smoothing, n_iter, max_iter, tol)
         for start in runs.parameters()
     ]
     best = int(ties.largest([final.log_likelihood for final in finals]))
@@ -515,7 +515,7 @@ def _expected_of_runs(
     return total[:p].reshape(p, m, k), total[p].reshape(m, k), total[p + 1, :m]
 
 
-def _continued(
+def _continue(
     rows: RowBlocks,
     start: P,
     weight: Floats,

@@ -95,7 +95,7 @@ def render_html(summary: Mapping[str, Any]) -> str:
         first_script=Markup(_FIRST_SCRIPT),  # noqa: S704  a constant
         script=Markup(script),  # noqa: S704  own files
         script_hashes=" ".join(map(_hash_source, (_FIRST_SCRIPT, script))),
-        data=Markup(_script_json(_packed(summary))),  # noqa: S704  escaped by _script_json
+        data=Markup(_script_json(_pack(summary))),  # noqa: S704  escaped by _script_json
         chart=stacked_areas(summary["areas"]) if summary.get("areas") else [],
         mixes="alpha0" in summary["made"]["parameters"],
         diagram=state_diagram(summary) if kind == "sequences" else None,
@@ -163,7 +163,7 @@ def _hash_source(script: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
-def _packed(summary: Mapping[str, Any]) -> Mapping[str, Any]:
+def _pack(summary: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what scripts need of a summary, its documents packed: this halves the page."""
     needed = {key: value for key, value in summary.items() if key not in _NOT_IN_SCRIPT}
     if "documents" not in needed:

@@ -191,7 +191,7 @@ class TreeEstimator(
     def _check_online(self) -> None:
         """Raise InvalidParameterError if parameters do not allow ``partial_fit``."""
 
-    def _checked_batch(self, X: Any, feature_names: Any, *, reset: bool) -> tuple[Any, Any, Any]:
+    def _check_batch(self, X: Any, feature_names: Any, *, reset: bool) -> tuple[Any, Any, Any]:
         """Return checked samples, missing values, and column names."""
         return self._check_table(X, feature_names, reset=reset)
 
@@ -435,7 +435,7 @@ class TreeEstimator(
 
     # --- files ------------------------------------------------------------------------------------
 
-    def _packed(self, state: dict[str, Any]) -> dict[str, Any]:
+    def _pack(self, state: dict[str, Any]) -> dict[str, Any]:
         return {**state, "tree_": StoredTree.of(self.tree_), "choice_": None}
 
     def _unpack(self) -> None:

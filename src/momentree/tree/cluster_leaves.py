@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from momentree import backends
 from momentree._types import Floats, Ints
-from momentree.estimators.editing import Groups, RefitData, merged_numbers, with_labels
+from momentree.estimators.editing import Groups, RefitData, merge_numbers, with_labels
 from momentree.estimators.names import keep_names
 from momentree.estimators.node import TreeNode
 from momentree.exceptions import InvalidDataError
@@ -183,7 +183,7 @@ def split_leaf(tree: Any, refit: RefitData[ClusterData], group: int, n_groups: i
 
 def merge_leaves(tree: Any, refit: RefitData[ClusterData], groups: list[int]) -> Any:
     """Return a copy of a tree with leaves merged."""
-    place, to = merged_numbers(groups, refit.sizes(tree.n_leaves_))
+    place, to = merge_numbers(groups, refit.sizes(tree.n_leaves_))
     root = branch_of(tree.tree_)
     for group in reversed(groups):  # from the right, so that the other numbers remain valid
         if group != place:

@@ -443,7 +443,7 @@ class ClusterTree(TreeEstimator):
         self._name_by_values(tree)
         return tree
 
-    def _checked_batch(self, X: Any, feature_names: Any, *, reset: bool) -> tuple[Any, Any, Any]:
+    def _check_batch(self, X: Any, feature_names: Any, *, reset: bool) -> tuple[Any, Any, Any]:
         X, missing, columns = self._check_table(X, feature_names, reset=reset)
         if hasattr(self, "labels_"):
             self._feature_map.check(X, missing)

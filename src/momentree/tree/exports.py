@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree._types import Floats, Ints
-from momentree.estimators.names import nodes_by_number, shown_words
+from momentree.estimators.names import nodes_by_number, show_words
 from momentree.estimators.node import TreeNode
 from momentree.messages import Message
 from momentree.metrics import relevance
@@ -52,7 +52,7 @@ def to_dict(
     def visit(node: TreeNode) -> dict[str, Any]:
         if scale is None:
             score = np.asarray(relevance(node.center[None], root.center))[0]
-            top = shown_words(node, root.center, N_SHOWN).tolist()
+            top = show_words(node, root.center, N_SHOWN).tolist()
         else:
             score = (node.center - root.center) / scale
             top = [j for j in np.argsort(-np.abs(score), kind="stable")[:N_SHOWN] if score[j]]
@@ -177,7 +177,7 @@ def repr_html(estimator: Any) -> str:
     def words(node: TreeNode) -> str:
         if unnamed or id(node) in given:
             return node.name
-        order = shown_words(node, root.center, n_words)
+        order = show_words(node, root.center, n_words)
         top = [(str(estimator.vocabulary_[j]), node.center[j]) for j in order]
         if kind == "binary":
             return " · ".join(f"{_cut(name)} {100 * rate:.0f}\u00a0%" for name, rate in top)

@@ -56,7 +56,7 @@ def page(driver, address):
         yield page
 
 
-def shown_words(page):
+def show_words(page):
     return texts(page, "#words .word")
 
 
@@ -77,7 +77,7 @@ def test_it_opens_on_the_whole_with_roles_and_names_for_a_reader(page, summary):
     assert len(find_all(page, ".icicle .cell")) == 7
     assert len(find_all(page, ".splits button")) == 2
     assert "120" in texts(page, ".numbers")[0]
-    assert shown_words(page) == expected_words(summary, 0)
+    assert show_words(page) == expected_words(summary, 0)
     item = find(page, '[role=treeitem][data-node="3"]')
     values = {name: item.get_attribute(f"aria-{name}") for name in ("level", "setsize", "posinset")}
     assert values == {"level": "3", "setsize": "2", "posinset": "2"}
@@ -99,7 +99,7 @@ def test_a_click_on_a_node_shows_its_words_and_the_tree_folds(page, summary):
     for node in (5, 2):
         row_of(page, node).click()
         assert topic_name(page) == summary["nodes"][node]["name"]
-        assert shown_words(page) == expected_words(summary, node)
+        assert show_words(page) == expected_words(summary, node)
         chosen = attributes(page, '[role=treeitem][aria-selected="true"]', "data-node")
         assert chosen == [str(node)]
         assert attributes(page, ".cell.chosen", "data-node") == [str(node)]
@@ -122,19 +122,19 @@ def test_the_slider_reorders_the_words(page, summary):
     orders = []
     for lam in (0.0, 0.35, 0.7, 1.0):
         set_slider(page, lam)
-        orders.append(shown_words(page))
+        orders.append(show_words(page))
         assert orders[-1] == expected_words(summary, 2, lam)
         assert texts(page, "#lambda-value") == [f"λ = {lam:.2f}"]
     assert orders[0] != orders[-1]
     # The setting holds for the next node.
     press(page, tree_row(3))
-    assert shown_words(page) == expected_words(summary, 3, 1.0)
+    assert show_words(page) == expected_words(summary, 3, 1.0)
     # It moves by keyboard too.
     find(page, "#lambda").send_keys(Keys.HOME)
     assert texts(page, "#lambda-value") == ["λ = 0.00"]
-    assert shown_words(page) == expected_words(summary, 3, 0.0)
+    assert show_words(page) == expected_words(summary, 3, 0.0)
     press(page, "#best-first")
-    assert shown_words(page) == expected_words(summary, 3)
+    assert show_words(page) == expected_words(summary, 3)
     assert visible(page, "#best-first") == [False]
 
 
@@ -331,7 +331,7 @@ def test_a_fitted_topic_tree_makes_the_page(driver, case, tmp_path):
             assert topic_name(page) == leaf.name
             assert f"{leaf.n_samples:,}" in texts(page, ".numbers")[0]
             # The four topics have a name each, with which all their own words begin.
-            assert len({word[:4] for word in shown_words(page)[:5]}) == 1
+            assert len({word[:4] for word in show_words(page)[:5]}) == 1
             assert texts(page, ".reason")[0].startswith("Not split further: ")
 
 

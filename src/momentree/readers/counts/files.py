@@ -354,7 +354,7 @@ def _merge_columns(
     X: sp.csr_array[Any], words: list[str], notes: list[Message]
 ) -> tuple[sp.csr_array[Any], list[str]]:
     """Sum columns with the same word."""
-    columns, unique = merged_words(words, notes)
+    columns, unique = merge_words(words, notes)
     if len(unique) == len(words):
         return X, words
     merged = sp.csr_array((X.data, columns[X.indices], X.indptr), shape=(X.shape[0], len(unique)))
@@ -362,7 +362,7 @@ def _merge_columns(
     return merged, unique
 
 
-def merged_words(words: Sequence[str], notes: list[Message]) -> tuple[Ints, list[str]]:
+def merge_words(words: Sequence[str], notes: list[Message]) -> tuple[Ints, list[str]]:
     """Return the new column of each column, and the words, each once; note if some are merged."""
     columns, unique = pd.factorize(np.asarray(words, dtype=object))
     if len(unique) < len(words):

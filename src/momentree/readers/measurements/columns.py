@@ -231,7 +231,7 @@ def read_column(name: str, cells: Sequence[str], kind: ColumnKind | None, style:
     if kind in ("number", "count"):
         numbers = read_numbers(cells, style)
         return Column(name, kind, numbers.numbers, read=numbers)
-    clean = _cleaned(cells, style)
+    clean = _clean(cells, style)
     known = {text for text in set(clean) if text}
     signs = {text.strip() for text in set(cells)} if known and known <= {"+"} else set()
     if "-" in signs:  # beside a plus, a minus is an answer, not a missing value
@@ -304,7 +304,7 @@ def _yes_no(
     return Column(name, "yes_no", values, clean, words=words)
 
 
-def _cleaned(cells: Sequence[str], style: Style) -> NDArray[np.object_]:
+def _clean(cells: Sequence[str], style: Style) -> NDArray[np.object_]:
     """Return stripped cells, "" where missing."""
     after = {text: "" if style.is_missing(text) else text.strip() for text in set(cells)}
     return np.array([after[text] for text in cells], dtype=object)

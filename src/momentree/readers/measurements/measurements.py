@@ -353,7 +353,7 @@ def holds_measurements(
     ]
     if profile.codes(free):
         return False
-    columns = _examined(head, [name for name in free if not profile[name].is_id])
+    columns = _examine(head, [name for name in free if not profile[name].is_id])
     ticked = [column for column in columns if _is_ticked(column)]
     if 2 * len(ticked) > len(columns):
         return False
@@ -362,7 +362,7 @@ def holds_measurements(
     return bool(numbers) and (len(columns) >= _MIN_COLUMNS or fractions)
 
 
-def _examined(head: grid.Table, names: Sequence[str]) -> list[Column]:
+def _examine(head: grid.Table, names: Sequence[str]) -> list[Column]:
     n_rows = grid.rows_examined(len(names))
     cells = {name: head.columns[name][:n_rows] for name in names}
     style = find_style(cells.values())

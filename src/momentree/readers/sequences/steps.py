@@ -48,7 +48,7 @@ def read_times(
     values = np.full(len(texts), np.nan)
     notes: list[Message] = []
     if time_format is None:
-        values[known], formats = _guessed(texts[known])
+        values[known], formats = _guess(texts[known])
         if len(formats) > 1:
             raise InvalidDataError(
                 "[day_or_month_first] {path}: the dates of column {column!r}, such as {value!r}, "
@@ -97,11 +97,11 @@ def mostly_times(texts: Sequence[str]) -> bool:
     """Return whether at least half of the values are numbers, or dates of one format."""
     if not texts:
         return False
-    times, _ = _guessed(np.array(sorted(set(texts))[:_TRIED], dtype=object))
+    times, _ = _guess(np.array(sorted(set(texts))[:_TRIED], dtype=object))
     return 2 * int(np.isnan(times).sum()) <= len(times)
 
 
-def _guessed(texts: NDArray[Any]) -> tuple[Floats, list[str]]:
+def _guess(texts: NDArray[Any]) -> tuple[Floats, list[str]]:
     """Return times in the only way in which all values are times, else of the best; and formats."""
     numbers = _numbers(texts)
     if not np.isnan(numbers).any():

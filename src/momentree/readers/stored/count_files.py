@@ -122,7 +122,7 @@ def write_count_stages(stream: CountStream, work: WorkFolder, encoding: str, **w
     """
     notes, words, into = stream.notes, stream.words, None
     if words is not None:
-        into, words = files.merged_words(words, notes)
+        into, words = files.merge_words(words, notes)
     frequencies = _Frequencies()
     n = 0
     pace = Pace(log, f"reading {stream.name}", stream.n_rows)

@@ -222,7 +222,7 @@ class WorkFolder:
         with new_folder(self.path / name) as folder:
             yield folder, noted
         manifest = self._manifest()
-        manifest["stages"][name] = _encoded(noted)
+        manifest["stages"][name] = _encode(noted)
         self._write(manifest)
 
     def read(self, stage: str) -> dict[str, Any]:
@@ -244,7 +244,7 @@ class WorkFolder:
             If the manifest is damaged, or the stage is not finished.
         """
         try:
-            return dict(_decoded(self._manifest()["stages"][stage]))
+            return dict(_decode(self._manifest()["stages"][stage]))
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise self._damaged(_MANIFEST) from error
 
@@ -390,20 +390,20 @@ def _plain(value: Any) -> Any:
     return getattr(value, "__qualname__", repr(value))
 
 
-def _encoded(value: Any) -> Any:
+def _encode(value: Any) -> Any:
     if isinstance(value, Message):
-        return {"message": value.template, "values": _encoded(value.values)}
+        return {"message": value.template, "values": _encode(value.values)}
     if isinstance(value, Mapping):
-        return {key: _encoded(part) for key, part in value.items()}
+        return {key: _encode(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_encoded(part) for part in value]
+        return [_encode(part) for part in value]
     return value.item() if hasattr(value, "item") else value
 
 
-def _decoded(value: Any) -> Any:
+def _decode(value: Any) -> Any:
     if isinstance(value, dict):
-        values = {key: _decoded(part) for key, part in value.items() if key != "message"}
+        values = {key: _decode(part) for key, part in value.items() if key != "message"}
         if "message" in value:
             return Message(value["message"], **values["values"])
         return values
-    return [_decoded(part) for part in value] if isinstance(value, list) else value
+    return [_decode(part) for part in value] if isinstance(value, list) else value

@@ -42,7 +42,7 @@ def open_parquet(path: Path, *, between: str) -> grid.Source:
             for batch in _batches(file, rows, list(columns.values())):
                 batch.validate(full=True)
                 # Of all batches: stored one by one, they would fill the disk.
-                n_bytes += sum(map(_unfolded, batch.columns))
+                n_bytes += sum(map(_unfold, batch.columns))
                 check_memory(path, n_bytes)
                 arrays = {name: batch.column(columns[name]) for name in columns}
                 cells = {name: _strings(array, between) for name, array in arrays.items()}
@@ -111,7 +111,7 @@ def _opened(path: Path) -> Iterator[Any]:
             with pq.ParquetFile(raw) as file:
                 columns = [file.schema.column(j) for j in range(len(file.schema))]
                 texts = [c.path for c in columns if c.physical_type == "BYTE_ARRAY"]
-                check_memory(path, _claimed(file))
+                check_memory(path, _claim(file))
             raw.seek(0)
             with pq.ParquetFile(raw, read_dictionary=texts) as file:
                 yield file
@@ -122,7 +122,7 @@ def _opened(path: Path) -> Iterator[Any]:
         raise ReadError(wording.UNREADABLE_PARQUET, path=str(path), details=details) from error
 
 
-def _claimed(file: Any) -> int:
+def _claim(file: Any) -> int:
     """Return the number of bytes that a file claims to take in memory."""
     groups = _row_groups(file)
     n = file.metadata.num_rows * (BYTES_PER_ROW + len(file.schema))
@@ -134,13 +134,13 @@ def _claimed(file: Any) -> int:
     return int(max(n, sum(group.total_byte_size for group in groups)))
 
 
-def _unfolded(array: Any) -> int:
+def _unfold(array: Any) -> int:
     """Return the size in bytes of an array with its repeated strings written out."""
     if pt.is_dictionary(array.type) and not pt.is_primitive(array.type.value_type):
         lengths = pc.binary_length(array.dictionary)
         return pc.sum(pc.take(lengths, array.indices)).as_py() or 0
     if pt.is_list(array.type) or pt.is_large_list(array.type):
-        return _unfolded(array.flatten())
+        return _unfold(array.flatten())
     if pt.is_struct(array.type):
-        return sum(map(_unfolded, array.flatten()))
+        return sum(map(_unfold, array.flatten()))
     return int(array.nbytes)

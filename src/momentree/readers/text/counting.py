@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer
 
 from momentree._types import Floats, Ints
-from momentree.core.choices import MOST_NGRAM
+from momentree.core.choices import MAX_NGRAM
 from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
 
 MAX_PHRASE = 3
@@ -33,12 +33,12 @@ def check_ngram_range(value: Any) -> tuple[int, int]:
     """Return the smallest and largest number of words of an n-gram."""
     ends = tuple(value) if isinstance(value, list | tuple) else ()
     whole = all(isinstance(end, Integral) and not isinstance(end, bool) for end in ends)
-    if len(ends) != 2 or not whole or not 1 <= ends[0] <= ends[1] <= MOST_NGRAM:
+    if len(ends) != 2 or not whole or not 1 <= ends[0] <= ends[1] <= MAX_NGRAM:
         raise InvalidParameterError(
             "[not_an_ngram_range] {parameters.ngram_range:=value}; expected the smallest and "
             "largest number of words, such as (1, 2), from 1 to {most}",
             value=value,
-            most=MOST_NGRAM,
+            most=MAX_NGRAM,
         )
     return int(ends[0]), int(ends[1])
 

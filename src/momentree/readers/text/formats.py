@@ -92,7 +92,7 @@ def message_text(content: bytes) -> str:
         headers = [f"{name}: {_header(message, name)}" for name in ("Subject", "From")]
         body = message.get_body(("plain", "html"))
     except _FAULTS:
-        return _decoded(content)
+        return _decode(content)
     text = ""
     if body is not None:
         text = _content(body)
@@ -119,10 +119,10 @@ def _content(part: Any) -> str:
             return payload.decode(charset)
     except _FAULTS:
         pass
-    return _decoded(payload)
+    return _decode(payload)
 
 
-def _decoded(content: bytes) -> str:
+def _decode(content: bytes) -> str:
     found = files.guess_encoding(io.BytesIO(content))
     return content.decode(found.name, "replace") if found else ""
 

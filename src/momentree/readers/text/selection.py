@@ -26,7 +26,7 @@ _CHANGE_BOTH_DF = (
 
 MAX_DF = 0.5
 MAX_FEATURES = 20_000
-LONGEST_WORD = 255
+MAX_WORD_LENGTH = 255
 """Characters of the longest word that is counted: what is longer is encoded data, not language."""
 _MAX_COMMON = 8
 
@@ -97,7 +97,7 @@ def select_columns(
 
     `candidates` marks the words that may be kept. `weights` are those of the documents; None gives
     each weight 1. Ties between equal counts are broken in alphabetical order. Notes list the words
-    that `max_df` drops, and count those longer than `LONGEST_WORD`.
+    that `max_df` drops, and count those longer than `MAX_WORD_LENGTH`.
     """
     d = X.shape[1]
     n, df = _document_frequencies(X, weights)
@@ -122,7 +122,7 @@ def select_words(
     lowest = lowest_df(min_df, n)
     highest = _as_count(max_df, n)
     allowed = df > 0 if candidates is None else candidates & (df > 0)
-    long = allowed & np.fromiter((len(word) > LONGEST_WORD for word in words), np.bool_, d)
+    long = allowed & np.fromiter((len(word) > MAX_WORD_LENGTH for word in words), np.bool_, d)
     allowed &= ~long
     common = allowed & (df > highest)
     rare = allowed & ~common & (df < lowest)
@@ -154,7 +154,7 @@ def select_words(
                 "[long_words_dropped] {n_words:~word} of more than {longest} characters "
                 "{n_words:?is/are} not counted: such words are usually encoded data",
                 n_words=n_long,
-                longest=LONGEST_WORD,
+                longest=MAX_WORD_LENGTH,
             )
         )
     return columns, notes

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from momentree._types import Floats
 from momentree._validation import check_integer, check_number
-from momentree.estimators.names import shown_words
+from momentree.estimators.names import show_words
 from momentree.estimators.node import TreeNode
 from momentree.exceptions import InvalidDataError
 from momentree.messages import wording
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 PANEL = 0.86
 """Maximum part of a column that bars fill, so that neighboring columns are separate."""
 INK, SOFT, LINE, BLUE = "#20242a", "#6b7178", "#dedbd4", "#0072b2"
-LARGEST_FONT = 1000
+MAX_FONT = 1000
 _LONGEST_NAME = 44
 
 
@@ -55,7 +55,7 @@ def text_widths(fontsize: float) -> Callable[[str], float]:
     """Return a function that measures a line of text, in points."""
     from matplotlib.textpath import TextPath
 
-    check_number("fontsize", fontsize, at_least=1, at_most=LARGEST_FONT)
+    check_number("fontsize", fontsize, at_least=1, at_most=MAX_FONT)
 
     @cache
     def width(text: str) -> float:
@@ -129,7 +129,7 @@ def top_words(
     check_integer("n_words", n_words, at_least=1)
     leaves = sorted(root.leaves(), key=lambda leaf: leaf.leaf_id or 0)
     if lam is None:
-        orders = [shown_words(leaf, root.center, n_words) for leaf in leaves]
+        orders = [show_words(leaf, root.center, n_words) for leaf in leaves]
     else:
         centers = np.stack([leaf.center for leaf in leaves])
         values = np.asarray(relevance(centers, root.center, lam))

@@ -24,7 +24,7 @@ _ROW = 0.3
 _MAX_ACROSS = 6
 _BETWEEN = 2.0
 """Empty rows between two blocks of classes, for class names."""
-_LONGEST_NAME, _LONGEST_CLASS = 44, 22
+_LONGEST_NAME, _MAX_CLASS = 44, 22
 
 
 def group_colors(estimator: Any, *, min_cell: int = 5) -> list[tuple[float, float, float]]:
@@ -261,7 +261,7 @@ def _draw_class(
     for row in y[~seen]:
         ax.text(x + 0.02, row, disclosure.symbol, va="center", fontsize=8, color=SOFT)
     if c > 1:
-        title = plain(rates.classes[j], _LONGEST_CLASS)
+        title = plain(rates.classes[j], _MAX_CLASS)
         ax.text(x, y[0] - 0.8, title, va="bottom", fontsize=8, color=INK)
 
 

@@ -129,7 +129,7 @@ def summarize_measurements(
     """
     check_integer("n_features", n_features, at_least=1)
     disclosure = Disclosure(min_cell)
-    labels, probabilities = _assigned(estimator, table, proba)
+    labels, probabilities = _assign(estimator, table, proba)
     outcomes = outcomes_in_order(table, outcome)
     groups = Groups.of(estimator, labels, probabilities, disclosure)
     features = describe_features(table, groups)
@@ -230,7 +230,7 @@ def _residuals(
     )
 
 
-def _assigned(estimator: Any, table: Measurements, proba: Any) -> tuple[Any, Any]:
+def _assign(estimator: Any, table: Measurements, proba: Any) -> tuple[Any, Any]:
     """Return the groups of the fitted records, and their probabilities."""
     estimators.check_fitted(estimator, "labels_")
     labels = np.asarray(estimator.labels_)

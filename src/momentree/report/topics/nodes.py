@@ -15,7 +15,7 @@ from sklearn.metrics.cluster import contingency_matrix
 from momentree import messages, metrics, naming
 from momentree._types import Floats, Ints
 from momentree.core.ties import largest_first
-from momentree.estimators.names import shown_words
+from momentree.estimators.names import show_words
 from momentree.estimators.node import TreeNode
 from momentree.report import estimators, groups, layout
 from momentree.report.text import MAX_NAME, clean_text, for_readers, snippet
@@ -50,7 +50,7 @@ def describe_nodes(
     nodes = []
     cells = layout.icicle_cells(root, spread=model.kind == "flat")
     for node, cell in zip(root.nodes(), cells, strict=True):
-        top = shown_words(node, base, n_words)
+        top = show_words(node, base, n_words)
         columns = np.union1d(words_for_every_lambda(node.center, base, n_words), top)
         columns = columns[largest_first(node.center[columns])]
         index = [position.setdefault(int(c), len(position)) for c in columns]
@@ -147,7 +147,7 @@ def _add_coherence(nodes: list[dict[str, Any]], root: TreeNode, X: sp.csr_array)
     # of co-occurrences small.
     by_length: dict[int, list[tuple[dict[str, Any], Ints]]] = {}
     for entry, node in zip(nodes, root.nodes(), strict=True):
-        top = shown_words(node, root.center, _COHERENCE_WORDS)
+        top = show_words(node, root.center, _COHERENCE_WORDS)
         by_length.setdefault(len(top), []).append((entry, top))
     for length, entries in by_length.items():
         if length < 2:

@@ -249,8 +249,8 @@ class SingleTopicFits:
         total = np.zeros(self._fold.test.shape[0])
         for known, rows, hidden in self._tests:
             if min(len(known), len(hidden)):
-                posterior = log_posterior(log_joint(rows, _restricted(fitted, known)))[0]
-                topics = _restricted(counted, hidden).centers
+                posterior = log_posterior(log_joint(rows, _restrict(fitted, known)))[0]
+                topics = _restrict(counted, hidden).centers
                 total += _completed(self._fold.test[:, hidden], topics, np.exp(posterior))
         return total
 
@@ -288,7 +288,7 @@ class LDAFits:
         return total
 
 
-def _restricted(topics: TopicParameters, columns: Ints) -> TopicParameters:
+def _restrict(topics: TopicParameters, columns: Ints) -> TopicParameters:
     """Return the topics of documents of which only some words are counted."""
     centers = topics.centers[columns]
     return TopicParameters(topics.weights, centers / centers.sum(axis=0))

@@ -174,7 +174,7 @@ def choose_n_components(
     """
     validation.check_choice("model", model, get_args(TopicModel))
     kind = _KINDS[model]
-    names = _checked_criteria(criteria, kind)
+    names = _check_criteria(criteria, kind)
     rng = validation.generator(random_state)
     X = validation.check_counts(
         here(X, "choose_n_components")[0] if backends.is_collection(X) else X
@@ -189,13 +189,13 @@ def choose_n_components(
         usable = np.flatnonzero((weight[at] > 0) & (ordered.row_sums > 0))
         rows, weight = ordered.take(usable), weight[at][usable]
         groups = _copies(rows)
-        tried = _checked_candidates(candidates, kind, len(weight), int(groups.max()) + 1)
+        tried = _check_candidates(candidates, kind, len(weight), int(groups.max()) + 1)
         curves, inner = Curves.unknown(tried), Inner()
         if set(names) - {"spectrum"}:
             n_test = kind.n_test if "completion" in names else 0
             parts = list(folds(rows.matrix, weight, groups, rng, n_test=n_test))
             coherence_in = rows.matrix if "coherence" in names else None
-            curves, inner = _evaluated(
+            curves, inner = _evaluate(
                 kind, names, tried, parts, progress, coherence_in, early=candidates is None
             )
         found = None
@@ -214,7 +214,7 @@ def choose_n_components(
     )
 
 
-def _evaluated(
+def _evaluate(
     kind: _Kind,
     names: Sequence[str],
     tried: Ints,
@@ -273,7 +273,7 @@ def _copies(rows: backends.RowBlocks) -> Ints:
     return np.unique(rows.map(lambda B: B.dot(key)), return_inverse=True)[1]
 
 
-def _checked_criteria(criteria: Sequence[str] | None, kind: _Kind) -> tuple[str, ...]:
+def _check_criteria(criteria: Sequence[str] | None, kind: _Kind) -> tuple[str, ...]:
     if criteria is None:
         return kind.criteria
     names = (criteria,) if isinstance(criteria, str) else tuple(criteria)
@@ -287,7 +287,7 @@ def _checked_criteria(criteria: Sequence[str] | None, kind: _Kind) -> tuple[str,
     return tuple(name for name in kind.criteria if name in names)
 
 
-def _checked_candidates(
+def _check_candidates(
     candidates: Sequence[int] | None, kind: _Kind, n: int, n_different: int
 ) -> Ints:
     if candidates is None:
