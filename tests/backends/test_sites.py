@@ -304,7 +304,8 @@ def unregistered(source):
         if not isinstance(one, ast.ClassDef) or one.name.startswith("_"):
             continue
         registered = any(
-            getattr(decorator, "id", "") == "kernel" for decorator in one.decorator_list
+            "kernel" in (getattr(decorator, "id", ""), getattr(decorator, "attr", ""))
+            for decorator in one.decorator_list
         )
         calls = [f for f in one.body if isinstance(f, ast.FunctionDef) and f.name == "__call__"]
         if calls and [a.arg for a in calls[0].args.args[1:2]] == ["B"] and not registered:

@@ -9,9 +9,9 @@ import scipy.sparse as sp
 from momentree import TopicTree
 from momentree.datasets import Corpus, filter_vocabulary, vectorize
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError
-from momentree.messages import Message
 from momentree.readers.copies import find_copies
 from tests.raising import raises
+from tests.wording import message
 
 
 @pytest.fixture(scope="module")
@@ -131,12 +131,12 @@ def test_only_copies_are_refused(originals):
 
 
 def test_words_of_the_note():
-    note = Message(
-        "[copies_weighted]",
+    note = message(
+        "copies_weighted",
         n_rows=645,
         n_all=1000,
-        every=Message("[all_documents]", n_all=1000),
-        near=Message("[of_these_near]", n_rows=45),
+        every=message("all_documents", n_all=1000),
+        near=message("of_these_near", n_rows=45),
         parameter="unique",
         other=False,
     )
