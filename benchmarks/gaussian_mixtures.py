@@ -25,7 +25,7 @@ from sklearn.metrics import normalized_mutual_info_score
 from sklearn.mixture import GaussianMixture as RandomStarts
 
 from momentree import GaussianMixture
-from momentree.models.gaussian_mixture import CovarianceType
+from momentree.core.choices import CovarianceType
 
 TYPES: tuple[CovarianceType, ...] = get_args(CovarianceType)
 MANY: tuple[tuple[int, int, float], ...] = (
