@@ -242,6 +242,7 @@ def _whole(
     known = words or {}
 
     def integer(text: str) -> Any:
+        """Read a whole number, or one of the words."""
         if text in known:
             return known[text]
         # Typer also passes defaults, which are numbers.
