@@ -10,7 +10,6 @@ import pytest
 
 from momentree import TopicTree
 from momentree.datasets import make_single_topic
-from momentree.messages import Message
 from momentree.metrics import relevance
 
 WORDS = [
@@ -128,7 +127,7 @@ def test_the_graph_requires_networkx(tree, monkeypatch):
     monkeypatch.setitem(sys.modules, "networkx", None)
     with pytest.raises(ImportError) as caught:
         tree.to_networkx()
-    assert str(caught.value) == str(Message("[networkx_missing]"))
+    assert str(caught.value) == "to_networkx requires networkx: pip install networkx"
 
 
 def parse_newick(text):
