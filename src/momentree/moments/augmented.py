@@ -274,5 +274,8 @@ def _summed(B: Block, Z: Floats, own: Ints, g: int) -> Floats:
     m = Z.shape[1]
     out, sums, more = with_room(B, g, m, g * m)
     B.own_tdot(Z, own, g, out=sums)
-    more += np.stack([group_totals(own, column, g) for column in Z.T], axis=1).ravel()
+    if own.any():
+        more += np.stack([group_totals(own, column, g) for column in Z.T], axis=1).ravel()
+    else:  # one group, of all rows
+        more[:m] += Z.sum(axis=0)
     return out
