@@ -217,7 +217,7 @@ class Options:
 
 
 def input_path(text: str) -> Path:
-    """Parse the path of an input; an empty one, as from an unset variable, is an error."""
+    """Parse the path of an input; an empty path, such as an unset variable gives, is refused."""
     if not text:
         raise typer.BadParameter(str(Message(wording.EMPTY_PATH)))
     return Path(text)

@@ -231,7 +231,7 @@ def one_level(
     shares: Floats,
     words: Sequence[Ints] | None = None,
 ) -> TreeNode:
-    """Return a tree whose leaves are components, by descending share, without names.
+    """Return a tree with a leaf, without a name, for each component, in descending order of share.
 
     Parameters
     ----------

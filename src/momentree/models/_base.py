@@ -36,7 +36,6 @@ _TOO_FEW_NONZERO_SAMPLES = (
 
 
 log = logging.getLogger("momentree.models")
-package_log = logging.getLogger("momentree")
 
 
 def _check_posterior(name: str, value: Any, sizes: fields.Sizes) -> None:
@@ -421,7 +420,7 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
         return float(np.exp(-total / words)) if words else float("nan")
 
     def _choose_words(self, counts: Any, weight: Floats) -> None:
-        """Choose the words that are shown for each component, from counts of words."""
+        """Choose the words to show for each component from its word counts."""
         each = [[j] for j in range(len(self.weights_))]
         self._words = node.pack(
             choose_shown_words(counts, self.labels_, each, self.vocabulary_, weight)

@@ -345,7 +345,7 @@ class Disclosure:
     def group_rates(
         self, outcome: Mapping[str, Any], at: int, sizes: Floats
     ) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return the rate of a class of an outcome in each group, as `class_rate` does."""
+        """Return the rates that `class_rate` publishes for a class of an outcome, one per group."""
         rates = [self.class_rate(outcome, at, [group], sizes) for group in range(len(sizes))]
         return np.array([rate for rate, _ in rates]), np.array([guess for _, guess in rates])
 

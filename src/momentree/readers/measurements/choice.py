@@ -35,7 +35,7 @@ def choose_columns(
     kinds: Mapping[str, ColumnKind],
     rules: MeasurementCoder,
 ) -> tuple[list[Column], dict[str, str]]:
-    """Read the columns; return those with information, and why the others are left out.
+    """Read the columns; return the informative ones, and why the others are left out.
 
     `kinds` are those that the caller chose, by name or pattern.
     """

@@ -238,7 +238,7 @@ def count_words(text: str) -> int:
 
 
 def n_letters(cell: str) -> float:
-    """Return the number of characters in words; numbers, dates, links and ids have none.
+    """Count the characters that are part of words; numbers, dates, links and ids count as none.
 
     It is estimated from the beginning of a long cell.
     """
