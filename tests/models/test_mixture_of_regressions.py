@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import norm
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from momentree import MixtureOfRegressions, load
 from momentree.exceptions import (
@@ -19,7 +18,6 @@ from momentree.exceptions import (
 from momentree.refinement.regressions import RegressionData, RegressionParameters, em_regressions
 from tests.persistence.cases import rewritten
 from tests.raising import raises, warns
-from tests.sklearn_checks import DENSE_ONLY
 
 
 def draw(n, d, k, seed, noise=0.5):
@@ -188,19 +186,6 @@ def test_saved_and_loaded(tmp_path):
     rewritten(tmp_path / "a.mt", lambda manifest, arrays: manifest["state"].pop("intercept_"))
     with raises(ReadError, "damaged_model"):
         load(tmp_path / "a.mt")
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@pytest.mark.filterwarnings("ignore::momentree.exceptions.ConvergenceWarning")
-@parametrize_with_checks(
-    [MixtureOfRegressions(max_iter=30)],
-    expected_failed_checks=lambda _: {
-        **DENSE_ONLY,
-        "check_regressors_no_decision_function": "predict_proba(X, y) is of the regressions",
-    },
-)
-def test_estimator_checks(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize("column", [0, "y"])

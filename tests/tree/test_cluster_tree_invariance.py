@@ -19,7 +19,7 @@ from .test_invariance import assert_same_tree, forms, stored
 every_kind = pytest.mark.parametrize(("kind", "refine"), PAIRS)
 
 
-def tree(X, refine="em", k=5, **options):
+def tree(X, refine="em", k=4, **options):
     fit = {
         name: options.pop(name) for name in ("sample_weight", "feature_names") if name in options
     }

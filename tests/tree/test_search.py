@@ -15,6 +15,8 @@ from momentree.tree.topic_search import tfidf_groups
 
 from ..raising import raises
 
+MODELS = (TopicTree, SingleTopicModel)
+
 
 def uneven(seed, n=400):
     """Documents of the topics of Table 5.1 with uneven weights."""
@@ -33,11 +35,15 @@ def log_likelihood(tree, X):
 
 
 @pytest.mark.parametrize(
-    "model", [TopicTree, pytest.param(SingleTopicModel, marks=pytest.mark.long)]
+    ("model", "seeds"),  # in these, every topic occurs
+    [
+        (TopicTree, [1]),
+        *(pytest.param(model, [1, 3], marks=pytest.mark.long) for model in MODELS),
+    ],
 )
-def test_uneven_topics_are_found_better(model):
+def test_uneven_topics_are_found_better(model, seeds):
     scores = {"none": [], "starts": []}
-    for seed in (1, 3):  # in these, every topic occurs
+    for seed in seeds:
         X, labels = uneven(seed)
         for search, found in scores.items():
             found.append(adjusted_rand_score(labels, model(8, search=search).fit(X).labels_))
@@ -54,17 +60,22 @@ def test_the_answer_is_at_least_as_likely():
     assert log_likelihood(found, X) >= log_likelihood(without, X)
 
 
-def test_any_order_of_rows():
-    X, _ = uneven(1)
+@pytest.fixture(scope="module")
+def searched():
+    X, _ = uneven(2)
+    return X, TopicTree(8).fit(X)
+
+
+def test_any_order_of_rows(searched):
+    X, tree = searched
     order = np.random.default_rng(0).permutation(X.shape[0])
-    tree, other = TopicTree(8).fit(X), TopicTree(8).fit(X[order])
+    other = TopicTree(8).fit(X[order])
     np.testing.assert_array_equal(tree.labels_[order], other.labels_)
     assert tree.to_newick() == other.to_newick()
 
 
-def test_trees_over_the_leaves_are_consistent():
-    X, _ = uneven(2)
-    tree = TopicTree(8).fit(X)
+def test_trees_over_the_leaves_are_consistent(searched):
+    X, tree = searched
     np.testing.assert_array_equal(tree.predict(X), tree.labels_)
     for node in tree.tree_.nodes():
         assert node.reason is None or not node.children
@@ -102,7 +113,7 @@ def test_the_flat_model_names_its_start():
     np.testing.assert_array_equal(named.labels_, unsearched.labels_)
 
 
-@pytest.mark.parametrize("model", [TopicTree, SingleTopicModel])
+@pytest.mark.parametrize("model", MODELS)
 def test_other_values_are_refused(model):
     with raises(InvalidParameterError, "not_a_choice"):
         model(2, search="best").fit(np.ones((9, 3)))
