@@ -126,7 +126,6 @@ class ClusterGrowth:
             )
         return choose_n_components(
             words,
-            criteria=["completion", "spectrum"],
             sample_weight=weight,
             random_state=self.random_state,
         )
