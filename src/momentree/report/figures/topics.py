@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 _PANELS = {
     "completion": ("Document completion", "nats per word", BLUE, "-o"),
     "spectrum": ("Eigenvalues of M2, one half of the documents", "eigenvalue", "#aa4499", "-D"),
-    "bic": ("BIC, relative to the lowest", "thousands", "#009e73", "-s"),
-    "coherence": ("Topic coherence", "NPMI", "#d55e00", "-^"),
 }
 
 
@@ -297,8 +295,8 @@ def plot_n_components(choice: ComponentChoice, ax: Any = None) -> list[Axes]:
     Returns
     -------
     list of Axes
-        One for each of "completion", "spectrum", "bic" and "coherence" that was used, from top to
-        bottom. Without ``ax`` they are in one new figure, ``axes[0].figure``.
+        One for each of "completion" and "spectrum" that has an answer, from top to bottom.
+        Without ``ax`` they are in one new figure, ``axes[0].figure``.
 
     Raises
     ------
@@ -311,10 +309,10 @@ def plot_n_components(choice: ComponentChoice, ax: Any = None) -> list[Axes]:
     >>> from momentree.datasets import make_single_topic
     >>> from momentree.report import plot_n_components
     >>> X = make_single_topic(200, 50, 3, random_state=0).X
-    >>> choice = choose_n_components(X, candidates=range(1, 6), criteria=["spectrum"])
+    >>> choice = choose_n_components(X, candidates=range(1, 6))
     >>> axes = plot_n_components(choice)
     >>> len(axes)
-    1
+    2
     >>> axes[0].figure.savefig("choice.png")  # doctest: +SKIP
     """
     names = [name for name in _PANELS if name in choice.by_criterion]
@@ -388,14 +386,11 @@ def _draw(panel: Axes, name: str, table: Any, k: Any) -> Floats:
     panel.set_ylabel(axis, fontsize=9, color=SOFT)
     if name == "spectrum":
         return _draw_spectrum(panel, table, k, marker, color)
-    values: Floats = table["npmi" if name == "coherence" else name].to_numpy()
+    values: Floats = table["completion"].to_numpy()
     known = np.isfinite(values)
-    if name == "bic":
-        values = (values - np.nanmin(values)) / 1e3
-    else:
-        errors = table["npmi_error" if name == "coherence" else f"{name}_error"].to_numpy()
-        low, high = (values - errors)[known], (values + errors)[known]
-        panel.fill_between(k[known], low, high, color=color, alpha=0.2, linewidth=0)
+    errors = table["completion_error"].to_numpy()
+    low, high = (values - errors)[known], (values + errors)[known]
+    panel.fill_between(k[known], low, high, color=color, alpha=0.2, linewidth=0)
     panel.plot(k[known], values[known], marker, color=color, ms=3.5)
     return values
 
