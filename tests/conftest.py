@@ -22,7 +22,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # Tests do not depend on the clock, so examples have no time limit of their own. They are the same
 # on every run, unless --hypothesis-profile asks for random ones.
 settings.register_profile("random", deadline=None)
-settings.register_profile("same", deadline=None, derandomize=True, max_examples=40)
+settings.register_profile("same", deadline=None, derandomize=True, max_examples=15)
 settings.load_profile("same")
 
 REPOSITORY = Path(__file__).resolve().parents[1]

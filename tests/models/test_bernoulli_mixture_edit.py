@@ -24,7 +24,7 @@ every_option = pytest.mark.parametrize(
 EVERY_GAP = pytest.mark.parametrize("gaps", [0.0, 0.15])
 
 
-def draw(n=600, d=16, gaps=0.0, seed=0):
+def draw(n=400, d=16, gaps=0.0, seed=0):
     truth = make_bernoulli_mixture(
         n, d, 4, weights=[0.4, 0.3, 0.2, 0.1], scaled_by="feature", random_state=seed
     )

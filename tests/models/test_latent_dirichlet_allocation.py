@@ -95,6 +95,7 @@ def test_a_wrong_concentration_is_noticed(sample, factor):
     assert plain.diagnostics_["alpha0"] == factor
 
 
+@pytest.mark.long
 def test_a_wrong_concentration_is_corrected(sample, fitted):
     wrong = LatentDirichletAllocation(5, alpha0=3.0).fit(sample.X)
     assert "alpha0_contradicted" in codes(wrong)

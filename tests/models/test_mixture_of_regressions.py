@@ -49,6 +49,7 @@ def test_moments_alone_are_consistent():
     assert model.n_iter_ == 0
 
 
+@pytest.mark.long
 def test_the_likelihood_is_that_of_the_best_of_ten_random_starts():
     at_least = 0
     for seed in range(5):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -56,7 +56,6 @@ small_data = st.one_of(
 ).map(with_a_first_row_of_ones)
 
 
-@settings(deadline=None, max_examples=25)
 @given(small_data, st.randoms(use_true_random=False), st.sampled_from(REFINE))
 def test_any_shuffle_of_small_data_gives_the_same_labels(X, random, refine):
     order = random.sample(range(len(X)), len(X))
