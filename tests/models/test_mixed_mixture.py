@@ -262,8 +262,6 @@ def test_odd_tables():
         ({"kinds": "numbers"}, None, InvalidParameterError, "not_kinds"),
         ({"kinds": {"age": "integer"}}, None, InvalidParameterError, "not_a_kind"),
         ({"kinds": {"agee": "number"}}, None, InvalidDataError, "kind_of_no_column"),
-        ({"start": "random"}, None, InvalidParameterError, "not_a_choice"),
-        ({"reg_covar": 0}, None, InvalidParameterError, "not_a_number"),
         ({"n_components": 2000}, None, InvalidDataError, "too_few_weighted_samples"),
         ({}, lambda t: t.iloc[:0], InvalidDataError, "empty_table"),
         (

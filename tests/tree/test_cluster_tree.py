@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from momentree import ClusterTree
 from momentree.backends import RowBlocks
-from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
+from momentree.exceptions import EmptyCorpusError, InvalidDataError
 from momentree.preprocessing import FeatureMap
 from momentree.tree.split import SPLIT_ITER
 from momentree.tree.splitters import DSidiwoSplitter
@@ -455,36 +455,6 @@ def test_records_without_weight_are_no_records():
     X = np.array([[1.0, 0.0], [0.0, 0.0]])
     with raises(EmptyCorpusError, "all_weighted_empty"):
         ClusterTree().fit(X, sample_weight=[0, 1])
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("max_leaf_nodes", 0),
-        ("max_depth", -1),
-        ("n_components", 0),
-        ("n_components", 2.0),
-        ("min_samples_leaf", 0),
-        ("growth", "width"),
-        ("refine", "all"),
-        ("refine", True),
-        ("data", "text"),
-        ("data", None),
-        ("smoothing", 0.0),
-        ("stop", "aic"),
-        ("stop", None),
-        ("growth", None),
-        ("max_iter", 0),
-        ("tol", -1.0),
-    ],
-)
-def test_parameters_out_of_range(name, value):
-    X, _ = records(n=20)
-    choice = name in ("growth", "refine", "data", "stop")
-    with raises(
-        InvalidParameterError, "not_a_choice" if choice else "not_a_number", parameter=name
-    ):
-        ClusterTree(**{name: value}).fit(X)
 
 
 def test_names_come_from_where_they_are_given():

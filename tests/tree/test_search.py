@@ -8,12 +8,9 @@ from sklearn.metrics import adjusted_rand_score
 from momentree import SingleTopicModel, TopicTree
 from momentree.backends import RowBlocks
 from momentree.datasets import make_hierarchical_topics
-from momentree.exceptions import InvalidParameterError
 from momentree.inference import log_joint, log_posterior
 from momentree.preprocessing import log_scale
 from momentree.tree.topic_search import tfidf_groups
-
-from ..raising import raises
 
 MODELS = (TopicTree, SingleTopicModel)
 
@@ -111,12 +108,6 @@ def test_the_flat_model_names_its_start():
         SingleTopicModel(8, **options).fit(X) for options in ({"start": "tree"}, {"search": "none"})
     )
     np.testing.assert_array_equal(named.labels_, unsearched.labels_)
-
-
-@pytest.mark.parametrize("model", MODELS)
-def test_other_values_are_refused(model):
-    with raises(InvalidParameterError, "not_a_choice"):
-        model(2, search="best").fit(np.ones((9, 3)))
 
 
 def test_tfidf_groups_follow_unrelated_words():
