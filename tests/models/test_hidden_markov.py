@@ -24,7 +24,7 @@ def symbols():
 
 @pytest.fixture(scope="module")
 def numbers():
-    data = make_hmm(30, 20, 3, n_features=2, separation=3.0, random_state=3)
+    data = make_hmm(40, 20, 3, n_features=2, separation=3.0, random_state=3)
     return data, GaussianHMM(3).fit(data.X, data.lengths)
 
 
