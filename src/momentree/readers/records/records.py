@@ -254,7 +254,7 @@ def read_records(
     reading = _Reading(opening, coder, named, id_column, union_by, empty, grouping, limits)
     if folder is None:
         return reading.in_memory(read_joined(path, opening, **columns))
-    keeping = {"memory": memory, "resume": resume, "also": also or {}}
+    keeping: dict[str, Any] = {"memory": memory, "resume": resume, "also": also or {}}
     return reading.on_disk(Path(path), Path(folder), columns, **keeping)
 
 
@@ -426,7 +426,8 @@ class _Reading:
         self, table: grid.Table, numbered: NumberedTable, layout: Layout, entries: Entries
     ) -> _Codes:
         """Group codes, and choose the groups that become columns."""
-        text = {"encoding": self.opening.encoding, "separator": self.opening.separator}
+        opening = self.opening
+        text: dict[str, Any] = {"encoding": opening.encoding, "separator": opening.separator}
         wide, union_by, written = layout.form == "wide", self.joined_by(table), entries.codes
         rules = objects.RecordCoder(
             [],
