@@ -79,7 +79,6 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
         "decomposition": check_decomposition,
         "smoothing": rules.number(above=0),
         "max_iter": rules.whole(1),
-        "warm_start": checks.check_flag,
         "half_life": rules.number(above=0, optional=True),
         "verbose": rules.check_verbose,
     }
@@ -104,7 +103,6 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
     max_iter: int
     tol: float | None
     half_life: float | None
-    warm_start: bool
     random_state: int | np.random.RandomState | None
     verbose: bool | int
 
@@ -171,10 +169,7 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
     # --- fit --------------------------------------------------------------------------------------
 
     def _check_samples(self, X: Any, **given: Any) -> tuple[Any, int]:
-        known: Any = getattr(self, "vocabulary_", None)
         samples, counts, weight = self._check_table(X, **given)
-        if hasattr(self, "posterior_") and not np.array_equal(known, self.vocabulary_):
-            self._forget("posterior_")  # no warm start with other words
         rows = as_rows(counts)  # one object, which keeps what is known of the rows
         if self._leaves_out_empty:
             weight = contents.filled_weights(rows, weight)
@@ -253,16 +248,6 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
             return 1 if chosen is None else int(chosen.n_components)
         return int(self.n_components)
 
-    def _last_fit(self, n_features: int) -> Any | None:
-        """Return the parameters of the last fit if a warm start continues from them."""
-        if not (self.warm_start and self.refine):  # moments need no starting values
-            return None
-        last = getattr(self, "posterior_", None)
-        if last is None or last.centers.shape != (n_features, self._wanted):
-            return None
-        log.info("starting from the last fit")
-        return last
-
     def _decompose(self, moments: Moments) -> Decomposition:
         return decomposed(moments, self._wanted, self.decomposition, self.random_state)
 
@@ -270,7 +255,7 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
 
     def _check_online(self) -> None:
         """Raise InvalidParameterError if parameters do not allow ``partial_fit``."""
-        if self.refine not in ("em", "variational"):
+        if self.refine != "em":
             raise InvalidParameterError(
                 "[no_sums_without_em] {kind} learns from batches by expected statistics of EM, "
                 "which {parameters.refine:=refine} does not compute; use "

@@ -29,7 +29,7 @@ from momentree.refinement.em import Convergence
 
 Start = Literal[
     "auto",
-    "splits",
+    "search",
     "moments",
     "raw_moments",
     "clusters",
@@ -59,9 +59,9 @@ class BernoulliMixture(BernoulliGroups):
     refine : {"em", None}, default="em"
         "em" refines the start by expectation-maximization, which removes the bias of raw moments.
         None returns the start.
-    start : {"auto", "splits", "moments", "raw_moments", "clusters", "tree", "three_view_mom", \
+    start : {"auto", "search", "moments", "raw_moments", "clusters", "tree", "three_view_mom", \
 "three_view_tpm"}, default="auto"
-        "splits" searches for the most likely mixture: it divides components along the principal
+        "search" searches for the most likely mixture: it divides components along the principal
         directions of their records, merges similar ones and runs EM, as long as this raises the
         posterior; see :class:`momentree.refinement.Growing`. With at least 1000 k^2 ones, the
         components of raw moments are another start; if not, up to 1000 records are searched again
@@ -73,7 +73,7 @@ class BernoulliMixture(BernoulliGroups):
         leaves; see :class:`momentree.ClusterTree`. "three_view_mom" and "three_view_tpm" divide
         the features into three random views, whose cross moments are unbiased but noisy (T section
         4.3.1).
-        "auto" is "splits" with EM and "moments" without it. With EM and another `decomposition`
+        "auto" is "search" with EM and "moments" without it. With EM and another `decomposition`
         than the default, it runs EM from "raw_moments" and from "moments", and keeps the second if
         its log-likelihood is higher by n_components / 2 log n_samples.
     convergence : {"likelihood", "weights", "centers"}, default="likelihood"
@@ -89,8 +89,6 @@ class BernoulliMixture(BernoulliGroups):
         last two are those of the thesis.
     half_life : float > 0 or None, default=None
         Number of batches after which samples count half in :meth:`partial_fit`. None never forgets.
-    warm_start : bool, default=False
-        Start from the components of the last ``fit``, if their number and features are the same.
     random_state : int, RandomState or None, default=None
         Seed for the three views and for random decompositions. None means seed 0.
     verbose : bool or int, default=False
@@ -133,7 +131,7 @@ class BernoulliMixture(BernoulliGroups):
     -----
     Implements T chapter 4. EM ignores missing values (NaN, also in a sparse matrix); the moments
     correct for them by inverse observation rates. Both assume that values are missing at random.
-    Time: O(nnz k) per EM step, of which "splits" takes between 20 and 100 in all, and O(nnz k^2)
+    Time: O(nnz k) per EM step, of which "search" takes between 20 and 100 in all, and O(nnz k^2)
     for the moments. Memory beyond X: O(d k + n k), with moments O(d k^2 + n k), 12 bytes per stored
     value, and a dense copy of X of up to 128 MB if at least a twelfth of its values are 1.
 
@@ -167,7 +165,6 @@ class BernoulliMixture(BernoulliGroups):
     max_iter: int = 200
     tol: float | None = None
     half_life: float | None = None
-    warm_start: bool = False
     random_state: int | np.random.RandomState | None = None
     verbose: bool | int = False
 
@@ -327,10 +324,7 @@ class BernoulliMixture(BernoulliGroups):
                 convergence=self.convergence,
             )
 
-        if (
-            starts[0].diagnostics["start"] == "splits"
-            and self._last_fit(data.ones.shape[1]) is None
-        ):
+        if starts[0].diagnostics["start"] == "search":
             whole = data.family(np.ones(1), np.clip(data.moments.m1, 0.0, 1.0)[:, None])
             alone = [start.parameters for start in starts]
             refined, at = product_starts.most_likely(alone, whole, run, self.smoothing)
@@ -346,14 +340,11 @@ class BernoulliMixture(BernoulliGroups):
         return best
 
     def _starts(self, data: BinaryData) -> list[Initialization[BernoulliParameters]]:
-        last = self._last_fit(data.ones.shape[1])
-        if last is not None:
-            return [Initialization.of(data.family(last.weights, last.centers), self.diagnostics_)]
         k, start = self._wanted, self.start
         if start == "auto" and self.refine and self.decomposition == "sidiwo":
-            start = "splits"
+            start = "search"
         log.info("starting from %s", start)
-        if start == "splits":
+        if start == "search":
             return product_starts.starts_from_splits(
                 data, k, self.smoothing, self._decompose, brief=not self.refine
             )

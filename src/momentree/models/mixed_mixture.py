@@ -46,9 +46,9 @@ class MixedMixture(ProductMixture):
         same signature; decomposes the moments.
     refine : {"em", None}, default="em"
         "em" refines starts by expectation-maximization. None returns the estimates from moments.
-    start : {"auto", "splits", "moments"}, default="auto"
+    start : {"auto", "search", "moments"}, default="auto"
         "moments" decomposes the moments between columns, which have no bias; see
-        :class:`momentree.moments.ProductMoments`. "splits" searches for the most likely mixture:
+        :class:`momentree.moments.ProductMoments`. "search" searches for the most likely mixture:
         it divides components, merges similar ones and runs EM; see
         :class:`momentree.refinement.Growing`. "auto" tries both, on several scales of the columns,
         and keeps the most likely mixture; without EM it is "moments".

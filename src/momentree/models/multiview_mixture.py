@@ -65,7 +65,7 @@ class MultiviewMixture(ProductMixture):
         "em" refines by expectation-maximization, with columns that are independent within a
         component. None returns the conditional means from moments, which assume only that the
         views are independent.
-    start : {"auto", "splits", "moments"}, default="auto"
+    start : {"auto", "search", "moments"}, default="auto"
         As in :class:`MixedMixture`; moments are those between views, see
         :class:`momentree.moments.ProductMoments`.
     reg_covar : float > 0, default=1e-6
