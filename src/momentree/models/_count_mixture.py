@@ -28,7 +28,7 @@ from momentree.persistence import fields
 from momentree.preprocessing import log_scale
 from momentree.preprocessing.burstiness import with_scaling
 from momentree.refinement import em, renewing_em
-from momentree.refinement.em import column_sums, soft_sums
+from momentree.refinement.em import column_sums, log_likelihood, soft_sums
 from momentree.tree import split, splitters
 from momentree.tree.growth import Grown, Limits, TreeGrowth
 from momentree.tree.topic_growth import ScaledCounts, is_sampled, search_sample, with_all_words
@@ -75,7 +75,7 @@ class CountMixture(FlatModel):
 
     def _for_sums_alone(self, rows: backends.Rows) -> Mapping[str, Any] | None:
         instead: dict[str, Any] = {}
-        if self._is_auto:
+        if self._is_auto and self._auto_model:
             instead["n_components"] = 8
         if self._weighting == "three_words":
             instead["weighting"] = "length"
@@ -137,6 +137,9 @@ class CountMixture(FlatModel):
             )
             fitted, centers = refined.parameters, refined.parameters.centers
             diagnostics = {**diagnostics, "log_likelihood": refined.log_likelihood}
+        elif self._is_auto:
+            likelihood = log_likelihood(data.rows, fitted, data.weight)
+            diagnostics = {**diagnostics, "log_likelihood": likelihood}
         weights = fitted.weights
         counts = np.empty((0, len(weights)))
         if self.log_scaling_:  # report weights and topics of the raw counts

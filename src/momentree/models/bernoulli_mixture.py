@@ -25,7 +25,7 @@ from momentree.models._steps import Decomposer, FitResult, Initialization
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters, MixtureSums
 from momentree.objects.mixtures import sums_over
 from momentree.refinement import Refined, em, renewing_em
-from momentree.refinement.em import Convergence
+from momentree.refinement.em import Convergence, log_likelihood
 
 Start = Literal[
     "auto",
@@ -49,8 +49,10 @@ class BernoulliMixture(BernoulliGroups):
 
     Parameters
     ----------
-    n_components : int >= 1, default=8
-        Number of components k.
+    n_components : int >= 1 or "auto", default=8
+        Number of components k. "auto" fits 1, 2, ... components, up to 30, until BIC has not fallen
+        three times in a row, and keeps the fit of lowest BIC without a component of fewer than five
+        samples, which may be outliers.
     decomposition : str or callable, default="sidiwo"
         "sidiwo", "svtd", "tensor_power_method", "als", "svd_method", "eigendecomposition",
         "jennrich" or "random_projections" from ``momentree.decomposition``, or a function with the
@@ -63,7 +65,7 @@ class BernoulliMixture(BernoulliGroups):
 "three_view_tpm"}, default="auto"
         "search" searches for the most likely mixture: it divides components along the principal
         directions of their records, merges similar ones and runs EM, as long as this raises the
-        posterior; see :class:`momentree.refinement.Growing`. With at least 1000 k^2 ones, the
+        posterior; see :class:`momentree.refinement.MixtureSearch`. With at least 1000 k^2 ones, the
         components of raw moments are another start; if not, up to 1000 records are searched again
         with features of equal deviation, as :class:`MixedMixture` does.
         "raw_moments" decomposes the raw moments, as the thesis does. "moments" then subtracts the
@@ -117,7 +119,8 @@ class BernoulliMixture(BernoulliGroups):
     diagnostics_ : mapping
         See :class:`momentree.objects.Decomposition`; also "start"; "m2_bias_bound", the largest
         bias of an entry of raw M2 by T Theorem 4.3.1 (for all bounds, see
-        :func:`momentree.moments.bernoulli_bias_bounds`); and, after EM, "log_likelihood".
+        :func:`momentree.moments.bernoulli_bias_bounds`); after EM, "log_likelihood"; "bic", with
+        ``n_components="auto"``: the BIC of 1, 2, ... components.
     mean_count_ : float
         Mean number of ones per record.
     vocabulary_ : ndarray of str of shape (n_features,)
@@ -155,7 +158,7 @@ class BernoulliMixture(BernoulliGroups):
     _warns_of_single_samples = True
     _zeros_are_values = True
 
-    n_components: int = 8
+    n_components: int | Literal["auto"] = 8
     _: KW_ONLY
     decomposition: Decomposer = "sidiwo"
     refine: Refine | None = "em"
@@ -220,8 +223,8 @@ class BernoulliMixture(BernoulliGroups):
         else:
             data, at = BinaryData.prepared(values, missing, weight)
         result = self._fit_result(data)
-        self._incomplete = counted(data, result.labels, len(result.weights))
-        return result, at
+        incomplete = counted(data, result.labels, len(result.weights))
+        return replace(result, attributes={"_incomplete": incomplete}), at
 
     def _fit_result(self, data: BinaryData) -> FitResult:
         start, refined = self._most_likely(data)
@@ -241,6 +244,8 @@ class BernoulliMixture(BernoulliGroups):
                 refined.converged,
                 sums,
             )
+        elif self._is_auto:
+            diagnostics["log_likelihood"] = log_likelihood(data.rows, fitted, data.weight)
         return result.largest_first(lambda p: MixtureAssigner.of(p).labels(data.rows))
 
     def _sums_of(self, data: BinaryData, statistics: Floats, sizes: Floats) -> MixtureSums:
@@ -285,7 +290,7 @@ class BernoulliMixture(BernoulliGroups):
         batch = self._sums_of(data, found.statistics, found.sizes)
         sums = found.before.plus(batch)
         gaps = sums.statistics[d:] if incomplete else None
-        self._incomplete = IncompleteAssigner.from_sums(sums.statistics[:d], gaps, sums.sizes)
+        incomplete = IncompleteAssigner.from_sums(sums.statistics[:d], gaps, sums.sizes)
         result = FitResult(
             fitted,
             fitted.weights,
@@ -295,6 +300,7 @@ class BernoulliMixture(BernoulliGroups):
             found.converged,
             sums,
             labels=MixtureAssigner.of(fitted).labels(rows),
+            attributes={"_incomplete": incomplete},
         )
         shares = found.sizes / found.sizes.sum()
         return result, at, BatchUpdate(found.to, shares, float(weight.sum()), found.unlike)

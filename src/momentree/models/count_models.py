@@ -178,7 +178,6 @@ class SingleTopicModel(CountMixture):
 
     _rules: ClassVar[rules.Rules] = {
         **CountMixture._rules,
-        "n_components": rules.whole(1, auto=True),
         "start": ("auto", "search", "tree", "moments"),
         "log_scaling": (*get_args(AutoLogScaling), None),
         "weighting": get_args(Weighting),
@@ -245,8 +244,10 @@ class PoissonMixture(CountMixture):
 
     Parameters
     ----------
-    n_components : int >= 1, default=8
-        Number of components k.
+    n_components : int >= 1 or "auto", default=8
+        Number of components k. "auto" fits 1, 2, ... components, up to 30, until BIC has not fallen
+        three times in a row, and keeps the fit of lowest BIC without a component of fewer than five
+        samples, which may be outliers.
     decomposition : str or callable, default="sidiwo"
         "sidiwo", "svtd", "tensor_power_method", "als", "svd_method", "eigendecomposition",
         "jennrich" or "random_projections" from ``momentree.decomposition``, or a function with the
@@ -297,7 +298,8 @@ class PoissonMixture(CountMixture):
         Whether EM reached its tolerance; True without EM.
     diagnostics_ : mapping
         See :class:`momentree.objects.Decomposition`; also "start" and, after EM,
-        "log_likelihood" of all samples in nats, without the factorials of the counts.
+        "log_likelihood" of all samples in nats, without the factorials of the counts; "bic", with
+        ``n_components="auto"``: the BIC of 1, 2, ... components.
     mean_count_ : float
         Mean total per sample.
     vocabulary_ : ndarray of str of shape (n_features,)
@@ -335,7 +337,7 @@ class PoissonMixture(CountMixture):
 
     _family: ClassVar[type[objects.MixtureParameters]] = objects.PoissonParameters
 
-    n_components: int = 8
+    n_components: int | Literal["auto"] = 8
     _: KW_ONLY
     decomposition: Decomposer = "sidiwo"
     refine: Refine | None = "em"

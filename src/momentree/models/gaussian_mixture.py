@@ -42,7 +42,7 @@ class GaussianMixture(DensityModel):
     Parameters
     ----------
     n_components : int >= 1 or "auto", default=8
-        k, the number of components; it may exceed the number of features. "auto" fits 1, 2, ...
+        Number of components k, which may exceed the number of features. "auto" fits 1, 2, ...
         components, up to 30, until BIC has not fallen three times in a row, and keeps the fit of
         lowest BIC without a component of fewer than five samples, which may be outliers.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"

@@ -47,8 +47,9 @@ class MultiviewMixture(ProductMixture):
     Parameters
     ----------
     n_components : int >= 1 or "auto", default=8
-        Number of components k; "auto" takes that of lowest BIC, up to 30, among the fits without a
-        component of fewer than five samples, which may be outliers.
+        Number of components k. "auto" fits 1, 2, ... components, up to 30, until BIC has not fallen
+        three times in a row, and keeps the fit of lowest BIC without a component of fewer than five
+        samples, which may be outliers.
     views : mapping, sequence or None, default=None
         Columns of each view of one table: names, positions or a slice, by the name of the view or
         in a list. Other columns are not used. None makes each column a view. It has no effect if
