@@ -147,7 +147,7 @@ LONG = [
     (GaussianMixture(2, covariance_type="diag", start="groups"), CLASSIFIERS_ONLY),
     (PoissonMixture(2, refine=None), CLASSIFIERS_ONLY),
     (LatentDirichletAllocation(2, max_iter=2, start="moments"), CLASSIFIERS_ONLY),
-    (MixedMixture(2, start="splits", max_iter=2), CLASSIFIERS_ONLY),
+    (MixedMixture(2, start="search", max_iter=2), CLASSIFIERS_ONLY),
     (MultiviewMixture(1, max_iter=2), CLASSIFIERS_ONLY | TWO_COLUMNS),
     (OfOneSequence(2, max_iter=2, start="clusters"), {}),
     (MixtureOfRegressions(max_iter=30), OF_REGRESSORS),

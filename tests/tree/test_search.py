@@ -12,8 +12,6 @@ from momentree.inference import log_joint, log_posterior
 from momentree.preprocessing import log_scale
 from momentree.tree.topic_search import tfidf_groups
 
-MODELS = (TopicTree, SingleTopicModel)
-
 
 def uneven(seed, n=400):
     """Documents of the topics of Table 5.1 with uneven weights."""
@@ -32,20 +30,26 @@ def log_likelihood(tree, X):
 
 
 @pytest.mark.parametrize(
-    ("model", "seeds"),  # in these, every topic occurs
+    ("searched", "plain", "seeds"),  # in these, every topic occurs
     [
-        (TopicTree, [1]),
-        *(pytest.param(model, [1, 3], marks=pytest.mark.long) for model in MODELS),
+        (TopicTree(8), TopicTree(8, search="none"), [1]),
+        *(
+            pytest.param(*models, [1, 3], marks=pytest.mark.long)
+            for models in (
+                (TopicTree(8), TopicTree(8, search="none")),
+                (SingleTopicModel(8), SingleTopicModel(8, start="tree")),
+            )
+        ),
     ],
 )
-def test_uneven_topics_are_found_better(model, seeds):
-    scores = {"none": [], "starts": []}
+def test_uneven_topics_are_found_better(searched, plain, seeds):
+    scores = {searched: [], plain: []}
     for seed in seeds:
         X, labels = uneven(seed)
-        for search, found in scores.items():
-            found.append(adjusted_rand_score(labels, model(8, search=search).fit(X).labels_))
-    assert np.mean(scores["starts"]) >= np.mean(scores["none"])
-    assert np.min(scores["starts"]) > 0.95
+        for model, found in scores.items():
+            found.append(adjusted_rand_score(labels, model.fit(X).labels_))
+    assert np.mean(scores[searched]) >= np.mean(scores[plain])
+    assert np.min(scores[searched]) > 0.95
 
 
 def test_the_answer_is_at_least_as_likely():
@@ -103,11 +107,7 @@ def test_where_the_search_does_not_apply(options):
 def test_the_flat_model_names_its_start():
     X, _ = uneven(0)
     assert SingleTopicModel(8).fit(X).diagnostics_["start"] in {"tree", "tfidf"}
-    assert SingleTopicModel(8, search="none").fit(X).diagnostics_["start"] == "tree"
-    named, unsearched = (
-        SingleTopicModel(8, **options).fit(X) for options in ({"start": "tree"}, {"search": "none"})
-    )
-    np.testing.assert_array_equal(named.labels_, unsearched.labels_)
+    assert SingleTopicModel(8, start="tree").fit(X).diagnostics_["start"] == "tree"
 
 
 def test_tfidf_groups_follow_unrelated_words():
