@@ -19,7 +19,12 @@ from ..incomplete import probabilities
 from ..oracle import assert_near_oracle, bernoulli_labels
 
 every_option = pytest.mark.parametrize(
-    ("refine", "gaps"), [("em", 0.0), ("em", 0.15), (None, 0.0), (None, 0.15)]
+    ("refine", "gaps"),
+    [
+        ("em", 0.15),
+        (None, 0.0),
+        *(pytest.param(*case, marks=pytest.mark.long) for case in (("em", 0.0), (None, 0.15))),
+    ],
 )
 EVERY_GAP = pytest.mark.parametrize("gaps", [0.0, 0.15])
 

@@ -171,7 +171,10 @@ def test_data_frames_and_series(symbols):
         np.testing.assert_array_equal(few.fit(same).transmat_, expected)
 
 
-@pytest.mark.parametrize("kind", ["spherical", "diag", "full", "tied"])
+@pytest.mark.parametrize(
+    "kind",
+    ["diag", "full", *(pytest.param(k, marks=pytest.mark.long) for k in ("spherical", "tied"))],
+)
 def test_gaussian_states(numbers, kind):
     data, diagonal = numbers
     X, n = data.X, data.lengths

@@ -44,7 +44,8 @@ def test_one_population_of_rounded_numbers_is_one_group(seed):
     assert len(model.weights_) == 1
 
 
-@pytest.mark.parametrize("seed", [3, pytest.param(5, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [3, 5])
 def test_equal_rounded_numbers_are_no_group(seed):
     # Without a floor of variances, five or more equal numbers make two or more further groups.
     rng = np.random.default_rng(seed)
@@ -108,6 +109,7 @@ def test_a_larger_reg_covar_than_rounding_is_the_smallest_variance():
     assert "raise reg_covar above 0.002" in str(found[0].message)
 
 
+@pytest.mark.long
 def test_one_population_of_three_views_is_one_group():
     rng = np.random.default_rng(0)
     views = [rng.normal(size=(150, 3)) for _ in range(3)]

@@ -24,6 +24,7 @@ def test_all_topics_are_found(sample, options):
     assert adjusted_rand_score(sample.labels, tree.labels_) >= 0.99
 
 
+@pytest.mark.long
 def test_growth_by_depth_wastes_leaves_that_best_first_growth_does_not(sample):
     score = {
         growth: adjusted_rand_score(
