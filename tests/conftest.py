@@ -35,6 +35,13 @@ def pytest_addoption(parser):
     parser.addoption("--shuffle", type=int, metavar="SEED", help="run tests in a random order")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Look for examples in docstrings of the package, not of tests."""
+    found = yield
+    return [collector for collector in found if isinstance(collector, pytest.Module)]
+
+
 def pytest_collection_modifyitems(config, items):
     """Shuffle the files and the tests of each, in the same way in all workers."""
     seed = config.getoption("shuffle")
