@@ -185,7 +185,7 @@ class SingleTopicModel(CountMixture):
 
     _rules: ClassVar[rules.Rules] = {
         **CountMixture._rules,
-        "n_components": rules.whole(1, auto=True),
+        "n_components": rules.whole(1, words=("auto",)),
         "log_scaling": (*get_args(AutoLogScaling), None),
         "search": get_args(Search),
         "weighting": get_args(Weighting),

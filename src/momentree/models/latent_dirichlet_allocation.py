@@ -193,7 +193,7 @@ class LatentDirichletAllocation(FlatModel):
 
     _rules: ClassVar[rules.Rules] = {
         **FlatModel._rules,
-        "n_components": rules.whole(1, auto=True),
+        "n_components": rules.whole(1, words=("auto",)),
         "tol": rules.number(at_least=0),
         "refine": (*get_args(Refine), None),
         "start": get_args(Start),
