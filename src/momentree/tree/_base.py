@@ -146,8 +146,7 @@ class TreeEstimator(
         Parameters
         ----------
         paper : {"thesis", "sidiwo"}, default="thesis"
-            M. Ruffini's thesis (2019), or, for topics, M. Ruffini, G. Rabusseau and B. Balle,
-            Hierarchical methods of moments (2017).
+            The papers T and H of ``docs/theory.md``; H is about topics only.
         **parameters
             Parameters that the papers leave open, such as `max_depth`, or to be changed. Without
             `max_depth` and `max_leaf_nodes`, the tree has the eight leaves of the experiments
