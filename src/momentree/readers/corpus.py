@@ -13,7 +13,7 @@ from momentree.exceptions import InvalidParameterError
 from momentree.readers import copies, distributed
 from momentree.readers.counts import files
 from momentree.readers.stored.corpus import COUNTS, TEXTS, WORDS, Stages, StoredCorpus
-from momentree.readers.stored.count_files import stream_counts, write_count_stages
+from momentree.readers.stored.count_files import write_count_stages
 from momentree.readers.stored.work import WorkFolder
 from momentree.readers.tables.files import AUTO, check_exists
 from momentree.readers.text import objects, selection, tables, vectorize, vectorizer, words
@@ -276,7 +276,7 @@ class _Request:
         with work.begun(source, {**options, **also}, resume=resume):
             stages = Stages(work, self.settings, self.unique, memory)
             if of_counts and not work.has(TEXTS):
-                stream = stream_counts(source, self.vocabulary, self.encoding)
+                stream = files.open_counts(source, self.vocabulary, self.encoding, in_parts=True)
                 write_count_stages(stream, work, self.encoding, **self.of_counts)
             elif not work.has(TEXTS):
                 stages.read(stream_documents(source, **table))
