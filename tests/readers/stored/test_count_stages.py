@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from momentree import SingleTopicModel
-from momentree.datasets import read_corpus, store_corpus, store_counts
+from momentree.datasets import read_corpus, store_counts
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadError
 from momentree.readers.counts import files, formats, lines
 from tests.raising import raises
@@ -60,7 +60,7 @@ def test_a_file_of_counts_is_that_in_memory(tmp_path, counts, name, save, beside
     for companion, rows in beside.items():
         (tmp_path / companion).write_text("\n".join(rows), encoding="utf-8")
     whole = read_corpus(tmp_path / name, min_df=3)
-    stored = store_corpus(tmp_path / name, tmp_path / "work", min_df=3)
+    stored = read_corpus(tmp_path / name, folder=tmp_path / "work", min_df=3)
     assert stored.vocabulary.tolist() == whole.vocabulary.tolist()
     assert (stored.X != whole.X).nnz == 0
     assert list(stored.ids) == whole.ids
@@ -68,13 +68,13 @@ def test_a_file_of_counts_is_that_in_memory(tmp_path, counts, name, save, beside
     assert (stored.name, stored.texts) == (whole.name, whole.texts)
     assert sorted(map(str, stored.notes)) == sorted(map(str, whole.notes))
     np.testing.assert_array_equal(stored.weights, whole.weights)
-    again = store_corpus(tmp_path / name, tmp_path / "work", min_df=3, resume=True)
+    again = read_corpus(tmp_path / name, folder=tmp_path / "work", min_df=3, resume=True)
     assert list(again.ids) == whole.ids
 
 
 def test_models_accept_it(tmp_path, counts):
     save_bag(tmp_path / "docword.txt", counts)
-    corpus = store_corpus(tmp_path / "docword.txt", tmp_path / "work", vocabulary=WORDS)
+    corpus = read_corpus(tmp_path / "docword.txt", folder=tmp_path / "work", vocabulary=WORDS)
     one = SingleTopicModel(2, search="none").fit(corpus)
     whole = read_corpus(tmp_path / "docword.txt", vocabulary=WORDS)
     other = SingleTopicModel(2, search="none").fit(whole)
@@ -96,7 +96,7 @@ def test_models_accept_it(tmp_path, counts):
 )
 def test_a_faulty_file_is_refused_and_leaves_nothing(tmp_path, name, content, kind, code):
     with raises(kind, code):
-        store_corpus(write(tmp_path, name, content), tmp_path / "work")
+        read_corpus(write(tmp_path, name, content), folder=tmp_path / "work")
     assert not list((tmp_path / "work").glob("[0-9]-*"))
     assert not list((tmp_path / "work").glob(".*"))
 
@@ -105,4 +105,4 @@ def test_options_for_texts_are_refused(tmp_path):
     path = write(tmp_path, "docword.txt", BAG)
     for given in ({"text_column": "a"}, {"ngram_range": (1, 2)}, {"skip_rows": 1}):
         with raises(InvalidParameterError, "only_for_texts"):
-            store_corpus(path, tmp_path / "work", **given)
+            read_corpus(path, folder=tmp_path / "work", **given)
