@@ -27,7 +27,7 @@ from momentree.datasets import make_lda, make_single_topic
 from momentree.metrics import bivariate_residuals
 from momentree.models import ComponentChoice, choose_n_components, lowest_bic
 
-CRITERIA = ("completion", "spectrum", "bic", "coherence")
+CRITERIA = ("completion", "spectrum")
 COMBINED = "together"
 COUNTS = (1, 3, 5, 10, 20)
 

@@ -183,7 +183,6 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
             self.choice_ = choose_n_components(
                 counts,
                 model=self._auto_model,
-                criteria=["completion", "spectrum"],
                 sample_weight=weight,
                 random_state=self.random_state,
             )
