@@ -285,17 +285,13 @@ def _find_by_codes(
         if not run.options.flat:
             tree = ClusterTree(n_groups, data="binary", **arguments)
             return tree.fit(X, feature_names=records.codes)
-        if n_groups is not None:
-            mixture = models.BernoulliMixture(n_groups, **arguments)
-            return mixture.fit(X, feature_names=records.codes)
-        best, bics = models.lowest_bic(
-            models.BernoulliMixture(**arguments),
-            X,
-            progress=lambda k: run.update(f"finding groups: trying {k}"),
-            feature_names=records.codes,
-        )
-        remarks.append(Message(wording.N_GROUPS_CHOSEN, most=len(bics)))
-        return best
+        mixture = models.BernoulliMixture(n_groups or "auto", **arguments)
+        mixture.fit(X, feature_names=records.codes)
+        if n_groups is None:  # refits of the mixture keep its number of groups
+            mixture.set_params(n_components=len(mixture.weights_))
+            tried = len(mixture.diagnostics_["bic"])
+            remarks.append(Message(wording.N_GROUPS_CHOSEN, most=tried))
+        return mixture
 
     with warnings.catch_warnings():
         # A note already reports if there are fewer groups.

@@ -268,7 +268,10 @@ def _fit_flat(run: Run, data: Documents) -> Fit:
         arguments |= run.options.fitted_by("alpha0")
         estimator = models.LatentDirichletAllocation(n_topics, **arguments)
     else:
-        arguments |= run.options.fitted_by("search", "log_scaling") | _left_out(data)
+        arguments |= run.options.fitted_by("log_scaling")
+        searched = run.options.search != "none" and data.search
+        if not searched and arguments.get("refine", "em"):
+            arguments["start"] = "tree"
         estimator = models.SingleTopicModel(n_topics, **arguments)
     stage = _CHOOSING if n_topics == "auto" else "fitting topics"
     with run.stage(stage), warnings.catch_warnings():

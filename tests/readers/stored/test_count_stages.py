@@ -75,9 +75,9 @@ def test_a_file_of_counts_is_that_in_memory(tmp_path, counts, name, save, beside
 def test_models_accept_it(tmp_path, counts):
     save_bag(tmp_path / "docword.txt", counts)
     corpus = read_corpus(tmp_path / "docword.txt", folder=tmp_path / "work", vocabulary=WORDS)
-    one = SingleTopicModel(2, search="none").fit(corpus)
+    one = SingleTopicModel(2, start="tree").fit(corpus)
     whole = read_corpus(tmp_path / "docword.txt", vocabulary=WORDS)
-    other = SingleTopicModel(2, search="none").fit(whole)
+    other = SingleTopicModel(2, start="tree").fit(whole)
     np.testing.assert_allclose(one.components_, other.components_, atol=1e-12)
 
 
