@@ -54,7 +54,6 @@ CHOICES = {
     "scaling": ("log", True),
     "search": ("best", None),
     "start": ("random", None, 1),
-    "stop": ("aic", None),
     "variances": ("all", None),
     "weighting": ("len", None, np.array(["length", "uniform"])),
 }

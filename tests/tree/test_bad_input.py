@@ -17,7 +17,7 @@ GOOD = np.random.default_rng(0).poisson(2.0, size=(40, 6))
 CONFIGURATIONS = [
     {},
     {"refine": None, "log_scaling": None, "growth": "depth"},
-    {"log_scaling": None, "weighting": "uniform", "max_leaf_nodes": None, "stop": "bic"},
+    {"log_scaling": None, "weighting": "uniform", "max_leaf_nodes": "bic"},
     {"refine": None, "min_samples_leaf": 1},
 ]
 
