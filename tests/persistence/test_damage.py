@@ -257,8 +257,19 @@ def damages(manifest, arrays):
         yield ways
 
 
-@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.long)])
-@pytest.mark.parametrize("kind", sorted({kind for kind, _ in DAMAGE.values()}))
+SHORT = (TOPICS, NESTED_RULES, ELLIPSES, EDITED)
+
+
+@pytest.mark.parametrize(
+    ("kind", "every"),
+    [
+        *((kind, False) for kind in SHORT),
+        *(
+            pytest.param(kind, True, marks=pytest.mark.long)
+            for kind in sorted({kind for kind, _ in DAMAGE.values()})
+        ),
+    ],
+)
 def test_any_damaged_array_list_or_attribute_is_refused(kind, every, tmp_path):
     """One damage of each in turn, or every damage of each."""
     path, content, read, codes = tmp_path / "model.mt", [], [], []
