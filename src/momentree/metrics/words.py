@@ -146,16 +146,15 @@ def umass_coherence(top_words: ArrayLike, X: Any) -> Floats:
     """
     X = check_table(X)
     words, together = _document_counts(top_words, X)
-    L = words.shape[1]
-    out = np.zeros(len(words))
-    later, earlier = np.tril_indices(L, -1)
-    for t, topic in enumerate(words):
-        pairs = together[np.ix_(topic, topic)]
-        alone = np.diag(pairs)[earlier]
-        known = alone > 0
-        ratio = (pairs[later, earlier][known] + 1.0) / alone[known]
-        out[t] = np.log(ratio).sum()
-    return out
+    return np.array([umass_of(together[np.ix_(topic, topic)]) for topic in words])
+
+
+def umass_of(together: Floats) -> float:
+    """Return the UMass coherence of a topic, from the documents with each pair of its words."""
+    later, earlier = np.tril_indices(len(together), -1)
+    alone = np.diag(together)[earlier]
+    known = alone > 0
+    return float(np.log((together[later, earlier][known] + 1.0) / alone[known]).sum())
 
 
 def npmi_coherence(top_words: ArrayLike, X: Any) -> Floats:
@@ -201,12 +200,14 @@ def npmi_coherence(top_words: ArrayLike, X: Any) -> Floats:
     """
     X = check_table(X)
     words, together = _document_counts(top_words, X)
-    i, j = np.triu_indices(words.shape[1], 1)
-    out = np.zeros(len(words))
-    for t, topic in enumerate(words):
-        value = npmi(together[np.ix_(topic, topic)] / X.shape[0])[i, j]
-        out[t] = value.mean() if len(value) else 0.0
-    return out
+    together /= X.shape[0]
+    return np.array([npmi_of(together[np.ix_(topic, topic)]) for topic in words])
+
+
+def npmi_of(together: Floats) -> float:
+    """Return the NPMI coherence of a topic, from the fraction of documents with each pair."""
+    pairs = npmi(together)[np.triu_indices(len(together), 1)]
+    return float(pairs.mean()) if len(pairs) else 0.0
 
 
 def npmi(together: Floats) -> Floats:
