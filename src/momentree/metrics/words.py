@@ -226,20 +226,16 @@ def _document_counts(top_words: ArrayLike, X: Any) -> tuple[Ints, Floats]:
     X = sp.csc_array(counts)
     as_floats("top_words", top_words)  # rejects lists of unequal lengths
     table = np.asarray(top_words)
-    if table.ndim != 2 or table.dtype.kind not in "iu":
+    low, high = table.min(initial=0), table.max(initial=0)
+    if table.ndim != 2 or table.dtype.kind not in "iu" or low < 0 or high >= X.shape[1]:
         raise InvalidDataError(
-            "[top_words_not_columns] top_words has shape {shape} and type {type}; expected whole "
-            "numbers of shape (n_topics, n_words)",
+            "[top_words_not_columns] top_words has shape {shape}, type {type} and values {low} to "
+            "{high}; expected columns of X of shape (n_topics, n_words), 0 to {last}",
             shape=str(table.shape),
             type=str(table.dtype),
-        )
-    if table.size and (table.min() < 0 or table.max() >= X.shape[1]):
-        raise InvalidDataError(
-            "[top_words_out_of_range] top_words contains columns {low} to {high}, but X has "
-            "{n_columns:~column}",
-            low=int(table.min()),
-            high=int(table.max()),
-            n_columns=X.shape[1],
+            low=low.item(),
+            high=high.item(),
+            last=X.shape[1] - 1,
         )
     columns, words = np.unique(table, return_inverse=True)
     occurs = (X[:, columns] > 0).astype(np.float64)

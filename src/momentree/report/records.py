@@ -15,7 +15,6 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_integer
 from momentree.assignment.posteriors import IncompleteAssigner
 from momentree.estimators.names import CODE_LAMBDA, choose_codes, most_relevant
-from momentree.exceptions import InvalidDataError
 from momentree.metrics import GroupProfiles, group_profiles
 from momentree.report import estimators, relations, statistics, text
 from momentree.report.disclosure import SMALL, Disclosure, Published
@@ -159,7 +158,9 @@ def summarize_records(
     check_integer("n_codes", n_codes, at_least=1)
     check_integer("heat_codes", heat_codes, at_least=1)
     disclosure = Disclosure(min_cell)
-    X, labels = _fitted_rows(estimator, records)
+    estimators.check_fitted(estimator, "labels_")
+    X, labels = records.fitted, np.asarray(estimator.labels_)
+    estimators.check_of_fit("records", X.shape, (len(labels), len(estimator.vocabulary_)))
     outcomes = outcomes_in_order(records, outcome)
     groups = Groups.of(estimator, labels, estimator.predict_proba(X), disclosure)
     profiles = group_profiles(X, labels, n_groups=groups.k, proba=groups.proba)
@@ -220,25 +221,6 @@ def _codes_per_record(
         nodes[0]["codes_per_record"],
         (table.counts.counts < 0).sum(axis=1),
     )
-
-
-def _fitted_rows(estimator: Any, records: Records) -> tuple[Any, Any]:
-    """Return the fitted records, and their groups."""
-    estimators.check_fitted(estimator, "labels_")
-    X, labels = records.fitted, np.asarray(estimator.labels_)
-    expected = (len(labels), len(estimator.vocabulary_))
-    if X.shape != expected:
-        n_records, n_codes = X.shape
-        fitted = {"fitted_records": expected[0], "fitted_codes": expected[1]}
-        raise InvalidDataError(
-            "[records_not_of_fit] records has {n_records:~row} with enough codes, and "
-            "{n_codes:~code}; the estimator was fitted to {fitted_records:~row} and "
-            "{fitted_codes:~code}. Pass the records used in fit",
-            n_records=n_records,
-            n_codes=n_codes,
-            **fitted,
-        )
-    return X, labels
 
 
 _FEW_CODES = 2 / 3

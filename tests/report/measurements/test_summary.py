@@ -196,7 +196,7 @@ def test_one_group_has_no_differences():
 def test_records_that_are_not_of_the_fit_are_refused():
     model, _ = flat_case(sizes=(60, 40, 30))
     _, other = flat_case(sizes=(60, 40))
-    with raises(InvalidDataError, "measurements_not_of_fit", n_records=100, fitted_records=130):
+    with raises(InvalidDataError, "not_of_fit", shape="(100,)", fitted_shape="(130,)"):
         summarize_measurements(model, other)
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from momentree._validation import check_integer
-from momentree.exceptions import InvalidDataError
 from momentree.naming.words import choose_distinct
 from momentree.report import estimators, relations, tables
 from momentree.report.disclosure import Disclosure
@@ -234,14 +233,7 @@ def _assign(estimator: Any, table: Measurements, proba: Any) -> tuple[Any, Any]:
     """Return the groups of the fitted records, and their probabilities."""
     estimators.check_fitted(estimator, "labels_")
     labels = np.asarray(estimator.labels_)
-    n = int(table.enough.sum())
-    if len(labels) != n:
-        raise InvalidDataError(
-            "[measurements_not_of_fit] the table has {n_records:~record} with a known value; the "
-            "estimator was fitted to {fitted_records:~record}. Pass the records used in fit",
-            n_records=n,
-            fitted_records=len(labels),
-        )
+    estimators.check_of_fit("table", (int(table.enough.sum()),), labels.shape)
     if proba is None:
         proba = estimator.predict_proba(table.to_matrix()[table.enough])
     return labels, np.asarray(proba)
