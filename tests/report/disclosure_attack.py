@@ -16,7 +16,6 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from sklearn.base import BaseEstimator
 
 from momentree.datasets import MeasurementCoder, Measurements, RecordCoder, Records
-from momentree.metrics import group_profiles
 from momentree.report import summarize_measurements, summarize_records
 from momentree.report.disclosure import HIDDEN, SMALL, Disclosure
 from momentree.report.groups import Groups
@@ -214,8 +213,8 @@ def page_of_codes(labels, X, codes, min_cell=5):
 
 def published_codes(labels, X, min_cell=5):
     """Return the published counts of codes in groups, from which a page is made."""
-    groups = Groups.of(Grouped(labels.tolist()), labels, np.eye(2)[labels], Disclosure(min_cell))
-    return PublishedTable.of(group_profiles(X, labels, proba=groups.proba), groups)
+    groups = Groups.of(Grouped(labels.tolist()), np.eye(2)[labels], Disclosure(min_cell))
+    return PublishedTable.of(X, groups)
 
 
 def column_of(table, values):

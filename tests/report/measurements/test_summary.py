@@ -79,7 +79,7 @@ def test_intervals_of_differences_cover():
         coder, ids = MeasurementCoder({"sodium": "number"}), [""] * 130
         table = Measurements({"sodium": sodium}, coder, ids, np.ones(130, dtype=bool))
         model = Flat(np.full(3, 1 / 3), LABELS)
-        groups = Groups.of(model, LABELS, np.eye(3)[LABELS], Disclosure(1))
+        groups = Groups.of(model, np.eye(3)[LABELS], Disclosure(1))
         entry = differences(describe_features(table, groups), [1], groups)[0]
         covered += entry["low"] <= 0.0 <= entry["high"]
     # Three standard errors of the share of runs below 95%.

@@ -128,9 +128,13 @@ def summarize_measurements(
     """
     check_integer("n_features", n_features, at_least=1)
     disclosure = Disclosure(min_cell)
-    labels, probabilities = _assign(estimator, table, proba)
+    estimators.check_fitted(estimator, "labels_")
+    shape = (len(estimator.labels_),)
+    estimators.check_of_fit("table", (int(table.enough.sum()),), shape)
+    if proba is None:
+        proba = estimator.predict_proba(table.to_matrix()[table.enough])
     outcomes = outcomes_in_order(table, outcome)
-    groups = Groups.of(estimator, labels, probabilities, disclosure)
+    groups = Groups.of(estimator, np.asarray(proba), disclosure)
     features = describe_features(table, groups)
     nodes = _describe_nodes(features, groups, n_features)
     shared = relations.describe_groups(
@@ -227,13 +231,3 @@ def _residuals(
         groups.disclosure,
         np.array([feature.column for feature in compared], dtype=np.intp),
     )
-
-
-def _assign(estimator: Any, table: Measurements, proba: Any) -> tuple[Any, Any]:
-    """Return the groups of the fitted records, and their probabilities."""
-    estimators.check_fitted(estimator, "labels_")
-    labels = np.asarray(estimator.labels_)
-    estimators.check_of_fit("table", (int(table.enough.sum()),), labels.shape)
-    if proba is None:
-        proba = estimator.predict_proba(table.to_matrix()[table.enough])
-    return labels, np.asarray(proba)
