@@ -115,8 +115,8 @@ CASES = {
         COUNTS,
     ),
     "LDA": lambda: (LatentDirichletAllocation(3).fit(COUNTS), COUNTS),
-    "LDA by Gibbs sampling": lambda: (
-        LatentDirichletAllocation(2, refine=None, alpha0=0.5, inference="gibbs").fit(SHORT),
+    "LDA by moments": lambda: (
+        LatentDirichletAllocation(2, refine=None, alpha0=0.5).fit(SHORT),
         SHORT,
     ),
     **{

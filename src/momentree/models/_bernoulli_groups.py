@@ -336,6 +336,7 @@ class BernoulliGroups(FlatModel):
         out._edited, out.converged_, out._sums = groups.assigner, converged, None
         out.posterior_ = type(self.posterior_)(weights[order], likely[:, order])
         out.weights_, out.components_ = out.posterior_.weights, centers[:, order].T.copy()
+        out.n_components = len(order)
         # The log-likelihood belongs to the model before the edit.
         known = self.diagnostics_.items()
         out.diagnostics_ = {key: value for key, value in known if key != "log_likelihood"}

@@ -78,23 +78,6 @@ class BernoulliMixture(BernoulliGroups):
         "auto" is "search" with EM and "moments" without it. With EM and another `decomposition`
         than the default, it runs EM from "raw_moments" and from "moments", and keeps the second if
         its log-likelihood is higher by n_components / 2 log n_samples.
-    convergence : {"likelihood", "weights", "centers"}, default="likelihood"
-        Stopping criterion of EM: a step raises the log-likelihood, plus the log prior of
-        `smoothing`, by no more than the fraction `tol` of its size, or moves omega (T section 4.5)
-        or the centers M (T section 6.4.1) by no more than `tol` in norm.
-    smoothing : float > 0, default=1.0
-        Number of average records added to every component, so that no frequency is 0 or 1.
-    max_iter : int >= 1, default=200
-        Maximum number of EM steps.
-    tol : float >= 0 or None, default=None
-        Tolerance; see `convergence`. None means 1e-7, 0.01 and 0.0001 for its three values; the
-        last two are those of the thesis.
-    half_life : float > 0 or None, default=None
-        Number of batches after which samples count half in :meth:`partial_fit`. None never forgets.
-    random_state : int, RandomState or None, default=None
-        Seed for the three views and for random decompositions. None means seed 0.
-    verbose : bool or int, default=False
-        Whether to print progress to standard error; the logger ``momentree.models`` always gets it.
 
     Attributes
     ----------
@@ -129,6 +112,28 @@ class BernoulliMixture(BernoulliGroups):
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features,)
         Column names, if X was a data frame.
+
+    Other Parameters
+    ----------------
+    convergence : {"likelihood", "weights", "centers"}, default="likelihood"
+        "likelihood": EM stops when a step raises the log-likelihood, plus the log prior of
+        `smoothing`, by no more than the fraction `tol` of its size. "weights", "centers": when it
+        moves omega (T section 4.5) or the centers M (T section 6.4.1) by no more than `tol` in
+        norm.
+    smoothing : float > 0, default=1.0
+        Strength of the prior, in samples: the number of average samples added to every component,
+        so that no probability is 0.
+    max_iter : int >= 1, default=200
+        Maximum number of EM steps.
+    tol : float >= 0 or None, default=None
+        Threshold of `convergence`. None means 1e-7, 0.01 and 0.0001 for its three values; the last
+        two are those of the thesis.
+    half_life : float > 0 or None, default=None
+        Number of batches after which samples count half in :meth:`partial_fit`. None never forgets.
+    random_state : int, RandomState or None, default=None
+        Seed for the three views and for random decompositions. None means seed 0.
+    verbose : bool or int, default=False
+        Whether to print progress to standard error; the logger ``momentree.models`` always gets it.
 
     Notes
     -----
