@@ -212,7 +212,7 @@ def derived(estimator: Any, X: Any) -> dict[str, Any]:
     found = {"renamed": model.rename(0, "first"), "relabeled": model.relabeled(model)}
     if hasattr(model, "cut"):
         found["cut"] = model.cut(2)
-    if isinstance(model, mt.BernoulliMixture):
+    if hasattr(model, "split_group"):
         found["split"] = model.split_group(X, 0)
         found["merged"] = model.merge_groups(X, [0, 1])
     return found
