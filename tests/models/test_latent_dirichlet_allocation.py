@@ -225,7 +225,6 @@ def test_no_document_of_three_words():
         ("alpha0", "many"),
         ("refine", "mcmc"),
         ("start", "random"),
-        ("inference", None),
         ("weighting", "none"),
         ("smoothing", 0.0),
         ("max_iter", 0),
