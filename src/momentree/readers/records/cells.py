@@ -267,20 +267,11 @@ def _check_dates(
             )
         ]
     values = {**place, "value": grid.excerpt(text), "parameter": "code_columns"}
-    if mostly:
-        n_dates, n_entries = counts[name]
-        raise InvalidDataError(
-            "[column_of_dates] {path}, {origin}, column {column!r}, contains {value!r}: "
-            "{n_dates:,} of {n_entries:~value} in the column are dates, not codes; name the code "
-            "columns with {parameter}, or remove the dates",
-            **values,
-            n_dates=n_dates,
-            n_entries=n_entries,
-        )
+    n_dates, n_entries = counts[name]
     raise InvalidDataError(
         "[dates_among_codes] {path}, {origin}, column {column!r}, contains {value!r}: {n_dates:,} "
-        "of {n_entries:~entry/entries} are dates, not codes; name the code columns with "
-        "{parameter}, or remove the dates",
+        "of {n_entries:~entry/entries} in the column are dates, not codes; name the code columns "
+        "with {parameter}, or remove the dates",
         **values,
         n_dates=n_dates,
         n_entries=n_entries,
