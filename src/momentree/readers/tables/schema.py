@@ -234,14 +234,12 @@ def check_coder(coder: object, kind: type[Coder], **options: object) -> None:
     if coder is None:
         return
     if not isinstance(coder, kind):
-        code = (
-            "[not_a_sequence_coder] {parameter} is of type {type}; expected a SequenceCoder"
-            if kind.kind == "sequences"
-            else (
-                "[not_a_coder] {parameter} is {type}; expected the coder of previously read records"
-            )
+        raise InvalidParameterError(
+            "[not_a_coder] {parameter} is of type {type}; expected {expected}",
+            parameter="coder",
+            type=type(coder).__name__,
+            expected=kind.__name__,
         )
-        raise InvalidParameterError(code, parameter="coder", type=type(coder).__name__)
     for name, value in options.items():
         if value is not None and value != [] and value != {}:
             raise InvalidParameterError(
