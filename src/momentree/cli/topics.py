@@ -126,9 +126,9 @@ def _read_corpus(
         return readers.read_corpus(source, phrases=options.phrases, **arguments), True
     work = disk.work_folder(source, run.outputs.requested)
     held.enter_context(disk.kept(run, work, resume=options.resume))
-    stored = readers.store_corpus(
+    stored = readers.read_corpus(
         source,
-        work.path,
+        folder=work.path,
         memory=memory,
         resume=options.resume,
         also={"n_topics": n_topics, **{name: options.by_name[name] for name in _FITTING}},

@@ -91,7 +91,6 @@ EMPTY_MATRIX = (
     "[empty_matrix] {path} has {n_rows:~document} and {n_columns:~word}; expected at least one "
     "of each"
 )
-COUNT_OUT_OF_RANGE = "[count_out_of_range] the count {value} is negative, not finite or too large"
 NO_VOCABULARY = (
     "[no_vocabulary] {path} has {n_columns:~column}, and no file names their words; put "
     "vocab.txt with one word per line next to it, or give a file of words with "

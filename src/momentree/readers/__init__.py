@@ -1,13 +1,13 @@
 """Readers: turn files into texts, word counts, coded records or sequences."""
 
-from momentree.readers.corpus import read_corpus, store_corpus
+from momentree.readers.corpus import read_corpus
 from momentree.readers.counts.files import (
     align_columns,
     filter_vocabulary,
     holds_counts,
     read_counts,
 )
-from momentree.readers.distributed import DistributedCorpus, is_pattern, read_parquet_corpus
+from momentree.readers.distributed import DistributedCorpus, is_pattern
 from momentree.readers.embeddings import Embeddings, read_embeddings
 from momentree.readers.measurements.measurements import holds_measurements, read_measurements
 from momentree.readers.measurements.objects import MeasurementCoder, Measurements
@@ -59,12 +59,10 @@ __all__ = [
     "read_embeddings",
     "read_like",
     "read_measurements",
-    "read_parquet_corpus",
     "read_records",
     "read_sequences",
     "roll_up",
     "stop_words",
-    "store_corpus",
     "store_counts",
     "stream_documents",
     "vectorize",
