@@ -243,7 +243,7 @@ def describe(
     chosen: Mapping[str, str],
 ) -> list[Message]:
     """Return the notes on newly chosen columns; `chosen` are kinds by name or pattern."""
-    kinds = Counter(column.kind for column in columns)
+    kinds: Counter[str] = Counter(column.kind for column in columns)
     parts = [Message(_KINDS[kind], n_columns=kinds[kind]) for kind in _KINDS if kinds[kind]]
     form = "[form_measurements] read as measurements, one row per record: {parts:list}"
     free = _unchosen(columns, chosen)
