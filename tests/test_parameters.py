@@ -48,7 +48,6 @@ CHOICES = {
     "data": ("text", None),
     "decomposition": ("pca", None),
     "growth": ("best", None, 1),
-    "inference": ("all", None),
     "log_scaling": ("log", True, 0),
     "refine": ("EM", "svm", True, 0),
     "scaling": ("log", True),

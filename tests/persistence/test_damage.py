@@ -22,7 +22,7 @@ SPHERES, DIAGONAL = "spherical clusters", "diag clusters"
 ELLIPSES, OUTLIERS = "full clusters", "clusters of data with outliers"
 DIRECTIONS = "clusters of directions"
 REAL = "edited clusters of real data, refine=em"
-FLAT, EDITED = "topic model", "Bernoulli by moments, edited"
+FLAT, BERNOULLI = "topic model", "Bernoulli by moments"
 
 
 def objects(value, kind):
@@ -154,11 +154,7 @@ DAMAGE = {
     "weights that do not sum to 1": (FLAT, of_model("weights_", lambda x: x / 2)),
     "components below zero": (FLAT, of_model("components_", lambda x: -x)),
     "components too large": (FLAT, of_model("components_", full(1e250))),
-    "of another class": (EDITED, lambda m, a: m.update(kind="SingleTopicModel")),
-    "edits by rules": (
-        EDITED,
-        state(_edited={"object": "RuleAssigner", "values": {"rules": [], "children": []}}),
-    ),
+    "of another class": (BERNOULLI, lambda m, a: m.update(kind="SingleTopicModel")),
 }
 
 
@@ -195,7 +191,7 @@ ARRAYS = {
 VALUES = [3.5, {"strings": [1]}, ["x"], {"object": "Path", "values": {}}]
 MAY_BE_A_NUMBER = {"_n_words", "_smoothing", "mean_count_", "n_passes_"}
 MAY_LACK = {
-    *("_described", "_edited", "_given_names", "_incomplete", "_leaf_sums", "_names", "_spread"),
+    *("_described", "_given_names", "_incomplete", "_leaf_sums", "_names", "_spread"),
     *("_sums", "_words", "choice_", "covariance_type_", "n_passes_", "notes_"),
 }
 
@@ -257,7 +253,7 @@ def damages(manifest, arrays):
         yield ways
 
 
-SHORT = (TOPICS, NESTED_RULES, ELLIPSES, EDITED)
+SHORT = (TOPICS, NESTED_RULES, ELLIPSES, BERNOULLI)
 
 
 @pytest.mark.parametrize(
@@ -291,7 +287,9 @@ def test_any_damaged_array_list_or_attribute_is_refused(kind, every, tmp_path):
     assert {*codes} == {"damaged_model"}
 
 
-@pytest.mark.parametrize("name", [TOPICS, RULES, NESTED, NESTED_RULES, LINEAR, REAL, FLAT, EDITED])
+@pytest.mark.parametrize(
+    "name", [TOPICS, RULES, NESTED, NESTED_RULES, LINEAR, REAL, FLAT, BERNOULLI]
+)
 def test_a_file_written_again_without_changes_is_read(name, tmp_path):
     (tmp_path / "model.mt").write_bytes(saved(name))
     rewritten(tmp_path / "model.mt", lambda m, a: None)
