@@ -207,7 +207,7 @@ class OldModel:
                     "{parameters.embeddings}, or {parameter}",
                     **shown,
                 )
-        elif isinstance(model, ClusterTree) and model.data_ in ("directions", "embeddings"):
+        elif isinstance(model, ClusterTree) and model.data_ == "directions":
             if not embeddings:
                 raise InvalidDataError(
                     "{path} has a tree of embeddings; add {parameters.embeddings:FILE.npy}, or "

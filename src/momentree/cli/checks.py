@@ -194,7 +194,16 @@ def check_sequences(options: Options) -> None:
 
 
 def check_moments(options: Options) -> None:
-    """Refuse a model beside a question, which names one."""
+    """Refuse a model beside a question, which names one, and reading what was read already."""
+    if options.source.suffix == ".rows":
+        reading = [option.name for option in options.table if option.reads]
+        if name := options.first_given("model", "vocabulary", "keep", *reading):
+            raise InvalidParameterError(
+                "[rows_were_read] the rows in {path} were read and kept in an earlier round; leave "
+                "out {parameter}",
+                path=str(options.source),
+                parameter=name,
+            )
     if options.question is not None and "model" in options.given:
         raise InvalidParameterError(
             "[model_of_round] {parameters.model} belongs to the first round; {parameters.round} "

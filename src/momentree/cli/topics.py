@@ -126,9 +126,9 @@ def _read_corpus(
         return readers.read_corpus(source, phrases=options.phrases, **arguments), True
     work = disk.work_folder(source, run.outputs.requested)
     held.enter_context(disk.kept(run, work, resume=options.resume))
-    stored = readers.store_corpus(
+    stored = readers.read_corpus(
         source,
-        work.path,
+        folder=work.path,
         memory=memory,
         resume=options.resume,
         also={"n_topics": n_topics, **{name: options.by_name[name] for name in _FITTING}},
@@ -268,7 +268,10 @@ def _fit_flat(run: Run, data: Documents) -> Fit:
         arguments |= run.options.fitted_by("alpha0")
         estimator = models.LatentDirichletAllocation(n_topics, **arguments)
     else:
-        arguments |= run.options.fitted_by("search", "log_scaling") | _left_out(data)
+        arguments |= run.options.fitted_by("log_scaling")
+        searched = run.options.search != "none" and data.search
+        if not searched and arguments.get("refine", "em"):
+            arguments["start"] = "tree"
         estimator = models.SingleTopicModel(n_topics, **arguments)
     stage = _CHOOSING if n_topics == "auto" else "fitting topics"
     with run.stage(stage), warnings.catch_warnings():
