@@ -44,6 +44,7 @@ DAMAGE = (
 """Errors raised by a file that is not a zip file, is truncated, or has unexpected content."""
 
 _MAX_HEADER = 10_000
+_BAD_HEADER = "the array {name!r} has an unreadable header"
 
 
 class StoredArrays(Mapping[str, NDArray[Any]]):
@@ -130,10 +131,10 @@ def _described(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # Python 2 wrote 3L for 3
             shape, in_columns, dtype = read(file)
-        if any(size < 0 for size in shape):
-            raise ValueError(shape)
     except (SyntaxError, TokenError, ValueError) as error:
-        raise InvalidDataError("the array {name!r} has an unreadable header", name=name) from error
+        raise InvalidDataError(_BAD_HEADER, name=name) from error
+    if min(shape, default=0) < 0:
+        raise InvalidDataError(_BAD_HEADER, name=name)
     if dtype.hasobject:
         raise InvalidDataError(
             "[array_of_objects] the array {name!r} contains pickled objects, which are never "
