@@ -1,7 +1,5 @@
 """Checks of tables of samples by features: counts, binary records, numbers, texts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, MappingView, Sequence, Set
 from typing import Any
 

@@ -1,7 +1,5 @@
 """T section 4.3.1: moments of three views that are independent given the component."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import permutations

@@ -1,7 +1,5 @@
 """Moments of columns that are independent given the component, from entries off the diagonal."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Any, Self
 
