@@ -1,7 +1,5 @@
 """H Algorithm 1, steps 1 and 2: the top eigenpairs of M2, and W with W M2 W^T = I."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """Checks of tables of samples by features: counts, binary records, numbers, texts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, MappingView, Sequence, Set
 from typing import Any
 
@@ -76,8 +74,8 @@ def check_real(X: Any) -> Floats:
     The error codes are ``sparse_not_supported``, ``missing_count`` and ``huge_value``, with the
     first bad row and column, and those of :func:`check_table`.
     """
-    X, _ = _real(X)
-    return X
+    values, _ = _real(X)
+    return values
 
 
 def check_real_features(

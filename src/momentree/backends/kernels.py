@@ -4,8 +4,6 @@ A kernel is a function of a block of rows and of the entries of row arrays for t
 keyword-only arguments are its parameters, which `functools.partial` binds.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 from collections.abc import Callable, Iterator

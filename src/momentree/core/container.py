@@ -4,8 +4,6 @@ NumPy reads headers of arrays only: it would allocate the memory that a header d
 reads the content. Nothing is ever pickled.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import struct
