@@ -43,6 +43,10 @@ UNKNOWN_SUFFIX = (
     "[unknown_suffix] cannot determine the format of {path} from its suffix; expected one of "
     "{suffixes} (text may be compressed: .gz)"
 )
+NEEDS_ALL_ROWS = (
+    "[needs_all_rows] {parameter} needs all rows in memory; leave it out, or leave out "
+    "{parameters.folder}"
+)
 NO_ROWS = "[no_rows] {path} has no rows below the header{sheets}"
 DUPLICATE_COLUMNS = (
     "[duplicate_columns] {path} has more than one column named {columns:quoted list}; give each "

@@ -18,8 +18,6 @@ from momentree.readers.sequences.objects import SequenceCoder, Sequences
 from momentree.readers.sequences.sequences import read_sequences
 from momentree.readers.stored.corpus import StoredCorpus
 from momentree.readers.stored.counts import StoredCounts, store_counts
-from momentree.readers.stored.measurements import SampledMeasurements, sample_measurements
-from momentree.readers.stored.records import StoredRecords, store_records
 from momentree.readers.stored.work import WorkFolder
 from momentree.readers.text.documents import read_documents, stream_documents
 from momentree.readers.text.objects import Corpus, Documents, DocumentStream, Passages
@@ -42,12 +40,10 @@ __all__ = [
     "Passages",
     "RecordCoder",
     "Records",
-    "SampledMeasurements",
     "SequenceCoder",
     "Sequences",
     "StoredCorpus",
     "StoredCounts",
-    "StoredRecords",
     "TextVectorizer",
     "WorkFolder",
     "align_columns",
@@ -66,10 +62,8 @@ __all__ = [
     "read_records",
     "read_sequences",
     "roll_up",
-    "sample_measurements",
     "stop_words",
     "store_counts",
-    "store_records",
     "stream_documents",
     "vectorize",
 ]
