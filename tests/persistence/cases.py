@@ -86,9 +86,7 @@ CASES = {
         COUNTS,
     ),
     "topics without limit": lambda: (
-        TopicTree(None, min_samples_leaf=7.5, weighting="uniform", stop="bic", random_state=3).fit(
-            COUNTS
-        ),
+        TopicTree("bic", min_samples_leaf=7.5, weighting="uniform", random_state=3).fit(COUNTS),
         COUNTS,
     ),
     "a single leaf": lambda: (TopicTree(1, refine=None).fit(COUNTS), COUNTS),
@@ -98,9 +96,8 @@ CASES = {
         ).fit(COUNTS),
         COUNTS,
     ),
-    "flat clusters": lambda: (ClusterTree(n_components=3).fit(kind("binary")), kind("binary")),
-    "flat clusters by rules": lambda: (
-        ClusterTree(n_components=3, refine=None, scaling=None).fit(kind("binary")),
+    "clusters by rules": lambda: (
+        ClusterTree(3, refine=None, scaling=None).fit(kind("binary")),
         kind("binary"),
     ),
     "topic model": lambda: (SingleTopicModel(4).fit(COUNTS, feature_names=NAMES), COUNTS),

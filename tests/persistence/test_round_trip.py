@@ -137,7 +137,7 @@ def test_each_class_loads_its_own(tmp_path):
     for cls in (PoissonMixture, BernoulliMixture, TopicTree):
         with raises(ReadError, "other_model", found="SingleTopicModel", expected=cls.__name__):
             cls.load(path)
-    case("flat clusters")[0].save(path)
+    case("clusters by rules")[0].save(path)
     with raises(ReadError, "other_model", found="ClusterTree"):
         TopicTree.load(path)
 

@@ -191,9 +191,7 @@ def tree_groups(Z: Any, weight: Floats, n_groups: int) -> Ints:
     X = sp.csr_array(Z)
     feature_map = FeatureMap.from_data(X, None, weight, "real", scaled=True)
     rows = feature_map.rows(X, None)
-    splitter = DSidiwoSplitter(
-        min_samples_leaf=2, feature_map=feature_map, n_sides=2, refine_iter=0
-    )
+    splitter = DSidiwoSplitter(min_samples_leaf=2, feature_map=feature_map, refine_iter=0)
     growth = TreeGrowth(rows, weight, feature_map.row_scale(rows), splitter)
     grown = growth.grow(Limits(n_groups))
     return np.asarray(grown.labels, dtype=np.intp)
