@@ -59,7 +59,7 @@ def test_a_fit_interrupted_anywhere_changes_nothing(X, monkeypatch):
     for at in (
         "tree.topic_growth.log_scale",
         "tree.topic_growth.TreeGrowth",
-        "tree.topic_tree.build_nodes",
+        "tree.topic_tree.build_tree",
         "estimators.names.name_by_words",
     ):
         with monkeypatch.context() as patch:
