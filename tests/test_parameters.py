@@ -56,7 +56,7 @@ CHOICES = {
     "variances": ("all", None),
     "weighting": ("len", None, np.array(["length", "uniform"])),
 }
-FLAGS = dict.fromkeys(("exact", "fit_intercept", "warm_start"), ("yes", None))
+FLAGS = dict.fromkeys(("exact", "fit_intercept"), ("yes", None))
 RULES = {"not_a_number": NUMBERS, "not_a_choice": CHOICES, "not_a_flag": FLAGS}
 # These may be zero in other estimators.
 ABOVE_ZERO = {
