@@ -16,6 +16,7 @@ def error(found, mu):
     return np.sqrt(distance[linear_sum_assignment(distance)].sum()) / np.linalg.norm(mu)
 
 
+@pytest.mark.long
 def test_sidiwo_and_svtd_err_no_more_than_the_power_method():
     """T section 2.3, S section 4.2: d = 100, k = 5, n = 1000, uniform topics and weights."""
     methods = {

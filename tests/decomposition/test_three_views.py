@@ -101,6 +101,7 @@ def test_three_view_tpm_is_the_tensor_power_method_on_the_third_view():
     np.testing.assert_array_equal(again.centers, found.centers)
 
 
+@pytest.mark.long
 @both
 def test_the_error_falls_as_the_root_of_n(method):
     """Root mean square over seeds; 16 times the samples, a quarter of the error.

@@ -136,6 +136,7 @@ def test_a_flat_model_has_words_for_any_number(model):
         assert len(set(every)) == len(every) > 40
 
 
+@pytest.mark.long
 def test_words_of_news_occur_together(shared_data):
     """Ten titles and first sentences of 15 words: LSA and k-means reach 0.124."""
     documents = read_documents(
