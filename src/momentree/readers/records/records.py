@@ -258,10 +258,6 @@ def read_records(
     return reading.on_disk(Path(path), Path(folder), columns, **keeping)
 
 
-def _is_file(value: Any) -> bool:
-    return isinstance(value, str | PathLike) and Path(value).is_file()
-
-
 @dataclass(frozen=True)
 class _Reading:
     """What to read from a table of records."""
@@ -346,14 +342,14 @@ class _Reading:
             if columns[name]:
                 raise InvalidParameterError(wording.NEEDS_ALL_ROWS, parameter=name)
         allowed, source = reader.open_in_parts(path, memory, self.opening)
-        grouping = {name: Path(v) if _is_file(v) else v for name, v in self.grouping.items()}
-        options = {**columns, **grouping, **self.limits, **vars(self.opening), "memory": allowed}
-        options |= {"code_columns": self.named, "empty": self.empty, "coder": self.coder}
+        options = {**columns, **self.grouping, **self.limits, **vars(self.opening)}
+        options |= {"code_columns": self.named, "empty": self.empty, "memory": allowed}
+        options |= {"coder": self.coder, **also}
         keys = (self.id_column, self.union_by)
         used = schema.columns_read(source.head, columns["ignore_columns"], keys)
         head = replace(source.head, columns={name: source.head.columns[name] for name in used})
         layout, work = self.find_layout(Joined(head, [], [], [])), WorkFolder(folder)
-        with work.begun(path, {**options, **also}, resume=resume):
+        with work.begun(path, options, resume=resume):
             if not work.has(RECORDS):
                 self._store(source, head, layout, work, allowed)
             return _open(work.path / RECORDS, work.read(RECORDS), path.name)
