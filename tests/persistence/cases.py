@@ -69,10 +69,6 @@ def nested(tree, X):
     return tree.merge_groups(X, [0, tree.n_leaves_ - 1]).split_group(X, 0, 3)
 
 
-def edited(model, X):
-    return model.split_group(X, 1, 3).merge_groups(X, [0, 2]).split_group(X, 0)
-
-
 def kind(name):
     return of_kind(name)[0]
 
@@ -112,8 +108,8 @@ CASES = {
         COUNTS,
     ),
     "LDA": lambda: (LatentDirichletAllocation(3).fit(COUNTS), COUNTS),
-    "LDA by Gibbs sampling": lambda: (
-        LatentDirichletAllocation(2, refine=None, alpha0=0.5, inference="gibbs").fit(SHORT),
+    "LDA by moments": lambda: (
+        LatentDirichletAllocation(2, refine=None, alpha0=0.5).fit(SHORT),
         SHORT,
     ),
     **{
@@ -160,14 +156,8 @@ CASES = {
         kind("real"),
     ),
     "Bernoulli": lambda: (BernoulliMixture(3).fit(binary()), binary()),
-    "Bernoulli by moments, edited": lambda: (
-        edited(BernoulliMixture(3, refine=None).fit(binary()), binary()),
-        binary(),
-    ),
-    "Bernoulli with gaps, edited": lambda: (
-        edited(BernoulliMixture(3).fit(with_gaps()), with_gaps()),
-        with_gaps(),
-    ),
+    "Bernoulli by moments": lambda: (BernoulliMixture(3, refine=None).fit(binary()), binary()),
+    "Bernoulli with gaps": lambda: (BernoulliMixture(3).fit(with_gaps()), with_gaps()),
 }
 for _name, _refine in (
     *(("binary", refine) for refine in ("em", None, "splits")),

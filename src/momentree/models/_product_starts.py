@@ -16,7 +16,7 @@ from momentree.backends import RowBlocks, collected, in_canonical_order
 from momentree.core.ties import SAME_OF_EM, largest
 from momentree.decomposition import three_view_mom, three_view_tpm
 from momentree.messages import Message, wording
-from momentree.models._bernoulli_groups import BinaryData
+from momentree.models._binary_data import BinaryData
 from momentree.models._steps import Initialization, from_leaves
 from momentree.moments import CorrectedMoments, MultiviewMoments, ProductMoments, split_views
 from momentree.objects import Decomposition, ProductParameters, products
