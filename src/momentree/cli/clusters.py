@@ -270,7 +270,7 @@ def _find_by_codes(
 
     def fit() -> Any:
         if not run.options.flat:
-            tree = ClusterTree(n_groups, data="binary", **arguments)
+            tree = ClusterTree(n_groups or "auto", data="binary", **arguments)
             return tree.fit(X, feature_names=records.codes)
         mixture = models.BernoulliMixture(n_groups or "auto", **arguments)
         mixture.fit(X, feature_names=records.codes)
