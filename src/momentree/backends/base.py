@@ -255,8 +255,10 @@ class Rows(ABC):
         """
         return self.sum(products.total, values)
 
-    def group_sums(self, labels: RowArray, n_groups: int, weight: RowArray) -> Floats:
-        """Return the weighted column sums of groups of rows.
+    def group_sums(
+        self, labels: RowArray, n_groups: int, weight: RowArray
+    ) -> tuple[Floats, Floats]:
+        """Return the weighted column sums of groups of rows, and their weights.
 
         Parameters
         ----------
@@ -269,11 +271,14 @@ class Rows(ABC):
 
         Returns
         -------
-        ndarray of shape (p, n_groups)
+        sums : ndarray of shape (p, n_groups)
             Sums in columns, one per group.
+        sizes : ndarray of shape (n_groups,)
+            Total weights.
         """
-        sums = self.sum(partial(products.group_sums, n_groups=n_groups), labels, weight)
-        return np.ascontiguousarray(sums[..., 0].T)
+        total = self.sum(partial(products.group_sums, n_groups=n_groups), weight, labels)
+        sums, sizes = products.parted(total, n_groups, 1, n_groups)
+        return np.ascontiguousarray(sums[..., 0].T), sizes
 
     def group_sizes(self, labels: RowArray, n_groups: int, weight: RowArray) -> Floats:
         """Return the total weight of each group of rows.

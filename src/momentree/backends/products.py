@@ -70,9 +70,12 @@ def dot(_: Block, first: Floats, second: Floats) -> Floats:
 
 
 @kernel
-def group_sums(B: Block, labels: Ints, weight: Floats, *, n_groups: int) -> Floats:
-    """Return the weighted column sums of groups of rows, shape (n_groups, d, 1)."""
-    return B.own_tdot(weight[:, None], labels, n_groups, out=B.total)
+def group_sums(B: Block, weight: Floats, labels: Ints, *, n_groups: int) -> Floats:
+    """Return the weighted column sums of groups of rows, (n_groups, d, 1), and their weights."""
+    out, sums, sizes = with_room(B, n_groups, 1, n_groups)
+    B.own_tdot(weight[:, None], labels, n_groups, out=sums)
+    sizes += group_totals(labels, weight, n_groups)
+    return out
 
 
 @kernel

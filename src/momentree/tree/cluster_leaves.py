@@ -119,7 +119,7 @@ def describe(root: TreeNode, counts: Any, weight: Floats) -> Callable[[list[int]
     labels: Ints = np.zeros(counts.shape[0], dtype=np.intp)
     for i, leaf in enumerate(leaves):
         labels[leaf.samples] = i
-    sums = backends.RowBlocks(counts).group_sums(labels, len(leaves), weight)
+    sums, _ = backends.RowBlocks(counts).group_sums(labels, len(leaves), weight)
 
     def center(below: list[int]) -> Floats:
         words = sums[:, below].sum(axis=1)
