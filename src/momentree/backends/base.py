@@ -223,7 +223,7 @@ class Rows(ABC):
 
     def ones(self) -> RowArray:
         """Return a row array of ones."""
-        return self.map(products.ones)
+        return self.placed(np.broadcast_to(1.0, self.shape[:1]))
 
     def placed(self, values: RowArray) -> RowArray:
         """Return a row array that is where the rows are, so that it is moved only once.

@@ -24,12 +24,6 @@ def transposed_product(B: Block, Z: Floats) -> Floats:
 
 
 @kernel
-def ones(B: Block) -> Floats:
-    """Return the number one for each row."""
-    return np.ones(B.shape[0])
-
-
-@kernel
 def stored_values(B: Block) -> Floats:
     """Count the stored values, those not whole and from 0 to 65,535, and those not whole."""
     data = B.csr[0]
