@@ -53,7 +53,6 @@ def at_sites(X, *, min_count=1, cuts=(50, 130)):
 TREES = {
     "clusters": ClusterTree(3),
     "clusters without EM": ClusterTree(3, refine=None),
-    "by depth": ClusterTree(3, growth="depth"),
     "topics": TopicTree(3, search="none"),
 }
 
