@@ -169,8 +169,6 @@ def _in_units(p: objects.MixtureParameters, data: GaussianData) -> GaussianCompo
         covariances = p.covariance * np.outer(s, s)
     elif isinstance(p, objects.DiagonalGaussianParameters):
         covariances = p.variances.T * s**2
-        if data.covariance_type == "spherical":
-            covariances = covariances[:, 0].copy()
     else:
         assert isinstance(p, objects.GaussianParameters)  # noqa: S101 - for the type checker
         covariances = p.variances * s[0] ** 2
