@@ -43,7 +43,7 @@ def four():
 # --- the truth is found -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("k", [1, 5])
+@pytest.mark.parametrize("k", [1, pytest.param(5, marks=pytest.mark.long)])
 def test_a_known_number_is_found(k):
     choice = choose_n_components(sample(k, seed=1), candidates=range(1, 8))
     assert choice.n_components == k
@@ -52,10 +52,10 @@ def test_a_known_number_is_found(k):
 
 
 def test_documents_that_mix_topics():
-    X = make_lda(400, 100, 4, alpha=1.0, length=100, random_state=0).X
-    choice = choose_n_components(X, model="lda", candidates=[2, 3, 4, 5])
-    assert choice.n_components == 4
-    assert choice.by_criterion["spectrum"] == (4, 4, 4)
+    X = make_lda(300, 40, 3, alpha=0.5, length=100, random_state=0).X
+    choice = choose_n_components(X, model="lda", candidates=[2, 3, 4])
+    assert choice.n_components == 3
+    assert choice.by_criterion["spectrum"] == (3, 3, 3)
 
 
 @pytest.mark.long
@@ -70,6 +70,7 @@ def test_spectrum_chooses_a_number_between_candidates():
     assert low <= 7 <= high
 
 
+@pytest.mark.long
 def test_given_candidates_are_the_only_answers():
     X = make_lda(300, 100, 5, alpha=0.5, length=100, random_state=0).X
     choice = choose_n_components(X, model="lda", candidates=[2, 4, 8])
@@ -77,6 +78,7 @@ def test_given_candidates_are_the_only_answers():
     assert set(choice.interval) <= {2, 4, 8}
 
 
+@pytest.mark.long
 def test_completion_decides_where_the_spectrum_goes_on_to_the_last_candidate():
     X = make_lda(400, 100, 6, alpha=0.5, length=100, random_state=0).X
     choice = choose_n_components(X, model="lda", candidates=[1, 2, 3, 4])
@@ -85,6 +87,7 @@ def test_completion_decides_where_the_spectrum_goes_on_to_the_last_candidate():
     assert "spectrum_supports_all" in codes(choice)
 
 
+@pytest.mark.long
 def test_words_in_bursts_are_no_topics():
     """Words of one document come from a distribution of its own around that of its topic."""
     topics = make_single_topic(1, 100, 3, random_state=0).components
@@ -167,7 +170,14 @@ def one_topic(kind, seed, n=400, d=200):
     return rng.multinomial(lengths, p)
 
 
-@pytest.mark.parametrize("kind", ["dirichlet", "negative binomial", "spread lengths"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "dirichlet",
+        pytest.param("negative binomial", marks=pytest.mark.long),
+        pytest.param("spread lengths", marks=pytest.mark.long),
+    ],
+)
 def test_one_topic_is_one_whatever_its_words_and_lengths(kind):
     """All 3 x 2 answers are right; with whole M2 and random halves of tokens they were 2 to 8."""
     X = one_topic(kind, 0)
@@ -332,16 +342,10 @@ def coded(answer, said, curves):
     return {fact.code: dict(fact.values) for fact in facts[1:]}
 
 
-def test_reason_names_disagreement():
+def test_reason_names_what_each_criterion_says():
     k = np.arange(1, 6)
-    curves = replace(
-        Curves.unknown(k),
-        completion=np.array([0.0, 0.5, 0.95, 1.0, 1.005]),
-    )
-    said = {
-        "completion": Estimate(4, 3, 5),
-        "spectrum": Estimate(2, 2, 3),
-    }
+    curves = replace(Curves.unknown(k), completion=np.array([0.0, 0.5, 0.95, 1.0, 1.005]))
+    said = {"completion": Estimate(4, 3, 5), "spectrum": Estimate(2, 2, 3)}
     answer = combine(said)
     assert answer == Estimate(4, 2, 5)
     assert reason(answer, said, curves).values["facts"][0] == Message(
@@ -349,47 +353,28 @@ def test_reason_names_disagreement():
     )
     assert coded(answer, said, curves) == {
         "completion_best": {"n": 5},
-        "completion_as_good": {"n": 4},
-        "most_of_gain": {"n": 3, "fraction": 0.9, "chosen": 4, "first": 1},
+        "completion_as_good": {"n": 4, "fraction": 0.9},
         "more_not_tried": {"n": 5},
         "spectrum_supports_about": {"n": 2, "low": 2, "high": 3},
-        "fewer_complete_worse": {"n": 4},
     }
 
 
 def test_reason_where_the_spectrum_decides():
     k = np.array([1, 2, 4, 8, 16])
-    curves = replace(Curves.unknown(k), completion=np.array([0.0, 0.5, 0.7, 0.9, 1.0]))
-    said = {"spectrum": Estimate(3, 2, 4), "completion": Estimate(16, 9, 16)}
+    curves = replace(Curves.unknown(k), completion=np.array([0.0, 0.5, 0.9, 1.0, 0.9]))
+    said = {"spectrum": Estimate(3, 3, 3), "completion": Estimate(8, 5, 12)}
     answer = combine(said)
-    assert answer == Estimate(3, 2, 4)
+    assert answer == Estimate(3, 3, 3)
     found = coded(answer, said, curves)
-    assert found["spectrum_supports"] == {"n": 3}
-    assert found["completion_improves"]["fraction"] == pytest.approx(0.6)
-    for spectrum_, completion, code in [
-        (Estimate(8, 8, 8), Estimate(16, 9, 16), "completion_hardly_improves"),
-        (Estimate(8, 8, 8), Estimate(8, 5, 15), "completion_agrees"),
-        (Estimate(8, 8, 8), Estimate(2, 2, 3), "completion_best_with_fewer"),
-    ]:
-        said = {"spectrum": spectrum_, "completion": completion}
-        assert code in coded(combine(said), said, curves)
+    assert list(found) == ["spectrum_supports", "completion_best"]
+    assert found["completion_best"] == {"n": 8}
 
 
-def test_reason_names_the_grid_and_that_the_spectrum_goes_on():
+def test_reason_names_that_the_spectrum_goes_on():
     k = np.array([1, 2, 3, 5, 6, 9])
     curves = replace(Curves.unknown(k), completion=np.array([0.0, 0.5, 0.7, 1.0, 0.8, 0.7]))
     said = {"completion": Estimate(5, 4, 8), "spectrum": Estimate(9, 9, 9)}
-    found = coded(combine(said), said, curves)
-    assert found["numbers_tried"] == {"tried": [Message("[range]", low=1, high=3), 5, 6, 9]}
-    assert found["spectrum_supports_all"] == {"n": 9}
-
-
-def test_reason_names_the_fewest_topics_with_most_of_the_gain():
-    k = np.arange(1, 6)
-    curves = replace(Curves.unknown(k), completion=np.array([0.0, 0.5, 0.95, 0.97, 1.0]))
-    one = Estimate(5, 5, 5)
-    found = coded(one, {"completion": one}, curves)
-    assert found["most_of_gain"] == {"n": 3, "fraction": 0.9, "chosen": 5, "first": 1}
+    assert coded(combine(said), said, curves)["spectrum_supports_all"] == {"n": 9}
 
 
 # --- what comes back ----------------------------------------------------------------------------
@@ -472,7 +457,7 @@ def test_candidates_that_no_split_reaches():
 
 
 def test_real_valued_counts():
-    X = sample(3, n=200).astype(float) * 1.5
+    X = sample(3, n=100).astype(float) * 1.5
     assert choose_n_components(X, candidates=range(1, 5)).n_components == 3
 
 

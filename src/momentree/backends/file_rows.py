@@ -1,7 +1,5 @@
 """Rows mapped from files, which also keep their row arrays in files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
@@ -83,10 +81,6 @@ class FileRows(Rows):
     def each(self, function: Callable[..., Any], *arrays: RowArray) -> RowArray:
         """Return a function of row arrays, in a file; see :meth:`Rows.each`."""
         return each_part(function, *arrays)
-
-    def ones(self) -> RowArray:
-        """Return a row array of ones, which takes no memory."""
-        return np.broadcast_to(1.0, self.shape[:1])
 
     def placed(self, values: RowArray) -> RowArray:
         """Return the array itself."""

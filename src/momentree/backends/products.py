@@ -1,7 +1,5 @@
 """Kernels that every algorithm needs: products with rows, sums of row arrays, sums of groups."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from momentree._types import Floats, Ints
@@ -23,12 +21,6 @@ def product(B: Block, *, V: Floats) -> Floats:
 def transposed_product(B: Block, Z: Floats) -> Floats:
     """Return B^T Z, for a row array Z of shape (n,) or (n, m)."""
     return B.tdot(Z, out=B.total)
-
-
-@kernel
-def ones(B: Block) -> Floats:
-    """Return the number one for each row."""
-    return np.ones(B.shape[0])
 
 
 @kernel
@@ -72,9 +64,12 @@ def dot(_: Block, first: Floats, second: Floats) -> Floats:
 
 
 @kernel
-def group_sums(B: Block, labels: Ints, weight: Floats, *, n_groups: int) -> Floats:
-    """Return the weighted column sums of groups of rows, shape (n_groups, d, 1)."""
-    return B.own_tdot(weight[:, None], labels, n_groups, out=B.total)
+def group_sums(B: Block, weight: Floats, labels: Ints, *, n_groups: int) -> Floats:
+    """Return the weighted column sums of groups of rows, (n_groups, d, 1), and their weights."""
+    out, sums, sizes = with_room(B, n_groups, 1, n_groups)
+    B.own_tdot(weight[:, None], labels, n_groups, out=sums)
+    sizes += group_totals(labels, weight, n_groups)
+    return out
 
 
 @kernel

@@ -369,9 +369,7 @@ class ClusterTree(TreeEstimator):
 
     @property
     def _growth(self) -> cluster_growth.ClusterGrowth:
-        return cluster_growth.ClusterGrowth.of(
-            self, None if self.choice_ is None else self.choice_.n_components
-        )
+        return cluster_growth.ClusterGrowth(self, Limits.of(self))
 
     def _nodes(
         self,
@@ -388,8 +386,7 @@ class ClusterTree(TreeEstimator):
         order.
         """
         feature_map, k = self._feature_map, len(root.leaves())
-        sums = rows.group_sums(labels, k, weight)
-        sizes = rows.group_sizes(labels, k, weight)
+        sums, sizes = rows.group_sums(labels, k, weight)
         self._spread = None
         if feature_map.kind == "real":
             self._spread = cluster_leaves.spread_within(
@@ -405,7 +402,7 @@ class ClusterTree(TreeEstimator):
         kind, k, n = self._feature_map.kind, len(sizes), values.shape[0]
         of_values = np.empty((0, k))
         if kind not in ("binary", "counts", "real"):  # statistics are of scaled values
-            of_values = values.group_sums(self.labels_, k, weight)
+            of_values, _ = values.group_sums(self.labels_, k, weight)
         total = float(values.total(weight))
         return MixtureSums(n, sums, sizes, of_values, self.smoothing, 0.0, total)
 
@@ -417,7 +414,7 @@ class ClusterTree(TreeEstimator):
             sums = leaves.statistics
             gaps = sums[-d:] if feature_map.incomplete else None
             self._incomplete = IncompleteAssigner.from_sums(sums[:d], gaps, leaves.sizes)
-        tree, self._merges = cluster_leaves.nodes_and_merges(
+        tree, self._merges = cluster_leaves.tree_of_clusters(
             root, self.labels_, leaves, feature_map, d
         )
         self._name_by_values(tree)
@@ -447,8 +444,7 @@ class ClusterTree(TreeEstimator):
         def sums_of(labels: Ints, k: int) -> MixtureSums:
             self.labels_ = np.empty_like(labels)
             self.labels_[at] = labels
-            sums = rows.group_sums(labels, k, weight)
-            sizes = rows.group_sizes(labels, k, weight)
+            sums, sizes = rows.group_sums(labels, k, weight)
             return self._sums_of_leaves(backends.RowBlocks(X), sums, sizes, in_order)
 
         known = feature_map.kind in ("binary", "counts")

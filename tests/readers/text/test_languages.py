@@ -71,19 +71,24 @@ def codes(notes):
     ("code", "language", "segment"),
     [
         ("fr", "fr,en", False),
-        ("de", "de,en", False),
-        ("es", "es,en", False),
-        ("it", "it,en", False),
-        ("ru", "ru,en", False),
-        ("ko", "ko,en", False),
         ("ja", "ja,en", True),
-        ("zh_CN", "en,zh", True),  # two thirds of these pages are in English
+        *(
+            pytest.param(*case, marks=pytest.mark.long)
+            for case in (
+                ("de", "de,en", False),
+                ("es", "es,en", False),
+                ("it", "it,en", False),
+                ("ru", "ru,en", False),
+                ("ko", "ko,en", False),
+                ("zh_CN", "en,zh", True),  # two thirds of these pages are in English
+            )
+        ),
     ],
 )
 def test_languages_of_real_texts(shared_data, code, language, segment):
     corpus = vectorize(manual(shared_data, code))
     assert (corpus.vectorizer.language, corpus.vectorizer.segment) == (language, segment)
-    assert codes(corpus.notes)[0] in ("several_languages", "few_in_other_languages")
+    assert codes(corpus.notes)[0] == "several_languages"
     own = stop_words(code[:2])
     df = np.bincount(corpus.X.indices, minlength=corpus.X.shape[1])
     frequent = [corpus.vocabulary[j] for j in np.argsort(-df)[:50]]
@@ -96,6 +101,7 @@ def test_english_is_quiet(shared_data):
     assert codes(read_corpus(path).notes) == []
 
 
+@pytest.mark.long
 def test_italian_verse(shared_data):
     corpus = read_corpus(shared_data / "divina_commedia" / "docs.jsonl.gz")
     assert corpus.vectorizer.language == "it"
@@ -210,7 +216,6 @@ def test_a_sample_does_not_depend_on_the_order():
     assert found == detect_languages(texts)
     assert found.n_texts == 1000
     assert set(found.codes) == {"de", "en", "fr"}
-    assert not detect_languages(ENGLISH * 40 + FRENCH[:1]).is_mixed
 
 
 def test_language_of_counts():
