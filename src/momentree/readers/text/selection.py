@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -74,7 +74,7 @@ class WordFrequencies:
     n_rows: int
     n_documents: float  # the sum of their weights
     df: Floats
-    totals: Callable[[], Floats]
+    totals: Floats
 
 
 def select_columns(
@@ -94,10 +94,7 @@ def select_columns(
     """
     d = X.shape[1]
     n, df = _document_frequencies(X, weights)
-
-    def totals() -> Floats:
-        return np.bincount(X.indices, weights=X.data, minlength=d).astype(np.float64)
-
+    totals = np.bincount(X.indices, weights=X.data, minlength=d).astype(np.float64)
     found = WordFrequencies(words, X.shape[0], n, df, totals)
     return select_words(found, min_df, max_df, max_features, candidates)
 
@@ -136,7 +133,7 @@ def select_words(
             max_df=max_df,
         )
     if max_features is not None and len(columns) > max_features:
-        totals = found.totals()[columns]
+        totals = found.totals[columns]
         # Ties are broken by the alphabet, so that the order of the documents has no effect.
         order = np.lexsort((words[columns].astype(str), -totals))
         columns = np.sort(columns[order[:max_features]])
@@ -345,7 +342,7 @@ class DocumentFrequencies:
             n,
             float(n),
             self.documents.astype(np.float64),
-            lambda: self.occurrences.astype(np.float64),
+            self.occurrences.astype(np.float64),
         )
 
     def _of(self, row: int) -> Ints:
