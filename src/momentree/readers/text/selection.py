@@ -90,7 +90,7 @@ def select_columns(
 
     `candidates` marks the words that may be kept. `weights` are those of the documents; None gives
     each weight 1. Ties between equal counts are broken in alphabetical order. Notes list the words
-    that `max_df` drops, and count those longer than `MAX_WORD_LENGTH`.
+    that `max_df` drops. Words longer than `MAX_WORD_LENGTH` are not kept.
     """
     d = X.shape[1]
     n, df = _document_frequencies(X, weights)
@@ -112,8 +112,7 @@ def select_words(
     lowest = lowest_df(min_df, n)
     highest = _as_count(max_df, n)
     allowed = df > 0 if candidates is None else candidates & (df > 0)
-    long = allowed & np.fromiter((len(word) > MAX_WORD_LENGTH for word in words), np.bool_, d)
-    allowed &= ~long
+    allowed &= np.fromiter((len(word) <= MAX_WORD_LENGTH for word in words), np.bool_, d)
     common = allowed & (df > highest)
     rare = allowed & ~common & (df < lowest)
     columns = np.flatnonzero(allowed & ~rare & ~common)
@@ -137,17 +136,7 @@ def select_words(
         # Ties are broken by the alphabet, so that the order of the documents has no effect.
         order = np.lexsort((words[columns].astype(str), -totals))
         columns = np.sort(columns[order[:max_features]])
-    notes = _note_common(words, df, common, n, max_df)
-    if n_long := int((long & (df >= lowest) & (df <= highest)).sum()):
-        notes.append(
-            Message(
-                "[long_words_dropped] {n_words:~word} of more than {longest} characters "
-                "{n_words:?is/are} not counted: such words are usually encoded data",
-                n_words=n_long,
-                longest=MAX_WORD_LENGTH,
-            )
-        )
-    return columns, notes
+    return columns, _note_common(words, df, common, n, max_df)
 
 
 def _document_frequencies(X: sp.csr_array[Any], weights: Floats | None) -> tuple[float, Floats]:

@@ -195,15 +195,7 @@ def stream_table(
         n = 0
         without_text = without_label = 0
         for table in parts:
-            for column in text_columns:
-                if column in table.kinds:
-                    raise ReadError(
-                        wording.NOT_TEXT,
-                        path=str(table.path),
-                        column=column,
-                        kind=table.kinds[column],
-                        parameter="text_column",
-                    )
+            _require_strings(table, text_columns)
             empty = [""] * table.n_rows
             texts = joined([table.columns.get(column, empty) for column in text_columns])
             labels = None if label_column is None else table.columns.get(label_column, empty)
@@ -221,6 +213,18 @@ def stream_table(
         )
 
     return DocumentStream(name, documents(), notes, source.n_rows)
+
+
+def _require_strings(table: grid.Table, columns: Sequence[str]) -> None:
+    for column in columns:
+        if column in table.kinds:
+            raise ReadError(
+                wording.NOT_TEXT,
+                path=str(table.path),
+                column=column,
+                kind=table.kinds[column],
+                parameter="text_column",
+            )
 
 
 def _require(table: grid.Table, given: Mapping[str, str | Sequence[str] | None]) -> None:
