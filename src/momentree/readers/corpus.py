@@ -162,7 +162,7 @@ class _Request:
             settings = self.vectorizer.to_dict()
             values = {**self.columns, **{name: settings[name] for name in _COUNTING}}
             for parameter, value in values.items():
-                if value != plain.get(parameter):
+                if value not in (None, plain.get(parameter)):
                     raise InvalidParameterError(
                         wording.ONLY_FOR_TEXTS, parameter=parameter, path=str(source)
                     )
