@@ -66,7 +66,7 @@ class Table:
 def read(run: Run, _held: ExitStack) -> tuple[Table, Question | None]:
     """Read a question, if there is one, and the rows of a table for its model."""
     options = run.options
-    question = None if options.question is None else Question.load(options.question)
+    question = None if options.round is None else Question.load(options.round)
     model = _model_of(options) if question is None else question.model
     if model == "bernoulli":
         arguments = options.read_by("records")
@@ -194,7 +194,7 @@ def proceed(run: Run, data: tuple[Table, Question | None]) -> None:
         )
         state = site.state(question.content if question else DESCRIBE)
     with run.stage("writing"):
-        run.write_files({"save": state.save})
+        run.write_files({"sums": state.save})
     if not run.quiet:
         lines = [described(run, [state], len(site.columns), about["model"])]
         n_columns = site.suppressed_["columns"]

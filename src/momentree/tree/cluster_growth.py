@@ -55,6 +55,7 @@ class ClusterGrowth:
     min_samples_leaf: float
     smoothing: float
     exact: bool
+    stop: stopping.Stop
     max_iter: int
     tol: float
     random_state: int | np.random.RandomState | None
@@ -173,12 +174,15 @@ class ClusterGrowth:
             criterion=partial(stopping.mixture_bic, feature_map.family) if limits.none else None,
         )
         grown = growth.grow(Limits(tree_leaves.MORE_LEAVES * limits.leaves) if merged else limits)
-        while_better = limits.none and self.over_leaves and kind in ("binary", "counts")
+        while_better = self.over_leaves and kind in ("binary", "counts")
+        while_better = while_better and (limits.none or self.stop == "aic3")
         if not merged and not while_better:
             return grown
         samples = Samples(collected(rows), weight, self.smoothing, self.tol)
         if while_better:
-            return tree_leaves.merge_while_better(grown, samples, family=feature_map.family)
+            return tree_leaves.merge_while_better(
+                grown, samples, self.stop, family=feature_map.family
+            )
         n_leaves, family = int(limits.leaves), feature_map.family
         return tree_leaves.merge_back(
             grown, samples, n_leaves, family=family, max_iter=self.max_iter

@@ -109,13 +109,16 @@ class ClusterTree(TreeEstimator):
         feature. False stops the eigen-solver of M2 after 2 k + 4 products for a split into k,
         because sampling error is larger; with more than 64 features, labels may then differ
         slightly from those of the published algorithm.
-    stop : {"bic"}, default="bic"
+    stop : {"bic", "aic3"}, default="bic"
         Stopping rule if neither `max_leaf_nodes` nor `max_depth` is given. "bic", the Bayesian
         information criterion, accepts a split of n samples if a mixture of the two sides gains more
         than (p + 1)/2 log n nats over one group, where p is the number of features that occur.
         Counts are negative binomial for this, with the dispersion of each column estimated, so that
         independent counts are one group however much they vary. Leaves of binary data and counts
-        are then merged while BIC falls, if EM runs over them.
+        are then merged while BIC falls, if EM runs over them. "aic3" grows as many leaves as
+        `max_leaf_nodes` allows, and then merges leaves of binary data and counts while AIC3 falls,
+        whose penalty is 3 (p + 1)/2 nats: BIC charges many rare features more than they can gain
+        (``docs/how_many.md``).
         Gaussians are compared along the line through the two means, whatever `covariance_type` is,
         so elongated groups side by side may not be separated.
     max_iter : int >= 1, default=100
