@@ -31,7 +31,7 @@ VALUES = {
         "label_column": "label", "order": "nr",
         "language": "none", "stop_words": "boat,sail", "min_df": 1, "max_df": "1.0",
         "max_features": 9, "phrases": True, "ngrams": 2, "token_pattern": "[a-z]+",
-        "tokenizer": "shlex:split", "lowercase": False, "raw": True, "passages": "none",
+        "tokenizer": "shlex:split", "lowercase": True, "raw": True, "passages": "none",
         "unique": True, "documents": 5, "scheduler": "tcp://127.0.0.1:1",
         "embeddings": "@vectors.npy", "vocabulary": "@vocab.txt", "like": "@old.mt",
     },
@@ -43,7 +43,7 @@ VALUES = {
         "groups": 2, "flat": True, "min_samples_leaf": 2, "form": "auto", "code_column": "*10",
         "union_by": "patient", "outcome": "class", "covariate": "class", "ignore": "patient",
         "join": "@ages.csv", "on": "id", "empty": "zero", "min_records": 1, "min_codes": 1,
-        "cumulative_frequency": 1, "drop_constant": False, "kind": "x=number", "missing": 999,
+        "cumulative_frequency": 1, "drop_constant": True, "kind": "x=number", "missing": 999,
         "edit": "merge 0 1", "include_records": True,
     },
     "sequences": {

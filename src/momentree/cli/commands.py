@@ -43,7 +43,8 @@ class CommandSpec:
         def command(context: typer.Context, **values: Any) -> None:
             sources = [(name, context.get_parameter_source(name)) for name in values]
             given = [name for name, source in sources if source and source.name != "DEFAULT"]
-            self.run(context, Options(table, values, given))
+            off = {option.name: not values[option.name] for option in table if option.is_on}
+            self.run(context, Options(table, values | off, given))
 
         command.__name__ = self.name
         parameters = [argument.as_parameter() for argument in self.arguments]

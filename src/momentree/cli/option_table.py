@@ -281,7 +281,7 @@ _READING = (
             reads=True, only="texts",
         ),
         Option(
-            "lowercase", bool, None, "Convert words to lower case, or not.",
+            "lowercase", bool, None, "Do not convert words to lower case.",
             default=True, reads=True, only="texts",
         ),
         Option(
@@ -421,7 +421,7 @@ _READING = (
             shown="1; 0 for columns of yes and no", least=0, reads=True, only="records",
         ),
         Option(
-            "drop_constant", bool, None, "Drop codes that every record has, or not.",
+            "drop_constant", bool, None, "Keep codes that every record has.",
             default=True, reads=True, only="records",
         ),
     ),

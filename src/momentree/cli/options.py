@@ -23,8 +23,8 @@ class Option:
     Parameters
     ----------
     name : str
-        Name of the value; the flag is the same with hyphens. A switch that is not off by default
-        also has a flag that begins with ``--no-``.
+        Name of the value; the flag is the same with hyphens. That of a switch that is on by
+        default begins with ``--no-``; one without a default has both flags.
     kind : type, Literal or function
         ``bool`` for a switch, ``int``, ``float``, ``str``, ``Path``, the choices, or a parser of
         the text.
@@ -111,18 +111,25 @@ class Option:
         """Whether the option stands for a parameter in Python."""
         return parameter in {self.name, self.parameter, *self.parameters.split()}
 
+    @property
+    def is_on(self) -> bool:
+        """Whether it is a switch that is on by default, and the only flag turns it off."""
+        return self.kind is bool and self.default is True
+
     def flag_for(self, value: Any) -> str:
         """Return the flag; that of a switch which is off if the value is False."""
         return self.flag.replace("--", "--no-", 1) if value in (False, "False") else self.flag
 
     def as_parameter(self) -> inspect.Parameter:
         """Return the option as a parameter of a function of typer."""
-        metavar, settings = self.metavar, dict[str, Any]()
+        metavar, default, settings = self.metavar, self.default, dict[str, Any]()
         annotation: Any = self.kind
         flags = [self.flag, *([self.short] if self.short else [])]
         if get_args(self.kind):
             metavar = f"<{'|'.join(get_args(self.kind))}>"
-        elif self.kind is bool and self.default is not False:
+        elif self.is_on:
+            flags[0], default = self.flag_for(False), False
+        elif self.kind is bool and default is None:
             flags[0] += f"/{self.flag_for(False)}"
         elif self.kind is Path and self.is_input:
             settings["parser"] = input_path
@@ -141,12 +148,12 @@ class Option:
             **settings,
         )
         required = self.commands in self.required.split()
-        if not required and self.default is None:
+        if not required and default is None:
             annotation = annotation | None
         return inspect.Parameter(
             self.name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if required else self.default,
+            default=inspect.Parameter.empty if required else default,
             annotation=Annotated[annotation, option],
         )
 
