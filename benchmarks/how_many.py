@@ -25,9 +25,9 @@ from _common import CORPORA, Labeled, environment, load_all, mean_se, table
 from momentree import BernoulliMixture, ClusterTree
 from momentree.datasets import make_lda, make_single_topic
 from momentree.metrics import bivariate_residuals
-from momentree.models import ComponentChoice, choose_n_components, lowest_bic
+from momentree.models import ComponentChoice, choose_n_components
 
-CRITERIA = ("completion", "spectrum", "bic", "coherence")
+CRITERIA = ("completion", "spectrum")
 COMBINED = "together"
 COUNTS = (1, 3, 5, 10, 20)
 
@@ -209,9 +209,9 @@ def record_rows(sizes: Sequence[int], n_seeds: int) -> list[list[str]]:
 
 
 def _record_answers(X: Any, k: int) -> dict[str, float]:
-    chosen, _ = lowest_bic(BernoulliMixture(), X)
+    chosen = BernoulliMixture("auto").fit(X)
     tree = ClusterTree("auto", data="binary").fit(X)
-    without, _ = lowest_bic(BernoulliMixture(), np.delete(X, PAIR[1], axis=1))
+    without = BernoulliMixture("auto").fit(np.delete(X, PAIR[1], axis=1))
     at_bic = bivariate_residuals(X, chosen.predict_proba(X))
     at_truth = bivariate_residuals(X, BernoulliMixture(k).fit(X).predict_proba(X))
     place = np.unravel_index(np.nanargmax(at_truth), at_truth.shape)

@@ -32,7 +32,7 @@ from momentree.preprocessing import log_scale
 from momentree.preprocessing.log_scaling import typical_count_per_token
 from momentree.refinement import Refined, em
 
-STARTS = ("tree", "tfidf", "moments")
+STARTS = ("tree", "moments")
 
 
 @dataclass

@@ -138,7 +138,7 @@ def test_models_that_need_single_rows_bring_them_here(case):
 
 def test_batches_and_choices_bring_rows_here():
     X = counts()
-    tried = {"candidates": [2, 3], "criteria": ["bic"]}
+    tried = {"candidates": [2, 3]}
     chosen = mt.choose_n_components(X, **tried).n_components
     for make in (sparse_blocks, dense_blocks, frame):
         expected, found = mt.PoissonMixture(3), mt.PoissonMixture(3)

@@ -43,7 +43,6 @@ READERS = {
     "corpus": lambda path, bag, table: read_corpus(path),
     "records": lambda path, bag, table: read_records(path),
     "vocabulary": lambda path, bag, table: read_counts(bag, vocabulary=path),
-    "labels": lambda path, bag, table: read_counts(bag, vocabulary=["a", "b"], labels=path),
     "stop words": lambda path, bag, table: vectorize(TEXTS, stop_words=path),
     "words": lambda path, bag, table: TextVectorizer(stop_words=path),
     "rollup": lambda path, bag, table: read_records(table, rollup=path),

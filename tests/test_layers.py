@@ -30,7 +30,6 @@ ROOMS = (
     "estimators",
     "tree",
     "models",
-    "adapters",
     "report",
     "cli",
 )

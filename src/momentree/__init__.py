@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from momentree._version import __version__
 
 if TYPE_CHECKING:
-    import momentree.adapters as adapters
     import momentree.datasets as datasets
     import momentree.decomposition as decomposition
     import momentree.distributions as distributions
@@ -58,7 +57,6 @@ __all__ = [
     "TopicTree",
     "TreeNode",
     "__version__",
-    "adapters",
     "choose_n_components",
     "compare_models",
     "datasets",

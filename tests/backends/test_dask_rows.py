@@ -99,7 +99,7 @@ def test_the_same_bits_with_any_scheduler_and_number_of_workers(X, workers):
     def answers():
         rows = DaskRows(collection)
         label = rows.map(first)
-        topics = SingleTopicModel(2, search="none", max_iter=2).fit(collection)
+        topics = SingleTopicModel(2, start="tree", max_iter=2).fit(collection)
         tree = TopicTree(2, search="none", refine=None).fit(collection)
         found = [rows.sum(gram, weight), np.asarray(label), topics.components_, topics.labels_]
         passes = np.array([topics.n_passes_, tree.n_passes_])

@@ -17,8 +17,9 @@ from momentree import ClusterTree, TopicTree, report
 from momentree.backends import sources
 from momentree.cli import stored as bounded
 from momentree.exceptions import MomentreeError
+from momentree.readers.measurements import sample as measurements
 from momentree.readers.stored import corpus as stages
-from momentree.readers.stored import counts, measurements
+from momentree.readers.stored import counts
 from momentree.readers.tables import grid as tables
 
 from .conftest import clean_environment, invoke, make_documents, words
@@ -353,7 +354,7 @@ def test_a_sample_of_measurements_is_read_once(tmp_path, measured, monkeypatch):
     changed = invoke(*given, "--resume", "--missing", "9")
     assert changed.exit_code == 2
     assert "--missing was []" in changed.stderr
-    monkeypatch.setattr(measurements, "write_strings", interrupted)
+    monkeypatch.setattr(measurements, "write_table", interrupted)
     done = invoke(*given, "--resume")
     assert done.exit_code == 0, done.stderr
     assert sorted(os.listdir(tmp_path)) == ["g.csv", "patients.csv"]

@@ -117,6 +117,37 @@ def test_documents_with_a_list_of_words(run, tmp_path):
     ]
 
 
+def test_rows_that_were_kept_answer_like_the_table(run, hospitals, tmp_path):
+    table, kept = hospitals / "a.csv", tmp_path / "a.rows"
+    first = run("moments", table, *CODES, "--sums", tmp_path / "1.mom", "--keep", kept)
+    assert first.exit_code == 0, first.output
+    again = run("moments", kept, "--sums", tmp_path / "again.mom")
+    assert again.stdout == first.stdout.replace("1.mom", "again.mom").replace(f", {kept}", "")
+    assert (tmp_path / "again.mom").read_bytes() == (tmp_path / "1.mom").read_bytes()
+    question = tmp_path / "2.mom"
+    assert run("merge", tmp_path / "1.mom", "--flat", "-k", 2, "--next", question).exit_code == 0
+    asked = "--round", question, "--sums"
+    assert run("moments", table, *CODES, *asked, tmp_path / "of_table.mom").exit_code == 0
+    assert run("moments", kept, *asked, tmp_path / "of_rows.mom").exit_code == 0
+    answers = [(tmp_path / name).read_bytes() for name in ("of_table.mom", "of_rows.mom")]
+    assert answers[0] == answers[1]
+    refused = run("moments", kept, "--rollup", "icd9", "--sums", tmp_path / "refused.mom")
+    assert refused.exit_code == 2
+    assert "leave out --rollup" in refused.stderr
+
+
+@pytest.mark.parametrize("damage", [b"", b"no zip file", "cut", "a state"])
+def test_damaged_rows_are_refused(run, hospitals, tmp_path, damage):
+    kept, state = tmp_path / "a.rows", tmp_path / "1.mom"
+    run("moments", hospitals / "a.csv", *CODES, "--sums", state, "--keep", kept)
+    content = {"cut": kept.read_bytes()[:-40], "a state": state.read_bytes()}.get(damage, damage)
+    kept.write_bytes(content)
+    result = run("moments", kept, "--sums", tmp_path / "2.mom")
+    assert result.exit_code == 2
+    assert "a.rows is not a file of momentree moments --keep" in result.stderr
+    assert not (tmp_path / "2.mom").exists()
+
+
 def test_columns_that_only_some_sites_have(run, tmp_path):
     header = "visit_id,codes"
     sites = {"a": ["250;401", "250;414", "250;401"], "b": ["428;401", "428;250", "428;401"]}

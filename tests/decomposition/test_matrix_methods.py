@@ -9,8 +9,8 @@ from momentree.decomposition import (
     random_projections,
     svd_method,
 )
-from momentree.decomposition.joint_diagonalization import ffdiag
-from momentree.decomposition.matrix_methods import real_eigenvectors
+from momentree.decomposition.ffdiag import ffdiag
+from momentree.decomposition.jennrich import real_eigenvectors
 from momentree.exceptions import InvalidParameterError
 from momentree.moments import SingleTopicMoments
 from momentree.whitening import whiten

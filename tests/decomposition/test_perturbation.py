@@ -8,7 +8,7 @@ from numpy.linalg import norm
 from scipy.stats import ortho_group
 
 from momentree.decomposition import svtd_perturbation_bound
-from momentree.decomposition.guarantees import ProofSteps
+from momentree.decomposition.perturbation import ProofSteps
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from tests.raising import raises
 

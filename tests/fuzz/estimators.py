@@ -53,7 +53,7 @@ def cases() -> dict[str, tuple[Callable[..., Any], dict[str, Any], Callable[[], 
         "cluster-tree-real": (mt.ClusterTree, {"max_leaf_nodes": 3}, _real),
         "cluster-tree-embeddings": (
             mt.ClusterTree,
-            {"max_leaf_nodes": 3, "data": "embeddings"},
+            {"max_leaf_nodes": 3, "data": "directions"},
             _real,
         ),
         "cluster-tree-gaps": (mt.ClusterTree, {"max_leaf_nodes": 3}, _gaps),

@@ -16,7 +16,7 @@ from ..oracle import assert_near_oracle
 from ..raising import raises
 
 MOMENTS = ("auto", "moments", "raw_moments")
-OTHERS = ("splits", "clusters", "tree", "three_view_mom", "three_view_tpm")
+OTHERS = ("search", "clusters", "tree", "three_view_mom", "three_view_tpm")
 SEED = 1
 """The SVD method and Jennrich's stand or fall with the directions drawn: most draws serve."""
 
@@ -56,7 +56,7 @@ def test_em_from_any_decomposition_is_as_good_as_known_groups(clear, decompositi
     np.testing.assert_allclose(model.weights_, np.bincount(clear.labels) / 3000, atol=1e-4)
     assert model.converged_
     assert model.diagnostics_["start"] in {
-        "splits" if decomposition == "sidiwo" else start,
+        "search" if decomposition == "sidiwo" else start,
         "raw_moments",
         "moments",
     }
@@ -184,7 +184,7 @@ def test_without_em_they_are_those_of_the_posterior(mixed, start):
     X = mixed.X[:40].toarray()
     omega, mu = model.posterior_.weights, model.posterior_.centers
     np.testing.assert_array_equal(omega, model.weights_)
-    if start in ("splits", "clusters", "tree"):
+    if start in ("search", "clusters", "tree"):
         np.testing.assert_array_equal(mu, model.means_.T)
     else:
         mean = mixed.X.mean(axis=0)
@@ -272,26 +272,3 @@ def test_samples_have_the_rates_of_the_model(clear):
     assert_near_oracle(labels, model.predict(X), found.labels_)
     with raises(InvalidParameterError, "not_a_number", parameter="n_samples"):
         model.sample(-1)
-
-
-# --- a warm start --------------------------------------------------------------------------------
-
-
-def test_a_warm_start_continues_the_last_fit(mixed):
-    X = mixed.X[:3000]
-    whole = BernoulliMixture(3, start="moments", max_iter=12, tol=0).fit(X)
-    model = BernoulliMixture(3, start="moments", max_iter=4, tol=0, warm_start=True)
-    for _ in range(3):
-        model.fit(X)
-    np.testing.assert_allclose(model.components_, whole.components_, rtol=1e-8)
-    np.testing.assert_allclose(model.weights_, whole.weights_, rtol=1e-8)
-    assert model.diagnostics_["start"] == "moments"
-
-
-def test_a_warm_start_of_another_shape_starts_again(mixed):
-    X = mixed.X[:2000]
-    model = BernoulliMixture(2, warm_start=True).fit(X).set_params(n_components=3).fit(X)
-    fresh = BernoulliMixture(3).fit(X)
-    np.testing.assert_array_equal(model.components_, fresh.components_)
-    model.fit(X[:, :8])
-    np.testing.assert_array_equal(model.components_, BernoulliMixture(3).fit(X[:, :8]).components_)

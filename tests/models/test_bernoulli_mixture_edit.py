@@ -151,7 +151,7 @@ def test_parts_have_the_rate_of_their_group_where_none_of_its_records_is_observe
     X, _ = draw(n=1500)
     model = BernoulliMixture(3).fit(X)
     X[model.labels_ == 0, 5] = np.nan
-    model = BernoulliMixture(3, warm_start=True).fit(X)
+    model = BernoulliMixture(3).fit(X)
     group = model.labels_[np.flatnonzero(np.isnan(X[:, 5]))[0]]
     X[model.labels_ == group, 5] = np.nan
     found = model.split_group(X, group)
@@ -265,17 +265,6 @@ def test_a_fit_forgets_the_edits():
     np.testing.assert_array_equal(found.labels_, model.labels_)
     np.testing.assert_array_equal(found.predict(X), model.labels_)
     assert "_edited" not in vars(found)
-
-
-def test_a_warm_start_continues_from_an_edited_model():
-    X, _ = draw(n=2000)
-    split = BernoulliMixture(3).fit(X).split_group(X, 0)
-    before = split.score(X)
-    split.set_params(n_components=4, warm_start=True, max_iter=20, smoothing=1e-6).fit(X)
-    assert "_edited" not in vars(split)
-    assert split.score(X) >= before
-    fresh = BernoulliMixture(4, max_iter=20, smoothing=1e-6).fit(X)
-    assert not np.array_equal(split.components_, fresh.components_)
 
 
 def test_an_edit_removes_the_likelihood_of_the_fit():

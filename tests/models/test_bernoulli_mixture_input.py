@@ -94,7 +94,7 @@ def test_two_kinds_of_rows_are_two_components(refine):
         np.testing.assert_allclose(model.components_, X[[0, -1]], atol=0.1)
 
 
-@pytest.mark.parametrize("start", ["splits", "clusters", "tree"])
+@pytest.mark.parametrize("start", ["search", "clusters", "tree"])
 def test_groups_may_be_more_than_features(start):
     model = fitted(draw(), 9, start=start, max_iter=10)
     assert len(model.weights_) == 9

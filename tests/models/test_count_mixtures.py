@@ -29,7 +29,7 @@ from momentree.models import DECOMPOSITIONS
 from ..oracle import assert_near_oracle, multinomial_labels, poisson_labels
 from ..raising import raises, warns
 
-STARTS = ("tree", "tfidf", "moments")
+STARTS = ("tree", "moments")
 SEED = 1
 """The SVD method and Jennrich's stand or fall with the directions drawn: most draws serve."""
 
@@ -304,25 +304,6 @@ def test_threads_do_not_matter(corpus):
     np.testing.assert_array_equal(one.components_, many.components_)
 
 
-def test_warm_start_continues_the_last_fit(corpus):
-    model = SingleTopicModel(4, warm_start=True).fit(corpus.X)
-    first = model.components_
-    model.fit(corpus.X)
-    assert model.n_iter_ <= 2
-    np.testing.assert_allclose(model.components_, first, rtol=1e-3, atol=1e-6)
-    # Another number of components cannot go on from it.
-    assert len(model.set_params(n_components=3).fit(corpus.X).weights_) == 3
-
-
-def test_warm_start_without_refinement_fits_again(counts):
-    """Moments have no past: other data give other means."""
-    model = PoissonMixture(3, refine=None, warm_start=True).fit(counts.X)
-    half = counts.X[:1500]
-    np.testing.assert_array_equal(
-        model.fit(half).means_, PoissonMixture(3, refine=None).fit(half).means_
-    )
-
-
 def test_three_words_need_no_other_option(corpus):
     """Three words a document say little: the start is rough, and EM goes on from it."""
     model = SingleTopicModel(4, weighting="three_words").fit(corpus.X)
@@ -421,7 +402,6 @@ def test_words_never_seen_have_a_score(refine):
         ({"smoothing": 0}, "not_a_number"),
         ({"max_iter": 0}, "not_a_number"),
         ({"tol": float("nan")}, "not_a_number"),
-        ({"warm_start": "no"}, "not_a_flag"),
     ],
     ids=str,
 )

@@ -237,16 +237,6 @@ def test_bic_chooses_the_number_of_groups():
     assert min(bics) == pytest.approx(model.bic(X))
 
 
-def test_a_warm_start_continues_from_the_last_fit():
-    X, _ = samples(600)
-    model = GaussianMixture(3, warm_start=True, max_iter=2).fit(X)
-    first = model.score(X)
-    model.set_params(max_iter=200).fit(X)
-    assert model.diagnostics_["start"] == "last fit"
-    assert model.score(X) >= first
-    assert model.score(X) == pytest.approx(GaussianMixture(3).fit(X).score(X), abs=1e-3)
-
-
 @pytest.mark.parametrize("start", ["groups", "search", "tree", "moments"])
 @pytest.mark.parametrize("covariance_type", TYPES)
 def test_every_start_finds_separated_groups(start, covariance_type):

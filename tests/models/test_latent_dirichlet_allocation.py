@@ -214,14 +214,6 @@ def test_samples_look_like_the_model(fitted):
     assert fitted.sample(0)[0].shape == (0, 200)
 
 
-def test_warm_start_continues(sample):
-    X = sample.X[:300]
-    model = LatentDirichletAllocation(5, start="moments", warm_start=True, max_iter=2).fit(X)
-    bound = model.diagnostics_["bound"]
-    assert not model.converged_
-    assert model.fit(X).diagnostics_["bound"] > bound
-
-
 def test_fewer_components_are_warned_of():
     X = np.tile([[3, 2, 0, 0], [0, 0, 4, 1]], (30, 1))
     with warns(ConvergenceWarning, "fewer_components") as caught:

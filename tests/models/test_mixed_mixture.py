@@ -112,7 +112,7 @@ def test_exact_moments_give_the_parameters_back(decomposition):
 
 
 def test_em_is_at_least_as_likely_as_each_start_and_as_random_ones(sample, model):
-    for options in ({"start": "moments"}, {"start": "splits"}, {"refine": None}):
+    for options in ({"start": "moments"}, {"start": "search"}, {"refine": None}):
         assert (
             model.lower_bound_ >= mt.MixedMixture(3, **options).fit(sample[0]).lower_bound_ - 1e-9
         )
@@ -145,7 +145,7 @@ def test_a_table_of_yes_and_no_is_as_likely_as_for_records(seed):
     rng = np.random.default_rng(seed)
     rates, labels = rng.beta(0.6, 0.9, (7, 16)), rng.choice(7, 101)
     X = (rng.random((101, 16)) < rates[labels]).astype(float)
-    options = {"start": "splits", "smoothing": 1.0, "tol": 1e-7, "max_iter": 200}
+    options = {"start": "search", "smoothing": 1.0, "tol": 1e-7, "max_iter": 200}
     records = mt.BernoulliMixture(7, **options).fit(X).diagnostics_["log_likelihood"]
     kinds = dict.fromkeys(range(16), "yes_no")
     table = mt.MixedMixture(7, kinds=kinds, **options).fit(X).diagnostics_["log_likelihood"]

@@ -177,7 +177,7 @@ def test_forgetting_halves_the_weight_of_earlier_batches():
 
 def test_small_first_batches_are_kept_until_they_suffice():
     X, _ = documents(range(3), 350)
-    model = SingleTopicModel(3, search="none", log_scaling=None)
+    model = SingleTopicModel(3, start="tree", log_scaling=None)
     with pytest.warns(MomentreeWarning, match="kept"):
         model.partial_fit(X[:1])
     assert not hasattr(model, "labels_")
@@ -381,7 +381,7 @@ def test_groups_of_mixed_columns_are_compared_in_their_own_units():
 
 def test_names_of_other_columns_are_refused():
     X, _ = documents(range(3), 400)
-    model = SingleTopicModel(3, search="none").partial_fit(X, feature_names=WORDS)
+    model = SingleTopicModel(3, start="tree").partial_fit(X, feature_names=WORDS)
     model.partial_fit(X, feature_names=WORDS)
     with raises(InvalidDataError, "names_of_other_batch"):
         model.partial_fit(X, feature_names=WORDS[::-1])

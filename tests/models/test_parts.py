@@ -74,8 +74,7 @@ def test_a_model_needs_no_row_of_a_site(model, documents):
 
 
 COLLECTED = {
-    "search": (SingleTopicModel(3), {"search": "none"}),
-    "tf-idf": (SingleTopicModel(3, start="tfidf"), {"start": "moments"}),
+    "search": (SingleTopicModel(3), {"start": "tree"}),
     "three words": (
         SingleTopicModel(3, start="moments", weighting="three_words"),
         {"weighting": "length"},

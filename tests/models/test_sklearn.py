@@ -136,7 +136,7 @@ def test_estimator_checks(estimator, check):
     [
         PoissonMixture(2, refine=None),
         LatentDirichletAllocation(2, max_iter=2, start="moments"),
-        MixedMixture(2, start="splits", max_iter=2),
+        MixedMixture(2, start="search", max_iter=2),
         MultiviewMixture(1, max_iter=2),  # fitted as MixedMixture is
     ],
 )

@@ -7,7 +7,7 @@ from scipy.stats import multivariate_normal
 
 from momentree.backends import RowBlocks
 from momentree.inference import log_joint
-from momentree.objects import GaussianParameters, TiedGaussianParameters
+from momentree.objects import GaussianParameters
 from momentree.refinement import em
 
 from .families import log_likelihood_never_falls, maximal
@@ -158,24 +158,3 @@ def test_order_and_number_of_components():
     less = p.without(1)
     np.testing.assert_array_equal(less.variances, p.variances[[0, 2]])
     np.testing.assert_allclose(less.weights.sum(), 1.0)
-
-
-def test_tied_components_share_a_variance():
-    X, k = samples(), 3
-    R = np.random.default_rng(2).dirichlet(np.ones(k), len(X))
-    T = TiedGaussianParameters.statistics(sp.csr_array(X)).toarray()
-    p = TiedGaussianParameters.m_step(T.T @ R, R.sum(axis=0), 1.0)
-    distances = ((X[:, :, None] - p.centers) ** 2).sum(axis=1)
-    np.testing.assert_allclose(p.variances, (R * distances).sum() / X.size, rtol=1e-12)
-    np.testing.assert_allclose(p.weights, 1 / k)
-    # The nearest mean is the most likely one.
-    joint = log_joint(rows_of(X), p)
-    np.testing.assert_array_equal(joint.argmax(axis=1), distances.argmin(axis=1))
-    log_likelihood_never_falls(rows_of(X), p)
-
-
-def test_maximized_likelihood_of_a_tied_group_is_its_sum_of_squares():
-    X = samples()
-    sums = TiedGaussianParameters.statistics(sp.csr_array(X)).toarray().sum(axis=0)
-    found = TiedGaussianParameters.maximized_log_likelihood(sums, np.array(float(len(X))))
-    np.testing.assert_allclose(found, -0.5 * ((X - X.mean(axis=0)) ** 2).sum(), rtol=1e-12)

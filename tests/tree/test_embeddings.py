@@ -53,13 +53,6 @@ def test_unit_rows_are_directions():
     )
 
 
-def test_embeddings_is_another_name_of_directions():
-    E, _ = directions(noise=0.3)
-    tree = mt.ClusterTree(4, data="embeddings").fit(2 * E)
-    assert tree.data_ == "directions"
-    np.testing.assert_array_equal(tree.labels_, mt.ClusterTree(4).fit(E).labels_)
-
-
 def test_lengths_have_no_influence():
     E, _ = directions(noise=0.3)
     lengths = np.random.default_rng(1).uniform(0.1, 10.0, len(E))

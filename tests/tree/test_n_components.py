@@ -22,6 +22,8 @@ from momentree.tree.selection.curves import Curves, Inner, Spectrum, spectrum
 
 from ..raising import raises
 
+NO_SPECTRUM = Spectrum(*np.empty((3, 0)))
+
 
 def sample(k, n=400, d=100, seed=0, **options):
     """Documents of 60 words from k topics."""
@@ -54,7 +56,6 @@ def test_documents_that_mix_topics():
     choice = choose_n_components(X, model="lda", candidates=[2, 3, 4, 5])
     assert choice.n_components == 4
     assert choice.by_criterion["spectrum"] == (4, 4, 4)
-    assert "bic" not in choice.by_criterion
 
 
 @pytest.mark.long
@@ -62,7 +63,7 @@ def test_spectrum_chooses_a_number_between_candidates():
     """The default candidates of "lda" leave out 7."""
     X = make_lda(250, 60, 7, alpha=0.1, length=100, random_state=1).X
     choice = choose_n_components(X, model="lda")
-    assert list(choice.by_criterion) == ["spectrum", "completion", "coherence"]
+    assert list(choice.by_criterion) == ["spectrum", "completion"]
     assert choice.n_components == 7
     assert 7 not in list(choice.table["n_components"])
     _, low, high = choice.by_criterion["completion"]
@@ -79,7 +80,7 @@ def test_given_candidates_are_the_only_answers():
 def test_completion_decides_where_the_spectrum_goes_on_to_the_last_candidate():
     X = make_lda(400, 100, 6, alpha=0.5, length=100, random_state=0).X
     choice = choose_n_components(X, model="lda", candidates=[1, 2, 3, 4])
-    assert list(choice.by_criterion) == ["completion", "spectrum", "coherence"]
+    assert list(choice.by_criterion) == ["completion", "spectrum"]
     assert choice.n_components == choice.by_criterion["completion"][0]
     assert "spectrum_supports_all" in codes(choice)
 
@@ -91,15 +92,6 @@ def test_words_in_bursts_are_no_topics():
     p = rng.standard_gamma(100.0 * topics[rng.integers(3, size=400)] + 1e-9)
     X = rng.multinomial(60, p / p.sum(axis=1, keepdims=True))
     assert choose_n_components(X, candidates=range(1, 6)).n_components == 3
-
-
-def test_bic_chooses_too_few_in_large_vocabularies():
-    """As docs/how_many.md reports; so BIC does not decide."""
-    X = make_single_topic(400, 800, 6, length=60, random_state=0).X
-    choice = choose_n_components(X, candidates=[4, 6, 7])
-    assert choice.n_components == 6
-    assert choice.by_criterion["bic"][0] < 6
-    assert "bic_lowest_with_fewer" in codes(choice)
 
 
 # --- the spectrum -------------------------------------------------------------------------------
@@ -179,7 +171,7 @@ def one_topic(kind, seed, n=400, d=200):
 def test_one_topic_is_one_whatever_its_words_and_lengths(kind):
     """All 3 x 2 answers are right; with whole M2 and random halves of tokens they were 2 to 8."""
     X = one_topic(kind, 0)
-    choice = choose_n_components(X, criteria=["completion", "spectrum"])
+    choice = choose_n_components(X)
     assert choice.n_components == 1
     assert choice.by_criterion["spectrum"][0] == 1
     assert choice.interval[0] == 1
@@ -191,7 +183,7 @@ def test_topics_that_could_be_divided_give_most_of_the_gain():
     curves = replace(Curves.unknown(k), completion=scores, completion_error=np.full(6, 0.01))
     for correlation, expected in ((0.0, (5, 5, 5)), (0.5, (4, 3, 5))):
         inner = Inner(correlation)
-        found = estimates(["completion"], curves, None, inner, between=True)
+        found = estimates(curves, NO_SPECTRUM, inner, first="completion", between=True)
         assert found == {"completion": expected}
         facts = coded(combine(found), found, curves)
         assert ("topics_divisible" in facts) == (correlation > 0)
@@ -304,21 +296,9 @@ def test_fewest_within_one_error_of_the_best():
     scores = np.array([0.0, 8.5, 9.5, 10.0, np.nan])
     errors = np.array([1.0, 1.0, 1.0, 0.0, np.nan])
     curves = replace(Curves.unknown(k), completion=scores, completion_error=errors)
-    assert estimates(["completion"], curves, None, Inner(), between=False) == {
-        "completion": (3, 2, 4)
-    }
-    assert estimates(["completion"], Curves.unknown(k), None, Inner(), between=False) == {}
-
-
-def test_coherence_of_one_topic_takes_no_part():
-    for npmi, expected in (([0.9, 0.1, 0.3], (3, 3, 3)), ([0.9], (1, 1, 1))):
-        curves = replace(
-            Curves.unknown(np.arange(1, len(npmi) + 1)),
-            npmi=np.array(npmi),
-            npmi_error=np.full(len(npmi), 0.01),
-        )
-        found = estimates(["coherence"], curves, None, Inner(), between=False)
-        assert found == {"coherence": expected}
+    rest = {"first": "completion", "between": False}
+    assert estimates(curves, NO_SPECTRUM, Inner(), **rest) == {"completion": (3, 2, 4)}
+    assert estimates(Curves.unknown(k), NO_SPECTRUM, Inner(), **rest) == {}
 
 
 def test_interval_extends_to_the_other_criterion_if_it_is_near():
@@ -328,14 +308,15 @@ def test_interval_extends_to_the_other_criterion_if_it_is_near():
     assert answer == Estimate(9, 5, 12)
     answer = combine({"completion": Estimate(5, 4, 7), "spectrum": Estimate(9, 8, 10)})
     assert answer == Estimate(5, 4, 7)
-    assert combine({"bic": Estimate(3, 2, 4)}) == Estimate(3, 2, 4)
+    assert combine({"spectrum": Estimate(3, 2, 4)}) == Estimate(3, 2, 4)
 
 
 def estimate_of(scores, k, *, between):
     k = np.asarray(k)
     errors = np.full(len(k), 0.1)
     curves = replace(Curves.unknown(k), completion=np.array(scores), completion_error=errors)
-    return estimates(("completion",), curves, None, Inner(), between=between)["completion"]
+    found = estimates(curves, NO_SPECTRUM, Inner(), first="completion", between=between)
+    return found["completion"]
 
 
 def test_interval_reaches_to_the_next_number_that_is_ruled_out():
@@ -356,14 +337,10 @@ def test_reason_names_disagreement():
     curves = replace(
         Curves.unknown(k),
         completion=np.array([0.0, 0.5, 0.95, 1.0, 1.005]),
-        bic=k.astype(float),
-        npmi=np.array([0.9, 0.1, 0.2, 0.3, 0.1]),
     )
     said = {
         "completion": Estimate(4, 3, 5),
         "spectrum": Estimate(2, 2, 3),
-        "bic": Estimate(1, 1, 1),
-        "coherence": Estimate(4, 4, 5),
     }
     answer = combine(said)
     assert answer == Estimate(4, 2, 5)
@@ -377,8 +354,6 @@ def test_reason_names_disagreement():
         "more_not_tried": {"n": 5},
         "spectrum_supports_about": {"n": 2, "low": 2, "high": 3},
         "fewer_complete_worse": {"n": 4},
-        "bic_lowest_with_fewer": {"n": 1},
-        "coherence_is_alike": {"low": 4, "high": 5},
     }
 
 
@@ -435,16 +410,7 @@ def test_reason_starts_with_the_answer(four):
     facts = four.reason.values["facts"]
     assert facts[:2] == (Message("[n_topics]", n=4), Message("[completion_best]", n=4))
     assert str(four.reason) == " ".join(map(str, facts))
-    assert list(four.by_criterion) == ["completion", "spectrum", "bic", "coherence"]
-
-
-@pytest.mark.parametrize("criterion", ["spectrum", "bic"])
-def test_one_criterion_alone_decides(criterion, four):
-    choice = choose_n_components(sample(4), candidates=range(1, 7), criteria=[criterion])
-    assert choice.by_criterion == {criterion: four.by_criterion[criterion]}
-    assert (choice.n_components, *choice.interval) == choice.by_criterion[criterion]
-    assert abs(choice.n_components - 4) <= 1
-    assert len(codes(choice)) >= 2
+    assert list(four.by_criterion) == ["completion", "spectrum"]
 
 
 def test_order_and_empty_documents_do_not_matter(four):
@@ -454,7 +420,7 @@ def test_order_and_empty_documents_do_not_matter(four):
     more = sp.vstack([X[order], sample(1, n=50, seed=7), sp.csr_array((5, 100))], format="csr")
     weight = np.repeat([1.0, 0.0, 1.0], [400, 50, 5])
     again = choose_n_components(more, candidates=range(1, 7), sample_weight=weight)
-    columns = [name for name in four.table if name not in ("seconds", "umass", "npmi")]
+    columns = [name for name in four.table if name != "seconds"]
     np.testing.assert_allclose(again.table[columns], four.table[columns], rtol=1e-12)
     assert again.reason == four.reason
 
@@ -465,13 +431,9 @@ def test_copies_of_documents_are_no_more_topics():
     assert choose_n_components(X, candidates=range(1, 6)).n_components == 3
 
 
-def test_progress_and_log(caplog):
-    calls = []
+def test_progress_is_logged(caplog):
     with caplog.at_level(logging.INFO, logger="momentree.tree"):
-        choose_n_components(
-            sample(2, n=60), candidates=[1, 2, 3], progress=lambda *done: calls.append(done)
-        )
-    assert calls == [(1, 3), (2, 3), (3, 3)]
+        choose_n_components(sample(2, n=60), candidates=[1, 2, 3])
     tried = [record.args[0] for record in caplog.records if "component(s)" in record.msg]
     assert tried == [1, 2, 3, 1, 2, 3]  # leaves of trees first, then fits
 
@@ -525,10 +487,7 @@ def test_few_documents_have_few_candidates():
         ({"candidates": []}, "not_candidates"),
         ({"candidates": [1.5]}, "not_candidates"),
         ({"candidates": 3}, "not_candidates"),
-        ({"criteria": ["aic"]}, "not_criteria"),
-        ({"criteria": []}, "not_criteria"),
         ({"model": "hmm"}, "not_a_choice"),
-        ({"model": "lda", "criteria": ["bic"]}, "not_criteria"),
         ({"random_state": "x"}, "not_a_random_state"),
     ],
     ids=str,

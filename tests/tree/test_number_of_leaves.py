@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from momentree import ClusterTree
 from momentree.backends import RowBlocks
-from momentree.models import BernoulliMixture, lowest_bic
+from momentree.models import BernoulliMixture
 from momentree.objects import PoissonParameters
 from momentree.tree.stopping import log_likelihood
 
@@ -71,7 +71,7 @@ def test_a_tree_finds_as_many_binary_groups_as_the_mixture_of_lowest_bic(k, seed
     # Without merges 20 classes make 23 to 34 leaves, because early splits cut classes in two.
     rng = np.random.default_rng(seed)
     X, _ = binary(3000, k, rng, rng.dirichlet(np.full(k, 5.0)))
-    flat = len(lowest_bic(BernoulliMixture(), X)[0].weights_)
+    flat = len(BernoulliMixture("auto").fit(X).weights_)
     assert flat == k
     assert abs(n_leaves(X) - flat) <= 1
 

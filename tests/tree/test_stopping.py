@@ -28,7 +28,7 @@ def test_the_eight_topics_of_table_51_are_found():
     assert tree.n_leaves_ == 8
     assert_near_oracle(sample.labels, oracle_of(sample), tree.labels_)
     choice = tree.choice_
-    expected = choose_n_components(sample.X, criteria=["completion", "spectrum"])
+    expected = choose_n_components(sample.X)
     assert (choice.n_components, choice.interval) == (expected.n_components, expected.interval)
     assert choice.interval[0] <= 8 <= choice.interval[1]
 

@@ -141,13 +141,6 @@ def test_a_fit_to_counts_forgets_the_vectorizer(tree):
         again.predict(TEXTS)
 
 
-def test_a_warm_start_is_only_for_the_same_words():
-    other = [text.upper().replace("R", "L") for text in TEXTS]
-    fresh, warm = SingleTopicModel(2), SingleTopicModel(2, warm_start=True).fit(other)
-    assert warm.components_.shape == (2, 12)
-    np.testing.assert_array_equal(warm.fit(TEXTS).components_, fresh.fit(TEXTS).components_)
-
-
 def test_a_warning_points_to_the_line_of_the_fit():
     same = ["boat sea fish", "bread oven flour"] * 20
     with pytest.warns(ConvergenceWarning) as found:

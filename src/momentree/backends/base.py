@@ -364,7 +364,7 @@ class OfDerived:
             factor, *others = arrays
             data, arrays = data * np.repeat(factor, np.diff(indptr)), tuple(others)
         derived = B.with_data(data)
-        derived.total, derived.spare = B.total, B.spare
+        derived.total = B.total
         return self.kernel(derived, *arrays)
 
 

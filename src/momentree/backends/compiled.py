@@ -15,10 +15,10 @@ from zlib import crc32
 
 import numpy as np
 from numba import njit
-from numpy.lib.stride_tricks import as_strided
 
 from momentree._types import Floats, Ints
-from momentree.backends.block import Block, Members
+from momentree._validation import check_shape
+from momentree.backends.block import Block, Members, factor, target
 from momentree.backends.vectors import add, add_product, add_to, exponentials, load, scale, zeros
 
 BATCH = 64
@@ -34,41 +34,71 @@ U = np.uintp  # positions: Numba tests whether signed ones are negative
 class CompiledBlock(Block):
     """A block of rows whose products are compiled, and read values as they are stored."""
 
-    def _add_dot(self, V: Floats, out: Floats) -> Floats:
-        return self._run(_dot, None, V, self._ones_or_factor, out)
+    def dot(self, V: Floats) -> Floats:
+        """Return the product B V; see :meth:`Block.dot`."""
+        V = factor(V, self.shape[1])
+        return self._run(_dot, V, self._ones_or_factor, np.zeros((self.shape[0], *V.shape[1:])))
 
-    def _add_tdot(self, Z: Floats, out: Floats) -> Floats:
-        return self._run(_tdot, None, Z, self._ones_or_factor, out)
+    def tdot(self, Z: Floats, out: Floats | None = None) -> Floats:
+        """Return the product B^T Z; see :meth:`Block.tdot`."""
+        Z = factor(Z, self.shape[0])
+        out = target(out, (self.shape[1], *Z.shape[1:]))
+        return self._run(_tdot, Z, self._ones_or_factor, out)
 
-    def _add_gram(self, V: Floats, r: Floats, out: Floats) -> Floats:
-        return self._run(_gram, None, V, self._squared(r), out)
+    def gram(self, V: Floats, r: Floats, out: Floats | None = None) -> Floats:
+        """Return the product B^T (r * (B V)); see :meth:`Block.gram`."""
+        V = factor(V, self.shape[1])
+        return self._run(_gram, V, r * self._ones_or_factor**2, target(out, V.shape))
 
-    def _add_own_dot(self, V: Floats, members: Members, out: Floats) -> Floats:
-        return self._run(_dot, members, V, self._ones_or_factor, out)
+    def own_dot(self, V: Floats, own: Ints) -> Floats:
+        """Return the product of each row and the matrix of its group; see :meth:`Block.own_dot`."""
+        out = np.zeros((self.shape[0], V.shape[-1]))
+        return self._run(_dot, self._stack(V), self._ones_or_factor, out, own)
 
-    def _add_own_tdot(self, Z: Floats, members: Members, out: Floats) -> Floats:
-        return self._run(_tdot, members, Z, self._ones_or_factor, out)
+    def own_tdot(self, Z: Floats, own: Ints, g: int, out: Floats | None = None) -> Floats:
+        """Return the product of each group, transposed, with rows of Z; see :class:`Block`."""
+        Z = np.ascontiguousarray(Z, dtype=np.float64)
+        check_shape("the right factor", Z, (self.shape[0], "m"))
+        out = target(out, (g, self.shape[1], Z.shape[1]))
+        return self._run(_tdot, Z, self._ones_or_factor, out, own)
 
-    def _add_own_gram(self, V: Floats, members: Members, r: Floats, out: Floats) -> Floats:
-        return self._run(_gram, members, V, self._squared(r), out)
+    def own_gram(self, V: Floats, own: Ints, r: Floats, out: Floats | None = None) -> Floats:
+        """Return ``gram`` of each group with its own matrix; see :meth:`Block.own_gram`."""
+        V = self._stack(V)
+        return self._run(_gram, V, r * self._ones_or_factor**2, target(out, V.shape), own)
 
-    def _add_own_sums(
-        self, V: Floats, members: Members, r: Floats, Z: Floats, out: Floats
+    def own_sums(
+        self, V: Floats, own: Ints, r: Floats, Z: Floats, out: Floats | None = None
     ) -> Floats:
-        return self._run(_sums, members, V, self._squared(r), out, Z, self._ones_or_factor)
+        """Return ``own_tdot`` of Z beside ``own_gram`` of V; see :meth:`Block.own_sums`."""
+        V, Z = self._stack(V), np.ascontiguousarray(Z, dtype=np.float64)
+        check_shape("the right factor", Z, (self.shape[0], "e"))
+        out = target(out, (len(V), self.shape[1], Z.shape[1] + V.shape[2]))
+        weights = self._ones_or_factor
+        return self._run(_sums, V, r * weights**2, out, own, Z, weights)
 
-    def _add_own_slices(
-        self, V: Floats, members: Members, r: Floats, u: Floats, k: int, out: Floats
+    def own_slices(
+        self, V: Floats, own: Ints, r: Floats, u: Floats, k: int, out: Floats | None = None
     ) -> Floats:
-        factor = self._ones_or_factor
-        return self._run(_slices, members, V, r * factor, out, u, factor, k)
+        """Return the sums in the slices of third moments; see :meth:`Block.own_slices`."""
+        V, u, weights = self._stack(V), np.ascontiguousarray(u, np.float64), self._ones_or_factor
+        check_shape("the row weights", u, (self.shape[0],))
+        return self._run(_slices, V, r * weights, target(out, V.shape), own, u, weights, k)
 
-    def _add_expected(
-        self, theta: Floats, offsets: Floats, v: Floats, out: Floats, labels: Ints | None
-    ) -> None:
+    def expected(
+        self,
+        theta: Floats,
+        offsets: Floats,
+        v: Floats,
+        out: Floats | None = None,
+        labels: Ints | None = None,
+    ) -> Floats:
+        """Return the expected sums of the components of a mixture; see :meth:`Block.expected`."""
         if not theta.size:
-            super()._add_expected(theta, offsets, v, out, labels)
-            return
+            return super().expected(theta, offsets, v, out, labels)
+        n, d = self.shape
+        check_shape("the row weights", v, (n,))
+        theta, out = factor(theta, d), target(out, (d + 2, len(offsets)))
         _compile(_expected)(
             self._stored,
             self._indices,
@@ -77,11 +107,12 @@ class CompiledBlock(Block):
             theta.ravel(),
             theta.shape[1],
             np.ascontiguousarray(offsets, dtype=np.float64),
-            v,
+            np.ascontiguousarray(v, dtype=np.float64),
             self._ones_or_factor,
             out.ravel(),
             np.empty(0, dtype=np.intp) if labels is None else labels,
         )
+        return out
 
     # Arguments are of few types, so that little is compiled.
 
@@ -89,50 +120,48 @@ class CompiledBlock(Block):
     def _ones_or_factor(self) -> Floats:
         return np.ones(self.shape[0]) if self._factor is None else self._factor
 
-    def _squared(self, r: Floats) -> Floats:
-        return r if self._factor is None else r * self._factor**2
+    def _stack(self, V: Floats) -> Floats:
+        """Return one matrix per group, copied if they are not next to each other."""
+        check_shape("the right factor", V, ("g", self.shape[1], "m"))
+        return np.ascontiguousarray(V, dtype=np.float64)
 
     def _run(
         self,
         function: Callable[..., None],
-        members: Members | None,
         V: Floats,
         r: Floats,
         out: Floats,
+        own: Ints | None = None,
         *more: Any,
     ) -> Floats:
-        if not (V.size and out.size and len(self._stored)):
-            return out
+        """Run a function on all rows; `own` is None if there is one group."""
         n = self.shape[0]
-        if members is None:
-            order, own = np.arange(n), np.zeros(n, dtype=np.intp)
-        else:
-            order, own = members.order, members.own
-        _compile(function)(
-            self._stored,
-            self._indices,
-            self._pointers.astype(np.int64, copy=False),
-            self._values,
-            order,
-            own,
-            *_flat(V),
-            r,
-            1 if V.ndim == 1 else V.shape[-1],
-            *_flat(out),
-            *more,
-        )
+        check_shape("the row weights", r, (n,))
+        order, groups = np.arange(n), np.zeros(n, dtype=np.intp)
+        if own is not None:
+            members = Members(own, n, len(V) if V.ndim == 3 else len(out))
+            order, groups = members.order, members.own
+        if V.size and out.size and len(self._stored):
+            _compile(function)(
+                self._stored,
+                self._indices,
+                self._pointers.astype(np.int64, copy=False),
+                self._values,
+                order,
+                groups,
+                *_flat(V),
+                r,
+                1 if V.ndim == 1 else V.shape[-1],
+                *_flat(out),
+                *more,
+            )
         return out
 
 
 def _flat(V: Floats) -> tuple[Floats, int, int]:
     """Return all numbers of matrices of groups, and their distances from group to group and row."""
     steps = [step // V.itemsize for step in V.strides]
-    group, row = steps[0] if V.ndim == 3 else 0, steps[0] if V.ndim == 1 else steps[-2]
-    if V.flags.c_contiguous:
-        return V.reshape(-1), group, row
-    # The last columns of wider matrices.
-    last = sum((n - 1) * step for n, step in zip(V.shape, steps, strict=True))
-    return as_strided(V, (last + 1,), (V.itemsize,)), group, row
+    return V.reshape(-1), steps[0] if V.ndim == 3 else 0, steps[0] if V.ndim == 1 else steps[-2]
 
 
 # --- one row: x V, and the addition of x^T y to V -------------------------------------------------

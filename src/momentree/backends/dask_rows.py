@@ -262,9 +262,7 @@ class DaskRowArray:
 
 
 class _Part(RowBlocks):
-    """Rows whose partial sums are those of one task, in one chain."""
-
-    _most_chains = 1
+    """Rows whose partial sums are those of one task; Dask learns their size in memory."""
 
     def __sizeof__(self) -> int:
         X = self.matrix

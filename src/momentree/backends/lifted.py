@@ -41,7 +41,7 @@ class LiftedRows(RowBlocks):
         n = len(Z)
         self.shape = (n, n_columns)
         step = max(1, max(BLOCK_VALUES, 4 * n_columns) // max(n_columns, 1))
-        self._cuts = np.append(np.arange(0, max(n, 1), step), n).astype(np.intp)
+        self._blocks = [slice(i, min(i + step, n)) for i in range(0, max(n, 1), step)]
         self._kept: dict[int, Block] = {}
 
     @property

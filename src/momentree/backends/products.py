@@ -122,7 +122,7 @@ def with_room(B: Block, g: int, m: int, n_more: int) -> tuple[Floats, Floats, Fl
         The array to be returned by the kernel, its part of shape (g, d, m) for ``own_tdot``, and
         one of shape (n_more,).
     """
-    whole = B.zeros((g * B.shape[1] * m + n_more,)) if B.total is None else B.total
+    whole = np.zeros(g * B.shape[1] * m + n_more) if B.total is None else B.total
     return whole, *parted(whole, g, m, n_more)
 
 

@@ -21,10 +21,10 @@ from scipy.sparse import _sparsetools
 from momentree._types import Floats, Ints
 from momentree._validation import check_integer, check_shape
 from momentree.backends.base import Kernel, OfDerived, RowArray, Rows, count_pass
-from momentree.backends.block import MAX_SPARE, Block, DenseBlock
+from momentree.backends.block import Block, DenseBlock
 from momentree.backends.kernels import block_type
 from momentree.backends.products import MAX_LISTED
-from momentree.backends.threads import MAX_CHAINS, chains_of, cuts_between_blocks, n_chains, run
+from momentree.backends.threads import MAX_CHAINS, blocks_of, chains_of, n_chains, run
 from momentree.core import pages, progress, sparse
 from momentree.exceptions import InvalidDataError
 
@@ -84,7 +84,8 @@ class RowBlocks(Rows):
 
     is_mapped = False
     """Whether the rows are mapped from files."""
-    _max_chains = MAX_CHAINS
+    compiled = False
+    """Whether compiled kernels compute the products, rather than SciPy's functions."""
 
     def __init__(
         self,
@@ -94,38 +95,39 @@ class RowBlocks(Rows):
         values: ArrayLike | None = None,
         row_factor: ArrayLike | None = None,
     ) -> None:
+        check_integer("block_nnz", block_nnz, at_least=1, optional=True)
         X = sparse.as_csr(X)
-        self._hold(X, block_nnz, _table_of(X, values), _factors_of(X, row_factor))
+        table = None if values is None else _table_of(X, values)
+        factor = None if row_factor is None else _factors_of(X, row_factor)
+        self._hold(X, table, factor, block_nnz, block_type(X.nnz))
 
     def _hold(
         self,
         X: Any,
-        block_nnz: int | None,
         values: Floats | None,
         row_factor: Floats | None,
-        block: type[Block] | None = None,
-        cuts: Ints | None = None,
+        block_nnz: int | None,
+        block: type[Block],
+        blocks: list[slice] | None = None,
     ) -> None:
         """Set the attributes from a CSR array whose structure is sound."""
-        check_integer("block_nnz", block_nnz, at_least=1, optional=True)
-        self._X, self._values, self._factor = X, values, row_factor
-        self.shape: tuple[int, int] = (int(self._X.shape[0]), int(self._X.shape[1]))
-        n, d = self.shape
-        self._block_nnz, self._type = block_nnz, block or block_type(X.nnz)
+        n, d = int(X.shape[0]), int(X.shape[1])
+        self._X, self._values, self._factor, self.shape = X, values, row_factor, (n, d)
+        self._block_nnz, self._type = block_nnz, block
+        self.compiled = block is not Block
         self.is_mapped = pages.mapped(X.data) is not None
         self._full = bool(X.nnz == n * d and X.has_canonical_format)
-        self._cuts = (
-            cuts_between_blocks(X, block_nnz, compiled=self.compiled) if cuts is None else cuts
-        )
+        self._blocks = blocks or blocks_of(X, block_nnz, compiled=self.compiled)
         self._dense: dict[int, Floats] = {}  # by the first row of a block
         self._only: Block | None = None  # if there is only one, kept for small data
 
     def _like(self, X: Any, values: Floats | None, row_factor: Floats | None) -> RowBlocks:
         """Return other values in the same places, processed in the same blocks and way."""
         out = object.__new__(type(self))
-        out._hold(X, self._block_nnz, values, row_factor, self._type, self._cuts)
-        if X is self._X:
-            out._stored_numbers = self._stored_numbers
+        out._hold(X, values, row_factor, self._block_nnz, self._type, self._blocks)
+        if X is self._X and "_compact" in vars(self):
+            stored, table = self._compact
+            out._compact = stored, table if values is None else values
         return out
 
     @property
@@ -232,11 +234,6 @@ class RowBlocks(Rows):
             bool((part % 1 == 0).all()) for part in pages.in_parts(data, always=True)
         )
 
-    @property
-    def compiled(self) -> bool:
-        """Whether compiled kernels compute the products, rather than SciPy's functions."""
-        return self._type is not Block
-
     def for_products(self, n_columns: int) -> RowBlocks:
         """Return the same rows in the form for many products with matrices.
 
@@ -289,7 +286,7 @@ class RowBlocks(Rows):
             return self.take(there).take(at)
         part = object.__new__(type(self))
         factor = None if self._factor is None else pages.picked(self._factor, rows)
-        part._hold(self._rows(rows), self._block_nnz, self._values, factor, self._type)
+        part._hold(self._rows(rows), self._values, factor, self._block_nnz, self._type)
         if "row_sums" in self.__dict__:  # already computed
             part.row_sums = pages.picked(self.row_sums, rows)
         return part
@@ -329,98 +326,82 @@ class RowBlocks(Rows):
 
     def sum(self, kernel: Kernel, *arrays: RowArray) -> Floats:
         """Return the sum of a kernel over all blocks; see :meth:`Rows.sum`."""
-        if isinstance(kernel, OfDerived):
-            rows, kernel, arrays = self._derived(kernel, arrays)
-            if rows is not self:
-                return rows.sum(kernel, *arrays)
-        if len(self._cuts) != 2 or self.is_mapped:
-            total: Floats = self._ask(None, kernel, arrays)[1]
-            return total
-        count_pass(self.shape[0])
-        (at,) = self._blocks  # one block needs neither threads nor a running total
-        only: Floats = kernel(self._block(at), *[_entries_of(one, at) for one in arrays])
-        return only
+        total: Floats = self._ask(None, kernel, arrays)[1]
+        return total
 
     def map(self, kernel: Kernel, *arrays: RowArray) -> Floats:
         """Return the results of a kernel for all rows; see :meth:`Rows.map`."""
-        if isinstance(kernel, OfDerived):
-            rows, kernel, arrays = self._derived(kernel, arrays)
-            if rows is not self:
-                return rows.map(kernel, *arrays)
-        if len(self._cuts) != 2 or self.is_mapped:
-            return np.asarray(self._ask(kernel, None, arrays)[0])
-        count_pass(self.shape[0])
-        (at,) = self._blocks
-        values = kernel(self._block(at), *[_entries_of(one, at) for one in arrays])
-        return np.array(values, order="C")
+        values: Floats = self._ask(kernel, None, arrays)[0]
+        return values
 
     def map_and_sum(self, mapping: Any, kernel: Any, *arrays: RowArray) -> tuple[Floats, Floats]:
         """Return the values of a kernel, and the sum of another; see :meth:`Rows.map_and_sum`."""
-        if isinstance(mapping, OfDerived) and isinstance(kernel, OfDerived):
-            rows, inner, given = self._derived(kernel, arrays)
-            if rows is not self:
-                return rows.map_and_sum(mapping.kernel, inner, *given)
         return self._ask(mapping, kernel, arrays)
 
     def _ask(
         self, mapping: Kernel | None, kernel: Kernel | None, arrays: tuple[RowArray, ...]
     ) -> tuple[Any, Any]:
         """Return the values of one kernel, and the sum of the other, in one pass."""
+        asked = kernel if mapping is None else mapping
+        if isinstance(asked, OfDerived) and (asked.function is None or self.has_table_of_values):
+            rows, arrays = self._derived(asked, arrays)
+            first, second = (getattr(question, "kernel", None) for question in (mapping, kernel))
+            return rows._ask(first, second, arrays)
         count_pass(self.shape[0])
-        pace, spare, lock = progress.Detail(log, len(self._blocks)), list[Floats](), Lock()
+        if len(self._blocks) == 1 and not self.is_mapped:
+            # One block needs neither threads nor a running total.
+            (at,) = self._blocks
+            B, entries = self._block(at), [np.ascontiguousarray(array[at]) for array in arrays]
+            if mapping is not None:
+                entries.append(np.array(mapping(B, *entries), order="C"))
+            total = None if kernel is None else kernel(B, *entries)
+            return None if mapping is None else entries[-1], total
+        pace, lock = progress.Detail(log, len(self._blocks)), Lock()
         values: Any = None
 
-        def put(at: slice, some: Any) -> Any:
-            """Store values of a block in an array whose type that of the first block sets."""
+        def ask(at: slice, total: Any) -> Any:
+            """Ask a block, store the values, and return the sum so far."""
             nonlocal values
-            with lock:
-                if values is None:
-                    new = pages.room if self.is_mapped else np.empty
-                    values = new((self.shape[0], *some.shape[1:]), some.dtype)
-            values[at] = some
-            return values[at]
-
-        def add(total: Any, part: Any) -> None:
+            B, entries = self._block(at), [np.ascontiguousarray(array[at]) for array in arrays]
+            B.total = total
+            if mapping is not None:
+                some = mapping(B, *entries)
+                with lock:
+                    if values is None:
+                        new = pages.room if self.is_mapped else np.empty
+                        values = new((self.shape[0], *some.shape[1:]), some.dtype)
+                values[at] = some
+                entries.append(values[at])
+            part = None if kernel is None else kernel(B, *entries)
+            if self.is_mapped:
+                self._release(at, entries)
+            pace.advance()
+            if total is None or part is total:
+                return part
             total += part
-            fit = part.dtype == np.float64 and part.flags.c_contiguous
-            if fit and len(spare) < MAX_SPARE:
-                spare.append(part)
+            return total
 
-        def add_blocks(blocks: list[slice], total: Floats | None) -> Floats | None:
+        def ask_chain(blocks: list[slice], total: Any) -> Any:
             for at in blocks:
-                B = self._block(at)
-                B.total = total
-                if len(self._blocks) > 1:
-                    B.spare = spare
-                entries = [_entries_of(one, at) for one in arrays]
-                if mapping is not None:
-                    entries.append(put(at, mapping(B, *entries)))
-                part = total if kernel is None else kernel(B, *entries)
-                if total is None:
-                    total = part
-                elif part is not total:
-                    add(total, part)
-                if self.is_mapped:
-                    self._release(at, entries)
-                pace.advance()
+                total = ask(at, total)
             return total
 
         # The first blocks of two chains tell how large a sum is, and so how many chains there are.
-        halves = chains_of(self._blocks, min(2, self._max_chains))
-        begun = list(run(lambda i: add_blocks(halves[i][:1], None), len(halves)))
+        firsts = [half[:1] for half in chains_of(self._blocks, 2)]
+        begun = list(run(lambda i: ask_chain(firsts[i], None), len(firsts)))
+        known = {at.start: total for (at,), total in zip(firsts, begun, strict=True)}
         size = 0 if begun[0] is None else begun[0].size
-        chains = chains_of(self._blocks, n_chains(self.nnz, size, self._max_chains))
-        known = {half[0].start: total for half, total in zip(halves, begun, strict=True)}
+        chains = chains_of(self._blocks, n_chains(self.nnz, size))
 
-        def add_chain(i: int) -> Floats | None:
+        def finish(i: int) -> Any:
             start = chains[i][0].start
-            return add_blocks(chains[i][start in known :], known.get(start))
+            return ask_chain(chains[i][start in known :], known.get(start))
 
-        parts = run(add_chain, len(chains))
-        total = next(parts)
-        for part in parts:
+        totals = run(finish, len(chains))
+        total = next(totals)
+        for part in totals:
             if part is not None:
-                add(total, part)
+                total += part
         return values, total
 
     def ones(self) -> RowArray:
@@ -440,17 +421,13 @@ class RowBlocks(Rows):
         return function(*arrays)
 
     def _derived(
-        self, kernel: OfDerived, arrays: tuple[RowArray, ...]
-    ) -> tuple[RowBlocks, Kernel, tuple[RowArray, ...]]:
-        """Return derived rows and the question to them; the same if they would copy values."""
-        rows, function, kind = self, kernel.function, np.float32 if kernel.single else np.float64
+        self, asked: OfDerived, arrays: tuple[RowArray, ...]
+    ) -> tuple[RowBlocks, tuple[RowArray, ...]]:
+        """Return derived rows, with a table of values, and the row arrays of the question."""
+        rows, function, kind = self, asked.function, np.float32 if asked.single else np.float64
         if function is not None:
-            if not self.has_table_of_values:
-                return self, kernel, arrays
             rows = self.mapped(lambda values: function(values).astype(kind))
-        if kernel.has_factor:
-            rows, arrays = rows.scaled(arrays[0]), arrays[1:]
-        return rows, kernel.kernel, arrays
+        return (rows.scaled(arrays[0]), arrays[1:]) if asked.has_factor else (rows, arrays)
 
     def _release(self, at: slice, entries: list[RowArray]) -> None:
         """Release the pages that a block has read."""
@@ -463,66 +440,48 @@ class RowBlocks(Rows):
             if isinstance(part, np.ndarray):
                 pages.release(part)
 
+    @cached_property
+    def _compact(self) -> tuple[Any, Floats | None]:
+        """The stored numbers as compiled kernels read them in each pass, and what they stand for.
+
+        These kernels spend most of their time on reading, so counts of eight bytes are copied as
+        single bytes if none is larger than 255. Counts stand for themselves in a table, so that no
+        kernel is compiled with and without one.
+        """
+        stored, table = self._X.data, self._values
+        counts = stored.dtype.kind in "iu"
+        short = not self.is_mapped and stored.itemsize == 8
+        largest = self._largest_whole if short or (counts and table is None) else None
+        if largest is None:
+            return stored, table
+        if short and largest <= np.iinfo(np.uint8).max:
+            stored, counts = stored.astype(np.uint8), True
+        return stored, np.arange(largest + 1.0) if counts and table is None else table
+
     def _block(self, at: slice) -> Block:
         if self._only is not None:
             return self._only
-        X, d, dense = self._X, self.shape[1], self._dense.get(at.start)
-        start, stop = X.indptr[at.start], X.indptr[at.stop]
-        pointers = X.indptr[at.start : at.stop + 1]
-        arrays = at, self._stored_numbers[start:stop], X.indices[start:stop], pointers, d
+        X, start, stop = self._X, self._X.indptr[at.start], self._X.indptr[at.stop]
+        stored, table = self._compact if self.compiled else (X.data, self._values)
         factor = None if self._factor is None else self._factor[at]
-        scaling: Any = {"values": self._table_of_values, "row_factor": factor}
-        block = (
-            self._type(*arrays, **scaling)
-            if dense is None
-            else DenseBlock(*arrays, dense, **scaling)
-        )
+        indices, pointers = X.indices[start:stop], X.indptr[at.start : at.stop + 1]
+        arrays = at, stored[start:stop], indices, pointers, self.shape[1]
+        scaling: Any = {"values": table, "row_factor": factor}
+        if at.start in self._dense:
+            block: Block = DenseBlock(*arrays, self._dense[at.start], **scaling)
+        else:
+            block = self._type(*arrays, **scaling)
         if self._full:
-            block = block.with_data(block.csr[0], full=True)
-        if len(self._cuts) == 2:
+            data = block.csr[0]
+            arrays = at, data, indices, pointers, self.shape[1]
+            block = DenseBlock(*arrays, data.reshape(block.shape))
+        if len(self._blocks) == 1:
             self._only = block
         return block
 
-    @cached_property
-    def _table_of_values(self) -> Floats | None:
-        """What stored values stand for; of whole counts themselves, too, if kernels are compiled.
 
-        So there is no need to compile each kernel with and without a table.
-        """
-        counts = self.compiled and self._values is None and self._stored_numbers.dtype.kind in "iu"
-        largest = self._largest_whole if counts else None
-        return self._values if largest is None else np.arange(largest + 1.0)
-
-    @cached_property
-    def _stored_numbers(self) -> Any:
-        """The stored numbers, as they are read in each pass.
-
-        Compiled kernels spend most of their time on reading them. For these kernels, counts of
-        eight bytes are copied as single bytes if none is larger than 255.
-        """
-        data = self._X.data
-        if not self.compiled or self.is_mapped or data.itemsize < 8:
-            return data
-        largest = self._largest_whole
-        return (
-            data if largest is None or largest > np.iinfo(np.uint8).max else data.astype(np.uint8)
-        )
-
-    @cached_property
-    def _blocks(self) -> list[slice]:
-        return [slice(int(a), int(b)) for a, b in pairwise(self._cuts)]
-
-
-def _entries_of(values: RowArray, at: slice) -> RowArray:
-    """Return the entries of a block; of one number for all rows, a copy that kernels can use."""
-    part = values[at]
-    return part if getattr(part, "strides", (1,))[0] else np.array(part)
-
-
-def _table_of(X: Any, values: ArrayLike | None) -> Floats | None:
+def _table_of(X: Any, values: ArrayLike) -> Floats:
     """Return the table of values, after checking that it lists all stored numbers."""
-    if values is None:
-        return None
     table = np.ascontiguousarray(values, dtype=np.float64)
     check_shape("values", table, ("n_values",))
     data = X.data
@@ -542,10 +501,8 @@ def _table_of(X: Any, values: ArrayLike | None) -> Floats | None:
     return table
 
 
-def _factors_of(X: Any, row_factor: ArrayLike | None) -> Floats | None:
+def _factors_of(X: Any, row_factor: ArrayLike) -> Floats:
     """Return the factors of rows, after checking that there is one for each row."""
-    if row_factor is None:
-        return None
     factor = np.ascontiguousarray(row_factor, dtype=np.float64)
     check_shape("row_factor", factor, (X.shape[0],))
     return factor

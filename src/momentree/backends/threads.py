@@ -16,7 +16,6 @@ import joblib
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from momentree._types import Ints
 from momentree.core.pages import in_parts
 from momentree.exceptions import InvalidParameterError
 
@@ -244,8 +243,8 @@ MIN_CHAINS, WORTH = 2, 2
 sum: with fewer, adding up the sums of chains would take longer than reading the rows."""
 
 
-def cuts_between_blocks(X: Any, block_nnz: int | None, *, compiled: bool) -> Ints:
-    """Return where the blocks of a CSR array begin, by row, and the number of rows at the end."""
+def blocks_of(X: Any, block_nnz: int | None, *, compiled: bool) -> list[slice]:
+    """Return the rows of each block of a CSR array, at least one block."""
     if block_nnz is None:
         least, most = COMPILED_BLOCK_NNZ if compiled else BLOCK_NNZ
         # A partial sum has d rows: blocks grow with d, so that additions stay cheap.
@@ -257,23 +256,20 @@ def cuts_between_blocks(X: Any, block_nnz: int | None, *, compiled: bool) -> Int
         last = int(np.searchsorted(ends, part[-1], side="right"))
         cuts.append(start + np.searchsorted(part, ends[first:last], side="left"))
         start, first = start + len(part), last
-    return np.unique(np.concatenate([*cuts, [X.shape[0]]])).astype(np.intp)
+    borders = np.unique(np.concatenate([*cuts, [X.shape[0]]])).tolist()
+    return [slice(a, b) for a, b in pairwise(borders)] or [slice(0, 0)]
 
 
-def n_chains(nnz: int, size: int, most: int) -> int:
+def n_chains(nnz: int, size: int) -> int:
     """Return the number of chains that each read enough for a sum of this size of its own."""
-    n = most
+    n = MAX_CHAINS
     while n > MIN_CHAINS and nnz < n * WORTH * size:
         n //= 2
     return n
 
 
 def chains_of(blocks: list[slice], n: int) -> list[list[slice]]:
-    """Divide blocks into at most n chains of nearly equal length.
-
-    Without blocks, there is one chain with an empty block.
-    """
-    blocks = blocks or [slice(0, 0)]
+    """Divide blocks into at most n chains of nearly equal length."""
     n = min(n, len(blocks))
     ends = [len(blocks) * i // n for i in range(n + 1)]
     return [blocks[a:b] for a, b in pairwise(ends)]

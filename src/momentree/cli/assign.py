@@ -54,7 +54,7 @@ def read(run: Run, _held: ExitStack) -> Any:
             kind=type(model).__name__,
         )
     _check(options, kind)
-    embedded = getattr(model, "data_", "") in ("directions", "embeddings")
+    embedded = getattr(model, "data_", "") == "directions"
     if embedded and options.embeddings is None:
         raise InvalidParameterError(
             "{path} is a model of embeddings; give those of the new documents: "

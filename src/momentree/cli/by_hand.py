@@ -135,11 +135,7 @@ class OldModel:
         if (
             type(model) is not kind
             or of_records
-            or getattr(model, "data_", "directions")
-            not in (
-                "directions",
-                "embeddings",
-            )
+            or getattr(model, "data_", "directions") != "directions"
         ):
             raise InvalidDataError(
                 "[like_other_kind] {path} has a {kind}, and the new model is a {expected} of "

@@ -23,7 +23,7 @@ from momentree.cli.options import Options, kinds_by_column
 from momentree.cli.output import Writers
 from momentree.messages import Message, wording
 from momentree.metrics.outcomes import outcome_numbers
-from momentree.readers import Measurements, Records, SampledMeasurements
+from momentree.readers import Measurements, Records
 from momentree.readers.sequences.sequences import holds_steps
 from momentree.report.disclosure import Disclosure
 from momentree.report.outcomes import notes_shown, why_no_classes
@@ -83,10 +83,20 @@ def read(run: Run, held: ExitStack) -> Table:
     arguments = options.read_by("measurements" if measured else "records")
     if measured:
         arguments["kinds"] = kinds_by_column(options.kind or ())
-    if options.memory is None:
-        records = _read_table(options.source, arguments, measured=measured)
-    else:
-        records = _store_table(run, held, arguments, measured=measured)
+    if options.memory is not None:
+        if not measured:
+            options.exclude(_OF_ALL_RECORDS, beside="memory")
+        work = stored.work_folder(options.source, run.outputs.requested)
+        held.enter_context(stored.kept(run, work, resume=options.resume))
+        arguments |= {
+            "folder": work.path,
+            "memory": options.memory,
+            "resume": options.resume,
+            "also": {name: options.by_name[name] for name in _FITTING},
+        }
+    records = _read_table(options.source, arguments, measured=measured)
+    if options.memory is not None and not measured:
+        stored.note_fit(run, len(records), options.memory, stored.BYTES_OF_RECORD)
     return Table(records, names, edits, options.title)
 
 
@@ -151,29 +161,6 @@ def _read_table(
             "{parameters.rollup}",
             reason=error.message,
         ) from error
-
-
-def _store_table(
-    run: Run, held: ExitStack, arguments: Mapping[str, Any], *, measured: bool
-) -> Records | Measurements:
-    """Read a table in bounded memory, with a folder on disk."""
-    options = run.options
-    if not measured:
-        options.exclude(_OF_ALL_RECORDS, beside="memory")
-    work = stored.work_folder(options.source, run.outputs.requested)
-    held.enter_context(stored.kept(run, work, resume=options.resume))
-    store: Any = readers.sample_measurements if measured else readers.store_records
-    records: Records | Measurements = store(
-        options.source,
-        work.path,
-        memory=options.memory,
-        resume=options.resume,
-        also={name: options.by_name[name] for name in _FITTING},
-        **arguments,
-    )
-    if not measured:
-        stored.note_fit(run, len(records), options.memory, stored.BYTES_OF_RECORD)
-    return records
 
 
 def _notes(table: Table, options: Options) -> Iterable[Message]:
@@ -448,7 +435,7 @@ def _table_of_measured(
     def more() -> Iterator[Sequence[object]]:
         for block in blocks:
             yield from part(*block).rows
-        if n_unknown and isinstance(table, SampledMeasurements):
+        if n_unknown and table.sample is not None:
             run.note(wording.UNKNOWN_CATEGORIES, n_entries=n_unknown)
 
     blocks = table.blocks()

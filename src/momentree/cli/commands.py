@@ -235,10 +235,10 @@ sites.
 The file contains sums, and no row. Sites that may share sums but no rows send such files to
 momentree merge, which returns the question of the next round, or a model.""",
         """Each hospital, first round: how many visits it has, and which codes
-  momentree moments visits.csv --code-column 'DX*' --rollup icd9 --sums north1.mom
+  momentree moments visits.csv --rollup icd9 --sums north1.mom --keep north.rows
 
 Whoever merges the files sends back a question, and each hospital answers it
-  momentree moments visits.csv --code-column 'DX*' --rollup icd9 --round r2.mom --sums north2.mom
+  momentree moments north.rows --round r2.mom --sums north2.mom
 
 Documents, with a list of words that all sites share
   momentree moments letters/ --vocabulary words.txt --sums archive1.mom""",
@@ -247,7 +247,7 @@ Documents, with a list of words that all sites share
                 "source",
                 "TABLE",
                 "A table of coded records as for momentree clusters, or documents or word "
-                "counts as for momentree topics.",
+                "counts as for momentree topics; or the rows that --keep wrote.",
             ),
         ),
     ),

@@ -17,9 +17,18 @@ from momentree.backends import DESCRIBE, read_question
 from momentree.cli._run import Run
 from momentree.cli.options import Options
 from momentree.cli.screen import show
-from momentree.exceptions import ReadError
+from momentree.core.container import reading, write_container
+from momentree.core.sparse import check_structure
+from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
 from momentree.messages import wording
 
+KEPT = ".rows"
+"""Ending of a file of rows that were read in an earlier round."""
+_FORMAT = "momentree-rows"
+_NOT_KEPT = (
+    "[not_kept_rows] {path} is not a file of momentree moments --keep, or it is damaged ({error}); "
+    "give the table instead"
+)
 _TEXT_SUFFIXES = (".txt", ".jsonl", ".ndjson", ".mbox", ".html", ".htm", ".pdf", ".docx")
 
 
@@ -56,18 +65,59 @@ class Question:
 class Table:
     """Rows of a table."""
 
-    X: Any
+    X: sp.csr_array
     columns: list[str]
     names_columns: bool
     """Whether the columns are those that were found in the table."""
     about: dict[str, Any]
+
+    def save(self, path: Path) -> None:
+        """Save the rows, for the next rounds."""
+        rest = {"columns": self.columns, "names_columns": self.names_columns, "about": self.about}
+        arrays = {"data": self.X.data, "indices": self.X.indices, "indptr": self.X.indptr}
+        write_container(path, {"format": _FORMAT, **rest}, arrays)
+
+    @classmethod
+    def load(cls, path: Path) -> Table:
+        """Load rows that :meth:`save` has written."""
+        with reading(path, unreadable=_NOT_KEPT, damaged=_NOT_KEPT) as (content, arrays):
+            if content.get("format") != _FORMAT:
+                raise InvalidDataError(wording.BAD_ENTRY, name="format", value=content["format"])
+            parts = tuple(arrays[name] for name in ("data", "indices", "indptr"))
+            X = sp.csr_array(parts, shape=(len(parts[2]) - 1, len(content["columns"])))
+            check_structure(X)
+            return cls(X, content["columns"], content["names_columns"], content["about"])
 
 
 def read(run: Run, _held: ExitStack) -> tuple[Table, Question | None]:
     """Read a question, if there is one, and the rows of a table for its model."""
     options = run.options
     question = None if options.round is None else Question.load(options.round)
-    model = _model_of(options) if question is None else question.model
+    if options.source.suffix == KEPT:
+        _check_kept(options)
+        table = Table.load(options.source)
+    else:
+        table = _read_table(run, _model_of(options) if question is None else question.model)
+    if question is not None:
+        _note_left_out(run, table, question)
+    return table, question
+
+
+def _check_kept(options: Options) -> None:
+    """Refuse options for reading what was read already."""
+    reading = [option.name for option in options.table if option.reads]
+    for name in filter(options.is_set, ["model", "vocabulary", "keep", *reading]):
+        raise InvalidParameterError(
+            "[rows_were_read] the rows in {path} were read and kept in an earlier round; leave "
+            "out {parameter}",
+            path=str(options.source),
+            parameter=name,
+        )
+
+
+def _read_table(run: Run, model: str) -> Table:
+    """Read the rows of a table for a model."""
+    options = run.options
     if model == "bernoulli":
         arguments = options.read_by("records")
         data: Any = readers.read_records(
@@ -88,22 +138,24 @@ def read(run: Run, _held: ExitStack) -> tuple[Table, Question | None]:
         reader = None if data.vectorizer is None else data.vectorizer.to_dict()
     for note in data.notes:
         run.note(note)
-    defining = _options_of(reader)
-    about = {"model": model, "reader": reader, "options": defining}
+    about = {"model": model, "reader": reader, "options": _options_of(reader)}
     names = [str(name) for name in columns]
-    if question is not None:
-        note_differences(run, [defining, question.options])
-        n_others = len(set(names).difference(question.columns))
-        if n_others == len(names):
-            raise ReadError(wording.NO_COLUMN_IN_COMMON, n_columns=n_others)
-        if n_others:
-            run.note(
-                "[columns_left_out] {n_columns:~column} of the table {n_columns:?is/are} not "
-                "in the question of this round, because they were suppressed or new, and "
-                "{n_columns:?is/are} left out",
-                n_columns=n_others,
-            )
-    return Table(X, names, options.vocabulary is None, about), question
+    return Table(sp.csr_array(X), names, options.vocabulary is None, about)
+
+
+def _note_left_out(run: Run, table: Table, question: Question) -> None:
+    """Note columns of a table that are not in a question, and options that differ."""
+    note_differences(run, [table.about["options"], question.options])
+    n_others = len(set(table.columns).difference(question.columns))
+    if n_others == len(table.columns):
+        raise ReadError(wording.NO_COLUMN_IN_COMMON, n_columns=n_others)
+    if n_others:
+        run.note(
+            "[columns_left_out] {n_columns:~column} of the table {n_columns:?is/are} not in the "
+            "question of this round, because they were suppressed or new, and {n_columns:?is/are} "
+            "left out",
+            n_columns=n_others,
+        )
 
 
 def _model_of(options: Options) -> str:
@@ -194,7 +246,7 @@ def proceed(run: Run, data: tuple[Table, Question | None]) -> None:
         )
         state = site.state(question.content if question else DESCRIBE)
     with run.stage("writing"):
-        run.write_files({"sums": state.save})
+        run.write_files({"sums": state.save, "keep": table.save})
     if not run.quiet:
         lines = [described(run, [state], len(site.columns), about["model"])]
         n_columns = site.suppressed_["columns"]

@@ -571,6 +571,12 @@ _OUTPUT = (
             suffixes=(".mom",), required="moments",
         ),
         Option(
+            "keep", Path, "FILE.rows",
+            "The rows as they were read. In later rounds give this file in place of the table and "
+            "its options; it stays at the site.",
+            suffixes=(".rows",), commands="moments",
+        ),
+        Option(
             "quiet", bool, None, "Print only errors.", default=False, short="-q",
             commands="demo topics clusters sequences assign moments merge",
         ),

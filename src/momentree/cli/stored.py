@@ -127,10 +127,14 @@ def search_fits(corpus: readers.Corpus, n_topics: int, memory: str) -> bool:
 def fit_once(corpus: Any, fit: Callable[[], Any]) -> tuple[Any, float]:
     """Return a fitted model and the time it took; that of an earlier run if it was finished."""
     start = time.perf_counter()
-    if not isinstance(corpus, readers.StoredCorpus | readers.StoredRecords):
+    if isinstance(corpus, readers.StoredCorpus):
+        folder = corpus.folder
+    elif isinstance(corpus, readers.Records) and corpus.stored is not None:
+        folder = corpus.stored.folder.parent
+    else:
         model = fit()
         return model, time.perf_counter() - start
-    work = readers.WorkFolder(corpus.folder)
+    work = readers.WorkFolder(folder)
     if not work.has(FIT):
         with backends.answers_kept(work.path / PASSES):
             model = fit()

@@ -136,9 +136,9 @@ def _read_corpus(
         return readers.read_corpus(source, phrases=options.phrases, **arguments), True
     work = disk.work_folder(source, run.outputs.requested)
     held.enter_context(disk.kept(run, work, resume=options.resume))
-    stored = readers.store_corpus(
+    stored = readers.read_corpus(
         source,
-        work.path,
+        folder=work.path,
         memory=memory,
         resume=options.resume,
         also={name: options.by_name[name] for name in _FITTING} | {"groups": n_topics},
@@ -275,7 +275,10 @@ def _fit_flat(run: Run, data: Documents) -> Fit:
     if run.options.model == "lda":
         estimator = models.LatentDirichletAllocation(n_topics, **arguments)
     else:
-        arguments |= run.options.chosen("search", "log_scaling") | _left_out(data)
+        arguments |= run.options.chosen("log_scaling")
+        searched = run.options.search != "none" and data.search
+        if not searched and arguments.get("refine", "em"):
+            arguments["start"] = "tree"
         estimator = models.SingleTopicModel(n_topics, **arguments)
     stage = _CHOOSING if n_topics == "auto" else "fitting topics"
     with run.stage(stage), warnings.catch_warnings():

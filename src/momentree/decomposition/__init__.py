@@ -18,24 +18,19 @@ Most algorithms add further diagnostics. Only :func:`asvtd` starts from data. :f
 :func:`orthogonal_defect` check conditions of all of them.
 """
 
+from momentree.decomposition.als import als
 from momentree.decomposition.concentration import Concentration, estimate_alpha0
-from momentree.decomposition.guarantees import (
-    Identifiability,
-    PerturbationBound,
-    identifiability,
-    orthogonal_defect,
-    svtd_perturbation_bound,
-)
-from momentree.decomposition.joint_diagonalization import jade
-from momentree.decomposition.matrix_methods import (
-    eigendecomposition,
-    jennrich,
-    random_projections,
-    svd_method,
-)
+from momentree.decomposition.eigendecomposition import eigendecomposition
+from momentree.decomposition.identifiability import Identifiability, identifiability
+from momentree.decomposition.jade import jade
+from momentree.decomposition.jennrich import jennrich
+from momentree.decomposition.orthogonality import orthogonal_defect
+from momentree.decomposition.perturbation import PerturbationBound, svtd_perturbation_bound
+from momentree.decomposition.random_projections import random_projections
 from momentree.decomposition.sidiwo import discriminators, sidiwo
+from momentree.decomposition.svd_method import svd_method
 from momentree.decomposition.svtd import asvtd, svtd
-from momentree.decomposition.tensor_methods import als, tensor_power_method
+from momentree.decomposition.tensor_power_method import tensor_power_method
 from momentree.decomposition.three_views import three_view_mom, three_view_tpm
 
 __all__ = [

@@ -10,8 +10,8 @@ import numpy as np
 from momentree._types import Floats
 from momentree._validation import check_integer, generator
 from momentree.decomposition import _result as results
-from momentree.decomposition.matrix_methods import real_eigenvectors
-from momentree.decomposition.tensor_methods import tensor_power_method
+from momentree.decomposition.jennrich import real_eigenvectors
+from momentree.decomposition.tensor_power_method import tensor_power_method
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message
 from momentree.moments import MultiviewMoments

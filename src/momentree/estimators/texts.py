@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 E = TypeVar("E")
 
-_SETTINGS = ("no_word_in_texts", "only_stop_words", "no_word_kept")
+_SETTINGS = ("no_word_in_texts", "no_word_kept")
 """Errors whose remedy is a parameter of the vectorizer."""
 _KEPT = ("vectorizer_", "vectorizer_config_", "notes_")
 """What further batches do not change."""
@@ -352,7 +352,7 @@ def corpus_of(X: Any, given: Vectorizer | None, *, weighted: bool) -> tuple[Corp
     from momentree.readers.copies import find_copies, weigh_copies
     from momentree.readers.tables.roles import count_words
     from momentree.readers.text.objects import Corpus
-    from momentree.readers.text.vectorize import count_documents
+    from momentree.readers.text.vectorize import vectorize
 
     if not texts:
         raise EmptyCorpusError(wording.NO_DOCUMENTS)
@@ -367,7 +367,7 @@ def corpus_of(X: Any, given: Vectorizer | None, *, weighted: bool) -> tuple[Corp
     if isinstance(vectorizer, TextVectorizer):
         whole = replace(vectorizer, passages=None)  # one sample per text
         with _in_words_of_fit():
-            corpus = count_documents(texts, whole, unique=unique)
+            corpus = vectorize(texts, whole, unique=unique)
         return replace(corpus, notes=[*map(_note_in_fit, corpus.notes)]), corpus.vectorizer
     counts = check_counts(vectorizer.fit_transform(texts))
     words = range(counts.shape[1])

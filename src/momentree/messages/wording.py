@@ -43,6 +43,10 @@ UNKNOWN_SUFFIX = (
     "[unknown_suffix] cannot determine the format of {path} from its suffix; expected one of "
     "{suffixes} (text may be compressed: .gz)"
 )
+NEEDS_ALL_ROWS = (
+    "[needs_all_rows] {parameter} needs all rows in memory; leave it out, or leave out "
+    "{parameters.folder}"
+)
 NO_ROWS = "[no_rows] {path} has no rows below the header{sheets}"
 DUPLICATE_COLUMNS = (
     "[duplicate_columns] {path} has more than one column named {columns:quoted list}; give each "
@@ -87,7 +91,6 @@ EMPTY_MATRIX = (
     "[empty_matrix] {path} has {n_rows:~document} and {n_columns:~word}; expected at least one "
     "of each"
 )
-COUNT_OUT_OF_RANGE = "[count_out_of_range] the count {value} is negative, not finite or too large"
 NO_VOCABULARY = (
     "[no_vocabulary] {path} has {n_columns:~column}, and no file names their words; put "
     "vocab.txt with one word per line next to it, or give a file of words with "

@@ -84,13 +84,14 @@ def check_list(parameter: str, values: ArrayLike) -> NDArray[Any]:
 ROUNDING = 1e-9
 """Differences below this fraction of a sum of weights are rounding errors, set to zero."""
 _BLOCK_ROWS = 1 << 16
-"""Number of rows of a dense table that are copied at once."""
+"""Number of rows of a table that are copied at once."""
 
 
 def check_records(X: Any) -> Any:
     """Return X as an array or CSR array of 0, 1 and NaN."""
     X = check_table(X)
-    for values in _parts(X):
+    for _, block in sparse_blocks(X):
+        values = block.data
         bad = values[~((values == 0) | (values == 1) | np.isnan(values))]
         if bad.size:
             raise InvalidDataError(
@@ -107,39 +108,24 @@ def group_sums(X: Any, groups: Ints, weights: Floats, k: int) -> tuple[Floats, F
     ends: Any = np.arange(n + 1)
     member: Any = sp.csr_array((weights, groups, ends), shape=(n, k))
     total = np.bincount(groups, weights=weights, minlength=k).astype(np.float64)
-    if sp.issparse(X):
-        counts, missing = _sparse_sums(X, member)
-    else:
-        counts, missing = np.zeros((k, d)), np.zeros((k, d))
-        start = 0
-        for block in _parts(X):
-            unknown = np.isnan(block)
-            part = member[start : start + len(block)].T
-            counts += part @ np.where(unknown, 0.0, block)
-            missing += part @ unknown
-            start += len(block)
+    counts, missing = np.zeros((2, k, d))
+    for rows, block in sparse_blocks(X):
+        part, unknown = member[rows].T, np.isnan(block.data)
+        counts += _product(part, block, np.where(unknown, 0.0, block.data))
+        if unknown.any():
+            missing += _product(part, block, unknown.astype(np.float64))
     observed = total[:, None] - missing
     observed[observed <= ROUNDING * total[:, None]] = 0.0
     return total, np.minimum(counts, observed), observed
 
 
-def _parts(X: Any) -> Iterator[Any]:
-    if not isinstance(X, np.ndarray):
-        yield X.data
-        return
-    for start in range(0, len(X), _BLOCK_ROWS):
-        yield X[start : start + _BLOCK_ROWS]
+def _product(member: Any, block: Any, values: Floats) -> Floats:
+    table = sp.csr_array((values, block.indices, block.indptr), shape=block.shape)
+    return np.asarray((member @ table).toarray(), dtype=np.float64)
 
 
-def _sparse_sums(X: Any, member: Any) -> tuple[Floats, Floats]:
-    shape, indices, indptr = X.shape, X.indices, X.indptr
-
-    def summed(values: Any) -> Floats:
-        table = sp.csr_array((values, indices, indptr), shape=shape)
-        return np.asarray((member.T @ table).toarray(), dtype=np.float64)
-
-    data: Any = X.data
-    unknown = np.isnan(data)
-    if not unknown.any():
-        return summed(data), np.zeros((member.shape[1], shape[1]))
-    return summed(np.where(unknown, 0.0, data)), summed(unknown.astype(np.float64))
+def sparse_blocks(X: Any) -> Iterator[tuple[slice, Any]]:
+    """Yield the rows of a table in blocks, as CSR arrays, and where they are."""
+    for start in range(0, X.shape[0], _BLOCK_ROWS):
+        rows = slice(start, start + _BLOCK_ROWS)
+        yield rows, sp.csr_array(X[rows])

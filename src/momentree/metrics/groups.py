@@ -366,8 +366,6 @@ def _sums_around(center: Floats, X: Any, missing: Any | None, member: Any) -> tu
     return out[0], out[1]
 
 
-_ROWS = 1 << 16
-"""Rows that are counted at a time."""
 _MAX_VALUES = 10
 """Numbers with more different values are cut at their quartiles."""
 _LEAST, _FEW, _SHARE = 1.0, 5.0, 0.2
@@ -488,11 +486,10 @@ def bivariate_residuals(
     parts, item = _levels(X) if framed else (_codes(X, at), np.arange(len(at)))
     m, d = len(at), len(item)
     pairs, in_groups = np.zeros((d + m, d + m)), np.zeros((d + m, P.shape[1]))
-    for start, known_or_not in parts:
-        here = slice(start, start + known_or_not.shape[0])
-        weights: Any = sp.dia_array((w[None, here], [0]), shape=(len(w[here]),) * 2)
+    for rows, known_or_not in parts:
+        weights: Any = sp.dia_array((w[None, rows], [0]), shape=(len(w[rows]),) * 2)
         pairs += (known_or_not.T @ (weights @ known_or_not)).toarray()
-        in_groups += known_or_not.T @ P[here]
+        in_groups += known_or_not.T @ P[rows]
     sizes, total, alone = P.sum(axis=0), float(w.sum()), pairs.diagonal()
     known = np.maximum(sizes - in_groups[d:], np.finfo(np.float64).tiny)
     mu, omega = in_groups[:d] / known[item], sizes / total
@@ -526,17 +523,17 @@ def bivariate_residuals(
     return np.fmax(values, values.T)  # rounding differs
 
 
-def _codes(X: Any, columns: Ints) -> Iterator[tuple[int, Any]]:
-    """Yield indicators of ones and of missing values in blocks, each with its first row."""
-    for start in range(0, X.shape[0], _ROWS):
-        part = sp.csr_array(X[start : start + _ROWS].astype(np.float64))[:, columns]
+def _codes(X: Any, columns: Ints) -> Iterator[tuple[slice, Any]]:
+    """Yield indicators of ones and of missing values in blocks of rows."""
+    for rows, block in _checks.sparse_blocks(X):
+        part = block[:, columns].astype(np.float64)
         lost = part.copy()
         lost.data = np.isnan(part.data) * 1.0
         part.data = (part.data == 1) * 1.0
-        yield start, sp.csr_array(sp.hstack([part, lost], format="csr"))
+        yield rows, sp.csr_array(sp.hstack([part, lost], format="csr"))
 
 
-def _levels(table: pd.DataFrame) -> tuple[list[tuple[int, Any]], Ints]:
+def _levels(table: pd.DataFrame) -> tuple[list[tuple[slice, Any]], Ints]:
     """Return indicators of levels and of missing values as one block, and items of levels."""
     blocks, lost, item = [], [], []
     for j, (_, values) in enumerate(table.items()):
@@ -549,4 +546,4 @@ def _levels(table: pd.DataFrame) -> tuple[list[tuple[int, Any]], Ints]:
         lost.append(sp.csr_array(at[:, None] < 0, dtype=np.float64))
         item += [j] * len(levels)
     part = sp.csr_array(sp.hstack([*blocks, *lost], format="csr"))
-    return [(0, part)], np.array(item, dtype=np.intp)
+    return [(slice(None), part)], np.array(item, dtype=np.intp)

@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.cluster.hierarchy import is_valid_linkage
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
@@ -320,11 +321,9 @@ def _check_linkage(linkage: Any) -> Ints:
         array = np.asarray(linkage, dtype=np.float64)
     except (TypeError, ValueError):
         array = np.empty(0)
-    if array.ndim == 2 and array.shape[1] == 4 and len(array) and np.isfinite(array[:, :2]).all():
+    if np.isfinite(array).all() and is_valid_linkage(array):
         merges = array[:, :2].astype(np.intp)
-        made = len(array) + 1 + np.arange(len(array))
-        once = np.array_equal(np.sort(merges, axis=None), np.arange(2 * len(array)))
-        if once and (merges < made[:, None]).all() and (merges == array[:, :2]).all():
+        if (merges == array[:, :2]).all():
             return merges
     raise InvalidDataError(
         "[not_a_tree] tree is a {type}; expected a fitted tree, its tree_, or a linkage matrix of "

@@ -250,24 +250,22 @@ def corrected_outcome(
     sums, squares = np.zeros((2, k, len(names)))
     np.add.at(sums, here, values)
     np.add.at(squares, here, values**2)
-    means, covariances = bch_means(found.probabilities, n, sums, squares)
-    weights = bch_sample_sizes(found.probabilities, n)
-    return corrected_from(
+    return correct_sums(
         tuple(names),
-        means + center,
-        covariances,
-        n=int(n.sum()),
+        found.probabilities,
+        n,
+        sums,
+        squares,
+        center=center,
+        rates=numbers is None,
         confidence=confidence,
-        most=weights if numbers is None else None,
     )
 
 
-def bch_means(D: Floats, n: Floats, sums: Floats, squares: Floats) -> tuple[Floats, Floats]:
-    """Return the corrected means (k, c) and their covariances (c, k, k).
-
-    From the number (k,) of records assigned to each group, and the sums and sums of squares (k, c)
-    of their values, which are sufficient. D is as in :class:`Classification`.
-    """
+def _bch_means(
+    D: Floats, n: Floats, sums: Floats, squares: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Return the corrected means (k, c), their covariances (c, k, k), and sample sizes (k,)."""
     for group in np.flatnonzero(~(n > 0)):
         raise InvalidDataError(wording.GROUP_NEVER_ASSIGNED, group=int(group))
     condition = float(np.linalg.cond(D)) if np.isfinite(D).all() else np.inf
@@ -292,56 +290,53 @@ def bch_means(D: Floats, n: Floats, sums: Floats, squares: Floats) -> tuple[Floa
         )
         meat = np.einsum("st,su,stu->tu", W, W, cross)
         covariances.append(meat / np.outer(size, size))
-    return means, np.array(covariances)
+    return means, np.array(covariances), np.asarray((n @ W) ** 2 / (n @ W**2))
 
 
-def bch_sample_sizes(D: Floats, n: Floats) -> Floats:
-    """Return the effective number of records (k,) behind each corrected mean."""
-    W = np.linalg.inv(D)
-    return np.asarray((n @ W) ** 2 / (n @ W**2))
-
-
-def corrected_from(
+def correct_sums(
     classes: tuple[str, ...],
-    means: Floats,
-    covariances: Floats,
+    D: Floats,
+    n: Floats,
+    sums: Floats,
+    squares: Floats,
     *,
-    n: int,
+    rates: bool,
     confidence: float,
-    most: Floats | None,
+    center: Floats | float = 0.0,
 ) -> CorrectedOutcome:
-    """Return the result with intervals and tests.
+    """Return means or rates, corrected for uncertain assignment, with intervals and tests.
 
-    For rates, `most` is the effective number of records behind them; None for means.
+    From the number n (k,) of records assigned to each group, and the sums and sums of squares
+    (k, c) of their values minus `center`, which are sufficient. D is as in :class:`Classification`.
     """
+    means, covariances, sample_sizes = _bch_means(D, n, sums, squares)
+    means = means + center
     errors = np.sqrt(np.clip(np.diagonal(covariances, axis1=1, axis2=2), 0.0, None)).T
     impossible = np.zeros(means.shape, dtype=bool)
-    if most is None:
-        half = float(ndtri(0.5 + confidence / 2.0)) * errors
-        intervals = np.stack([means - half, means + half], axis=-1)
-        estimates = means
-    else:
+    if rates:
         estimates = np.clip(means, 0.0, 1.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             inside = (estimates > 0.0) & (estimates < 1.0)
             effective = np.where(inside, estimates * (1.0 - estimates) / errors**2, np.inf)
-        effective = np.fmin(effective, most[:, None])
+        effective = np.fmin(effective, sample_sizes[:, None])
         intervals = wilson_interval(estimates, effective, confidence)
         impossible = np.abs(means - estimates) > np.diff(intervals)[..., 0]
+    else:
+        half = float(ndtri(0.5 + confidence / 2.0)) * errors
+        estimates, intervals = means, np.stack([means - half, means + half], axis=-1)
+    contrasts = np.eye(len(n))[1:] - np.eye(len(n))[0]  # all groups against the first
     return CorrectedOutcome(
         classes=classes,
         estimates=estimates,
         errors=errors,
         intervals=intervals,
-        p_values=np.array([equality_test(m, V) for m, V in zip(means.T, covariances, strict=True)]),
+        p_values=np.array(
+            [
+                wald_p_value(contrasts @ mean, contrasts @ V @ contrasts.T)
+                for mean, V in zip(means.T, covariances, strict=True)
+            ]
+        ),
         impossible=impossible,
-        n=n,
+        n=round(float(n.sum())),
         confidence=float(confidence),
     )
-
-
-def equality_test(means: Floats, covariance: Floats) -> float:
-    """Return the p-value of Wald's test that all means are equal; NaN as for `wald_p_value`."""
-    k = len(means)
-    contrasts = np.eye(k)[1:] - np.eye(k)[0]
-    return wald_p_value(contrasts @ means, contrasts @ covariance @ contrasts.T)

@@ -10,7 +10,7 @@ from momentree.models.latent_dirichlet_allocation import LatentDirichletAllocati
 from momentree.models.mixed_mixture import MixedMixture
 from momentree.models.mixture_of_regressions import MixtureOfRegressions
 from momentree.models.multiview_mixture import MultiviewMixture
-from momentree.models.selection import StatesFit, compare_fits, compare_states, lowest_bic
+from momentree.models.selection import StatesFit, compare_fits, compare_states
 from momentree.persistence import load
 from momentree.tree.selection.choice import ComponentChoice, choose_n_components
 
@@ -33,5 +33,4 @@ __all__ = [
     "compare_fits",
     "compare_states",
     "load",
-    "lowest_bic",
 ]

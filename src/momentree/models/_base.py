@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -24,6 +25,7 @@ from momentree.inference import log_multinomial
 from momentree.messages import Message, wording
 from momentree.metrics.words import word_probabilities
 from momentree.models._steps import Decomposer, FitResult, check_decomposition, decomposed
+from momentree.models.selection import FEW_SAMPLES, MAX_COMPONENTS, guard_search
 from momentree.naming import choose_shown_words
 from momentree.objects import Decomposition, LDAParameters, MixtureParameters, MixtureSums, Moments
 from momentree.persistence import fields
@@ -55,7 +57,7 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
     """
 
     _auto_model: ClassVar[choices.TopicModel | None] = None
-    """The model for which ``n_components="auto"`` chooses the number; None if it cannot."""
+    """The model for which ``n_components="auto"`` chooses the number of topics; None for BIC."""
 
     _warns_of_single_samples: ClassVar[bool] = False
     """Whether `fit` warns of components of one sample or none."""
@@ -75,11 +77,10 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
     """Whether there is something to learn from a batch that contains only zeros."""
 
     _rules: ClassVar[rules.Rules] = {
-        "n_components": rules.whole(1),
+        "n_components": rules.whole(1, auto=True),
         "decomposition": check_decomposition,
         "smoothing": rules.number(above=0),
         "max_iter": rules.whole(1),
-        "warm_start": checks.check_flag,
         "half_life": rules.number(above=0, optional=True),
         "verbose": rules.check_verbose,
     }
@@ -94,6 +95,7 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
         "mean_count_": fields.NUMBER,
         "diagnostics_": fields.DIAGNOSTICS,
         "choice_": fields.choice(None).optional,  # saved as None, of no use for new samples
+        "_chosen": fields.INTEGER.optional,  # the number of components, if it was not given
         "_words": fields.Field(_check_words).optional,  # columns that are shown, see `pack`
     }
 
@@ -104,7 +106,6 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
     max_iter: int
     tol: float | None
     half_life: float | None
-    warm_start: bool
     random_state: int | np.random.RandomState | None
     verbose: bool | int
 
@@ -113,6 +114,7 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
     diagnostics_: Mapping[str, Any]
     mean_count_: float
     choice_: ComponentChoice | None
+    _chosen: int | None
     changes_: changes.ModelChanges
     _names: list[str] | None
     _given_names: dict[str, str] | None
@@ -171,10 +173,7 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
     # --- fit --------------------------------------------------------------------------------------
 
     def _check_samples(self, X: Any, **given: Any) -> tuple[Any, int]:
-        known: Any = getattr(self, "vocabulary_", None)
         samples, counts, weight = self._check_table(X, **given)
-        if hasattr(self, "posterior_") and not np.array_equal(known, self.vocabulary_):
-            self._forget("posterior_")  # no warm start with other words
         rows = as_rows(counts)  # one object, which keeps what is known of the rows
         if self._leaves_out_empty:
             weight = contents.filled_weights(rows, weight)
@@ -183,10 +182,10 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
             self.choice_ = choose_n_components(
                 counts,
                 model=self._auto_model,
-                criteria=["completion", "spectrum"],
                 sample_weight=weight,
                 random_state=self.random_state,
             )
+            self._chosen = int(self.choice_.n_components)
         return (rows if samples is counts else samples, rows, weight), rows.shape[0]
 
     def _check_table(
@@ -210,8 +209,24 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
             raise InvalidDataError(code, n_rows=found, n_components=self._wanted)
 
     def _learn(self, samples: Any) -> tuple[FitResult, Ints | None]:
-        values, _, weight = samples
-        return self._fit_components(values, weight)
+        values, rows, weight = samples
+        if not self._is_auto or self._auto_model:
+            return self._fit_components(values, weight)
+        n = float(rows.total(weight))
+
+        def fit(k: int) -> tuple[tuple[FitResult, Ints | None], float, Floats]:
+            log.info("trying %d", k)
+            self._chosen = k
+            found, order = self._fit_components(values, weight)
+            p = found.centers.size + len(found.weights) - 1
+            bic = p * np.log(n) - 2.0 * found.diagnostics["log_likelihood"]
+            return (found, order), float(bic), n * found.weights
+
+        (best, order), _, bics = guard_search(
+            fit, range(1, min(MAX_COMPONENTS, rows.shape[0]) + 1), FEW_SAMPLES
+        )
+        self._chosen = len(best.weights)
+        return replace(best, diagnostics={**best.diagnostics, "bic": bics}), order
 
     def _finish(self, samples: Any, result: Any) -> Iterable[Warning]:
         _, rows, weight = samples
@@ -240,6 +255,8 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
             self.labels_ = np.asarray(labels)
         self.n_iter_, self.converged_ = fit.n_iter, fit.converged
         self.diagnostics_, self._sums = fit.diagnostics, fit.sums
+        for name, value in fit.attributes.items():
+            setattr(self, name, value)
 
     @property
     def _is_auto(self) -> bool:
@@ -248,20 +265,7 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
     @property
     def _wanted(self) -> int:
         """The number of components that was given or chosen."""
-        if isinstance(self.n_components, str):
-            chosen = getattr(self, "choice_", None)
-            return 1 if chosen is None else int(chosen.n_components)
-        return int(self.n_components)
-
-    def _last_fit(self, n_features: int) -> Any | None:
-        """Return the parameters of the last fit if a warm start continues from them."""
-        if not (self.warm_start and self.refine):  # moments need no starting values
-            return None
-        last = getattr(self, "posterior_", None)
-        if last is None or last.centers.shape != (n_features, self._wanted):
-            return None
-        log.info("starting from the last fit")
-        return last
+        return (self._chosen or 1) if isinstance(self.n_components, str) else int(self.n_components)
 
     def _decompose(self, moments: Moments) -> Decomposition:
         return decomposed(moments, self._wanted, self.decomposition, self.random_state)
@@ -270,7 +274,7 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
 
     def _check_online(self) -> None:
         """Raise InvalidParameterError if parameters do not allow ``partial_fit``."""
-        if self.refine not in ("em", "variational"):
+        if self.refine != "em":
             raise InvalidParameterError(
                 "[no_sums_without_em] {kind} learns from batches by expected statistics of EM, "
                 "which {parameters.refine:=refine} does not compute; use "

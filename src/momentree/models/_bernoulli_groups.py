@@ -264,7 +264,7 @@ class BernoulliGroups(FlatModel):
                     needed=2,
                 ),
             )
-        alone = clone(self).set_params(n_components=min(n_groups, usable), warm_start=False)
+        alone = clone(self).set_params(n_components=min(n_groups, usable))
         result = alone._fit_result(part)
         p = result.parameters
         sizes = np.bincount(result.labels, weights=part.weight, minlength=p.n_components)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from momentree import backends
 from momentree._types import Floats, Ints
 from momentree._validation import rules
 from momentree.assignment.posteriors import MixtureAssigner
-from momentree.backends import products, sources
+from momentree.backends import sources
 from momentree.core.choices import AutoLogScaling, LogScaling, Weighting
 from momentree.core.ties import largest
 from momentree.estimators import names, page, texts
@@ -23,19 +22,16 @@ from momentree.inference import log_joint, log_posterior, posteriors
 from momentree.messages import Message
 from momentree.models._base import FlatModel, log
 from momentree.models._steps import FitResult, Initialization, from_leaves
-from momentree.moments import RawMoments
 from momentree.objects import Decomposition, MixtureParameters, MixtureSums, Moments
 from momentree.objects.mixtures import sums_over
 from momentree.persistence import fields
-from momentree.preprocessing import log_scale, tfidf
+from momentree.preprocessing import log_scale
 from momentree.preprocessing.burstiness import with_scaling
 from momentree.refinement import em, renewing_em
-from momentree.refinement.em import column_sums, m_step, soft_sums
+from momentree.refinement.em import column_sums, log_likelihood, soft_sums
 from momentree.tree import split, splitters
 from momentree.tree.growth import Grown, Limits, TreeGrowth
 from momentree.tree.topic_growth import ScaledCounts, is_sampled, search_sample, with_all_words
-
-Start = Literal["auto", "tree", "tfidf", "moments"]
 
 SMALL = 5.0
 """Fewer documents are no topic for the search, unless documents are few."""
@@ -52,7 +48,6 @@ class CountMixture(FlatModel):
         **FlatModel._rules,
         "tol": rules.number(at_least=0),
         "refine": rules.REFINE,
-        "start": get_args(Start),
         "vectorizer": texts.check_vectorizer,
     }
     _fields: ClassVar[fields.Fields] = {
@@ -68,7 +63,7 @@ class CountMixture(FlatModel):
     name_topics, languages_ = names.name_topics, names.languages_
     _counts, _unpack = texts.counts_of, texts.restore_vectorizer
 
-    start: Start
+    start: str
     tol: float
     posterior_: MixtureParameters
     log_scaling_: LogScaling | None
@@ -80,15 +75,13 @@ class CountMixture(FlatModel):
 
     def _for_sums_alone(self, rows: backends.Rows) -> Mapping[str, Any] | None:
         instead: dict[str, Any] = {}
-        if self._is_auto:
+        if self._is_auto and self._auto_model:
             instead["n_components"] = 8
         if self._weighting == "three_words":
             instead["weighting"] = "length"
         start = self._choose_start()
         if start == "search" and not is_sampled(rows, self._wanted):
-            instead["search"] = "none"
-        elif start == "tfidf":
-            instead["start"] = "moments"
+            instead["start"] = "tree"
         return instead
 
     @abstractmethod
@@ -101,7 +94,7 @@ class CountMixture(FlatModel):
 
     @abstractmethod
     def _choose_start(self) -> str:
-        """Return "search", "tree", "tfidf" or "moments"."""
+        """Return "search", "tree" or "moments"."""
 
     def _requested_log_scaling(self) -> AutoLogScaling | None:
         """Return the requested scaling of counts."""
@@ -144,6 +137,9 @@ class CountMixture(FlatModel):
             )
             fitted, centers = refined.parameters, refined.parameters.centers
             diagnostics = {**diagnostics, "log_likelihood": refined.log_likelihood}
+        elif self._is_auto:
+            likelihood = log_likelihood(data.rows, fitted, data.weight)
+            diagnostics = {**diagnostics, "log_likelihood": likelihood}
         weights = fitted.weights
         counts = np.empty((0, len(weights)))
         if self.log_scaling_:  # report weights and topics of the raw counts
@@ -216,7 +212,7 @@ class CountMixture(FlatModel):
         self, counts: backends.Rows, weight: backends.RowArray
     ) -> tuple[ScaledCounts, Ints | None, Initialization[MixtureParameters]]:
         """Set ``log_scaling_``, and return the scaled counts, their order and a start for EM."""
-        if not self._searches(counts):
+        if self._choose_start() != "search":
             return self._started(counts, weight)
         part, part_weight, frequent = search_sample(counts, weight, self._wanted)
         if part is not counts:
@@ -231,20 +227,18 @@ class CountMixture(FlatModel):
             data, at = self._data(counts, weight, self.log_scaling_)
         return data, at, start
 
-    def _searches(self, counts: backends.Rows) -> bool:
-        return self._last_fit(counts.shape[1]) is None and self._choose_start() == "search"
-
     def _started(
         self, counts: backends.Rows, weight: backends.RowArray
     ) -> tuple[ScaledCounts, Ints | None, Initialization[MixtureParameters]]:
-        search = self._searches(counts)
+        name = self._choose_start()
+        log.info("starting from %s", name)
 
         def attempt(
             log_scaling: LogScaling | None, counts: backends.Rows, weight: backends.RowArray
         ) -> tuple[Any, Callable[[], backends.RowArray], int]:
             data, at = self._data(counts, weight, log_scaling)
-            grown = self._grown(data) if search else None
-            start = self._initialize(data) if grown is None else self._from_leaves(data, grown)
+            grown = None if name == "moments" else self._grown(data)
+            start = self._from_moments(data) if grown is None else self._from_leaves(data, grown)
             assigner = MixtureAssigner.of(start.parameters)
 
             def labels() -> backends.RowArray:
@@ -253,11 +247,11 @@ class CountMixture(FlatModel):
             return (data, at, start, grown), labels, assigner.n_groups
 
         requested = self._requested_log_scaling()
-        if requested == "auto" and self._last_fit(counts.shape[1]) is not None:
-            requested = self.log_scaling_  # the topics to start from are on this scale
         self.log_scaling_, found = with_scaling(requested, attempt, counts, weight, self._wanted)
         data, at, start, grown = found
-        return data, at, start if grown is None else self._searched(data, start, grown)
+        if name == "search":
+            return data, at, self._searched(data, start, grown)
+        return data, at, replace(start, diagnostics={**start.diagnostics, "start": name})
 
     def _data(
         self, counts: backends.Rows, weight: backends.RowArray, log_scaling: LogScaling | None
@@ -265,16 +259,6 @@ class CountMixture(FlatModel):
         k, family = self._wanted, self._family
         data = ScaledCounts.of(counts, weight, log_scaling, self.smoothing, k, family)
         return data, data.order
-
-    def _initialize(self, data: ScaledCounts) -> Initialization[MixtureParameters]:
-        last = self._last_fit(data.rows.shape[1])
-        if last is not None:
-            return Initialization.of(last, self.diagnostics_)
-        start = self._choose_start()
-        log.info("starting from %s", start)
-        make = {"moments": self._from_moments, "tfidf": self._from_tfidf, "tree": self._from_tree}
-        found = make[start](data)
-        return replace(found, diagnostics={**found.diagnostics, "start": start})
 
     def _from_moments(self, data: ScaledCounts) -> Initialization[MixtureParameters]:
         """Decompose the moments of the model."""
@@ -286,22 +270,6 @@ class CountMixture(FlatModel):
             return Initialization.of(one, found.diagnostics)
         parameters = self._smooth(found, centers, data)
         return Initialization(parameters, parameters.weights, centers, found.diagnostics)
-
-    def _from_tfidf(self, data: ScaledCounts) -> Initialization[MixtureParameters]:
-        """Decompose the raw moments of tf-idf rows, and group rows by their largest score."""
-        rows = backends.RowBlocks(tfidf(backends.collected(data.counts), data.weight))
-        found = self._decompose(RawMoments(rows, sample_weight=data.weight))
-        return self._from_groups(data, _largest_score(rows, found, data.weight), found)
-
-    def _from_groups(
-        self, data: ScaledCounts, groups: Floats, found: Decomposition
-    ) -> Initialization[MixtureParameters]:
-        fitted = m_step(self._family, data.rows, groups, data.weight, data.smoothing)
-        return Initialization.of(fitted, found.diagnostics)
-
-    def _from_tree(self, data: ScaledCounts) -> Initialization[MixtureParameters]:
-        """Grow a tree of k leaves (H Algorithm 2, best first)."""
-        return self._from_leaves(data, self._grown(data))
 
     def _from_leaves(self, data: ScaledCounts, grown: Grown) -> Initialization[MixtureParameters]:
         k, rows, weight = self._wanted, data.rows, data.weight
@@ -404,17 +372,3 @@ class CountMixture(FlatModel):
             parameters = self._family(self.weights_, self.components_.T)
         joint = log_joint(backends.RowBlocks(X), parameters)
         return log_posterior(joint)[1] + self._log_base(X)
-
-
-def _largest_score(rows: backends.RowBlocks, found: Decomposition, weight: Floats) -> Floats:
-    """Return ones, shape (n, k), at the largest score of each row (T Algorithm 5, for k > 2).
-
-    The scores are D x with D = (M Omega^1/2)^+, with signs that make their third moments
-    positive: rows of a component have high scores for it.
-    """
-    if not found.n_components:
-        return np.ones((rows.shape[0], 1))
-    D = np.asarray(np.linalg.pinv(found.centers * np.sqrt(found.weights)).T, dtype=np.float64)
-    scores = rows.map(partial(products.product, V=D))
-    scores *= np.where(weight @ scores**3 < 0, -1.0, 1.0)
-    return np.asarray(np.eye(D.shape[1])[largest(scores)])

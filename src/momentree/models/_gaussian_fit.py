@@ -48,8 +48,6 @@ class GaussianSearch:
     ----------
     n_components : int >= 1
         k.
-    last : GaussianComponents or None
-        The only start, if given.
     start, refine, smoothing, max_iter, tol
         As in :class:`GaussianMixture`.
     decompose : callable
@@ -57,7 +55,6 @@ class GaussianSearch:
     """
 
     n_components: int
-    last: GaussianComponents | None
     start: Start
     refine: bool
     smoothing: float
@@ -114,18 +111,12 @@ class GaussianSearch:
     ) -> tuple[str, Message | None, Refined[objects.MixtureParameters]]:
         """Return the name of a start, why components are missing, and the result."""
         rows, family = data.rows(), data.family()
-        reason: Message | None = None
-        if self.last is not None:
-            starts: dict[str, objects.MixtureParameters] = {
-                "last fit": _from_units(self.last, data, family)
-            }
-        else:
-            k = min(self.n_components, n_distinct(data.Z, data.weight))
-            starts, reason = starts_of(
-                data, rows, family, k, self.start, self.smoothing, self.decompose
-            )
-            if k < self.n_components:
-                reason = Message(wording.ONLY_EQUAL_SAMPLES)
+        k = min(self.n_components, n_distinct(data.Z, data.weight))
+        starts, reason = starts_of(
+            data, rows, family, k, self.start, self.smoothing, self.decompose
+        )
+        if k < self.n_components:
+            reason = Message(wording.ONLY_EQUAL_SAMPLES)
         if not self.refine:
             name, parameters = next(iter(starts.items()))
             return name, reason, Refined(parameters, 0.0, 1, converged=True)
@@ -144,11 +135,7 @@ class GaussianSearch:
             )
 
         name, refined = run(starts)
-        if (
-            self.start in ("auto", "groups")
-            and self.last is None
-            and data.covariance_type != "full"
-        ):
+        if self.start in ("auto", "groups") and data.covariance_type != "full":
             found, k = refined.parameters, refined.parameters.n_components
             prior = max(self.smoothing, SEARCH_SMOOTHING)
             growing = MixtureSearch(rows, family, data.weight, np.ones(rows.shape[1]), k, prior)
@@ -188,19 +175,3 @@ def _in_units(p: objects.MixtureParameters, data: GaussianData) -> GaussianCompo
         assert isinstance(p, objects.GaussianParameters)  # noqa: S101 - for the type checker
         covariances = p.variances * s[0] ** 2
     return GaussianComponents(p.weights, means, covariances, data.covariance_type)
-
-
-def _from_units(
-    components: GaussianComponents, data: GaussianData, family: objects.MixtureParameters
-) -> objects.MixtureParameters:
-    """Return components as parameters of prepared data."""
-    s = data.scale
-    centers = ((components.means - data.shift) / s).T
-    if data.covariance_type == "tied":
-        return family.member(components.weights, centers, components.covariances / np.outer(s, s))
-    if data.covariance_type == "full":
-        return family.member(components.weights, centers, components.full() / np.outer(s, s))
-    variances = components.variances() / s**2
-    if isinstance(family, objects.DiagonalGaussianParameters):
-        return family.member(components.weights, centers, variances.T)
-    return family.member(components.weights, centers, variances[:, 0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +21,7 @@ from momentree.inference.hidden_markov import forward_backward, viterbi
 from momentree.messages import Message
 from momentree.models._hmm_starts import most_likely
 from momentree.models._steps import check_decomposition
+from momentree.models.selection import MAX_COMPONENTS, MAX_STATES_WITHOUT_GAIN, guard_search
 from momentree.objects.hidden_markov import HMMParameters
 from momentree.persistence import fields
 from momentree.refinement.hidden_markov import BaumWelch, RefinedHMM
@@ -30,7 +31,7 @@ class HiddenMarkovModel(base.Estimator):
     """Base class of hidden Markov models; a subclass has emissions of one family."""
 
     _rules: ClassVar[rules.Rules] = {
-        "n_components": rules.whole(1),
+        "n_components": rules.whole(1, auto=True),
         "decomposition": check_decomposition,
         "refine": rules.REFINE,
         "smoothing": rules.number(at_least=0),
@@ -48,7 +49,7 @@ class HiddenMarkovModel(base.Estimator):
         "diagnostics_": fields.DIAGNOSTICS,
     }
 
-    n_components: int
+    n_components: int | Literal["auto"]
     decomposition: Any
     refine: str | None
     start: str
@@ -63,10 +64,6 @@ class HiddenMarkovModel(base.Estimator):
     log_likelihood_: float
     diagnostics_: dict[str, Any]
 
-    @property
-    def _n_groups(self) -> int:
-        return int(self.n_components)
-
     @abstractmethod
     def _check_observations(self, X: Any, *, reset: bool) -> Any:
         """Return checked observations, one per row."""
@@ -76,8 +73,8 @@ class HiddenMarkovModel(base.Estimator):
         """Return a number for each sequence that depends only on its content."""
 
     @abstractmethod
-    def _starts(self, X: Any, lengths: Ints) -> Iterator[tuple[str, HMMParameters]]:
-        """Yield names and starts, at least one, best guess first."""
+    def _starts(self, X: Any, lengths: Ints, k: int) -> Iterator[tuple[str, HMMParameters]]:
+        """Yield names and starts of k states, at least one, best guess first."""
 
     @property
     @abstractmethod
@@ -94,9 +91,9 @@ class HiddenMarkovModel(base.Estimator):
         return 0.0
 
     @property
-    @abstractmethod
     def _n_parameters(self) -> int:
         """Number of free parameters."""
+        return self._parameters.n_parameters
 
     @property
     def _needed_observations(self) -> int:
@@ -141,7 +138,7 @@ class HiddenMarkovModel(base.Estimator):
     def _check_samples(self, X: Any, **given: Any) -> tuple[Any, int]:
         X = self._check_observations(X, reset=True)
         lengths = check_sequence_lengths(given["lengths"], len(X))
-        k = int(self.n_components)
+        k = 1 if isinstance(self.n_components, str) else int(self.n_components)
         if len(X) < k:
             raise InvalidDataError(
                 "[too_few_observations] {n_rows:~sample}, fewer than "
@@ -157,17 +154,20 @@ class HiddenMarkovModel(base.Estimator):
             )
         return (X, lengths), len(X)
 
-    def _learn(self, samples: Any) -> tuple[RefinedHMM, str, Floats]:
+    def _learn(self, samples: Any) -> tuple[RefinedHMM, dict[str, Any], Floats]:
         X, n = samples
-        k = int(self.n_components)
         # In an order that depends on their content only, sequences give the same sums.
         by_content = np.lexsort((self._keys(X, n), -n))
         starts = (np.cumsum(n) - n)[by_content]
         n = n[by_content]
         rows = np.repeat(starts - np.cumsum(n) + n, n) + np.arange(len(X))
         X = X[rows]
+        if isinstance(self.n_components, str):
+            found, diagnostics = self._lowest_bic(X, n)
+        else:
+            found, diagnostics = self._refined(X, n, int(self.n_components))
+        k = found.parameters.n_states
         blocks = self._blocks(X, n, k)
-        found, name = self._refined(X, n, BaumWelch(blocks, X, self.smoothing))
         sizes = np.zeros(k)
         for block in blocks:
             sizes += forward_backward(block, X[block.at], found.parameters).gamma.sum(axis=1)
@@ -178,22 +178,22 @@ class HiddenMarkovModel(base.Estimator):
         self.weights_ = sizes[order] / sizes.sum()
         self.labels_ = np.empty(len(X), dtype=np.intp)
         self.labels_[rows] = self._decode(blocks, X)[0]
-        return found, name, sizes[order]
+        return found, diagnostics, sizes[order]
 
     def _finish(self, samples: Any, result: Any) -> Iterable[Warning]:
         X, lengths = samples
-        found, start, sizes = result
+        found, self.diagnostics_, sizes = result
         self.n_iter_, self.converged_ = found.n_iter, found.converged
         self.log_likelihood_ = found.log_likelihood + len(X) * self._log_volume
-        self.diagnostics_ = {"start": start}
-        if self.n_components > 1 and (reason := _unidentified(X, lengths)):
+        k = len(sizes)
+        if k > 1 and (reason := _unidentified(X, lengths)):
             yield ConvergenceWarning(
                 "[states_not_determined] the data do not determine the states: {reason}",
                 reason=reason,
             )
         needed = self._needed_observations
         few = np.flatnonzero(sizes.round(3) < needed).tolist()
-        if self.n_components > 1 and few:
+        if k > 1 and few:
             yield ConvergenceWarning(
                 "[states_of_few_observations] {n_few:~state} {n_few:?has/have} fewer than {needed} "
                 "observations (number {states:and}), too few for a covariance: check the data for "
@@ -203,13 +203,31 @@ class HiddenMarkovModel(base.Estimator):
                 needed=needed,
             )
 
-    def _refined(self, X: Any, lengths: Ints, learner: BaumWelch) -> tuple[RefinedHMM, str]:
+    def _refined(self, X: Any, lengths: Ints, k: int) -> tuple[RefinedHMM, dict[str, Any]]:
         """Return the most likely result of all starts, and the name of its start."""
-        starts = self._starts(X, lengths)
+        learner = BaumWelch(self._blocks(X, lengths, k), X, self.smoothing)
+        starts = self._starts(X, lengths, k)
         if self.refine:
-            return most_likely(learner, dict(starts), self.max_iter, self.tol)
-        name, start = next(starts)
-        return RefinedHMM(start, learner.step(start)[1], 0, converged=True), name
+            found, name = most_likely(learner, dict(starts), self.max_iter, self.tol)
+        else:
+            name, start = next(starts)
+            found = RefinedHMM(start, learner.step(start)[1], 0, converged=True)
+        return found, {"start": name}
+
+    def _lowest_bic(self, X: Any, lengths: Ints) -> tuple[RefinedHMM, dict[str, Any]]:
+        """Fit 1, 2, ... states until BIC stops falling; return the best."""
+
+        def fit(k: int) -> tuple[tuple[RefinedHMM, dict[str, Any]], float, list[int]]:
+            found = self._refined(X, lengths, k)
+            likelihood = found[0].log_likelihood + len(X) * self._log_volume
+            p = found[0].parameters.n_parameters
+            return found, p * float(np.log(len(X))) - 2.0 * likelihood, [len(X)]
+
+        most = min(MAX_COMPONENTS, len(X)) if lengths.max() > 1 else 1
+        (found, diagnostics), _, bics = guard_search(
+            fit, range(1, most + 1), 0, MAX_STATES_WITHOUT_GAIN
+        )
+        return found, {**diagnostics, "bic": bics}
 
     def _blocks(self, X: Any, lengths: Ints, k: int) -> list[SequenceBlock]:
         return sequence_blocks(lengths, self._keys(X, lengths), k)

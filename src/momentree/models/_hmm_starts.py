@@ -72,7 +72,7 @@ def from_contexts(X: Ints, lengths: Ints, k: int, d: int) -> HMMParameters | Non
 
 def _groups(counts: Any, k: int, smoothing: float = 1.0) -> Floats | None:
     """Return the probability of each of k groups for each row; None if there are fewer."""
-    model = SingleTopicModel(k, search="none", log_scaling=None, smoothing=smoothing)
+    model = SingleTopicModel(k, start="tree", log_scaling=None, smoothing=smoothing)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)

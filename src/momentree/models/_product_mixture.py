@@ -32,7 +32,7 @@ from momentree.persistence import fields
 from momentree.preprocessing.mixed_columns import Encoded
 from momentree.refinement import Refined, em
 
-ProductStart = Literal["auto", "splits", "moments"]
+ProductStart = Literal["auto", "search", "moments"]
 
 BRIEF = 30
 """Maximum number of EM steps from each start during the search for the number of components."""
@@ -203,9 +203,9 @@ class ProductMixture(DensityModel):
         """Return starts with their names, and diagnostics."""
         found: list[tuple[ProductParameters, str]] = []
         diagnostics: dict[str, Any] = {"start": "moments", "reason": None, "warnings": []}
-        if self.refine and self.start in ("auto", "splits"):
+        if self.refine and self.start in ("auto", "search"):
             log.info("searching for %d components", k)
-            found = [(start, "splits") for start in from_splits(data, k, self.smoothing)]
+            found = [(start, "search") for start in from_splits(data, k, self.smoothing)]
         few = data.columns.n_features + data.columns.n_numbers <= MAX_FEATURES
         if self.start == "moments" or not self.refine or (self.start == "auto" and few and k > 1):
             start = from_moments(
@@ -218,7 +218,7 @@ class ProductMixture(DensityModel):
             if start is None and not found:
                 raise InvalidParameterError(
                     "[no_moments] moments require three columns that are independent within a "
-                    "component; there {found:?is/are} {found}; use {parameters.start:'splits'} and "
+                    "component; there {found:?is/are} {found}; use {parameters.start:'search'} and "
                     "{parameters.refine:'em'}",
                     found=len(np.unique(self._groups)),
                 )

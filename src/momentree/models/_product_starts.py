@@ -25,7 +25,7 @@ from momentree.tree import growth, split, splitters
 
 P = TypeVar("P", bound=objects.MixtureParameters)
 
-ProductStart = Literal["auto", "splits", "moments"]
+ProductStart = Literal["auto", "search", "moments"]
 
 FAIR = 0.5
 """Standard deviation of the toss of a coin."""
@@ -312,7 +312,7 @@ def starts_from_splits(
     k = starts[0].n_components
     reason = Message(wording.ONLY_EQUAL_SAMPLES) if k < n_components else None
     return [
-        Initialization.of(found, {"rank": k, "reason": reason, "warnings": [], "start": "splits"})
+        Initialization.of(found, {"rank": k, "reason": reason, "warnings": [], "start": "search"})
         for found in starts
     ]
 

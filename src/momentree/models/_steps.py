@@ -53,6 +53,7 @@ class FitResult:
     converged: bool = True
     sums: MixtureSums | None = None  # of the samples, for `partial_fit`
     labels: RowArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    attributes: Mapping[str, Any] = field(default_factory=dict)  # others of the estimator
 
     def largest_first(self, assign: Callable[[Any], RowArray]) -> FitResult:
         """Return the components by descending weight, with the labels by their parameters."""

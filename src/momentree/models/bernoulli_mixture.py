@@ -25,11 +25,11 @@ from momentree.models._steps import Decomposer, FitResult, Initialization
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters, MixtureSums
 from momentree.objects.mixtures import sums_over
 from momentree.refinement import Refined, em, renewing_em
-from momentree.refinement.em import Convergence
+from momentree.refinement.em import Convergence, log_likelihood
 
 Start = Literal[
     "auto",
-    "splits",
+    "search",
     "moments",
     "raw_moments",
     "clusters",
@@ -49,8 +49,10 @@ class BernoulliMixture(BernoulliGroups):
 
     Parameters
     ----------
-    n_components : int >= 1, default=8
-        Number of components k.
+    n_components : int >= 1 or "auto", default=8
+        Number of components k. "auto" fits 1, 2, ... components, up to 30, until BIC has not fallen
+        three times in a row, and keeps the fit of lowest BIC without a component of fewer than five
+        samples, which may be outliers.
     decomposition : str or callable, default="sidiwo"
         "sidiwo", "svtd", "tensor_power_method", "als", "svd_method", "eigendecomposition",
         "jennrich" or "random_projections" from ``momentree.decomposition``, or a function with the
@@ -59,11 +61,11 @@ class BernoulliMixture(BernoulliGroups):
     refine : {"em", None}, default="em"
         "em" refines the start by expectation-maximization, which removes the bias of raw moments.
         None returns the start.
-    start : {"auto", "splits", "moments", "raw_moments", "clusters", "tree", "three_view_mom", \
+    start : {"auto", "search", "moments", "raw_moments", "clusters", "tree", "three_view_mom", \
 "three_view_tpm"}, default="auto"
-        "splits" searches for the most likely mixture: it divides components along the principal
+        "search" searches for the most likely mixture: it divides components along the principal
         directions of their records, merges similar ones and runs EM, as long as this raises the
-        posterior; see :class:`momentree.refinement.Growing`. With at least 1000 k^2 ones, the
+        posterior; see :class:`momentree.refinement.MixtureSearch`. With at least 1000 k^2 ones, the
         components of raw moments are another start; if not, up to 1000 records are searched again
         with features of equal deviation, as :class:`MixedMixture` does.
         "raw_moments" decomposes the raw moments, as the thesis does. "moments" then subtracts the
@@ -73,7 +75,7 @@ class BernoulliMixture(BernoulliGroups):
         leaves; see :class:`momentree.ClusterTree`. "three_view_mom" and "three_view_tpm" divide
         the features into three random views, whose cross moments are unbiased but noisy (T section
         4.3.1).
-        "auto" is "splits" with EM and "moments" without it. With EM and another `decomposition`
+        "auto" is "search" with EM and "moments" without it. With EM and another `decomposition`
         than the default, it runs EM from "raw_moments" and from "moments", and keeps the second if
         its log-likelihood is higher by n_components / 2 log n_samples.
     convergence : {"likelihood", "weights", "centers"}, default="likelihood"
@@ -89,8 +91,6 @@ class BernoulliMixture(BernoulliGroups):
         last two are those of the thesis.
     half_life : float > 0 or None, default=None
         Number of batches after which samples count half in :meth:`partial_fit`. None never forgets.
-    warm_start : bool, default=False
-        Start from the components of the last ``fit``, if their number and features are the same.
     random_state : int, RandomState or None, default=None
         Seed for the three views and for random decompositions. None means seed 0.
     verbose : bool or int, default=False
@@ -119,7 +119,8 @@ class BernoulliMixture(BernoulliGroups):
     diagnostics_ : mapping
         See :class:`momentree.objects.Decomposition`; also "start"; "m2_bias_bound", the largest
         bias of an entry of raw M2 by T Theorem 4.3.1 (for all bounds, see
-        :func:`momentree.moments.bernoulli_bias_bounds`); and, after EM, "log_likelihood".
+        :func:`momentree.moments.bernoulli_bias_bounds`); after EM, "log_likelihood"; "bic", with
+        ``n_components="auto"``: the BIC of 1, 2, ... components.
     mean_count_ : float
         Mean number of ones per record.
     vocabulary_ : ndarray of str of shape (n_features,)
@@ -133,7 +134,7 @@ class BernoulliMixture(BernoulliGroups):
     -----
     Implements T chapter 4. EM ignores missing values (NaN, also in a sparse matrix); the moments
     correct for them by inverse observation rates. Both assume that values are missing at random.
-    Time: O(nnz k) per EM step, of which "splits" takes between 20 and 100 in all, and O(nnz k^2)
+    Time: O(nnz k) per EM step, of which "search" takes between 20 and 100 in all, and O(nnz k^2)
     for the moments. Memory beyond X: O(d k + n k), with moments O(d k^2 + n k), 12 bytes per stored
     value, and a dense copy of X of up to 128 MB if at least a twelfth of its values are 1.
 
@@ -157,7 +158,7 @@ class BernoulliMixture(BernoulliGroups):
     _warns_of_single_samples = True
     _zeros_are_values = True
 
-    n_components: int = 8
+    n_components: int | Literal["auto"] = 8
     _: KW_ONLY
     decomposition: Decomposer = "sidiwo"
     refine: Refine | None = "em"
@@ -167,7 +168,6 @@ class BernoulliMixture(BernoulliGroups):
     max_iter: int = 200
     tol: float | None = None
     half_life: float | None = None
-    warm_start: bool = False
     random_state: int | np.random.RandomState | None = None
     verbose: bool | int = False
 
@@ -223,8 +223,8 @@ class BernoulliMixture(BernoulliGroups):
         else:
             data, at = BinaryData.prepared(values, missing, weight)
         result = self._fit_result(data)
-        self._incomplete = counted(data, result.labels, len(result.weights))
-        return result, at
+        incomplete = counted(data, result.labels, len(result.weights))
+        return replace(result, attributes={"_incomplete": incomplete}), at
 
     def _fit_result(self, data: BinaryData) -> FitResult:
         start, refined = self._most_likely(data)
@@ -244,6 +244,8 @@ class BernoulliMixture(BernoulliGroups):
                 refined.converged,
                 sums,
             )
+        elif self._is_auto:
+            diagnostics["log_likelihood"] = log_likelihood(data.rows, fitted, data.weight)
         return result.largest_first(lambda p: MixtureAssigner.of(p).labels(data.rows))
 
     def _sums_of(self, data: BinaryData, statistics: Floats, sizes: Floats) -> MixtureSums:
@@ -288,7 +290,7 @@ class BernoulliMixture(BernoulliGroups):
         batch = self._sums_of(data, found.statistics, found.sizes)
         sums = found.before.plus(batch)
         gaps = sums.statistics[d:] if incomplete else None
-        self._incomplete = IncompleteAssigner.from_sums(sums.statistics[:d], gaps, sums.sizes)
+        incomplete = IncompleteAssigner.from_sums(sums.statistics[:d], gaps, sums.sizes)
         result = FitResult(
             fitted,
             fitted.weights,
@@ -298,6 +300,7 @@ class BernoulliMixture(BernoulliGroups):
             found.converged,
             sums,
             labels=MixtureAssigner.of(fitted).labels(rows),
+            attributes={"_incomplete": incomplete},
         )
         shares = found.sizes / found.sizes.sum()
         return result, at, BatchUpdate(found.to, shares, float(weight.sum()), found.unlike)
@@ -327,10 +330,7 @@ class BernoulliMixture(BernoulliGroups):
                 convergence=self.convergence,
             )
 
-        if (
-            starts[0].diagnostics["start"] == "splits"
-            and self._last_fit(data.ones.shape[1]) is None
-        ):
+        if starts[0].diagnostics["start"] == "search":
             whole = data.family(np.ones(1), np.clip(data.moments.m1, 0.0, 1.0)[:, None])
             alone = [start.parameters for start in starts]
             refined, at = product_starts.most_likely(alone, whole, run, self.smoothing)
@@ -346,14 +346,11 @@ class BernoulliMixture(BernoulliGroups):
         return best
 
     def _starts(self, data: BinaryData) -> list[Initialization[BernoulliParameters]]:
-        last = self._last_fit(data.ones.shape[1])
-        if last is not None:
-            return [Initialization.of(data.family(last.weights, last.centers), self.diagnostics_)]
         k, start = self._wanted, self.start
         if start == "auto" and self.refine and self.decomposition == "sidiwo":
-            start = "splits"
+            start = "search"
         log.info("starting from %s", start)
-        if start == "splits":
+        if start == "search":
             return product_starts.starts_from_splits(
                 data, k, self.smoothing, self._decompose, brief=not self.refine
             )

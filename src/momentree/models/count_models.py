@@ -10,12 +10,12 @@ import numpy as np
 from momentree import objects
 from momentree._types import Floats, Ints
 from momentree._validation import rules
-from momentree.core.choices import AutoLogScaling, Refine, Search, TopicModel, Weighting
+from momentree.core.choices import AutoLogScaling, Refine, TopicModel, Weighting
 from momentree.estimators import groups, texts
 from momentree.exceptions import InvalidParameterError
 from momentree.inference import log_multinomial, posteriors
 from momentree.messages import wording
-from momentree.models._count_mixture import CountMixture, Start
+from momentree.models._count_mixture import CountMixture
 from momentree.models._steps import Decomposer, draw_by_component, sample_documents
 from momentree.moments import PoissonMoments, SingleTopicMoments
 from momentree.parameters import project_to_simplex
@@ -41,17 +41,14 @@ class SingleTopicModel(CountMixture):
         same signature. It decomposes the moments of ``start="moments"``.
     refine : {"em", None}, default="em"
         "em" refines the start by expectation-maximization. None returns the start.
-    start : {"auto", "tree", "tfidf", "moments"}, default="auto"
+    start : {"auto", "search", "tree", "moments"}, default="auto"
         "moments" decomposes the moments of the model (S Theorem 1), which is exact in the limit of
         infinitely many documents. "tree" splits the documents in two, and then always splits the
         group that gains most likelihood, until there are k groups (H Algorithm 2, best first).
-        "tfidf" decomposes the raw moments of tf-idf rows of unit length, and assigns each document
-        to its largest score (T Algorithm 5). "auto" is "moments" without EM; with EM see `search`.
-    search : {"starts", "none"}, default="starts"
-        What ``start="auto"`` does with EM. "starts" starts from the groups of a tree and from
-        groups by tf-idf; merges two components and splits another, and moves single documents, as
-        long as this raises the likelihood; and keeps the more likely answer. "none" starts
-        from the tree alone, in about a third of the time.
+        "search" starts from the groups of this tree and from groups by tf-idf, merges two
+        components and splits another, and moves single documents, as long as this raises the
+        likelihood, and keeps the more likely answer; it takes about three times as long as "tree".
+        "auto" is "search" with EM and "moments" without it.
     log_scaling : {"auto", "log1p", None}, default="auto"
         "log1p" scales counts by log2(1 + x), and documents to the square root of their length,
         before moments and EM, because words are bursty; see
@@ -74,8 +71,6 @@ class SingleTopicModel(CountMixture):
         more than this fraction of its size.
     half_life : float > 0 or None, default=None
         Number of batches after which samples count half in :meth:`partial_fit`. None never forgets.
-    warm_start : bool, default=False
-        Start from the topics of the last ``fit``, if their number and words are the same.
     vectorizer : TextVectorizer or None, default=None
         Counts the words of texts given to :meth:`fit`: their language, stop words and frequencies.
         None is ``TextVectorizer()``. Other vectorizers with scikit-learn's interface, such as
@@ -170,24 +165,21 @@ class SingleTopicModel(CountMixture):
     _: KW_ONLY
     decomposition: Decomposer = "sidiwo"
     refine: Refine | None = "em"
-    start: Start = "auto"
-    search: Search = "starts"
+    start: Literal["auto", "search", "tree", "moments"] = "auto"
     log_scaling: AutoLogScaling | None = "auto"
     weighting: Weighting = "length"
     smoothing: float = 1.0
     max_iter: int = 100
     tol: float = 1e-5
     half_life: float | None = None
-    warm_start: bool = False
     vectorizer: texts.Vectorizer | None = None
     random_state: int | np.random.RandomState | None = None
     verbose: bool | int = False
 
     _rules: ClassVar[rules.Rules] = {
         **CountMixture._rules,
-        "n_components": rules.whole(1, auto=True),
+        "start": ("auto", "search", "tree", "moments"),
         "log_scaling": (*get_args(AutoLogScaling), None),
-        "search": get_args(Search),
         "weighting": get_args(Weighting),
     }
 
@@ -202,9 +194,7 @@ class SingleTopicModel(CountMixture):
 
     def _choose_start(self) -> str:
         if self.start == "auto":
-            if not self.refine:
-                return "moments"
-            return "search" if self.search == "starts" else "tree"
+            return "search" if self.refine else "moments"
         return self.start
 
     @property
@@ -254,18 +244,20 @@ class PoissonMixture(CountMixture):
 
     Parameters
     ----------
-    n_components : int >= 1, default=8
-        Number of components k.
+    n_components : int >= 1 or "auto", default=8
+        Number of components k. "auto" fits 1, 2, ... components, up to 30, until BIC has not fallen
+        three times in a row, and keeps the fit of lowest BIC without a component of fewer than five
+        samples, which may be outliers.
     decomposition : str or callable, default="sidiwo"
         "sidiwo", "svtd", "tensor_power_method", "als", "svd_method", "eigendecomposition",
         "jennrich" or "random_projections" from ``momentree.decomposition``, or a function with the
         same signature. It decomposes the moments of ``start="moments"``.
     refine : {"em", None}, default="em"
         "em" refines the start by expectation-maximization. None returns the start.
-    start : {"auto", "tree", "tfidf", "moments"}, default="auto"
-        "moments" decomposes the moments of the model (T Proposition 1.2.1). "tree" and "tfidf"
-        group the samples as in :class:`SingleTopicModel`, by proportions rather than totals.
-        "auto" is "moments".
+    start : {"auto", "tree", "moments"}, default="auto"
+        "moments" decomposes the moments of the model (T Proposition 1.2.1). "tree" groups the
+        samples as in :class:`SingleTopicModel`, by proportions rather than totals. "auto" is
+        "moments".
     smoothing : float > 0, default=1.0
         Number of average samples added to every component, so that no mean of an occurring feature
         is zero.
@@ -276,8 +268,6 @@ class PoissonMixture(CountMixture):
         more than this fraction of its size.
     half_life : float > 0 or None, default=None
         Number of batches after which samples count half in :meth:`partial_fit`. None never forgets.
-    warm_start : bool, default=False
-        Start from the components of the last ``fit``, if their number and features are the same.
     vectorizer : TextVectorizer or None, default=None
         Counts the words of texts given to :meth:`fit`: their language, stop words and frequencies.
         None is ``TextVectorizer()``. Other vectorizers with scikit-learn's interface, such as
@@ -308,7 +298,8 @@ class PoissonMixture(CountMixture):
         Whether EM reached its tolerance; True without EM.
     diagnostics_ : mapping
         See :class:`momentree.objects.Decomposition`; also "start" and, after EM,
-        "log_likelihood" of all samples in nats, without the factorials of the counts.
+        "log_likelihood" of all samples in nats, without the factorials of the counts; "bic", with
+        ``n_components="auto"``: the BIC of 1, 2, ... components.
     mean_count_ : float
         Mean total per sample.
     vocabulary_ : ndarray of str of shape (n_features,)
@@ -346,19 +337,23 @@ class PoissonMixture(CountMixture):
 
     _family: ClassVar[type[objects.MixtureParameters]] = objects.PoissonParameters
 
-    n_components: int = 8
+    n_components: int | Literal["auto"] = 8
     _: KW_ONLY
     decomposition: Decomposer = "sidiwo"
     refine: Refine | None = "em"
-    start: Start = "auto"
+    start: Literal["auto", "tree", "moments"] = "auto"
     smoothing: float = 1.0
     max_iter: int = 100
     tol: float = 1e-5
     half_life: float | None = None
-    warm_start: bool = False
     vectorizer: texts.Vectorizer | None = None
     random_state: int | np.random.RandomState | None = None
     verbose: bool | int = False
+
+    _rules: ClassVar[rules.Rules] = {
+        **CountMixture._rules,
+        "start": ("auto", "tree", "moments"),
+    }
 
     sample = groups.sample
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from momentree._types import Floats, Ints
-from momentree._validation import check_flag, check_shape, check_values, first_cell, rules
+from momentree._validation import check_shape, check_values, first_cell, rules
 from momentree.core import choices, ties
 from momentree.estimators.names import name_by_difference
 from momentree.estimators.node import TreeNode
@@ -42,7 +42,7 @@ class GaussianMixture(DensityModel):
     Parameters
     ----------
     n_components : int >= 1 or "auto", default=8
-        k, the number of components; it may exceed the number of features. "auto" fits 1, 2, ...
+        Number of components k, which may exceed the number of features. "auto" fits 1, 2, ...
         components, up to 30, until BIC has not fallen three times in a row, and keeps the fit of
         lowest BIC without a component of fewer than five samples, which may be outliers.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
@@ -78,9 +78,6 @@ class GaussianMixture(DensityModel):
     tol : float >= 0, default=1e-4
         EM stops when a step raises the mean log-likelihood of a sample by no more than this, in
         nats.
-    warm_start : bool, default=False
-        Whether ``fit`` starts from the components of the last fit, if their number and the number
-        of features are the same.
     random_state : int, RandomState or None, default=None
         For a `decomposition` that draws random numbers; no other part does.
     verbose : bool or int, default=False
@@ -165,7 +162,6 @@ class GaussianMixture(DensityModel):
     smoothing: float = 0.0
     max_iter: int = 200
     tol: float = 1e-4
-    warm_start: bool = False
     random_state: int | np.random.RandomState | None = None
     verbose: bool | int = False
 
@@ -176,7 +172,6 @@ class GaussianMixture(DensityModel):
         "start": get_args(Start),
         "reg_covar": rules.number(at_least=0),
         "smoothing": rules.number(at_least=0),
-        "warm_start": check_flag,
     }
     _fields: ClassVar[fields.Fields] = {
         **DensityModel._fields,
@@ -218,7 +213,6 @@ class GaussianMixture(DensityModel):
         data = GaussianData.prepared(X, missing, weight, self.covariance_type, self.reg_covar)
         search = GaussianSearch(
             n_components,
-            last=self._last(n_components, d),
             start=self.start,
             refine=self.refine is not None,
             smoothing=smoothing,
@@ -291,13 +285,6 @@ class GaussianMixture(DensityModel):
                 n_features=d,
             )
         ]
-
-    def _last(self, n_components: int, d: int) -> GaussianComponents | None:
-        """Return the components of the last fit if a warm start continues from them."""
-        means: Any = getattr(self, "means_", None)
-        if not (self.warm_start and self.refine) or np.shape(means) != (n_components, d):
-            return None
-        return self._components if self._covariance_type == self.covariance_type else None
 
     # --- results ----------------------------------------------------------------------------------
 

@@ -17,7 +17,6 @@ from momentree.messages import wording
 from momentree.models import _hmm_starts as hmm_starts
 from momentree.models._hidden_markov import HiddenMarkovModel
 from momentree.models._steps import Decomposer, decomposer
-from momentree.objects.gaussian import covariance_parameters
 from momentree.objects.hidden_markov import CategoricalEmissions, GaussianEmissions, HMMParameters
 from momentree.persistence import fields
 
@@ -38,8 +37,9 @@ class CategoricalHMM(HiddenMarkovModel):
 
     Parameters
     ----------
-    n_components : int >= 1, default=8
-        Number of states k.
+    n_components : int >= 1 or "auto", default=8
+        Number of states k. "auto" fits 1, 2, ... states, up to 30, until BIC has not fallen twice
+        in a row, and keeps the fit of lowest BIC.
     n_features : int >= 1 or None, default=None
         Number of symbols d; None is the largest symbol of ``fit`` plus 1. With a larger number,
         symbols that ``fit`` has not seen are accepted later, and say nothing about the state.
@@ -92,7 +92,8 @@ class CategoricalHMM(HiddenMarkovModel):
     converged_ : bool
         Whether the tolerance was reached.
     diagnostics_ : dict
-        "start", the name of the start that was kept, and "warnings", a list of messages.
+        "start": the name of the start that was kept; "bic", with ``n_components="auto"``: the BIC
+        of 1, 2, ... states.
     n_features_in_ : int
         1: the column of symbols.
 
@@ -122,7 +123,7 @@ class CategoricalHMM(HiddenMarkovModel):
     ((2, 2), (2, 4))
     """
 
-    n_components: int = 8
+    n_components: int | Literal["auto"] = 8
     _: KW_ONLY
     n_features: int | None = None
     decomposition: Decomposer = "sidiwo"
@@ -157,9 +158,8 @@ class CategoricalHMM(HiddenMarkovModel):
         place = np.arange(len(X)) - np.repeat(starts, lengths)
         return np.add.reduceat(values * np.sqrt(1.0 + place), starts)
 
-    def _starts(self, X: Ints, lengths: Ints) -> Iterator[tuple[str, HMMParameters]]:
-        k, d = int(self.n_components), int(X.max()) + 1
-        d = d if self.n_features is None else int(self.n_features)
+    def _starts(self, X: Ints, lengths: Ints, k: int) -> Iterator[tuple[str, HMMParameters]]:
+        d = int(X.max()) + 1 if self.n_features is None else int(self.n_features)
         method = decomposer(self.decomposition)
         methods: dict[str, Callable[[], HMMParameters | None]] = {
             "moments": lambda: hmm_starts.from_moments(X, lengths, k, d, method, self.random_state),
@@ -193,11 +193,6 @@ class CategoricalHMM(HiddenMarkovModel):
         rest = 1.0 - rare * np.count_nonzero(~seen)
         self.emissionprob_ = np.where(seen, emissions.probabilities * rest, rare)
         self.vocabulary_ = np.arange(d).astype(str).astype(object)
-
-    @property
-    def _n_parameters(self) -> int:
-        k, d = self.emissionprob_.shape
-        return int(k - 1 + k * (k - 1) + k * (d - 1))
 
     @property
     def _n_names(self) -> int:
@@ -245,8 +240,9 @@ class GaussianHMM(HiddenMarkovModel):
 
     Parameters
     ----------
-    n_components : int >= 1, default=8
-        Number of states k.
+    n_components : int >= 1 or "auto", default=8
+        Number of states k. "auto" fits 1, 2, ... states, up to 30, until BIC has not fallen twice
+        in a row, and keeps the fit of lowest BIC.
     covariance_type : {"spherical", "diag", "full", "tied"}, default="diag"
         "spherical" has one variance for each state, "diag" one for each state and feature,
         "full" any covariances in each state, and "tied" the same covariances in all states.
@@ -301,7 +297,8 @@ class GaussianHMM(HiddenMarkovModel):
     converged_ : bool
         Whether Baum-Welch converged.
     diagnostics_ : dict
-        "start": the name of the start that was kept.
+        "start": the name of the start that was kept; "bic", with ``n_components="auto"``: the BIC
+        of 1, 2, ... states.
     n_features_in_ : int
         Number of features d.
 
@@ -327,7 +324,7 @@ class GaussianHMM(HiddenMarkovModel):
     ((2, 3), (2, 3, 3))
     """
 
-    n_components: int = 8
+    n_components: int | Literal["auto"] = 8
     _: KW_ONLY
     covariance_type: CovarianceType = "diag"
     decomposition: Decomposer = "sidiwo"
@@ -382,8 +379,8 @@ class GaussianHMM(HiddenMarkovModel):
         values = (np.tanh(X) * np.random.RandomState(0).random_sample(X.shape[1])).sum(axis=1)
         return np.add.reduceat(values * np.sqrt(1.0 + place), starts)
 
-    def _starts(self, X: Floats, lengths: Ints) -> Iterator[tuple[str, HMMParameters]]:
-        k, d = int(self.n_components), X.shape[1]
+    def _starts(self, X: Floats, lengths: Ints, k: int) -> Iterator[tuple[str, HMMParameters]]:
+        d = X.shape[1]
         method = decomposer(self.decomposition)
         near = np.clip(X, -NEAR, NEAR)
         methods: dict[str, Callable[[], Floats | None]] = {
@@ -429,12 +426,6 @@ class GaussianHMM(HiddenMarkovModel):
     @property
     def _needed_observations(self) -> int:
         return self.n_features_in_ + 1 if self.covariance_type == "full" else 2
-
-    @property
-    def _n_parameters(self) -> int:
-        k, d = self.means_.shape
-        of_covariances = covariance_parameters(self._covariance_type, k, d)
-        return int(k - 1 + k * (k - 1) + k * d + of_covariances)
 
     def _draw(self, states: Ints, rng: np.random.RandomState) -> Floats:
         roots = np.linalg.cholesky(self.covars_)

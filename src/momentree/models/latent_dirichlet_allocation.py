@@ -34,7 +34,7 @@ from momentree.persistence import fields
 from momentree.refinement import RefinedLDA, gibbs_em, variational_em
 from momentree.tree.topic_growth import is_sampled
 
-Refine = Literal["em", "variational", "gibbs"]
+Refine = Literal["em", "gibbs"]
 Start = Literal["auto", "moments", "single-topic"]
 Inference = Literal["variational", "gibbs"]
 
@@ -64,8 +64,8 @@ class LatentDirichletAllocation(FlatModel):
         "sidiwo", "svtd", "tensor_power_method", "als", "svd_method", "eigendecomposition",
         "jennrich" or "random_projections" from ``momentree.decomposition``, or a function with the
         same signature.
-    refine : {"em", "variational", "gibbs", None}, default="em"
-        "em" and "variational" refine topics and alpha by variational EM. "gibbs" is stochastic EM
+    refine : {"em", "gibbs", None}, default="em"
+        "em" refines topics and alpha by variational EM. "gibbs" is stochastic EM
         with a Gibbs sampler: slower, less biased in alpha, for integer counts only. None returns
         the start.
     start : {"auto", "moments", "single-topic"}, default="auto"
@@ -88,8 +88,6 @@ class LatentDirichletAllocation(FlatModel):
         Variational EM stops when a step raises the bound by less than this fraction of its size.
     half_life : float > 0 or None, default=None
         Number of batches after which samples count half in :meth:`partial_fit`. None never forgets.
-    warm_start : bool, default=False
-        Start from the topics of the last ``fit``, if their number and words are the same.
     vectorizer : TextVectorizer or None, default=None
         Counts the words of texts given to :meth:`fit`: their language, stop words and frequencies.
         None is ``TextVectorizer()``. Other vectorizers with scikit-learn's interface, such as
@@ -186,14 +184,12 @@ class LatentDirichletAllocation(FlatModel):
     max_iter: int = 30
     tol: float = 5e-5
     half_life: float | None = None
-    warm_start: bool = False
     vectorizer: texts.Vectorizer | None = None
     random_state: int | np.random.RandomState | None = None
     verbose: bool | int = False
 
     _rules: ClassVar[rules.Rules] = {
         **FlatModel._rules,
-        "n_components": rules.whole(1, auto=True),
         "tol": rules.number(at_least=0),
         "refine": (*get_args(Refine), None),
         "start": get_args(Start),
@@ -309,9 +305,6 @@ class LatentDirichletAllocation(FlatModel):
         return result, at, update
 
     def _initialize(self, data: LDAData) -> steps.Initialization[LDAParameters]:
-        last = self._last_fit(data.rows.shape[1])
-        if last is not None:
-            return steps.Initialization.of(last, self.diagnostics_)
         kind = self.start if self.start != "auto" or self.refine else "moments"
         log.info("starting from %s", kind)
         starts: list[steps.Initialization[LDAParameters]] = []

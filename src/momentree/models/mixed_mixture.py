@@ -34,8 +34,9 @@ class MixedMixture(ProductMixture):
     Parameters
     ----------
     n_components : int >= 1 or "auto", default=8
-        Number of components k; "auto" takes that of lowest BIC, up to 30, among the fits without a
-        component of fewer than five samples, which may be outliers.
+        Number of components k. "auto" fits 1, 2, ... components, up to 30, until BIC has not fallen
+        three times in a row, and keeps the fit of lowest BIC without a component of fewer than five
+        samples, which may be outliers.
     kinds : "auto" or mapping of column to kind, default="auto"
         "number", "yes_no", "count", "category" or "auto" by name of column; columns of an array
         have the names 0, 1, ... The kind of other columns is guessed, see
@@ -46,12 +47,12 @@ class MixedMixture(ProductMixture):
         same signature; decomposes the moments.
     refine : {"em", None}, default="em"
         "em" refines starts by expectation-maximization. None returns the estimates from moments.
-    start : {"auto", "splits", "moments"}, default="auto"
+    start : {"auto", "search", "moments"}, default="auto"
         "moments" decomposes the moments between columns, which have no bias; see
-        :class:`momentree.moments.ProductMoments`. "splits" searches for the most likely mixture:
+        :class:`momentree.moments.ProductMoments`. "search" searches for the most likely mixture:
         it divides components, merges similar ones and runs EM; see
-        :class:`momentree.refinement.Growing`. "auto" tries both, on several scales of the columns,
-        and keeps the most likely mixture; without EM it is "moments".
+        :class:`momentree.refinement.MixtureSearch`. "auto" tries both, on several scales of the
+        columns, and keeps the most likely mixture; without EM it is "moments".
     reg_covar : float > 0, default=1e-6
         Smallest variance of a number in a component, in squared units of the column, and at most
         this fraction of the variance of the column. It is no less than the variance of rounding,

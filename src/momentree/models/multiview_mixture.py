@@ -47,8 +47,9 @@ class MultiviewMixture(ProductMixture):
     Parameters
     ----------
     n_components : int >= 1 or "auto", default=8
-        Number of components k; "auto" takes that of lowest BIC, up to 30, among the fits without a
-        component of fewer than five samples, which may be outliers.
+        Number of components k. "auto" fits 1, 2, ... components, up to 30, until BIC has not fallen
+        three times in a row, and keeps the fit of lowest BIC without a component of fewer than five
+        samples, which may be outliers.
     views : mapping, sequence or None, default=None
         Columns of each view of one table: names, positions or a slice, by the name of the view or
         in a list. Other columns are not used. None makes each column a view. It has no effect if
@@ -65,7 +66,7 @@ class MultiviewMixture(ProductMixture):
         "em" refines by expectation-maximization, with columns that are independent within a
         component. None returns the conditional means from moments, which assume only that the
         views are independent.
-    start : {"auto", "splits", "moments"}, default="auto"
+    start : {"auto", "search", "moments"}, default="auto"
         As in :class:`MixedMixture`; moments are those between views, see
         :class:`momentree.moments.ProductMoments`.
     reg_covar : float > 0, default=1e-6

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from momentree._fit import warn_caller
 from momentree._types import Ints
 from momentree._validation import check_integer
 from momentree.core.ties import exceeds
@@ -25,7 +24,6 @@ __all__ = [
     "choose_n_components",
     "compare_fits",
     "compare_states",
-    "lowest_bic",
 ]
 
 
@@ -69,81 +67,6 @@ def guard_search(
             if waited == patience:
                 break
     return best, lower, bics
-
-
-def lowest_bic(
-    estimator: Any,
-    X: Any,
-    *,
-    largest: int = MAX_COMPONENTS,
-    min_samples: int = FEW_SAMPLES,
-    progress: Callable[[int], object] | None = None,
-    **fit_params: Any,
-) -> tuple[Any, list[float]]:
-    """Fit models with 1, 2, ... components, and return the one of lowest BIC.
-
-    Stops after three numbers in a row without a lower BIC. Of the warnings of the fits, only those
-    of the best are issued, but not that it has fewer components or did not converge.
-
-    Parameters
-    ----------
-    estimator : flat model
-        With a parameter ``n_components`` and a method ``bic``; it is cloned, not fitted.
-    X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
-        Samples, as for ``estimator.fit``.
-    largest : int >= 1, default=30
-        Largest number of components; at most n_samples are tried.
-    min_samples : int >= 0, default=5
-        Fits with a component of fewer samples do not count: a few almost equal samples may be very
-        likely, but describe nothing else. One component always counts.
-    progress : callable, default=None
-        Called as ``progress(n_components)`` before each fit.
-    **fit_params
-        Further arguments of ``fit``.
-
-    Returns
-    -------
-    model
-        The fitted model; of equal ones the smallest.
-    bics : list of float
-        The BIC with 1, 2, ... components, as far as they were tried.
-
-    Raises
-    ------
-    InvalidParameterError
-        If `largest` is below 1, or `min_samples` below 0.
-    InvalidDataError
-        If ``fit`` refuses X.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from momentree.models import BernoulliMixture, lowest_bic
-    >>> X = np.repeat([[1, 1, 0, 0], [0, 0, 1, 1]], 50, axis=0)
-    >>> model, bics = lowest_bic(BernoulliMixture(), X)
-    >>> model.n_components, len(bics)
-    (2, 5)
-    """
-    check_integer("largest", largest, at_least=1)
-    check_integer("min_samples", min_samples, at_least=0)
-
-    def fit(k: int) -> tuple[Any, float, ArrayLike]:
-        if progress is not None:
-            progress(k)
-        model = clone(estimator).set_params(n_components=k)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            model.fit(X, **fit_params)
-        sizes = np.bincount(model.labels_, minlength=len(model.weights_))
-        return (model, caught), float(model.bic(X)), sizes
-
-    (best, caught), _, bics = guard_search(
-        fit, range(1, min(largest, np.shape(X)[0]) + 1), min_samples
-    )
-    for warning in caught:
-        if isinstance(warning.message, Warning) and warning.category is not ConvergenceWarning:
-            warn_caller(warning.message)
-    return best, bics
 
 
 def compare_fits(

@@ -408,15 +408,13 @@ def moment_sums(
     diagonals. The columns of the products with `first` are the last.
     """
     columns = list(corrections(v, u, b, uniform=uniform)) if corrected else []
-    # Corrections of a few documents save their columns in all other blocks.
-    start = 0 if any(column.any() for column in columns) else len(columns)
-    columns = [*columns[start:], *[v] * with_words, *[b[:, 0]] * uniform]
+    columns += [*[v] * with_words, *[b[:, 0]] * uniform]
     out, sums, more = with_room(B, n_groups, n_columns, 4 * n_groups)
     right = np.stack(columns, axis=1) if columns else np.empty((len(v), 0))
     if first is not None:
-        B.own_sums(first, own, b[:, 1], right, out=sums[:, :, start:])
+        B.own_sums(first, own, b[:, 1], right, out=sums)
     elif columns:
-        B.own_tdot(right, own, n_groups, out=sums[:, :, start:])
+        B.own_tdot(right, own, n_groups, out=sums)
     sizes = row_sizes(c, u, uniform=uniform)
     totals = [column * size for column, size in zip(b.T, sizes, strict=True)]
     more += np.concatenate([group_totals(own, values, n_groups) for values in (*totals, v)])

@@ -183,7 +183,7 @@ class _Pairs:
         columns, ends = B.pattern
         if not weight.all():
             used = np.flatnonzero(weight)
-            (columns, ends), weight = B.pattern_of(used), weight[used]
+            (columns, ends), weight = B.take(used).pattern, weight[used]
         n, same = len(weight), bool((weight == weight[:1]).all())
         factor = float(weight[0]) if same and n else 1.0
         at = self.place.take(columns, mode="clip")

@@ -19,7 +19,6 @@ from momentree.objects.gaussian import (
     IncompleteDiagonalGaussianParameters,
     IncompleteGaussianParameters,
     IncompleteSphericalGaussianParameters,
-    TiedGaussianParameters,
 )
 from momentree.objects.mixtures import Family, MixtureParameters, MixtureSums
 from momentree.objects.products import ProductColumns, ProductParameters
@@ -44,7 +43,6 @@ __all__ = [
     "ProductColumns",
     "ProductParameters",
     "SharedGaussianParameters",
-    "TiedGaussianParameters",
     "TopicParameters",
     "VonMisesFisherParameters",
     "Whitening",

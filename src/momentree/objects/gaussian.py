@@ -142,66 +142,6 @@ class GaussianParameters(FlooredGaussians):
         return np.asarray(-0.5 * d * sizes * (np.log(np.maximum(v, 1e-300)) + 1.0))
 
 
-class TiedGaussianParameters(GaussianParameters):
-    """Parameters of a mixture of spherical Gaussians with equal weights and one variance.
-
-    Trees of embeddings in older files have them; see :class:`VonMisesFisherParameters`.
-
-        log P[x, j] = x . mu_j / v - |x|^2 / (2 v) + b_j + const,   b_j = -|mu_j|^2 / (2 v) + const
-
-    A sample belongs to the nearest mean, so k-means is the limit v -> 0 of EM. For directions
-    (samples of unit length), such as embeddings: weights and variances of their own let EM
-    collect what is between the groups in one wide component.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (k,)
-        omega_j = 1 / k.
-    centers : ndarray of shape (d, k)
-        mu_j = E[x | component j] in columns.
-    variances : ndarray of shape (k,)
-        v > 0, of each feature, the same in all components.
-    floor : float or ndarray of shape (d,)
-        Setting of the family: added to each variance in the M-step.
-    """
-
-    separate: ClassVar[bool] = False
-    known_sides: ClassVar[bool] = True
-
-    @family_method
-    def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:  # noqa: ARG003
-        """Return the means mu_j = S_j / N_j, and v = sum_j V_j / (d sum N) for every component.
-
-        The pooled variance needs no prior, so `smoothing` has no effect.
-        """
-        d, k = len(sums) - 1, len(sizes)
-        centers, within = _around_means(sums, sizes)
-        v = max(float(within.sum()), _least_spread(sums, sizes)) / (d * float(sizes.sum()))
-        return cls.member(np.full(k, 1.0 / k), centers, np.full(k, v))
-
-    def log_prior(self, sums: Floats, sizes: Floats, smoothing: float) -> float:  # noqa: ARG002
-        """Return 0: there is no prior."""
-        return 0.0
-
-    @family_method
-    def maximized_log_likelihood(cls, sums: Floats, sizes: Floats) -> Floats:
-        """Return -V / 2 of each group, its log-likelihood if the common variance is 1.
-
-        V is the sum of squared distances to the mean. The common variance depends on all groups;
-        divide by it for nats.
-        """
-        d = len(sums) - 1
-        N = np.where(sizes > 0, sizes, 1.0)
-        return np.asarray(-0.5 * np.maximum(sums[d] - (sums[:d] ** 2).sum(axis=0) / N, 0.0))
-
-    @classmethod
-    def nats_per_unit(cls, sums: Floats, sizes: Floats) -> float:
-        """Return 1 / v."""
-        within = -2.0 * float(cls.maximized_log_likelihood(sums, sizes).sum())
-        d = len(sums) - 1
-        return d * float(sizes.sum()) / max(within, 1e-300)
-
-
 def covariance_parameters(covariance_type: CovarianceType, k: int, d: int) -> int:
     """Return the number of free parameters of the covariances of k Gaussians with d features."""
     of_one = d * (d + 1) // 2

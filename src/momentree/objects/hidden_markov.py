@@ -11,6 +11,7 @@ from scipy.linalg import solve_triangular
 
 from momentree._types import Floats, Ints
 from momentree.core.choices import CovarianceType
+from momentree.objects.gaussian import covariance_parameters
 
 LEAST = 1e-100
 """Smaller probabilities count as this, so that every sequence has a finite log-likelihood."""
@@ -22,6 +23,11 @@ class Emissions(Protocol):
     @property
     def n_states(self) -> int:
         """Number of states k."""
+        ...
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters."""
         ...
 
     def likelihoods(self, X: Any) -> tuple[Floats, Floats | float]:
@@ -88,6 +94,12 @@ class HMMParameters:
         )
 
     @property
+    def n_parameters(self) -> int:
+        """Number of free parameters."""
+        k = self.n_states
+        return k - 1 + k * (k - 1) + int(self.emissions.n_parameters)
+
+    @property
     def coordinates(self) -> Floats:
         """Roots of the probabilities and the coordinates of the emissions, as one vector."""
         roots = np.sqrt(np.concatenate([self.startprob, self.transmat.ravel()]))
@@ -140,6 +152,12 @@ class CategoricalEmissions:
         """Return smoothing sum_wj m_w log P_wj."""
         logs = np.log(np.maximum(self.probabilities, LEAST))
         return smoothing * float((logs @ _frequencies(sums)).sum())
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters, k (d - 1)."""
+        k, d = self.probabilities.shape
+        return int(k * (d - 1))
 
     @property
     def coordinates(self) -> Floats:
@@ -266,6 +284,12 @@ class GaussianEmissions:
     def log_prior(self, sums: Floats, smoothing: float) -> float:  # noqa: ARG002
         """Return 0: the floor needs no prior."""
         return 0.0
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters of the means and covariances."""
+        k, d = self.means.shape
+        return int(k * d + covariance_parameters(self.kind, k, d))
 
     @property
     def coordinates(self) -> Floats:

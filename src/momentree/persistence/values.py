@@ -57,7 +57,6 @@ def storable(kind: T) -> T:
 
 _STORABLE: dict[str, type[Any]] = {}
 for _known in (
-    objects.TiedGaussianParameters,
     objects.TopicParameters,
     objects.PoissonParameters,
     objects.BernoulliParameters,

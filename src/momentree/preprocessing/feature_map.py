@@ -15,7 +15,7 @@ from momentree.backends import kernels, products
 from momentree.core.choices import CovarianceType
 from momentree.exceptions import InvalidDataError
 from momentree.messages import wording
-from momentree.preprocessing.kinds import DIRECTIONS, Kind, check_kind, detect_kind
+from momentree.preprocessing.kinds import Kind, check_kind, detect_kind
 from momentree.preprocessing.leaf_mixture import LeafMixture
 from momentree.preprocessing.outliers import Bounds
 
@@ -25,7 +25,6 @@ _FAMILIES: dict[Kind, type[objects.MixtureParameters]] = {
     "non_negative": objects.GaussianParameters,
     "real": objects.GaussianParameters,
     "directions": objects.VonMisesFisherParameters,
-    "embeddings": objects.TiedGaussianParameters,  # of older files
 }
 _INCOMPLETE: dict[Kind, type[objects.MixtureParameters]] = {
     "binary": objects.IncompleteBernoulliParameters,
@@ -42,9 +41,8 @@ class FeatureMap:
 
     Attributes
     ----------
-    kind : {"binary", "counts", "non_negative", "real", "directions", "embeddings"}
-        Kind of the data. Each kind includes those before it. Only older files have "embeddings",
-        directions in a mixture of Gaussians.
+    kind : {"binary", "counts", "non_negative", "real", "directions"}
+        Kind of the data. Each kind includes those before it.
     shift, scale : ndarray of shape (d,)
         Mean and standard deviation of standardized columns; 0 and 1 unless the data are real.
     moment_scale : ndarray of shape (p,)
@@ -91,7 +89,7 @@ class FeatureMap:
 
     @property
     def _unit_length(self) -> bool:
-        return self.scaled and self.kind != "real" and self.kind not in DIRECTIONS
+        return self.scaled and self.kind != "real" and self.kind != "directions"
 
     @classmethod
     def from_data(
@@ -114,8 +112,8 @@ class FeatureMap:
             1 where a value is missing.
         weight : ndarray of shape (n,)
             Sample weights.
-        kind : {"auto", "binary", "counts", "non_negative", "real", "directions", "embeddings"}
-            "auto" detects the kind; "embeddings" is another name of "directions".
+        kind : {"auto", "binary", "counts", "non_negative", "real", "directions"}
+            "auto" detects the kind.
         scaled : bool
             Whether to scale rows to unit length, or real columns to unit variance, and to add the
             constant, and to bound outliers.
@@ -128,7 +126,6 @@ class FeatureMap:
             The feature map.
         """
         kind = detect_kind(X) if kind == "auto" else kind
-        kind = "directions" if kind == "embeddings" else kind
         check_kind(kind, X, missing)
         if kind != "binary" or missing is not None:
             # The last bits of sums decide between symmetric groups, so fix the order of rows.
@@ -149,7 +146,7 @@ class FeatureMap:
             moment_scale = np.append(moment_scale, 0.0)
         if rates is not None:
             moment_scale = np.append(moment_scale, np.zeros(d))
-        constant = _constant(kind, X, weight) if scaled and kind not in DIRECTIONS else 0.0
+        constant = _constant(kind, X, weight) if scaled and kind != "directions" else 0.0
         return cls(kind, shift, scale, moment_scale, constant, scaled, bounds)
 
     @classmethod
@@ -239,7 +236,7 @@ class FeatureMap:
         RowBlocks of shape (n, p)
             The statistics of the mixture family.
         """
-        if self.kind in DIRECTIONS:
+        if self.kind == "directions":
             return backends.RowBlocks(_filled(self.family.statistics(unit_rows(X))))
         if self.kind == "real":
             X = sp.csr_array(self._standardize(X, missing))

@@ -11,10 +11,7 @@ from momentree._validation import first_cell
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message, wording
 
-Kind = Literal["binary", "counts", "non_negative", "real", "directions", "embeddings"]
-
-DIRECTIONS: tuple[Kind, ...] = ("directions", "embeddings")
-"""The kind of unit vectors, and its name in older models."""
+Kind = Literal["binary", "counts", "non_negative", "real", "directions"]
 
 MAX_SIZE = 1e100
 """Largest absolute value; the cubes of larger numbers overflow."""

@@ -1,13 +1,13 @@
 """Readers: turn files into texts, word counts, coded records or sequences."""
 
-from momentree.readers.corpus import read_corpus, store_corpus
+from momentree.readers.corpus import read_corpus
 from momentree.readers.counts.files import (
     align_columns,
     filter_vocabulary,
     holds_counts,
     read_counts,
 )
-from momentree.readers.distributed import DistributedCorpus, is_pattern, read_parquet_corpus
+from momentree.readers.distributed import DistributedCorpus, is_pattern
 from momentree.readers.embeddings import Embeddings, read_embeddings
 from momentree.readers.measurements.measurements import holds_measurements, read_measurements
 from momentree.readers.measurements.objects import MeasurementCoder, Measurements
@@ -18,8 +18,6 @@ from momentree.readers.sequences.objects import SequenceCoder, Sequences
 from momentree.readers.sequences.sequences import read_sequences
 from momentree.readers.stored.corpus import StoredCorpus
 from momentree.readers.stored.counts import StoredCounts, store_counts
-from momentree.readers.stored.measurements import SampledMeasurements, sample_measurements
-from momentree.readers.stored.records import StoredRecords, store_records
 from momentree.readers.stored.work import WorkFolder
 from momentree.readers.text.documents import read_documents, stream_documents
 from momentree.readers.text.objects import Corpus, Documents, DocumentStream, Passages
@@ -42,12 +40,10 @@ __all__ = [
     "Passages",
     "RecordCoder",
     "Records",
-    "SampledMeasurements",
     "SequenceCoder",
     "Sequences",
     "StoredCorpus",
     "StoredCounts",
-    "StoredRecords",
     "TextVectorizer",
     "WorkFolder",
     "align_columns",
@@ -63,15 +59,11 @@ __all__ = [
     "read_embeddings",
     "read_like",
     "read_measurements",
-    "read_parquet_corpus",
     "read_records",
     "read_sequences",
     "roll_up",
-    "sample_measurements",
     "stop_words",
-    "store_corpus",
     "store_counts",
-    "store_records",
     "stream_documents",
     "vectorize",
 ]

@@ -45,7 +45,7 @@ MAX_WORDS = 5_000_000
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class DistributedCorpus(objects.Corpus):
-    """A corpus on a cluster, see :func:`read_parquet_corpus`.
+    """A corpus on a cluster, see :func:`read_corpus`.
 
     It has the attributes of :class:`Corpus`, with rows on the workers as `X`, and one more.
 
@@ -112,74 +112,57 @@ def is_pattern(path: str | PathLike[str]) -> bool:
     )
 
 
-def read_parquet_corpus(
-    pattern: str | PathLike[str],
-    settings: TextVectorizer,
-    *,
-    text_column: str | Sequence[str] | None = None,
+def read_on_workers(
+    pattern: str | PathLike[str], settings: TextVectorizer, text_column: Sequence[str]
 ) -> DistributedCorpus:
     """Count the words of texts in Parquet files on the workers of a Dask cluster.
 
-    Parameters
-    ----------
-    pattern : str
-        Path or URL of a file system that fsspec knows, with wildcards: "s3://news/*.parquet".
-    settings : TextVectorizer
-        What counts as a word and which words to keep.
-    text_column : str or sequence of str, default=None
-        Column of the texts, or several to be joined; None takes the only column of strings, or the
-        one with a common name.
-
-    Returns
-    -------
-    DistributedCorpus
-        With `X` as :class:`momentree.backends.DaskRows`, without texts; `ids` are row numbers in
-        the order of file names.
-
-    Raises
-    ------
-    ReadError
-        If there is no such file, or one cannot be read.
-    InvalidParameterError
-        If words are chosen in a way that needs all texts at once (`phrases`, or a number of
-        `passages`).
-    EmptyCorpusError
-        If there are no documents, or no word is kept.
-    MissingLibraryError
-        If Dask or fsspec is not installed.
+    Without a `text_column`, this is the only column of strings, or the one with a common name.
     """
     try:
         from momentree.backends.dask_rows import DaskRows
         from momentree.backends.dask_tasks import Tasks, Value, computed
     except ImportError as error:
         raise exceptions.MissingLibraryError(wording.DASK_MISSING) from error
-    _check_settings(settings)
     url = _url(fspath(pattern))
     outlines = computed(Tasks.of_values(_files(url)).then(_outline))
-    columns = tables.as_list(text_column) or [_text_column(outlines[0])]
+    columns = list(text_column) or [_text_column(outlines[0])]
     parts = [part for outline in outlines for part in outline.parts(columns)]
     read = Tasks.of_values(parts)
     name = url.rsplit("/", 1)[-1]
-    facts = {"columns": grid.excerpts(columns), "source": name}
-    joined = [Message(wording.JOINED_TEXT_COLUMNS, **facts)] if columns[1:] else []
     seen: vectorize.SeenTexts = read.then(_seen, settings.raw).merged(_merged)
-    adapted, found = seen.adapt(settings, name)
-    counted: _Counted = read.then(_counted, Value(replace(adapted, raw=settings.raw))).merged(
-        _merged
-    )
-    frequencies = counted.frequencies
+    adapted, notes = seen.adapt(settings, name)
+    adapted = replace(adapted, raw=settings.raw, passages=None)
+    frequencies: selection.DocumentFrequencies = read.then(_counted, Value(adapted)).merged(_merged)
     listed = frequencies.frequencies()
-    counting.check_found(
-        len(listed.words), counted.n_found, seen.n_documents, settings.token_pattern
-    )
+    counting.check_found(len(listed.words), seen.n_documents, settings.token_pattern)
     keep, dropped = selection.select_words(
         listed, settings.min_df, settings.max_df, settings.max_features
     )
-    vectorizer = replace(
-        adapted, raw=settings.raw, vocabulary=tuple(listed.words[keep].tolist()), passages=None
-    )
+    vectorizer = replace(adapted, vocabulary=tuple(listed.words[keep].tolist()))
     X = DaskRows(read.then(_counts, Value(vectorizer)))
     n_empty = int(X.sum(_count_empty)[0])
+    if columns[1:]:
+        values = {"columns": grid.excerpts(columns), "source": name}
+        notes.insert(0, Message(wording.JOINED_TEXT_COLUMNS, **values))
+    notes += dropped
+    if frequencies.error:
+        notes.append(
+            Message(
+                "[words_forgotten_on_cluster] there are more different words than memory for them: "
+                "document frequencies of rare words may be too low by {n_rows:,}",
+                n_rows=frequencies.error,
+            )
+        )
+    if seen.n_long and settings.passages is not None:
+        notes.append(
+            Message(
+                "[long_texts_whole] {n_rows:~document} of more than {longest:,} words stayed "
+                "whole: texts are not cut into passages on a cluster",
+                n_rows=seen.n_long,
+                longest=objects.LONG_TEXT_WORDS,
+            )
+        )
     return DistributedCorpus(
         X=X,
         parts=parts,
@@ -187,48 +170,8 @@ def read_parquet_corpus(
         ids=Numbers(X.shape[0]),
         name=name,
         vectorizer=vectorizer,
-        notes=(
-            *joined,
-            *found,
-            *dropped,
-            *_notes(frequencies.error, 0 if settings.passages is None else seen.n_long),
-            *selection.note_without_words(n_empty, X.shape[0], passages=False),
-        ),
+        notes=[*notes, *selection.note_without_words(n_empty, X.shape[0], passages=False)],
     )
-
-
-def _check_settings(settings: TextVectorizer) -> None:
-    """Raise an error if words are chosen in a way that needs all texts at once."""
-    for parameter, off in (("phrases", False), ("passages", "auto")):
-        if getattr(settings, parameter) not in (off, None):
-            raise exceptions.InvalidParameterError(
-                "[not_on_a_cluster] {parameter} needs all texts on one machine; leave it out, or "
-                "read the files from a folder",
-                parameter=parameter,
-            )
-
-
-def _notes(error: int, n_long: int) -> list[Message]:
-    """Return notes on the error of frequencies, and on long texts, which are not cut."""
-    notes = []
-    if error:
-        notes.append(
-            Message(
-                "[words_forgotten_on_cluster] there are more different words than memory for them: "
-                "document frequencies of rare words may be too low by {n_rows:,}",
-                n_rows=error,
-            )
-        )
-    if n_long:
-        notes.append(
-            Message(
-                "[long_texts_whole] {n_rows:~document} of more than {longest:,} words stayed "
-                "whole: texts are not cut into passages on a cluster",
-                n_rows=n_long,
-                longest=objects.LONG_TEXT_WORDS,
-            )
-        )
-    return notes
 
 
 def _url(pattern: str) -> str:
@@ -252,36 +195,32 @@ class _Part:
 
 @dataclass(frozen=True)
 class _Outline:
-    """Columns of strings, and the sizes and rows of the row groups of a file."""
+    """The columns of a file, whether they hold strings, and bytes and rows of its row groups."""
 
     url: str
-    strings: list[str]
-    columns: list[str]
-    sizes: list[int]
-    rows: list[int]
+    columns: dict[str, bool]
+    groups: list[tuple[int, int]]
 
     def parts(self, texts: list[str]) -> Iterator[_Part]:
         """Divide the row groups, in order, by a rule that depends on the file only."""
+        named = {"path": self.url, "parameter": "text_column"}
         for column in texts:
-            if column in self.strings:
-                continue
-            parameter = "text_column"
             if column not in self.columns:
-                raise grid.no_such_column(self.url, column, self.columns, parameter)
-            facts = {"path": self.url, "column": column, "kind": "other values"}
-            raise exceptions.ReadError(wording.NOT_TEXT, parameter=parameter, **facts)
-        groups: list[int] = []
-        size = 0
-        for i, more in enumerate(self.sizes):
-            if groups and size + more > PART_BYTES:
-                yield self._part(groups, texts)
-                groups, size = [], 0
-            groups.append(i)
-            size += more
-        yield self._part(groups, texts)
-
-    def _part(self, groups: list[int], columns: list[str]) -> _Part:
-        return _Part(self.url, groups, columns, sum(self.rows[i] for i in groups))
+                listed = list(self.columns)
+                raise grid.no_such_column(self.url, column, listed, "text_column")
+            if not self.columns[column]:
+                raise exceptions.ReadError(
+                    wording.NOT_TEXT, column=column, kind="other values", **named
+                )
+        some: list[int] = []
+        size = n_rows = 0
+        for i, (n_bytes, n) in enumerate(self.groups):
+            if some and size + n_bytes > PART_BYTES:
+                yield _Part(self.url, some, texts, n_rows)
+                some, size, n_rows = [], 0, 0
+            some.append(i)
+            size, n_rows = size + n_bytes, n_rows + n
+        yield _Part(self.url, some, texts, n_rows)
 
 
 def _files(url: str) -> list[str]:
@@ -324,24 +263,23 @@ def _outline(url: str) -> _Outline:
     import pyarrow.types as pt  # type: ignore[import-untyped]
 
     with _opened(url) as file:
-        arrow, metadata = file.schema_arrow, file.metadata
-        strings = [
-            name
-            for name, kind in zip(arrow.names, arrow.types, strict=True)
-            if pt.is_string(kind) or pt.is_large_string(kind) or pt.is_dictionary(kind)
-        ]
-        groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-        sizes, rows = [one.total_byte_size for one in groups], [one.num_rows for one in groups]
-        return _Outline(url, strings, list(arrow.names), sizes, rows)
+        schema = file.schema_arrow
+        columns = {
+            name: pt.is_string(kind) or pt.is_large_string(kind) or pt.is_dictionary(kind)
+            for name, kind in zip(schema.names, schema.types, strict=True)
+        }
+        groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
+        return _Outline(url, columns, [(group.total_byte_size, group.num_rows) for group in groups])
 
 
 def _text_column(outline: _Outline) -> str:
-    named = outline.strings[0] if len(outline.strings) == 1 else roles.pick("text", outline.strings)
+    strings = [name for name, is_text in outline.columns.items() if is_text]
+    named = strings[0] if len(strings) == 1 else roles.pick("text", strings)
     if named is None:
         raise exceptions.ReadError(
             wording.NO_TEXT_COLUMN,
             path=outline.url,
-            columns=outline.columns,
+            columns=list(outline.columns),
             parameter="text_column",
         )
     return named
@@ -387,29 +325,17 @@ def _merged(first: Any, *others: Any) -> Any:
     return total
 
 
-@dataclass
-class _Counted:
-    """Frequencies of words, and the number of words with stop words."""
-
-    frequencies: selection.DocumentFrequencies
-    n_found: int = 0
-
-    def merge(self, other: _Counted) -> None:
-        self.frequencies.merge(other.frequencies)
-        self.n_found += other.n_found
-
-
-def _counted(part: _Part, settings: Any) -> _Counted:
+def _counted(part: _Part, settings: Any) -> selection.DocumentFrequencies:
     from momentree.backends.dask_tasks import value_of
 
     vectorizer: TextVectorizer = value_of(settings)
     counter = vectorizer.counter()
-    found = _Counted(selection.DocumentFrequencies(MAX_WORDS))
+    frequencies = selection.DocumentFrequencies(MAX_WORDS)
     for batch in _batches(part):
-        counted = counter.count(batch if vectorizer.raw else cleaning.clean_batch(batch, Counter()))
-        found.frequencies.update(list(counted.words), counted.X)
-        found.n_found += counted.n_found
-    return found
+        texts = batch if vectorizer.raw else cleaning.clean_batch(batch, Counter())
+        words, X = counter.count(texts)
+        frequencies.update(words, X)
+    return frequencies
 
 
 def _counts(part: _Part, settings: Any) -> sp.csr_array[Any]:

@@ -242,6 +242,14 @@ def expected_statistics(
     return sums, sizes, float(total[d + 1, 0] + words @ theta[:, base])
 
 
+def log_likelihood(
+    rows: backends.Rows, parameters: objects.MixtureParameters, sample_weight: backends.RowArray
+) -> float:
+    """Return the log-likelihood of parameters, as :func:`em` does."""
+    words = column_sums(rows, sample_weight)
+    return expected_statistics(rows, parameters, sample_weight, words)[2]
+
+
 def m_step(
     family: objects.Family[P],
     rows: backends.Rows,

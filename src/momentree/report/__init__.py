@@ -17,7 +17,7 @@ from momentree.report.figures.topics import (
     plot_topic_proportions,
     plot_topic_words,
 )
-from momentree.report.figures.trees import plot_icicle, plot_tree
+from momentree.report.figures.trees import plot_tree
 from momentree.report.html import render_html, write_html
 from momentree.report.measurements import summarize_measurements
 from momentree.report.records import summarize_records
@@ -31,7 +31,6 @@ __all__ = [
     "plot_code_frequencies",
     "plot_documents",
     "plot_group_sizes",
-    "plot_icicle",
     "plot_n_components",
     "plot_outcome_rates",
     "plot_record_heatmap",

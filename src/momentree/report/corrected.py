@@ -17,7 +17,13 @@ from momentree._types import Floats
 from momentree.metrics import three_step
 from momentree.report.disclosure import Disclosure
 from momentree.report.groups import Groups
-from momentree.report.text import clean_text, clean_values, for_readers
+from momentree.report.text import (
+    clean_text,
+    clean_values,
+    finite_number,
+    finite_numbers,
+    for_readers,
+)
 
 _CONFIDENCE = 0.95
 _DIGITS = 4
@@ -88,14 +94,15 @@ def _corrected_mean(
     center = float(n @ means / n.sum())
     means = means - center
     squares = (n - 1) * np.array([entry["sd"] for entry in entries]) ** 2 + n * means**2
-    estimates, covariances = three_step.bch_means(D, n, (n * means)[:, None], squares[:, None])
-    return three_step.corrected_from(
+    return three_step.correct_sums(
         ("mean",),
-        estimates + center,
-        covariances,
-        n=int(n.sum()),
+        D,
+        n,
+        (n * means)[:, None],
+        squares[:, None],
+        center=center,
+        rates=False,
         confidence=_CONFIDENCE,
-        most=None,
     )
 
 
@@ -112,14 +119,9 @@ def _corrected_rates(
     ]
     guesses = np.nan_to_num(np.column_stack(rates)) * known[:, None]
     sums = np.minimum(np.where(counts >= 0, counts, guesses), known[:, None])
-    means, covariances = three_step.bch_means(D, known, sums, sums)
-    corrected = three_step.corrected_from(
-        tuple(one["name"] for one in classes),
-        means,
-        covariances,
-        n=round(float(known.sum())),
-        confidence=_CONFIDENCE,
-        most=three_step.bch_sample_sizes(D, known),
+    names = tuple(one["name"] for one in classes)
+    corrected = three_step.correct_sums(
+        names, D, known, sums, sums, rates=True, confidence=_CONFIDENCE
     )
     return corrected, bool(min(groups.sizes.min(), missing.min(), counts.min()) < 0)
 
@@ -147,10 +149,10 @@ def _entry(
                 "name": name,
                 "impossible": np.flatnonzero(impossible & ~hidden[at]).tolist(),
                 **{
-                    key: _numbers(np.where(hidden[at] | impossible, np.nan, values), digits)
+                    key: finite_numbers(np.where(hidden[at] | impossible, np.nan, values), digits)
                     for key, values in columns.items()
                 },
-                "p_value": None if hidden[at].any() else _number(corrected.p_values[at], 6),
+                "p_value": None if hidden[at].any() else finite_number(corrected.p_values[at], 6),
             }
         )
     return {
@@ -192,10 +194,10 @@ def correct_covariates(
             terms = [
                 {
                     "name": name,
-                    "odds_ratios": _numbers(table.odds_ratios[:, j], 3),
-                    "low": _numbers(table.intervals[:, j, 0], 3),
-                    "high": _numbers(table.intervals[:, j, 1], 3),
-                    "p_value": _number(table.p_values[j], 6),
+                    "odds_ratios": finite_numbers(table.odds_ratios[:, j], 3),
+                    "low": finite_numbers(table.intervals[:, j, 0], 3),
+                    "high": finite_numbers(table.intervals[:, j, 1], 3),
+                    "p_value": finite_number(table.p_values[j], 6),
                 }
                 for j, name in enumerate(table.terms)
             ]
@@ -207,11 +209,3 @@ def correct_covariates(
         "left_out": list(left_out),
         "reason": reason,
     }
-
-
-def _numbers(values: Floats, digits: int) -> list[float | None]:
-    return [_number(value, digits) for value in values]
-
-
-def _number(value: float, digits: int) -> float | None:
-    return round(float(value), digits) if np.isfinite(value) else None

@@ -31,24 +31,16 @@ from momentree.messages import Message
 from momentree.metrics.words import word_probabilities
 from momentree.report.text import clean_text, for_readers
 
-_OF_SEQUENCES = Message(
-    "[use_summarize_sequences] ; pass it with its sequences, as read_sequences returns them, to "
-    "summarize_sequences"
+_OTHERS = (
+    "emissionprob_",
+    "transmat_",
+    "views_",
+    "columns_",
+    "covariances_",
+    "mixing_",
+    "coef_",
 )
-_OF_MEASUREMENTS = Message(
-    "[use_summarize_measurements] ; pass it with its table, as read_measurements returns it, to "
-    "summarize_measurements"
-)
-_OTHERS: Mapping[str, Message | str] = {
-    "emissionprob_": _OF_SEQUENCES,
-    "transmat_": "",
-    "views_": "",
-    "columns_": _OF_MEASUREMENTS,
-    "covariances_": _OF_MEASUREMENTS,
-    "mixing_": "",
-    "coef_": "",
-}
-"""What to do with an estimator that has one of these attributes, and has no topics or codes."""
+"""An estimator that has one of these attributes has no topics or codes."""
 
 
 @dataclass(frozen=True)
@@ -71,14 +63,15 @@ def check_fitted(estimator: Any, attribute: str) -> None:
 
 def check_of_topics(estimator: Any) -> None:
     """Raise ``InvalidDataError`` if a fitted estimator has neither topics nor groups of codes."""
-    remedies = [remedy for name, remedy in _OTHERS.items() if hasattr(estimator, name)]
-    if getattr(estimator, "data_", "") == "real":  # a ClusterTree
-        remedies = [_OF_MEASUREMENTS]
-    if remedies and hasattr(estimator, "n_features_in_"):
+    other = getattr(estimator, "data_", "") == "real"  # a ClusterTree
+    if (other or any(hasattr(estimator, name) for name in _OTHERS)) and hasattr(
+        estimator, "n_features_in_"
+    ):
         raise InvalidDataError(
-            "[not_of_topics] summarize describes topics, and this is a fitted {type}{remedy}",
+            "[not_of_topics] summarize describes topics, and this is a fitted {type}; "
+            "summarize_measurements describes groups of measurements, and summarize_sequences "
+            "states of sequences",
             type=type(estimator).__name__,
-            remedy=remedies[0],
         )
 
 

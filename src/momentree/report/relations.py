@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -97,14 +96,13 @@ def _relations(
     """Describe outcomes, covariates and quality; return them, and what is not shown."""
     reasons = {name: why_no_classes(values) for name, values in outcomes.items()}
     given, disclosure = getattr(records, "covariates", ()), groups.disclosure
-
-    @cache
-    def counts(name: str) -> list[dict[str, Any]]:
-        values = {name: outcomes[name]} if name in outcomes else {}
-        cells = groups.labels, groups.k, disclosure.min_cell
-        return count_outcomes(values, *cells, records.outcome_names, given)
-
-    counted = [entry for name, why in reasons.items() if why is None for entry in counts(name)]
+    cells = groups.labels, groups.k, disclosure.min_cell
+    counts = {
+        name: count_outcomes({name: outcomes[name]}, *cells, records.outcome_names, given)
+        for name, reason in reasons.items()
+        if reason is None
+    }
+    counted = [entry for entries in counts.values() for entry in entries]
     certainty = metrics.classification_table(groups.labels, groups.proba)
     permits = _Permits(outcomes, counts, groups)
     covariates = [name for name in given if reasons.get(name) is None]
@@ -144,22 +142,22 @@ class _Permits:
     """What may be shown of single outcomes, by their counts."""
 
     outcomes: Mapping[str, Any]
-    counts: Callable[[str], list[dict[str, Any]]]
+    counts: Mapping[str, list[dict[str, Any]]]
     groups: Groups
 
     def accuracy(self, name: str) -> bool:
         values = self.outcomes.get(name)
         exact = self.groups.disclosure.permits_accuracy
-        return values is None or exact(self.counts(name), values.tolist())
+        return values is None or exact(self.counts.get(name, []), values.tolist())
 
     def covariate(self, name: str) -> bool:
-        counted = self.counts(name)
+        counted = self.counts.get(name, [])
         if not counted or counted[0]["numbers"] is None:
             return self.accuracy(name)
         return min(counted[0]["missing"]) >= 0 and not any(counted[0]["numbers"]["hidden"])
 
     def rough_auc(self, name: str) -> float | None:
-        binary = [outcome for outcome in self.counts(name) if outcome["binary"]]
+        binary = [outcome for outcome in self.counts.get(name, []) if outcome["binary"]]
         rough = self.groups.disclosure.rough_auc
         return rough(binary[0], self.groups.estimates) if binary else None
 
@@ -180,7 +178,7 @@ def _quality(quality: Mapping[str, Any], permits: _Permits) -> dict[str, Any]:
                 shape=str(recurrence.shape),
                 n_groups=groups.k,
             )
-        recurrence = [_number(value) for value in recurrence]
+        recurrence = text.finite_numbers(recurrence)
     exact: list[dict[str, Any]] = []
     other = [
         [text.clean_text(name), text.clean_text(value)]
@@ -253,10 +251,6 @@ def _recurrence_words(similarity: float | None) -> str:
 def _power(values: Mapping[str, Any], disclosure: Disclosure) -> dict[str, Any]:
     digits = disclosure.decimals(float(values.get("n") or np.inf))
     rates = ("accuracy", "std", "baseline", "auc")
-    return {key: _number(values.get(key), digits) for key in rates} | {
-        "n": _number(values.get("n"))
+    return {key: text.finite_number(values.get(key), digits) for key in rates} | {
+        "n": text.finite_number(values.get("n"))
     }
-
-
-def _number(value: Any, digits: int = 4) -> float | None:
-    return None if value is None or not np.isfinite(value) else round(float(value), digits)

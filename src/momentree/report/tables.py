@@ -37,7 +37,8 @@ _CERTAIN = 0.9995
 SUFFIXES = (".csv", ".xlsx", ".tex")
 # The file must be the same on every run.
 _DATE = datetime.datetime(1980, 1, 1, tzinfo=datetime.UTC)
-_WIDEST = 48
+_WIDEST = 350
+"""Width of a column, at most, in pixels."""
 _IN_LATEX = {"±": r"$\pm$", "≈": r"$\approx$", "<": "$<$", "–": "--", "·": r"\textperiodcentered{}"}
 
 
@@ -448,24 +449,13 @@ def write_table(table: pd.DataFrame, path: str | os.PathLike[str]) -> Path:
 
 
 def _write_excel(table: pd.DataFrame, file: Any) -> None:
-    # Imported here, because few users write a spreadsheet.
-    import xlsxwriter
-
-    # Text that looks like a formula, a link or a number stays text.
-    book = xlsxwriter.Workbook(
-        file, {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
-    )
-    book.set_properties({"created": _DATE})
-    sheet = book.add_worksheet("Table")
-    bold = book.add_format({"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"})
-    body = book.add_format({"valign": "top", "text_wrap": True})
-    columns = [list(map(str, [name, *table[name]])) for name in table.columns]
-    for at, cells in enumerate(columns):
-        sheet.set_column(at, at, min(_WIDEST, 2 + max(map(len, cells))))
-        for row, text in enumerate(cells):
-            sheet.write_string(row, at, text[:32_767], body if row else bold)
-    sheet.freeze_panes(1, 1)
-    book.close()
+    # Text that looks like a formula or a link stays text.
+    options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
+    kwargs = {"options": options}
+    with pd.ExcelWriter(file, engine="xlsxwriter", engine_kwargs=kwargs) as writer:
+        table.to_excel(writer, sheet_name="Table", index=False, freeze_panes=(1, 1))
+        writer.book.set_properties({"created": _DATE})
+        writer.sheets["Table"].autofit(_WIDEST)
 
 
 def _latex(table: pd.DataFrame) -> str:

@@ -142,6 +142,16 @@ NO_VALUE = "–"
 """Stands for a value that does not exist."""
 
 
+def finite_number(value: float | None, digits: int = 4) -> float | None:
+    """Return a rounded number, or None if there is none that JSON can represent."""
+    return None if value is None or not math.isfinite(value) else round(float(value), digits)
+
+
+def finite_numbers(values: Iterable[float], digits: int = 4) -> list[float | None]:
+    """Return `finite_number` of each value."""
+    return [finite_number(value, digits) for value in values]
+
+
 def fixed(value: float, digits: int) -> str:
     """Return a number >= 0 with a fixed number of decimals, like ``toFixed`` of JavaScript."""
     return str(Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))

@@ -114,7 +114,7 @@ class ClusterGrowth:
 
         BIC charges every dimension of a vector, and would end with one or two groups.
         """
-        if kind not in kinds.DIRECTIONS or self.n_components or not self.limits.none:
+        if kind != "directions" or self.n_components or not self.limits.none:
             return None
         if words is None:
             raise InvalidParameterError(
@@ -127,7 +127,6 @@ class ClusterGrowth:
             )
         return choose_n_components(
             words,
-            criteria=["completion", "spectrum"],
             sample_weight=weight,
             random_state=self.random_state,
         )
@@ -156,7 +155,7 @@ class ClusterGrowth:
         """Grow a tree, and merge its leaves as far as the kind of data asks for."""
         k, limits, kind = self.n_components, self.limits, feature_map.kind
         by_number = math.isfinite(limits.leaves) and math.isinf(limits.depth)
-        merged = kind in kinds.DIRECTIONS and self.refine in ("em", "leaves") and by_number
+        merged = kind == "directions" and self.refine in ("em", "leaves") and by_number
         splitter = splitters.DSidiwoSplitter(
             min_samples_leaf=self.min_samples_leaf,
             feature_map=feature_map,

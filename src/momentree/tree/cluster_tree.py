@@ -87,8 +87,7 @@ class ClusterTree(TreeEstimator):
         rows have unit length, or if ``fit`` receives `counts`; their lengths are not used. Gains
         and EM use a mixture: of independent Bernoulli variables for binary data, of independent
         Poisson variables for counts, of von Mises-Fisher distributions with equal weights and one
-        concentration for directions, and otherwise of Gaussians. "embeddings" is another name of
-        "directions".
+        concentration for directions, and otherwise of Gaussians.
     scaling : {"auto", None}, default="auto"
         Scaling of samples in the moments. "auto" appends a constant feature to samples of non-
         negative data and scales them to unit length, so that records with many and with few codes
@@ -363,7 +362,7 @@ class ClusterTree(TreeEstimator):
         tree = self._nodes(grown.root, labels, rows, backends.as_rows(X), in_order, weight)
         assert self._leaf_sums is not None  # noqa: S101 - for the type checker
         self._sums = refined.expected_sums(self._leaf_sums)
-        if self._described or feature_map.kind in kinds.DIRECTIONS:
+        if self._described or feature_map.kind == "directions":
             self._sums = self._leaf_sums = None  # no sums suffice for these
         return tree
 
@@ -523,14 +522,14 @@ class ClusterTree(TreeEstimator):
 
         The deviation within leaves of real columns; directions vary by the same in all columns.
         """
-        if not self._described and self._feature_map.kind in kinds.DIRECTIONS:
+        if not self._described and self._feature_map.kind == "directions":
             return np.ones(self.n_features_in_)
         if self._described or self._feature_map.kind != "real":
             return None
         return self._feature_map.scale if self._spread is None else self._spread
 
     def _name_by_values(self, root: node.TreeNode) -> None:
-        if self._feature_map.kind in kinds.DIRECTIONS:
+        if self._feature_map.kind == "directions":
             names.name_by_number(root)
         elif self._within is not None:
             names.name_by_difference(root, self.vocabulary_, self._within)
@@ -574,7 +573,7 @@ class ClusterTree(TreeEstimator):
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as nested dictionaries of plain values, ready for JSON."""
         check_is_fitted(self, "tree_")
-        differences = self.data_ in ("real", *kinds.DIRECTIONS) and not self._described
+        differences = self.data_ in ("real", "directions") and not self._described
         scale = self._feature_map.scale if differences else None
         return export.to_dict(self.tree_, self.vocabulary_, scale=scale)
 
@@ -637,7 +636,7 @@ class ClusterTree(TreeEstimator):
             raise InvalidDataError("the feature map does not fit the data")
         for name, bound in vars(feature_map.bounds).items() if feature_map.bounds else ():
             checks.check_shape(name, bound, (d,))
-        if self._described or feature_map.kind not in ("real", *kinds.DIRECTIONS):
+        if self._described or feature_map.kind not in ("real", "directions"):
             self._check_profiles()
         check_assigner(self._assigner, feature_map.leaf_family, feature_map.n_leaf_statistics, k)
         groups.check_incomplete(self, k, d, expected=feature_map.kind == "binary")

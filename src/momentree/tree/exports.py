@@ -172,7 +172,7 @@ def repr_html(estimator: Any) -> str:
     given = {id(by_number[number]) for number in getattr(estimator, "given_names_", {})}
 
     described = getattr(estimator, "_described", False)
-    unnamed = kind in ("real", "directions", "embeddings") and not described
+    unnamed = kind in ("real", "directions") and not described
 
     def words(node: TreeNode) -> str:
         if unnamed or id(node) in given:

@@ -337,7 +337,6 @@ class TopicTree(TreeEstimator):
         if self.stop == "completion" and not given and not depth_alone:
             self.choice_ = choose_n_components(
                 X,
-                criteria=["completion", "spectrum"],
                 sample_weight=weight,
                 random_state=self.random_state,
             )

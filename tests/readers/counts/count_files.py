@@ -29,7 +29,7 @@ def save_npz(path, X):
 
 
 def save_mtx(path, X):
-    scipy.io.mmwrite(path, sp.coo_array(X))
+    scipy.io.mmwrite(path, sp.coo_array(X), symmetry="general")
 
 
 def save_svmlight(path, X):

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from momentree.datasets import load_docstrings, read_corpus, store_corpus, stream_documents
+from momentree.datasets import load_docstrings, read_corpus, stream_documents
 from momentree.exceptions import (
     EmptyCorpusError,
     InvalidParameterError,
@@ -101,7 +101,7 @@ def test_a_stored_corpus_equals_one_in_memory(tmp_path, texts, form, monkeypatch
     source = form(tmp_path, texts)
     monkeypatch.setattr(grid, "PART_BYTES", 10_000)
     monkeypatch.setattr(stages, "BATCH_BYTES", 7_000)
-    assert_equal(store_corpus(source, tmp_path / "work"), read_corpus(source))
+    assert_equal(read_corpus(source, folder=tmp_path / "work"), read_corpus(source))
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,9 @@ def test_a_stored_corpus_equals_one_in_memory(tmp_path, texts, form, monkeypatch
 def test_options_have_the_same_effect(tmp_path, texts, options, monkeypatch):
     monkeypatch.setattr(stages, "BATCH_BYTES", 7_000)
     source = csv(tmp_path, texts)
-    assert_equal(store_corpus(source, tmp_path / "work", **options), read_corpus(source, **options))
+    assert_equal(
+        read_corpus(source, folder=tmp_path / "work", **options), read_corpus(source, **options)
+    )
 
 
 @pytest.mark.parametrize("unique", [True, "auto"])
@@ -127,7 +129,7 @@ def test_copies_have_the_same_weights(tmp_path, unique, monkeypatch):
     texts[3::30] = [texts[2]] * 4
     source = csv(tmp_path, [*texts, ""])
     monkeypatch.setattr(stages, "BATCH_BYTES", 500)
-    stored = store_corpus(source, tmp_path / "work", unique=unique)
+    stored = read_corpus(source, folder=tmp_path / "work", unique=unique)
     whole = read_corpus(source, unique=unique)
     assert_equal(stored, whole)
     assert list(map(str, stored.notes)) == list(map(str, whole.notes))
@@ -138,7 +140,7 @@ def test_a_folder_bounds_the_memory_of_read_corpus(tmp_path, texts):
     source = csv(tmp_path, texts)
     assert_equal(read_corpus(source, folder=tmp_path / "work", memory="1GB"), read_corpus(source))
     with raises(InvalidParameterError, "not_in_parts", parameter="phrases"):
-        store_corpus(source, tmp_path / "other", phrases=True)
+        read_corpus(source, folder=tmp_path / "other", phrases=True)
 
 
 def test_documents_come_in_batches(tmp_path, texts, monkeypatch):
@@ -160,7 +162,7 @@ def test_rare_words_are_forgotten_with_a_note_when_memory_is_short(tmp_path, mon
     source = csv(tmp_path, texts)
     monkeypatch.setattr(stages, "BATCH_BYTES", 1_000)
     monkeypatch.setattr(selection, "BYTES_PER_WORD", 1_000_000)  # room for 150 words
-    stored = store_corpus(source, tmp_path / "work", max_df=1.0, language=None, unique=False)
+    stored = read_corpus(source, folder=tmp_path / "work", max_df=1.0, language=None, unique=False)
     whole = read_corpus(source, max_df=1.0, language=None, unique=False)
     assert stored.vocabulary.tolist() == whole.vocabulary.tolist() == common
     np.testing.assert_array_equal(stored.X.toarray(), whole.X.toarray())
@@ -174,12 +176,12 @@ def test_work_is_continued_after_each_stage(tmp_path, texts, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(stages.Stages, stage, interrupted)
             with pytest.raises(KeyboardInterrupt):
-                store_corpus(source, tmp_path / "work", resume=True)
+                read_corpus(source, folder=tmp_path / "work", resume=True)
         with raises(InvalidParameterError, "unfinished_work"):
-            store_corpus(source, tmp_path / "work")
+            read_corpus(source, folder=tmp_path / "work")
     # The finished stages are not repeated.
     monkeypatch.setattr(stages.Stages, "count", interrupted)
-    assert_equal(store_corpus(source, tmp_path / "work", resume=True), whole)
+    assert_equal(read_corpus(source, folder=tmp_path / "work", resume=True), whole)
 
 
 def interrupted(*_):
@@ -188,14 +190,14 @@ def interrupted(*_):
 
 def test_changed_input_or_options_are_refused(tmp_path, texts):
     source = csv(tmp_path, texts)
-    store_corpus(source, tmp_path / "work")
+    read_corpus(source, folder=tmp_path / "work")
     with raises(InvalidParameterError, "resume_changed") as info:
-        store_corpus(source, tmp_path / "work", resume=True, min_df=3)
+        read_corpus(source, folder=tmp_path / "work", resume=True, min_df=3)
     (change,) = info.value.message.values["changes"]
     assert (change.code, change.values["parameter"]) == ("option_changed", "min_df")
     csv(tmp_path, texts[1:])
     with raises(InvalidParameterError, "resume_changed") as info:
-        store_corpus(source, tmp_path / "work", resume=True)
+        read_corpus(source, folder=tmp_path / "work", resume=True)
     assert [change.code for change in info.value.message.values["changes"]] == ["input_changed"]
 
 
@@ -205,10 +207,10 @@ def test_a_truncated_file_leaves_no_stage(tmp_path, texts):
     content[len(content) // 3 : len(content) // 3 + 400] = bytes(400)  # the footer is sound
     source.write_bytes(content)
     with raises(ReadError, "unreadable_parquet"):
-        store_corpus(source, tmp_path / "work")
+        read_corpus(source, folder=tmp_path / "work")
     source.write_bytes(content[: len(content) // 2])
     with raises(ReadError, "unreadable_parquet"):
-        store_corpus(source, tmp_path / "other")
+        read_corpus(source, folder=tmp_path / "other")
     assert list(tmp_path.iterdir()) == [source]
 
 
@@ -226,12 +228,12 @@ def test_a_full_disk_leaves_finished_stages_or_nothing(tmp_path, texts, monkeypa
         patch.setattr(os, "fsync", full)
         finished = False
         with raises(MomentreeError, "cannot_store", path=str(work / "1-texts")):
-            store_corpus(source, work)
+            read_corpus(source, folder=work)
         assert list(tmp_path.iterdir()) == [source]
         finished = True
         with raises(MomentreeError, "cannot_store", path=str(work / "2-words")):
-            store_corpus(source, work)
-    assert len(store_corpus(source, work, resume=True)) == len(texts)
+            read_corpus(source, folder=work)
+    assert len(read_corpus(source, folder=work, resume=True)) == len(texts)
 
 
 def test_full_temporary_files_are_not_those_of_the_folder(tmp_path, monkeypatch):
@@ -241,7 +243,7 @@ def test_full_temporary_files_are_not_those_of_the_folder(tmp_path, monkeypatch)
     monkeypatch.setattr("py3langid.rank", full)
     texts = [f"of a boat at sea number {i}" for i in range(9)]  # whose language was not asked for
     with raises(MomentreeError, "no_scratch", path=tempfile.gettempdir()):
-        store_corpus(csv(tmp_path, texts), tmp_path / "work")
+        read_corpus(csv(tmp_path, texts), folder=tmp_path / "work")
 
 
 @pytest.mark.parametrize("stage", ["choose", "corpus"])
@@ -250,7 +252,7 @@ def test_a_damaged_file_is_named_with_the_folder(tmp_path, texts, monkeypatch, s
     with monkeypatch.context() as patch:
         patch.setattr(stages.Stages, stage, interrupted)
         with pytest.raises(KeyboardInterrupt):
-            store_corpus(source, work)
+            read_corpus(source, folder=work)
     files = {path.relative_to(work) for path in work.rglob("*") if path.is_file()}
     unused = ("labels", "documents", "document_labels", "document_of")  # no text was cut
     for name in {name for name in files - {Path("lock")} if name.stem not in unused}:
@@ -261,21 +263,21 @@ def test_a_damaged_file_is_named_with_the_folder(tmp_path, texts, monkeypatch, s
             if not missing and content:
                 (damaged / name).write_bytes(content[:-1])
             with raises(ReadError, "work_damaged", path=str(damaged)) as info:
-                store_corpus(source, damaged, resume=True)
+                read_corpus(source, folder=damaged, resume=True)
             assert str(info.value.message.values["name"]).startswith(name.parts[0])
             shutil.rmtree(damaged)
 
 
 def test_notes_that_are_nested_too_deeply_are_damaged(tmp_path, texts):
     source, work = csv(tmp_path, texts), tmp_path / "work"
-    store_corpus(source, work)
+    read_corpus(source, folder=work)
     (work / "run.json").write_text("[" * 100_000)
     with raises(ReadError, "work_damaged", path=str(work)):
-        store_corpus(source, work, resume=True)
+        read_corpus(source, folder=work, resume=True)
 
 
 def test_changed_texts_are_found(tmp_path, texts):
-    corpus = store_corpus(csv(tmp_path, texts), tmp_path / "work")
+    corpus = read_corpus(csv(tmp_path, texts), folder=tmp_path / "work")
     for name in ("ids.npy", "ids.bin"):
         path = tmp_path / "work" / "1-texts" / name
         content = path.read_bytes()
@@ -291,14 +293,14 @@ def test_changed_texts_are_found(tmp_path, texts):
 )
 def test_an_amount_of_memory_is_checked(tmp_path, texts, memory, code):
     with raises(InvalidParameterError, code):
-        store_corpus(csv(tmp_path, texts), tmp_path / "work", memory=memory)
+        read_corpus(csv(tmp_path, texts), folder=tmp_path / "work", memory=memory)
 
 
 def test_texts_without_words_are_refused(tmp_path):
     with raises(EmptyCorpusError, "no_word_in_texts"):
-        store_corpus(csv(tmp_path, ["1 2 3", "4 5"]), tmp_path / "work", text_column="text")
-    with raises(EmptyCorpusError, "only_stop_words"):
-        store_corpus(csv(tmp_path, ["the of", "and"]), tmp_path / "other", text_column="text")
+        read_corpus(csv(tmp_path, ["1 2 3", "4 5"]), folder=tmp_path / "work", text_column="text")
+    with raises(EmptyCorpusError, "no_word_in_texts"):
+        read_corpus(csv(tmp_path, ["the of", "and"]), folder=tmp_path / "other", text_column="text")
 
 
 def test_names_of_files_that_are_not_unicode_are_noted(tmp_path, texts):
@@ -307,4 +309,4 @@ def test_names_of_files_that_are_not_unicode_are_noted(tmp_path, texts):
     for i, text in enumerate(texts[:9]):
         (folder / f"{i}.txt").write_text(text)
     (folder / os.fsdecode(b"\xff.txt")).write_bytes(b"\x00\x01")
-    assert len(store_corpus(folder, tmp_path / "work")) == len(texts[:9])
+    assert len(read_corpus(folder, folder=tmp_path / "work")) == len(texts[:9])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from momentree.datasets import read_measurements, read_records, store_counts, store_records
+from momentree.datasets import read_measurements, read_records, store_counts
 from momentree.exceptions import EmptyCorpusError, ReadError
 from momentree.readers.stored import counts
 from tests.raising import raises
@@ -28,7 +28,7 @@ def test_a_count_above_zero_is_a_code(folder, tmp_path):
     assert (whole.form, whole.ids, len(whole)) == ("long", [f"v{i}" for i in range(60)], 60)
     columns = [CODES.index(code) for code in whole.codes]
     np.testing.assert_array_equal(whole.X.toarray(), X[:, columns] > 0)
-    stored = store_records(folder, tmp_path / "work", min_records=1)
+    stored = read_records(folder, folder=tmp_path / "work", min_records=1)
     np.testing.assert_array_equal(stored.X.toarray(), whole.X.toarray())
     assert list(stored.ids) == whole.ids
 

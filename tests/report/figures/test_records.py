@@ -376,7 +376,7 @@ def test_given_axes_are_used(agg):
             {},
         ),
         (lambda X, g, p: plot_stability({}), "no_scores", {}),
-        (lambda X, g, p: plot_stability({"a": []}), "scores_not_finite", {"method": "a"}),
+        (lambda X, g, p: plot_stability({"a": []}), "no_scores", {}),
         (lambda X, g, p: plot_record_heatmap([1, 0], [0, 0]), None, {}),
         (lambda X, g, p: plot_record_heatmap(X + 1, g), None, {}),
         (lambda X, g, p: plot_record_heatmap(X, g[1:]), None, {}),

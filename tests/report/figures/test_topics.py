@@ -51,7 +51,7 @@ def test_bad_input_is_refused(topics):
         plot_topic_proportions(topics)
     with raises(InvalidDataError, "not_proportions"):
         plot_topic_proportions(np.ones((3, 2)))
-    with raises(InvalidDataError, "not_topic_proportions"):
+    with raises(InvalidDataError, "not_proportions"):
         plot_topic_proportions([0.5, 0.5])
     with pytest.raises(InvalidDataError):
         plot_topic_proportions("proportions")

@@ -10,18 +10,21 @@ from sklearn.exceptions import NotFittedError
 import momentree.report
 from momentree import TopicTree
 from momentree.exceptions import InvalidParameterError
-from momentree.report import plot_icicle, plot_tree
+from momentree.report import plot_tree
 from momentree.report.layout import icicle_cells
 from momentree.tree.exports import repr_html
 
 
-@pytest.mark.parametrize("plot", [plot_tree, plot_icicle])
+def shown(ax):
+    return [label.get_text() for label in ax.get_yticklabels()]
+
+
 @pytest.mark.parametrize("groups", [0, (((0, 1), 2), 3)])
-def test_figures_show_the_most_relevant_word_of_every_leaf(plot, groups, make_case):
+def test_figures_show_the_most_relevant_word_of_every_leaf(groups, make_case):
     case = make_case(groups=groups)
-    ax = plot(case.estimator)
+    ax = plot_tree(case.estimator)
     ax.figure.draw_without_rendering()
-    text = "\n".join(artist.get_text() for artist in ax.texts)
+    text = "\n".join(shown(ax))
     root = case.estimator.tree_
     for leaf in root.leaves():
         value = np.log(np.maximum(leaf.center, 1e-300)) - 0.3 * np.log(root.center)
@@ -33,42 +36,26 @@ def test_texts_of_the_tree_stay_inside_the_figure(n_words, case):
     ax = plot_tree(case.estimator, n_words=n_words)
     ax.figure.draw_without_rendering()
     frame = ax.figure.bbox
-    for artist in ax.texts:
-        box = artist.get_window_extent()
+    for label in ax.get_yticklabels():
+        box = label.get_window_extent()
         assert box.x1 <= frame.x1 + 1
         assert box.y0 >= frame.y0 - 1
 
 
-def test_texts_of_the_icicle_stay_inside_their_cells(case):
-    ax = plot_icicle(case.estimator)
-    ax.figure.draw_without_rendering()
-    cells = [patch.get_window_extent() for patch in ax.patches]
-    for artist in ax.texts:
-        box = artist.get_window_extent()
-        assert any(
-            cell.x0 <= box.x0 and box.x1 <= cell.x1 and cell.y0 <= box.y0 and box.y1 <= cell.y1
-            for cell in cells
-        ), artist.get_text()
-
-
 def test_given_axes_are_used(agg, case):
-    _, (left, right) = agg.subplots(1, 2, figsize=(16, 4))
-    assert plot_tree(case.estimator, ax=left, n_words=1) is left
-    assert plot_icicle(case.estimator, ax=right, n_words=1) is right
+    _, ax = agg.subplots(figsize=(16, 4))
+    assert plot_tree(case.estimator, ax=ax, n_words=1) is ax
     assert len(agg.get_fignums()) == 1
 
 
 def test_a_dollar_sign_is_no_mathematics(case):
     case.estimator.vocabulary_ = np.array([f"$a_{i}" for i in range(240)], dtype=object)
-    for plot in (plot_tree, plot_icicle):
-        axes = plot(case.estimator, n_words=1)
-        texts = [artist.get_text() for artist in axes.texts if "$" in artist.get_text()]
-        assert texts
-        assert not any(map(is_math_text, texts))
+    texts = [text for text in shown(plot_tree(case.estimator, n_words=1)) if "$" in text]
+    assert texts
+    assert not any(map(is_math_text, texts))
 
 
-@pytest.mark.parametrize("plot", [plot_tree, plot_icicle])
-def test_bad_parameters_are_refused(plot, case):
+def test_bad_parameters_are_refused(case):
     refused = {
         "n_words": (0, 2.5),
         "lam": (1.5, float("nan"), "0.5"),
@@ -77,7 +64,7 @@ def test_bad_parameters_are_refused(plot, case):
     for name, values in refused.items():
         for value in values:
             with pytest.raises(InvalidParameterError):
-                plot(case.estimator, **{name: value})
+                plot_tree(case.estimator, **{name: value})
 
 
 def test_importing_the_report_does_not_import_matplotlib():
@@ -121,7 +108,6 @@ def test_notebook_snippet_nests_and_escapes(case):
     assert "120 documents, 4 leaves" in text
 
 
-@pytest.mark.parametrize("plot", [plot_tree, plot_icicle])
-def test_an_unfitted_tree_is_refused(plot):
+def test_an_unfitted_tree_is_refused():
     with pytest.raises(NotFittedError):
-        plot(TopicTree())
+        plot_tree(TopicTree())

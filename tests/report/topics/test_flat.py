@@ -275,19 +275,19 @@ def test_bad_input_is_refused(topics, flat_case):
 
 
 @pytest.mark.parametrize(
-    ("model", "remedy"),
+    "model",
     [
-        (mt.MixedMixture(2), "use_summarize_measurements"),
-        (mt.GaussianMixture(2), "use_summarize_measurements"),
-        (mt.ClusterTree(2), "use_summarize_measurements"),
-        (mt.CategoricalHMM(2), "use_summarize_sequences"),
-        (mt.GaussianHMM(2), ""),
-        (mt.MultiviewMixture(2, views=[[0], [1], [2]]), ""),
-        (mt.IndependentComponents(2), ""),
-        (mt.MixtureOfRegressions(2), ""),
+        mt.MixedMixture(2),
+        mt.GaussianMixture(2),
+        mt.ClusterTree(2),
+        mt.CategoricalHMM(2),
+        mt.GaussianHMM(2),
+        mt.MultiviewMixture(2, views=[[0], [1], [2]]),
+        mt.IndependentComponents(2),
+        mt.MixtureOfRegressions(2),
     ],
 )
-def test_models_without_topics_are_refused_with_the_right_function(model, remedy):
+def test_models_without_topics_are_refused_with_the_right_functions(model):
     rng = np.random.default_rng(0)
     X = np.repeat([[0.0], [9.0]], 60, axis=0) + rng.normal(size=(120, 3))
     with pytest.raises(NotFittedError):
@@ -300,7 +300,8 @@ def test_models_without_topics_are_refused_with_the_right_function(model, remedy
         model.fit(X)
     with raises(InvalidDataError, "not_of_topics", type=type(model).__name__) as info:
         summarize(model)
-    assert getattr(info.value.message.values["remedy"], "code", "") == remedy
+    assert "summarize_measurements" in str(info.value)
+    assert "summarize_sequences" in str(info.value)
 
 
 @pytest.mark.parametrize("convert", [lambda X: X.toarray(), sp.csc_array, sp.csr_matrix])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 
-import numpy as np
 import pytest
 
 from momentree import SingleTopicModel, TopicTree
@@ -67,23 +66,6 @@ def test_words_of_a_related_language_are_not_its_function_words(shared_data):
 @pytest.mark.parametrize("n_leaves", [2, 8])
 def test_good_topics_are_not_noticed(shared_data, name, n_leaves):
     assert notes_on_function_words(fit(read_corpus(shared_data / name), n_leaves)) == []
-
-
-def test_words_of_a_language_without_a_list():
-    """Function words of a made-up language: short, frequent, and in all topics."""
-    rng = np.random.default_rng(0)
-    n, short = 300, [f"q{a}" for a in "bcdfghjklm"]
-    themes = [[f"theme{t}word{w}" for w in range(30)] for t in range(2)]
-    texts = []
-    for i in range(n):
-        # A third of the documents says little: it consists of function words.
-        own = 12 if i % 3 else 2
-        words = [*rng.choice(short, 14), *rng.choice(themes[i % 2], own)]
-        texts.append(" ".join(words))
-    corpus = vectorize(texts, language=None, max_df=1.0, token_pattern=r"\w+")
-    tree = fit(corpus, 4)
-    [note] = notes_on_function_words(tree)
-    assert note.code == "topics_of_common_words"
 
 
 def test_few_words_or_one_topic():

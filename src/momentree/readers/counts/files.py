@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
@@ -18,19 +19,21 @@ from numpy.typing import NDArray
 from momentree import exceptions
 from momentree._files import check_readable
 from momentree._types import Ints
-from momentree._validation import check_counts, check_lengths
+from momentree._validation import check_counts
 from momentree.core.limits import BYTES_PER_ROW, check_memory
 from momentree.messages import Message, wording
 from momentree.readers.copies import check_unique, find_copies, weigh_copies
 from momentree.readers.counts import formats, lines
-from momentree.readers.stored.counts import MARK
+from momentree.readers.stored.counts import MARK, MAX_COLUMNS
 from momentree.readers.tables import files
 from momentree.readers.text import languages, objects, selection
 from momentree.readers.text import words as tokens
 
 Lines = str | PathLike[str] | Sequence[str]
-"""Words, labels or ids, or the path of a file with one per line."""
+"""Words, or the path of a file with one per line."""
 
+LINES_AT_ONCE = 1 << 18
+"""Labels or ids that are read at a time."""
 # Names of the files, in the order in which they are searched.
 NAMES = {
     "vocabulary": ("vocab", "vocabulary", "codes"),
@@ -61,33 +64,37 @@ def read_vocabulary(
 
 
 def read_row_names(
-    path: Path, given: Lines | None, what: str, n: int, notes: list[Message], encoding: str
-) -> list[str] | None:
-    """Return the labels or ids of `n` documents; None if there are none.
+    source: Path, n: int, take: Callable[[list[str]], object], notes: list[Message], encoding: str
+) -> int:
+    """Give the first n lines of a file to `take`, and return how many lines there are.
 
-    Values given by the caller must match the number of documents; a file found next to the
-    matrix with a different number of lines is ignored, with a note.
+    Empty lines after the first n do not count.
     """
-    if given is not None and not isinstance(given, str | PathLike):
-        values = [str(value) for value in given]
-        check_lengths(n, "document", **{what: values})
-        return values
-    source = find_companion(path, what) if given is None else check_readable(given)
+    lines = lines_of(source, notes, encoding)
+    n_lines = 0
+    while some := list(islice(lines, min(LINES_AT_ONCE, n - n_lines))):
+        take(some)
+        n_lines += len(some)
+    for number, line in enumerate(lines, start=n + 1):
+        n_lines = number if line else n_lines
+    return n_lines
+
+
+def _row_names(
+    path: Path, what: str, n: int, notes: list[Message], encoding: str
+) -> list[str] | None:
+    """Return the labels or ids of `n` documents in a file next to the matrix.
+
+    A file with a different number of lines is ignored, with a note.
+    """
+    source = find_companion(path, what)
     if source is None:
         return None
-    values = list(lines_of(source, notes, encoding))
-    while len(values) > n and not values[-1]:
-        values.pop()
-    if len(values) == n:
+    values: list[str] = []
+    n_lines = read_row_names(source, n, values.extend, notes, encoding)
+    if n_lines == n:
         return values
-    found = {"path": str(source), "n_lines": len(values), "n_rows": n}
-    if given is not None:
-        raise exceptions.ReadError(
-            "[wrong_number_of_lines] {path} has {n_lines:~line} for {n_rows:~document}; give one "
-            "line per document",
-            **found,
-        )
-    notes.append(Message(wording.COMPANION_IGNORED, **found))
+    notes.append(Message(wording.COMPANION_IGNORED, path=str(source), n_lines=n_lines, n_rows=n))
     return None
 
 
@@ -160,15 +167,13 @@ def holds_counts(path: str | os.PathLike[str]) -> bool:
     (True, False)
     """
     path = Path(path)
-    return bool(find_matrices(path)) if path.is_dir() else formats.find_reader(path) is not None
+    return bool(find_matrices(path)) if path.is_dir() else formats.find_opener(path) is not None
 
 
 def read_counts(
     path: str | os.PathLike[str],
     *,
     vocabulary: Lines | None = None,
-    labels: Lines | None = None,
-    ids: Lines | None = None,
     encoding: str = files.AUTO,
 ) -> objects.Corpus:
     r"""Read word counts, with documents in rows and words in columns.
@@ -185,19 +190,15 @@ def read_counts(
         ``vocab.NAME.txt`` for ``docword.NAME.txt``, ``vocab_NAME.txt`` for ``X_NAME.npz``, then
         ``vocab.txt``; with ``vocabulary`` or ``codes`` instead of ``vocab``, also compressed.
         An SVMlight file does not need one: the indices then serve as words.
-    labels : path, sequence of str or None, default=None
-        Known class of each document. None uses ``labels.txt`` next to the matrix if it has one
-        line per document.
-    ids : path, sequence of str or None, default=None
-        Names of the documents. None uses ``ids.txt`` or ``titles.txt`` next to the matrix if it
-        has one line per document, or else 1, 2, ...
     encoding : str, default="auto"
         Encoding of the files of words, labels and ids; "auto" guesses it for each.
 
     Returns
     -------
     Corpus
-        The counts. If the vocabulary repeats a word, its columns are summed; see `notes`.
+        The counts. If the vocabulary repeats a word, its columns are summed; see `notes`. Labels
+        are in ``labels.txt`` next to the matrix, if it has one line per document, and ids in
+        ``ids.txt`` or ``titles.txt``, or else 1, 2, ...
 
     Raises
     ------
@@ -205,7 +206,7 @@ def read_counts(
         If a file is missing, damaged or malformed, or declares or expands to more memory than the
         limit for its size; if the words are missing, or do not match the number of columns.
     InvalidDataError
-        If a count is negative or not finite, or a sequence has the wrong length.
+        If a count is negative or not finite.
     InvalidParameterError
         If the encoding is unknown.
     EmptyCorpusError
@@ -227,35 +228,111 @@ def read_counts(
     >>> corpus.X.toarray().tolist()
     [[2, 0, 1], [0, 5, 0]]
     """
-    path = find_matrix(files.check_exists(path))
-    read = formats.find_reader(path)
-    if read is None:
-        raise exceptions.ReadError(
-            "[no_counts] {path} is not in a known format for counts; expected UCI bag-of-words "
-            "(docword.NAME.txt), SciPy (.npz), Matrix Market (.mtx) or SVMlight (.svm)",
-            path=str(path),
-        )
-    notes: list[Message] = []
+    source = files.check_exists(path)
     try:
-        raw = read(path)
-        X = _checked(raw.X, path)
+        stream = open_counts(source, vocabulary, encoding, in_parts=False)
+        ((X, own),) = stream.blocks
     except MemoryError as error:
         raise exceptions.ReadError(
             "{path} declares a matrix that exceeds the memory of this machine", path=str(path)
         ) from error
     n = X.shape[0]
-    X, words = _name_columns(X, raw, path, read_vocabulary(path, vocabulary, notes, encoding))
-    X, words = _merge_columns(X, words, notes)
-    found_labels = read_row_names(path, labels, "labels", n, notes, encoding)
-    found_ids = read_row_names(path, ids, "ids", n, notes, encoding)
+    check_size(stream.path, n, X.nnz if stream.n_rows is None else X.shape[1])
+    try:
+        X = check_counts(X)
+    except exceptions.InvalidDataError as error:
+        raise exceptions.InvalidDataError(
+            "[bad_counts] {path}: {problem}", path=str(path), problem=error.message
+        ) from error
+    words = stream.words
+    if words is None:
+        # Only indices that occur become columns, because an index may be any number.
+        used, columns = np.unique(X.indices, return_inverse=True)
+        X = sp.csr_array((X.data, columns, X.indptr), shape=(n, len(used)))
+        words = [str(i) for i in used]
+    labels, ids = (
+        _row_names(stream.path, what, n, stream.notes, encoding) or own.get(what)
+        for what in ("labels", "ids")
+    )
     return objects.Corpus(
         X=X,
         vocabulary=np.asarray(words, dtype=object),
-        ids=found_ids or raw.ids or [str(i) for i in range(1, n + 1)],
-        labels=raw.labels if found_labels is None else found_labels,
-        name=path.parent.name if path.name == MARK else path.name,
-        notes=notes,
+        ids=[str(i) for i in range(1, n + 1)] if ids is None else list(ids),
+        labels=labels,
+        name=stream.name,
+        notes=stream.notes,
     )
+
+
+@dataclass(frozen=True)
+class CountStream:
+    """Counts of documents in blocks, with a column for each word; words are None if not named."""
+
+    path: Path
+    blocks: Iterator[lines.Block]
+    words: Sequence[str] | None
+    notes: list[Message]
+    n_rows: int | None = None  # if known before reading
+
+    @property
+    def name(self) -> str:
+        """The name of the file, or of the folder of stored counts."""
+        return self.path.parent.name if self.path.name == MARK else self.path.name
+
+
+def open_counts(
+    path: Path, vocabulary: Lines | None, encoding: str, *, in_parts: bool
+) -> CountStream:
+    """Open a file of counts with its words, to be read in blocks or as one."""
+    path = find_matrix(path)
+    open_file = formats.find_opener(path)
+    if open_file is None:
+        raise exceptions.ReadError(
+            "[no_counts] {path} is not in a known format for counts; expected UCI bag-of-words "
+            "(docword.NAME.txt), SciPy (.npz), Matrix Market (.mtx) or SVMlight (.svm)",
+            path=str(path),
+        )
+    file = open_file(path, in_parts=in_parts)
+    n, d, words = file.n_rows, file.n_columns, file.words
+    if n is not None and d is not None:
+        check_size(path, n, d)
+        # A header can declare any number of rows; the columns must match the words.
+        if path.name != MARK:  # all rows are in the files already
+            check_memory(path, n * BYTES_PER_ROW, wording.TOO_MANY_DOCUMENTS, n_rows=n)
+    notes: list[Message] = []
+    source, words = read_vocabulary(path, vocabulary, notes, encoding) or ("", words)
+    if d is None:
+        first = int(words is not None and formats.counts_from_one(path))
+    elif words is None:
+        raise exceptions.ReadError(wording.NO_VOCABULARY, path=str(path), n_columns=d)
+    else:
+        first = 0
+        _check_number_of_words(source, len(words), n, d)
+    columns, words = (None, None) if words is None else _merge_words(words, notes)
+    n_words = None if words is None else len(words)
+
+    def blocks() -> Iterator[lines.Block]:
+        for X, names in file.blocks:
+            yield _with_columns(X, first, columns, n_words, source), names
+
+    return CountStream(path, blocks(), words, notes, n)
+
+
+def _with_columns(
+    X: Any, first: int, columns: Ints | None, n_words: int | None, source: str
+) -> sp.csr_array[Any]:
+    """Return counts in the columns of words: `columns` has that of each number from `first`."""
+    X = X.tocsr()
+    indices = X.indices - first if first else X.indices
+    if columns is not None:
+        if (most := int(indices.max(initial=-1)) + 1) > len(columns):
+            _check_number_of_words(source, len(columns), None, most)
+        indices = columns[indices]
+    shape = X.shape[0], MAX_COLUMNS if n_words is None else n_words
+    counts = sp.csr_array((X.data, indices.astype(np.int32), X.indptr), shape)
+    counts.sum_duplicates()
+    counts.eliminate_zeros()
+    return counts
 
 
 def find_matrix(path: Path) -> Path:
@@ -280,59 +357,15 @@ def find_matrix(path: Path) -> Path:
     return matrices[0]
 
 
-def _checked(X: Any, path: Path) -> sp.csr_array[Any]:
-    """Return the matrix of a file as counts in CSR format, without stored zeros."""
-    n, d = X.shape
+def check_size(path: Path, n: int, d: int) -> None:
+    """Raise ``EmptyCorpusError`` if there are no documents or no words."""
     if not (n and d):
         raise exceptions.EmptyCorpusError(
             wording.EMPTY_MATRIX, path=str(path), n_rows=n, n_columns=d
         )
-    # A header can declare any number of rows; the columns must match the words.
-    if path.name != MARK:  # all rows are in the files already
-        check_memory(path, n * BYTES_PER_ROW, wording.TOO_MANY_DOCUMENTS, n_rows=n)
-    if X.dtype.kind not in "biuf":
-        raise exceptions.InvalidDataError(
-            "[counts_not_numeric] {path} contains values of type {type}; counts must be integers "
-            "or real numbers",
-            path=str(path),
-            type=str(X.dtype),
-        )
-    if X.dtype.kind == "f" and X.dtype.itemsize not in (4, 8):
-        X = X.astype(np.float64)  # no kernels for other precisions
-    elif X.dtype.kind != "f" and X.dtype.itemsize < 4:
-        X = X.astype(np.int32)  # sums of bytes would overflow, and sums of True would be True
-    try:
-        checked: sp.csr_array[Any] = check_counts(X)
-    except exceptions.InvalidDataError as error:
-        raise exceptions.InvalidDataError(
-            "[bad_counts] {path}: {problem}", path=str(path), problem=error.message
-        ) from error
-    checked.eliminate_zeros()
-    return checked
 
 
-def _name_columns(
-    X: sp.csr_array[Any], raw: lines.RawCounts, path: Path, vocabulary: tuple[str, list[str]] | None
-) -> tuple[sp.csr_array[Any], list[str]]:
-    """Return counts with one word per column; SVMlight columns move to their indices."""
-    n, d = X.shape
-    if vocabulary is None:
-        if raw.words is None:
-            raise exceptions.ReadError(wording.NO_VOCABULARY, path=str(path), n_columns=d)
-        return X, raw.words
-    source, words = vocabulary
-    if raw.words is not None and raw.numbered:
-        used = np.array([int(word) for word in raw.words])
-        # As in scikit-learn: a file that never uses index 0 counts from 1.
-        used = used - 1 if used[0] > 0 else used
-        if used[-1] < len(words):
-            return sp.csr_array((X.data, used[X.indices], X.indptr), shape=(n, len(words))), words
-        d = int(used[-1]) + 1
-    check_number_of_words(source, len(words), n, d)
-    return X, words
-
-
-def check_number_of_words(source: str, n_words: int, n: int, d: int) -> None:
+def _check_number_of_words(source: str, n_words: int, n: int | None, d: int) -> None:
     """Raise ``ReadError`` unless there is a word for each column of n rows."""
     if n_words != d:
         code = (
@@ -350,19 +383,7 @@ def check_number_of_words(source: str, n_words: int, n: int, d: int) -> None:
         raise exceptions.ReadError(code, source=source, n_words=n_words, n_columns=d)
 
 
-def _merge_columns(
-    X: sp.csr_array[Any], words: list[str], notes: list[Message]
-) -> tuple[sp.csr_array[Any], list[str]]:
-    """Sum columns with the same word."""
-    columns, unique = merge_words(words, notes)
-    if len(unique) == len(words):
-        return X, words
-    merged = sp.csr_array((X.data, columns[X.indices], X.indptr), shape=(X.shape[0], len(unique)))
-    merged.sum_duplicates()
-    return merged, unique
-
-
-def merge_words(words: Sequence[str], notes: list[Message]) -> tuple[Ints, list[str]]:
+def _merge_words(words: Sequence[str], notes: list[Message]) -> tuple[Ints, list[str]]:
     """Return the new column of each column, and the words, each once; note if some are merged."""
     columns, unique = pd.factorize(np.asarray(words, dtype=object))
     if len(unique) < len(words):

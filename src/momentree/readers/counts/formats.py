@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,22 +15,30 @@ from sklearn.datasets import load_svmlight_file
 
 from momentree.core.container import DAMAGE, StoredArrays
 from momentree.core.sparse import check_structure
-from momentree.exceptions import InvalidDataError, MomentreeError, ReadError
+from momentree.exceptions import InvalidDataError, InvalidParameterError, MomentreeError, ReadError
 from momentree.messages import Message, wording
 from momentree.readers.counts.lines import (
     BANNER,
-    RawCounts,
+    Block,
+    CountFile,
     fault_in_file,
+    open_bag_of_words,
+    open_matrix_market,
     quoted,
-    read_bag_of_words,
-    read_matrix_market,
 )
 from momentree.readers.stored.counts import MARK, StoredCounts
 from momentree.readers.tables.files import open_bytes, suffix
 
 
-def read_npz(path: Path) -> RawCounts:
+def open_npz(path: Path, *, in_parts: bool) -> CountFile:
     """Read a SciPy sparse matrix; nothing is unpickled."""
+    if in_parts:
+        raise InvalidParameterError(
+            "[counts_not_streamed] {path} can only be read as a whole; leave out "
+            "{parameters.memory}, or give the counts as UCI bag-of-words, as Matrix Market, as "
+            "SVMlight, or in a folder written by store_counts",
+            path=str(path),
+        )
     try:
         with zipfile.ZipFile(path) as archive:
             X = _sparse_matrix(StoredArrays(archive, path))
@@ -48,7 +56,18 @@ def read_npz(path: Path) -> RawCounts:
         ) from error
     except OSError as error:
         raise ReadError(wording.UNREADABLE_PATH, path=str(path), error=error.strerror) from error
-    return RawCounts(X)
+    if X.dtype.kind not in "biuf":
+        raise InvalidDataError(
+            "[counts_not_numeric] {path} contains values of type {type}; counts must be integers "
+            "or real numbers",
+            path=str(path),
+            type=str(X.dtype),
+        )
+    if X.dtype.kind == "f" and X.dtype.itemsize not in (4, 8):
+        X = X.astype(np.float64)  # no kernels for other precisions
+    elif X.dtype.kind != "f" and X.dtype.itemsize < 4:
+        X = X.astype(np.int32)  # sums of bytes would overflow, and sums of True would be True
+    return CountFile(iter([(X, {})]), *X.shape)
 
 
 def _in_one_line(error: Exception) -> str:
@@ -75,33 +94,30 @@ def _sparse_matrix(arrays: StoredArrays) -> Any:
 
 
 _ZERO = re.compile(rb"\s0+:")
+BYTES_AT_ONCE = 1 << 22
+"""Bytes of SVMlight in a block."""
 
 
-def read_svmlight(path: Path) -> RawCounts:
-    """Read an SVMlight file; the indices serve as words."""
-    with open_bytes(path) as file:
-        X, labels = _parsed(path, file)
-    # Only indices that occur become columns, because an index may be any number.
-    used, columns = np.unique(X.indices, return_inverse=True)
-    X = sp.csr_array((X.data, columns, X.indptr), shape=(X.shape[0], len(used)))
-    return RawCounts(X, words=[str(i) for i in used], labels=labels, numbered=True)
+def open_svmlight(path: Path, *, in_parts: bool) -> CountFile:
+    """Open an SVMlight file, whose columns are indices, or numbers of words from 0 or 1."""
 
+    def blocks() -> Iterator[Block]:
+        with open_bytes(path) as file:
+            if not in_parts:
+                yield _parse(path, file)
+            while lines := file.readlines(BYTES_AT_ONCE):
+                yield _parse(path, io.BytesIO(b"".join(lines)))
 
-def stream_svmlight(path: Path, n_bytes: int) -> Iterator[tuple[sp.csr_array[Any], list[str]]]:
-    """Yield the documents of a file with their labels, in blocks; columns are indices."""
-    with open_bytes(path) as file:
-        while lines := file.readlines(n_bytes):
-            X, labels = _parsed(path, io.BytesIO(b"".join(lines)))
-            yield sp.csr_array((X.data, X.indices, X.indptr), shape=(len(labels), 1 << 31)), labels
+    return CountFile(blocks())
 
 
 def counts_from_one(path: Path) -> bool:
-    """Return whether an SVMlight file never uses index 0."""
+    """Return whether an SVMlight file never uses index 0, as scikit-learn decides it."""
     with open_bytes(path) as file:
-        return not any(_ZERO.search(line.partition(b"#")[0]) for line in file)
+        return not any(b"0:" in line and _ZERO.search(line.partition(b"#")[0]) for line in file)
 
 
-def _parsed(path: Path, file: Any) -> tuple[Any, list[str]]:
+def _parse(path: Path, file: Any) -> Block:
     """Return the counts and labels in lines of a file."""
     try:
         X, y = load_svmlight_file(file, zero_based=True)
@@ -109,40 +125,27 @@ def _parsed(path: Path, file: Any) -> tuple[Any, list[str]]:
         raise fault_in_file(path, _find_fault, error) from error
     if not ((X.data >= 0) & np.isfinite(X.data)).all():
         raise fault_in_file(path, _find_fault)
-    return X, [f"{v:.15g}" for v in y]
+    return sp.csr_array(X), {"labels": [f"{v:.15g}" for v in y]}
 
 
 def _find_fault(line: bytes) -> Message | None:
-    label, *features = line.partition(b"#")[0].split() or [b"0"]
+    found, *features = line.partition(b"#")[0].split() or [b"0"]
+    last = -1
     try:
-        float(label)
+        float(found)
+        for found in features:
+            if found.startswith(b"qid:"):
+                continue
+            index, _, count = found.partition(b":")
+            if not (last < int(index) < 2**31 and 0 <= float(count) < np.inf):
+                raise ValueError  # noqa: TRY301
+            last = int(index)
     except ValueError:
         return Message(
-            "[svmlight_label] expected a number as the label, got {found!r}", found=quoted(label)
+            "[svmlight_line] expected a number and 'index:count ...', with ascending indices and "
+            "counts of at least 0, got {found!r}",
+            found=quoted(found),
         )
-    last = -1
-    for feature in features:
-        if feature.startswith(b"qid:"):
-            continue
-        index, _, value = feature.partition(b":")
-        try:
-            i, count = int(index), float(value)
-        except ValueError:
-            return Message(
-                "[svmlight_feature] expected 'label index:count ...', got {found!r}",
-                found=quoted(feature),
-            )
-        if not 0 <= i < 2**31:
-            return Message("[svmlight_index] index {index} is negative or too large", index=i)
-        if i <= last:
-            return Message(
-                "[svmlight_order] index {index} follows {last}; indices must increase",
-                index=i,
-                last=last,
-            )
-        if not 0 <= count < np.inf:
-            return Message(wording.COUNT_OUT_OF_RANGE, value=count)
-        last = i
     return None
 
 
@@ -151,39 +154,48 @@ def is_stored(folder: Path) -> bool:
     return all((folder / name).is_file() for name in (MARK, "indptr.npy"))
 
 
-def read_stored(mark: Path) -> RawCounts:
-    """Read all counts of a folder, given the file that marks it, into memory."""
+def open_stored(mark: Path, *, in_parts: bool) -> CountFile:
+    """Open the counts of a folder, given the file that marks it."""
     stored = StoredCounts.open(mark.parent)
-    arrays = (np.array(array) for array in (stored.X.data, stored.X.indices, stored.X.indptr))
-    data, indices, indptr = arrays
-    X = sp.csr_array((data, indices, indptr), shape=stored.shape)
-    stored.check(X)
-    names = None if stored.feature_names is None else list(map(str, stored.feature_names))
-    return RawCounts(X, words=names, ids=list(stored.ids))
+
+    def blocks() -> Iterator[Block]:
+        start = 0
+        for X in stored.blocks() if in_parts else [stored.in_memory()]:
+            stop = start + X.shape[0]
+            yield X, {"ids": stored.ids[start:stop]} if stored.has_ids else {}
+            start = stop
+
+    names = stored.feature_names
+    return CountFile(blocks(), *stored.shape, None if names is None else list(map(str, names)))
 
 
-Reader = Callable[[Path], RawCounts]
+class Opener(Protocol):
+    """Opens a file of counts to read its documents together, or in parts."""
 
-SUFFIXES: dict[str, Reader] = {
-    ".npz": read_npz,
-    ".mtx": read_matrix_market,
-    ".svm": read_svmlight,
-    ".svmlight": read_svmlight,
-    ".libsvm": read_svmlight,
+    def __call__(self, path: Path, /, *, in_parts: bool) -> CountFile:
+        """Return the file, of which at most the header is read yet."""
+
+
+SUFFIXES: dict[str, Opener] = {
+    ".npz": open_npz,
+    ".mtx": open_matrix_market,
+    ".svm": open_svmlight,
+    ".svmlight": open_svmlight,
+    ".libsvm": open_svmlight,
 }
 _INTEGER_LINE = re.compile(rb"\s*\d+\s*")
 _SVMLIGHT_LINE = re.compile(rb"[-+]?\d+(\.\d*)?(\s+qid:\d+)?(\s+\d+:[-+.\deE]+)+\s*(#.*)?")
 
 
-def find_reader(path: Path) -> Reader | None:
-    """Return the reader of a file of counts, by its suffix or its first lines; None for text."""
+def find_opener(path: Path) -> Opener | None:
+    """Return what opens a file of counts, by its suffix or its first lines; None for text."""
     end = suffix(path)
     if end in SUFFIXES:
         return SUFFIXES[end]
     if path.name == MARK and is_stored(path.parent):
-        return read_stored
+        return open_stored
     named = path.name.lower().startswith("docword.")
-    by_name = read_bag_of_words if named else None
+    by_name = open_bag_of_words if named else None
     # Files with these suffixes contain counts if their first lines look like counts.
     if not (named or end in ("", ".txt", ".dat", ".data")) or not path.is_file():
         return by_name
@@ -194,7 +206,7 @@ def find_reader(path: Path) -> Reader | None:
         return by_name  # its reader reports the error
     lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     if lines[0].startswith(BANNER):
-        return read_matrix_market
+        return open_matrix_market
     if named or (len(lines) > 3 and all(map(_INTEGER_LINE.fullmatch, lines[:3]))):
-        return read_bag_of_words
-    return read_svmlight if _SVMLIGHT_LINE.fullmatch(lines[0]) else None
+        return open_bag_of_words
+    return open_svmlight if _SVMLIGHT_LINE.fullmatch(lines[0]) else None

@@ -1,9 +1,9 @@
-"""Read files of counts with one number of a document, a word and a count per line."""
+"""Read files of counts with the numbers of a document and a word, and a count, in each line."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,23 +14,26 @@ import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from momentree.exceptions import InvalidDataError, ReadError
+from momentree.exceptions import ReadError
 from momentree.messages import Message, wording
 from momentree.readers.tables.files import open_bytes
 
+Block = tuple[sp.csr_array[Any], dict[str, Sequence[str]]]
+"""The counts of some documents, and their "labels" and "ids" as far as the file has them itself."""
+
 
 @dataclass(frozen=True)
-class RawCounts:
-    """Content of a file of counts, with words, labels and ids if the file has them.
+class CountFile:
+    """A file of counts, whose documents are read in one block or several.
 
-    If it is `numbered`, its words are numbers of words in a vocabulary.
+    The numbers of documents and columns are None if only the blocks show them: columns are then
+    numbers of words in a vocabulary.
     """
 
-    X: Any
-    words: list[str] | None = None
-    labels: list[str] | None = None
-    ids: list[str] | None = None
-    numbered: bool = False
+    blocks: Iterator[Block]
+    n_rows: int | None = None
+    n_columns: int | None = None
+    words: Sequence[str] | None = None
 
 
 def fault_in_line(path: Path, line: int, problem: Message) -> ReadError:
@@ -61,83 +64,145 @@ def quoted(line: bytes) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-BOM = b"\xef\xbb\xbf"
-LINES_AT_ONCE = 1 << 22
-LARGEST = np.iinfo(np.int64).max
+BANNER = b"%%MatrixMarket"
+LINES_AT_ONCE = 1 << 18
+"""Lines that are read at a time, and documents of a block."""
+_MARK = b"\xef\xbb\xbf"
+_MAX_COUNT = np.iinfo(np.int64).max
+_KINDS: dict[bytes, tuple[type, ...]] = {
+    b"integer": (int, int, int),
+    b"unsigned-integer": (int, int, int),
+    b"real": (int, int, float),
+    b"double": (int, int, float),
+    b"pattern": (int, int),
+}
+"""Types of the numbers in a line of a Matrix Market file: without a third one, the count is 1."""
 
 
 @dataclass(frozen=True)
-class Header:
+class _Header:
     """Content of the header of a file."""
 
     n_documents: int
     n_words: int
     n_lines: int
     last_line: int  # number of the last line of the header
-    fields: tuple[str, ...] = ("document", "word", "count")
-    real: bool = False
+    kinds: tuple[type, ...] = _KINDS[b"integer"]
+
+    @property
+    def limits(self) -> list[tuple[int, int]]:
+        """Smallest and largest value of each number in a line."""
+        ends = (1, self.n_documents), (1, self.n_words), (0, _MAX_COUNT)
+        return list(ends[: len(self.kinds)])
 
     def find_fault(self, line: bytes) -> Message | None:
         """Return what is wrong with a line; None if it is valid."""
         parts = line.split()
-        if not parts:
+        try:
+            values = [kind(part) for kind, part in zip(self.kinds, parts, strict=True)]
+            ends = zip(values, self.limits, strict=True)
+            sound = all(low <= value <= high for value, (low, high) in ends)
+        except ValueError:
+            sound = not parts
+        if sound:
             return None
-        malformed = Message(
-            "[counts_expected] expected {fields:list} as numbers, got {found!r}",
-            fields=list(self.fields),
+        return Message(
+            "[counts_expected] expected the number of a document (1 to {n_rows:,}), the number of "
+            "a word (1 to {n_columns:,}) and a count of at least 0, got {found!r}",
+            n_rows=self.n_documents,
+            n_columns=self.n_words,
             found=quoted(line),
         )
-        if len(parts) != len(self.fields):
-            return malformed
-        for what, part in zip(self.fields, parts, strict=True):
-            try:
-                value = float(part) if self.real and what == "count" else int(part)
-            except ValueError:
-                return malformed
-            highest = {"document": self.n_documents, "word": self.n_words}.get(what)
-            if highest is None:
-                if not 0 <= value <= LARGEST:
-                    return Message(wording.COUNT_OUT_OF_RANGE, value=value)
-            elif not 1 <= value <= highest:
-                return Message(
-                    "[index_out_of_range] {index} {value} is outside the range of the header, 1 to "
-                    "{highest}",
-                    index=what,
-                    value=value,
-                    highest=highest,
-                )
-        return None
 
     def check(self, table: NDArray[Any]) -> None:
         """Raise ``ValueError`` if one of these lines is invalid."""
-        low = [0 if what == "count" else 1 for what in self.fields]
-        ends = {"document": self.n_documents, "word": self.n_words, "count": LARGEST}
-        high = [ends[what] for what in self.fields]
+        low, high = zip(*self.limits, strict=True)
         if table.shape[1] != len(low) or not ((table >= low) & (table <= high)).all():
             raise ValueError(table.shape)  # find_fault describes the line
 
 
-def read_sizes(line: bytes, n: int) -> list[int] | None:
+def open_bag_of_words(path: Path, *, in_parts: bool) -> CountFile:
+    """Open a bag-of-words file of UCI."""
+    return _open(path, _read_three_sizes, in_parts=in_parts)
+
+
+def open_matrix_market(path: Path, *, in_parts: bool) -> CountFile:
+    """Open a Matrix Market file; documents are its rows."""
+    return _open(path, _read_banner, in_parts=in_parts)
+
+
+def _open(
+    path: Path, read_header: Callable[[Path, IO[bytes]], _Header], *, in_parts: bool
+) -> CountFile:
+    with open_bytes(path) as file:
+        header = read_header(path, file)
+
+    def blocks() -> Iterator[Block]:
+        with open_bytes(path) as file:
+            parts = _blocks_of_lines(path, file, read_header(path, file))
+            rows = _rows_in_order(path, parts, header) if in_parts else _all_rows(parts, header)
+            yield from ((X, {}) for X in rows)
+
+    return CountFile(blocks(), header.n_documents, header.n_words)
+
+
+def _read_three_sizes(path: Path, file: IO[bytes]) -> _Header:
+    sizes: list[int] = []
+    for number in (1, 2, 3):
+        line = file.readline().removeprefix(_MARK)
+        size = _read_sizes(line, 1)
+        if size is None:
+            problem = Message(
+                "[bag_of_words_header] expected a whole number, got {found!r}; a bag-of-words file "
+                "starts with the numbers of documents, words and counts, one per line",
+                found=quoted(line),
+            )
+            raise fault_in_line(path, number, problem)
+        sizes += size
+    n, d, n_lines = sizes
+    return _Header(n, d, n_lines, 3)
+
+
+def _read_banner(path: Path, file: IO[bytes]) -> _Header:
+    line = file.readline().removeprefix(_MARK)
+    words = line.lower().split()
+    kinds = _KINDS.get(words[3]) if len(words) == 5 else None
+    if kinds is None or words != [BANNER.lower(), b"matrix", b"coordinate", words[3], b"general"]:
+        problem = Message(
+            "[matrix_market_banner] expected '%%MatrixMarket matrix coordinate integer general', "
+            "or real or pattern in place of integer, got {found!r}; write the counts with "
+            "scipy.io.mmwrite(path, scipy.sparse.coo_array(X), symmetry='general')",
+            found=quoted(line),
+        )
+        raise fault_in_line(path, 1, problem)
+    number = 1
+    while line := file.readline():
+        number += 1
+        if line.strip() and not line.startswith(b"%"):
+            break
+    sizes = _read_sizes(line, 3)
+    if sizes is None:
+        problem = Message(
+            "[matrix_market_sizes] expected the numbers of rows, columns and entries, got "
+            "{found!r}",
+            found=quoted(line),
+        )
+        raise fault_in_line(path, number, problem)
+    n, d, n_lines = sizes
+    return _Header(n, d, n_lines, number, kinds)
+
+
+def _read_sizes(line: bytes, n: int) -> list[int] | None:
     """Return the `n` sizes in a line; None if it is invalid. 19 digits may exceed 64 bits."""
     parts = line.split()
     sound = len(parts) == n and all(part.isdigit() and len(part) <= 18 for part in parts)
     return [int(part) for part in parts] if sound else None
 
 
-def read_lines(path: Path, file: IO[bytes], header: Header) -> list[NDArray[Any]]:
-    """Read the fields of the lines after the header, as one array per field."""
-    chunks = list(blocks_of_lines(path, file, header, LINES_AT_ONCE))
-    if not chunks:
-        return [np.empty(0, dtype=np.int32) for _ in header.fields]
-    return [np.concatenate(parts) for parts in zip(*chunks, strict=True)]
-
-
-def blocks_of_lines(
-    path: Path, file: IO[bytes], header: Header, at_once: int
-) -> Iterator[list[NDArray[Any]]]:
-    """Yield the fields of some of the lines after the header, as one array per field."""
-    found = 0
-    frames = _frames(file, header, at_once)
+def _blocks_of_lines(path: Path, file: IO[bytes], header: _Header) -> Iterator[_Lines]:
+    """Yield the numbers in some of the lines after the header: documents, words and counts."""
+    n_read = 0
+    frames = _frames(file, header.kinds)
     while True:
         try:
             # Infinity among integers is rejected below, so its conversion need not warn.
@@ -149,25 +214,30 @@ def blocks_of_lines(
         except (ValueError, OverflowError) as error:
             fault = fault_in_file(path, header.find_fault, error, n_header=header.last_line)
             raise fault from error
-        found += len(frame)
-        yield [_narrow(frame[name].to_numpy()) for name in frame]
-    if found != header.n_lines:
+        n_read += len(frame)
+        numbers = [_narrow(frame[name].to_numpy()) for name in frame]
+        counts = numbers[2] if len(numbers) > 2 else np.ones(len(frame), dtype=np.int32)
+        yield numbers[0], numbers[1], counts
+    if n_read != header.n_lines:
         problem = Message(
             "[counts_missing] the header declares {needed:~count}, but the file contains "
             "{n_entries:,}; it is truncated, or its header is wrong",
-            n_entries=found,
+            n_entries=n_read,
             needed=header.n_lines,
         )
         raise fault_in_line(path, header.last_line, problem)
 
 
-def _frames(file: IO[bytes], header: Header, at_once: int) -> Iterator[pd.DataFrame]:
-    last = len(header.fields) - 1
-    types: Any = dict.fromkeys(range(last), np.int64)
-    types[last] = np.float64 if header.real else np.int64
+def _frames(file: IO[bytes], kinds: Sequence[type]) -> Iterator[pd.DataFrame]:
+    types: Any = {i: np.float64 if kind is float else np.int64 for i, kind in enumerate(kinds)}
     with suppress(pd.errors.EmptyDataError):  # the number of lines is checked later
         yield from pd.read_csv(
-            file, sep=r"\s+", header=None, dtype=types, quoting=csv.QUOTE_NONE, chunksize=at_once
+            file,
+            sep=r"\s+",
+            header=None,
+            dtype=types,
+            quoting=csv.QUOTE_NONE,
+            chunksize=LINES_AT_ONCE,
         )
 
 
@@ -178,165 +248,50 @@ def _narrow(values: NDArray[Any]) -> NDArray[Any]:
     return values.astype(np.int32)
 
 
-def read_bag_of_words(path: Path) -> RawCounts:
-    """Read a bag-of-words file."""
-    with open_bytes(path) as file:
-        header = _read_header(path, file)
-        rows, columns, counts = read_lines(path, file, header)
+_Lines = tuple[NDArray[Any], ...]
+"""The documents, words and counts in some lines."""
+_NOTHING: _Lines = (np.empty(0, dtype=np.int32),) * 3
+
+
+def _all_rows(parts: Iterator[_Lines], header: _Header) -> Iterator[sp.csr_array[Any]]:
+    """Yield all documents together."""
+    rows, columns, counts = map(np.concatenate, zip(*(list(parts) or [_NOTHING]), strict=True))
     shape = header.n_documents, header.n_words
-    return RawCounts(sp.coo_array((counts, (rows - 1, columns - 1)), shape=shape))
+    yield sp.csr_array(sp.coo_array((counts, (rows - 1, columns - 1)), shape=shape))
 
 
-def bag_of_words_shape(path: Path) -> tuple[int, int]:
-    """Return the numbers of documents and words that a file declares."""
-    with open_bytes(path) as file:
-        header = _read_header(path, file)
-    return header.n_documents, header.n_words
-
-
-def stream_bag_of_words(path: Path, at_once: int) -> Iterator[sp.csr_array[Any]]:
-    """Yield the documents of a file, in ascending order, in blocks of so many lines or rows."""
-    with open_bytes(path) as file:
-        header = _read_header(path, file)
-        first = 0
-        held: list[NDArray[Any]] = [np.empty(0, dtype=np.int32) for _ in header.fields]
-        for block in blocks_of_lines(path, file, header, at_once):
-            held = [np.concatenate(parts) for parts in zip(held, block, strict=True)]
-            rows = held[0]
-            if (rows[1:] < rows[:-1]).any():
-                raise ReadError(
-                    "[documents_not_in_order] the documents of {path} are not in ascending order, "
-                    "which {parameters.memory} requires; sort the lines after the third by their "
-                    "first number (sort -n), or leave out {parameters.memory}",
-                    path=str(path),
-                )
-            # The last document may go on in the next block.
-            last = int(rows[-1]) - 1
-            done = int(np.searchsorted(rows, last + 1))
-            here = [part[:done] for part in held]
-            yield from _rows(here, range(first, last, at_once), last, header.n_words)
-            held, first = [part[done:] for part in held], last
-        end = header.n_documents
-        yield from _rows(held, range(first, end, at_once), end, header.n_words)
-
-
-def _rows(
-    lines: list[NDArray[Any]], starts: range, end: int, d: int
+def _rows_in_order(
+    path: Path, parts: Iterator[_Lines], header: _Header
 ) -> Iterator[sp.csr_array[Any]]:
+    """Yield documents, whose lines are in ascending order, in blocks."""
+    first, held = 0, _NOTHING
+    for part in parts:
+        held = tuple(map(np.concatenate, zip(held, part, strict=True)))
+        rows = held[0]
+        if (rows[1:] < rows[:-1]).any():
+            raise ReadError(
+                "[documents_not_in_order] the documents of {path} are not in ascending order, "
+                "which {parameters.memory} requires; sort the lines after the header by their "
+                "first number (sort -n), or leave out {parameters.memory}",
+                path=str(path),
+            )
+        # The last document may go on in the next block.
+        last = int(rows[-1]) - 1
+        n_done = int(np.searchsorted(rows, last + 1))
+        done = tuple(numbers[:n_done] for numbers in held)
+        yield from _rows(done, range(first, last, LINES_AT_ONCE), last, header.n_words)
+        held, first = tuple(numbers[n_done:] for numbers in held), last
+    n = header.n_documents
+    yield from _rows(held, range(first, n, LINES_AT_ONCE), n, header.n_words)
+
+
+def _rows(lines: _Lines, starts: range, end: int, d: int) -> Iterator[sp.csr_array[Any]]:
     """Yield rows up to `end` in blocks with these starts, from their lines in ascending order."""
     rows, columns, counts = lines
     for start in starts:
         stop = min(start + starts.step, end)
         ends = np.searchsorted(rows, np.arange(start + 1, stop + 2))
-        here = slice(ends[0], ends[-1])
+        some = slice(ends[0], ends[-1])
         yield sp.csr_array(
-            (counts[here], columns[here] - 1, ends - ends[0]), shape=(stop - start, d)
+            (counts[some], columns[some] - 1, ends - ends[0]), shape=(stop - start, d)
         )
-
-
-def _read_header(path: Path, file: IO[bytes]) -> Header:
-    sizes: list[int] = []
-    for number in (1, 2, 3):
-        line = file.readline().removeprefix(BOM)
-        found = read_sizes(line, 1)
-        if found is None:
-            problem = Message(
-                "[bag_of_words_header] expected a whole number, got {found!r}; a bag-of-words file "
-                "starts with the numbers of documents, words and counts, one per line",
-                found=quoted(line),
-            )
-            raise fault_in_line(path, number, problem)
-        sizes += found
-    n, d, n_lines = sizes
-    return Header(n, d, n_lines, last_line=3)
-
-
-BANNER = b"%%MatrixMarket"
-_FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern")
-
-
-def read_matrix_market(path: Path) -> RawCounts:
-    """Read a Matrix Market file; documents are its rows."""
-    with open_bytes(path) as file:
-        line = file.readline().removeprefix(BOM)
-        layout, field, symmetry = _read_banner(path, line)
-        number = 1
-        while True:
-            line, number = file.readline(), number + 1
-            if not line or (line.strip() and not line.startswith(b"%")):
-                break
-        dense, symmetric = layout == "array", symmetry == "symmetric"
-        sizes = read_sizes(line, 2 if dense else 3)
-        if sizes is None:
-            code = (
-                "[array_sizes] expected the numbers of rows and columns, got {found!r}"
-                if dense
-                else (
-                    "[coordinate_sizes] expected the numbers of rows, columns and entries, got "
-                    "{found!r}"
-                )
-            )
-            raise fault_in_line(path, number, Message(code, found=quoted(line)))
-        n, d = sizes[:2]
-        if symmetric and n != d:
-            problem = Message(
-                "[symmetric_not_square] a matrix with {n_rows:~row} and {n_columns:~column} cannot "
-                "be symmetric",
-                n_rows=n,
-                n_columns=d,
-            )
-            raise fault_in_line(path, number, problem)
-        n_lines = (n * (n + 1) // 2 if symmetric else n * d) if dense else sizes[2]
-        place = () if dense else ("document", "word")
-        value = () if field == "pattern" else ("count",)
-        real = field in ("real", "double")
-        columns = read_lines(path, file, Header(n, d, n_lines, number, (*place, *value), real))
-    if dense:
-        # Values are in column order; in a symmetric matrix, columns start at the diagonal.
-        j, i = np.triu_indices(n) if symmetric else np.divmod(np.arange(n * d), n)
-    else:
-        i, j = columns[0] - 1, columns[1] - 1
-    counts = columns[-1] if value else np.ones(len(i), dtype=np.int32)
-    if symmetric:
-        off = i != j
-        i, j = np.concatenate([i, j[off]]), np.concatenate([j, i[off]])
-        counts = np.concatenate([counts, counts[off]])
-    return RawCounts(sp.coo_array((counts, (i, j)), shape=(n, d)))
-
-
-def _read_banner(path: Path, line: bytes) -> list[str]:
-    """Return layout, field and symmetry from the first line."""
-    words = line.decode("ascii", "replace").lower().split()
-    if len(words) != 5 or words[0] != BANNER.decode().lower() or words[1] != "matrix":
-        raise fault_in_line(
-            path,
-            1,
-            Message(
-                "[matrix_market_banner] expected '%%MatrixMarket matrix' with layout, field and "
-                "symmetry, got {found!r}",
-                found=quoted(line),
-            ),
-        )
-    layout, field, symmetry = words[2:]
-    if field == "complex":
-        raise InvalidDataError(
-            "[complex_counts] {path} contains complex values; counts must be integers or real "
-            "numbers",
-            path=str(path),
-        )
-    if (
-        layout not in ("coordinate", "array")
-        or field not in _FIELDS
-        or symmetry not in ("general", "symmetric")
-        or (layout, field) == ("array", "pattern")
-    ):
-        raise fault_in_line(
-            path,
-            1,
-            Message(
-                "[matrix_market_form] cannot read counts from {found!r}; expected coordinate or "
-                "array, integer, real or pattern, general or symmetric",
-                found=quoted(line),
-            ),
-        )
-    return words[2:]

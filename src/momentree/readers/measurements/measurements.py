@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from momentree._validation import check_choice
 from momentree.core.choices import ColumnKind, Empty
-from momentree.exceptions import EmptyCorpusError
+from momentree.exceptions import EmptyCorpusError, InvalidParameterError
 from momentree.messages import Message, wording
 from momentree.readers.measurements import choice, objects
 from momentree.readers.measurements.columns import Column, find_style, read_column
+from momentree.readers.measurements.sample import draw
 from momentree.readers.records.objects import EMPTY
+from momentree.readers.stored.work import WorkFolder
 from momentree.readers.tables import files, grid, reader, schema
-from momentree.readers.tables.join import Paths, read_joined, read_outcomes
+from momentree.readers.tables.join import Joined, Paths, read_joined, read_outcomes
 from momentree.readers.tables.roles import mostly_binary
 
 _MIN_COLUMNS = 2
@@ -29,6 +33,10 @@ With fewer, a value such as 9 may mean unknown."""
 def read_measurements(
     path: str | PathLike[str],
     *,
+    folder: str | PathLike[str] | None = None,
+    memory: int | str = "1GB",
+    resume: bool = False,
+    also: Mapping[str, Any] | None = None,
     kinds: Mapping[str, ColumnKind] | None = None,
     id_column: str | None = None,
     outcome_columns: str | Sequence[str] = (),
@@ -55,6 +63,18 @@ def read_measurements(
     path : str or path-like
         The table: .csv, .tsv, .tab or .txt, plain or compressed with gzip; .parquet, .pq; .xlsx,
         .xlsm, .xlsb, .xls, .ods. The first row names the columns.
+    folder : str, path-like or None, default=None
+        A folder to make, to read the table in bounded memory: CSV, TSV or Parquet, in batches. Of a
+        table that is larger, a random sample of the rows is read, and kept there. A model that is
+        fitted to the sample then assigns all rows, in ``blocks()``. None reads all rows into
+        memory.
+    memory : int or str, default="1GB"
+        With a `folder`, memory of the process: bytes, or "800MB", "1.5GB", "2GiB". At least 600 MB.
+    resume : bool, default=False
+        Whether to continue in a `folder` that an interrupted run has left.
+    also : mapping of str to object, default=None
+        With a `folder`, options of the work that follows, which must not change either when it is
+        continued.
     kinds : mapping of str to {"number", "yes_no", "category", "count"} or None, default=None
         Kinds of columns, by name or pattern, where the guess is wrong. The others are numbers if
         nearly all their values are, yes or no, or categories if a few texts repeat. Whole numbers
@@ -107,13 +127,22 @@ def read_measurements(
     EmptyCorpusError
         If there are no rows, or no column remains.
     InvalidParameterError
-        If an option is invalid, or cannot be combined with a coder.
+        If an option is invalid, or cannot be combined with a coder or a folder. With a folder: if
+        the table can only be read as a whole, the folder contains unfinished work and `resume` is
+        False, or the input or an option has changed since.
+    MomentreeError
+        If the folder cannot be written, for instance because the disk is full.
 
     Notes
     -----
     Numbers may have a unit ("5.1 mmol/l"), a decimal comma ("5,1"), separators of thousands
     ("1,234" or "1 234") and a limit ("<0.5", read as 0.5). Notes report each. Time and memory
     O(cells of the table).
+
+    With a folder, the sample has all rows if they fit, otherwise those whose numbers have a hash
+    below 2\ :sup:`-j`, with the least j for which they fit: the same in every run, and independent
+    of the order of the values. Kinds, units and categories are those of the sample; a category that
+    does not occur in it is a missing value in ``blocks()``.
 
     Examples
     --------
@@ -130,66 +159,59 @@ def read_measurements(
     >>> table.columns["hb"], table.units
     (array([13.5 ,  9.25,   nan, 11.  ]), {'hb': 'g/dl'})
     """
-    asked = check_kinds(kinds, empty)
-    words_missing = schema.as_names("missing", missing)
-    schema.check_coder(coder, objects.MeasurementCoder, kinds=asked, missing=words_missing)
-    joined = read_joined(
-        path,
-        grid.Opening(encoding, separator, sheet, skip_rows, header),
-        outcome_columns=outcome_columns,
-        covariate_columns=covariate_columns,
-        ignore_columns=ignore_columns,
-        join=join,
-        on=on,
-        id_column=id_column,
-    )
-    return measurements_of(
-        joined.table,
-        asked,
-        words_missing,
-        id_column=id_column,
-        outcomes=joined.outcomes,
-        covariates=joined.covariates,
-        empty=empty,
-        coder=coder,
-        joining=joined.notes,
-    )
-
-
-def check_kinds(kinds: Mapping[str, ColumnKind] | None, empty: Empty) -> dict[str, ColumnKind]:
-    """Return the kinds of columns that the caller chose, after a check of the options."""
     check_choice("empty", empty, EMPTY)
     asked = dict(kinds or {})
     for kind in asked.values():
         check_choice("kinds", kind, objects.KINDS)
-    return asked
+    words_missing = schema.as_names("missing", missing)
+    schema.check_coder(coder, objects.MeasurementCoder, kinds=asked, missing=words_missing)
+    opening = grid.Opening(encoding, separator, sheet, skip_rows, header)
+    columns: dict[str, Any] = {
+        "outcome_columns": outcome_columns,
+        "covariate_columns": covariate_columns,
+        "ignore_columns": ignore_columns,
+        "join": join,
+        "on": on,
+        "id_column": id_column,
+    }
+    reading: dict[str, Any] = {"kinds": asked, "missing": words_missing, "empty": empty}
+    if folder is None:
+        return _read(read_joined(path, opening, **columns), id_column, coder, **reading)
+    if join:
+        raise InvalidParameterError(wording.NEEDS_ALL_ROWS, parameter="join")
+    allowed, source = reader.open_in_parts(path, memory, opening)
+    options = {**vars(opening), **columns, **reading, "memory": allowed, **(also or {})}
+    options["coder"] = None if coder is None else coder.to_dict()
+    joined = Joined.of(source.head, outcome_columns, covariate_columns)
+    names = schema.columns_read(source.head, ignore_columns, [*joined.outcomes, id_column])
+    work = WorkFolder(Path(folder))
+    with work.begun(Path(path), options, resume=resume):
+        drawn = draw(source, names, allowed, work)
+    return drawn.mark(_read(replace(joined, table=drawn.table), id_column, coder, **reading))
 
 
-def measurements_of(
-    table: grid.Table,
-    asked: Mapping[str, ColumnKind],
-    words_missing: Sequence[str],
-    *,
+def _read(
+    joined: Joined,
     id_column: str | None,
-    outcomes: Sequence[str],
-    covariates: Sequence[str],
+    coder: objects.MeasurementCoder | None,
+    *,
+    kinds: Mapping[str, ColumnKind],
+    missing: Sequence[str],
     empty: Empty,
-    coder: objects.MeasurementCoder | None = None,
-    joining: Sequence[Message] = (),
 ) -> objects.Measurements:
-    """Return the measurements in a table, as :func:`read_measurements` does for one in a file."""
+    """Read the measurements in a table."""
+    table = joined.table
     if coder is not None:
         id_column = schema.known_column(table, id_column, coder.id_column)
-    roles = _find_roles(table, id_column=id_column, outcomes=outcomes)
-    known_before = schema.matching(table, "covariate_columns", covariates)
+    roles = _find_roles(table, id_column=id_column, outcomes=joined.outcomes)
     if coder is None:
-        words = [text.strip().lower() for text in words_missing]
+        words = [text.strip().lower() for text in missing]
         rules = objects.MeasurementCoder({"": "number"}, missing=words, empty=empty)
-        columns, left_out = choice.choose_columns(table, roles.features, asked, rules)
+        columns, left_out = choice.choose_columns(table, roles.features, kinds, rules)
         left_out |= roles.left_out
-        columns, answers = choice.set_answers_apart(columns, asked)
+        columns, answers = choice.set_answers_apart(columns, kinds)
         coder = _coder(columns, rules, roles.id_column)
-        notes = choice.describe(table, columns, left_out, answers, chosen=asked)
+        notes = choice.describe(table, columns, left_out, answers, chosen=kinds)
     else:
         columns, notes = choice.read_known_columns(table, coder)
         left_out, answers = roles.left_out, []
@@ -207,7 +229,7 @@ def measurements_of(
         {name: Message(why).code for name, why in left_out.items()},
         table.path.name,
         (),
-        tuple(name for name in read.columns if name in known_before),
+        tuple(name for name in read.columns if name in joined.covariates),
     )
     n_empty = int((~result.enough).sum())
     if n_empty == len(result):
@@ -223,7 +245,7 @@ def measurements_of(
                 n_all=len(result),
             )
         )
-    return replace(result, notes=(*table.notes, *notes, *roles.notes, *joining, *read.notes))
+    return replace(result, notes=(*table.notes, *notes, *roles.notes, *joined.notes, *read.notes))
 
 
 @dataclass(frozen=True)

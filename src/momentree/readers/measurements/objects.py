@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from momentree._types import Floats
+from momentree._types import Floats, Ints
 from momentree._validation import check_lengths
 from momentree.core.choices import ColumnKind, Empty
 from momentree.exceptions import InvalidDataError
@@ -84,6 +84,25 @@ class MeasurementCoder(Coder):
             raise InvalidDataError(_INVALID_MEASUREMENT_SETTINGS, kinds=list(KINDS))
 
 
+@dataclass(frozen=True)
+class Sample:
+    """Which rows of a table were read, and how all are read.
+
+    Parameters
+    ----------
+    rows : ndarray of int, shape (n,)
+        Numbers of the records in the table, from 0.
+    n_all : int
+        Number of records in the table.
+    blocks : callable
+        Yields all records of the table in order, without outcomes, and which of them were read.
+    """
+
+    rows: Ints
+    n_all: int
+    blocks: Callable[[], Iterator[tuple[Measurements, NDArray[np.bool_]]]]
+
+
 @dataclass(frozen=True, eq=False)
 class Measurements:
     """Records with measurements: one value of each column per record, some of them missing.
@@ -115,6 +134,8 @@ class Measurements:
         What the reader guessed, repaired or left out.
     covariates : sequence of str, default=()
         Names of the outcomes that are covariates, such as age and sex.
+    sample : Sample or None, default=None
+        Where these records are in a table that may have more; None if all are in memory.
 
     Raises
     ------
@@ -134,6 +155,7 @@ class Measurements:
     name: str = "measurements"
     notes: Sequence[Message] = ()
     covariates: Sequence[str] = ()
+    sample: Sample | None = None
 
     def __post_init__(self) -> None:
         n = len(self.ids)
@@ -167,8 +189,13 @@ class Measurements:
         return sum(int(is_missing(values)[self.enough].sum()) for values in self.columns.values())
 
     def blocks(self) -> Iterator[tuple[Measurements, NDArray[np.bool_]]]:
-        """Yield the records in order, in blocks, and which of them these measurements contain."""
-        yield self, np.ones(len(self), dtype=np.bool_)
+        """Yield all records in order, in blocks, and which of them these measurements contain.
+
+        Of a table larger than memory, they are read from it, without outcomes.
+        """
+        if self.sample is not None:
+            return self.sample.blocks()
+        return iter([(self, np.ones(len(self), dtype=np.bool_))])
 
     def to_matrix(self) -> Floats:
         """Return the columns as floats, shape (n, d): categories by the place of their values."""

@@ -68,19 +68,11 @@ class Parts:
         """Return some of the parts."""
         return Parts(self.cells, self.value[kept], self.texts[kept])
 
-    def first_row(self) -> int:
-        """Return the first row that contains a part."""
-        return int(np.argmax(np.isin(self.cells.index, self.value)))
-
-    def by_row(self, rows: Ints) -> tuple[Ints, Ints]:
-        """Return the row and the index of each part, row by row."""
-        # Values are sorted, so the parts of each value, and of each row, are a slice.
-        lengths = np.bincount(self.value, minlength=len(self.cells.texts))
-        starts = np.cumsum(lengths) - lengths
-        index = self.cells.index[rows]
-        n = lengths[index]
-        within = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
-        return np.repeat(rows, n), np.repeat(starts[index], n) + within
+    def first(self) -> tuple[int, str]:
+        """Return the first part in the rows of the table, and its row."""
+        rows = self.cells.first[self.value]
+        place = int(np.argmin(rows))
+        return int(rows[place]), str(self.texts[place])
 
 
 def split_cells(cells: grid.Cells, pattern: str | None) -> Parts:
@@ -197,45 +189,45 @@ def _of_one_kind(lists: Sequence[Sequence[str]]) -> bool:
 
 
 @dataclass(frozen=True)
-class Entries:
-    """Row `row[i]` has code `codes[code[i]]`; likewise for missing cells."""
+class NumberedCells(grid.Cells):
+    """The distinct values of a column, with their numbers among those of all columns."""
 
-    row: Ints
+    number: Ints
+
+
+@dataclass(frozen=True)
+class Entries:
+    """The cell with number `cell[i]` has code `codes[code[i]]`; likewise for missing values."""
+
+    cell: Ints
     code: Ints
     codes: list[str]
-    missing_row: Ints
+    missing_cell: Ints
     missing_code: Ints
     notes: list[Message]
 
 
-def read_code_cells(table: grid.Table, names: Sequence[str]) -> Entries:
-    """Read columns of codes."""
-    cells = [table.cells(name) for name in names]
-    pattern, notes = code_separators(np.concatenate([column.texts for column in cells]))
-    columns = {
-        name: split_cells(column, pattern) for name, column in zip(names, cells, strict=True)
-    }
+def read_code_cells(table: grid.Table, cells: Mapping[str, NumberedCells]) -> Entries:
+    """Read the cells of columns of codes."""
+    pattern, notes = code_separators(np.concatenate([column.texts for column in cells.values()]))
+    columns = {name: split_cells(column, pattern) for name, column in cells.items()}
     dates = {name: are_dates(column.texts) for name, column in columns.items()}
     notes += _check_dates(table, columns, dates)
-    codes = [column.only(~dates[name]) for name, column in columns.items()]
-    rows, tokens, n_parts = [], [], 0
-    for name, column in zip(names, codes, strict=True):
+    codes = {name: column.only(~dates[name]) for name, column in columns.items()}
+    for name, column in codes.items():
         _refuse_text(table, name, column)
-        row, part = column.by_row(np.arange(len(column.cells.index)))
-        rows.append(row)
-        tokens.append(part + n_parts)
-        n_parts += len(column.texts)
-    written, raw = pd.factorize(np.concatenate([column.texts for column in codes]))
+    parts = codes.values()
+    written, raw = pd.factorize(np.concatenate([column.texts for column in parts]))
     upper = np.array([text.upper() for text in raw], dtype=object)
     canonical, unique = pd.factorize(upper)
-    if n_padded := sum(column.n_padded for column in cells):
+    if n_padded := sum(column.n_padded for column in cells.values()):
         notes.append(
             Message(
                 "[blanks_removed] removed blanks around {n_entries:~entry/entries}",
                 n_entries=n_padded,
             )
         )
-    n_rows = np.concatenate([column.n_rows for column in codes])
+    n_rows = np.concatenate([column.n_rows for column in parts])
     if n_lower := int(n_rows[(upper != raw)[written]].sum()):
         notes.append(
             Message(
@@ -243,8 +235,8 @@ def read_code_cells(table: grid.Table, names: Sequence[str]) -> Entries:
             )
         )
     none = np.empty(0, dtype=np.intp)
-    code = canonical[written[np.concatenate(tokens)]]
-    return Entries(np.concatenate(rows), code, list(map(str, unique)), none, none, notes)
+    cell = np.concatenate([cells[name].number[column.value] for name, column in codes.items()])
+    return Entries(cell, canonical[written], list(map(str, unique)), none, none, notes)
 
 
 def _check_dates(
@@ -262,7 +254,7 @@ def _check_dates(
     mostly = [name for name in with_dates if 2 * counts[name][0] > counts[name][1]]
     name = (mostly or with_dates)[0]
     n_dates, n_entries = (sum(numbers) for numbers in zip(*counts.values(), strict=True))
-    row = dates[name].first_row()
+    row, text = dates[name].first()
     place = table.place(row, name)
     if not mostly and n_dates <= MAX_DATES * n_entries:
         del place["path"]
@@ -274,7 +266,6 @@ def _check_dates(
                 **place,
             )
         ]
-    text = dates[name].texts[dates[name].value == dates[name].cells.index[row]][0]
     values = {**place, "value": grid.excerpt(text), "parameter": "code_columns"}
     if mostly:
         n_dates, n_entries = counts[name]
@@ -299,8 +290,7 @@ def _check_dates(
 def _refuse_text(table: grid.Table, name: str, column: Parts) -> None:
     long = column.only(np.array([len(text) > MAX_CODE for text in column.texts], dtype=bool))
     if len(long.texts):
-        text = long.texts[0]
-        row = int(np.argmax(column.cells.index == long.value[0]))
+        row, text = long.first()
         raise ReadError(
             "[too_long_for_a_code] {path}, {origin}, column {column!r}, contains {value!r}, "
             "{length:~character} without a separator; a code has at most {longest}: name the code "
@@ -314,7 +304,7 @@ def _refuse_text(table: grid.Table, name: str, column: Parts) -> None:
 
 @dataclass
 class _Answers:
-    """Yes-or-no columns that are kept, with the rows of ones and missing cells; and the others."""
+    """Yes-or-no columns that are kept, with their cells that are ones or missing; the others."""
 
     ones: dict[str, Ints] = field(default_factory=dict)
     missing: dict[str, Ints] = field(default_factory=dict)
@@ -322,24 +312,28 @@ class _Answers:
     empty: list[str] = field(default_factory=list)
     filled: list[str] = field(default_factory=list)  # empty cells are zeros
     unmarked: list[str] = field(default_factory=list)  # only ones and empty cells
-    invalid: dict[str, tuple[grid.Cells, NDArray[Any]]] = field(default_factory=dict)
+    invalid: dict[str, tuple[NumberedCells, NDArray[Any]]] = field(default_factory=dict)
     n_missing: int = 0  # cells of the columns that are kept
 
 
 def read_binary_cells(
-    table: grid.Table, names: Sequence[str], *, chosen: bool, empty_is_zero: bool, known: bool
+    table: grid.Table,
+    cells: Mapping[str, NumberedCells],
+    *,
+    chosen: bool,
+    empty_is_zero: bool,
+    known: bool,
 ) -> Entries:
-    """Read columns of 0 and 1, in which empty cells and NA are missing values.
+    """Read the cells of columns of 0 and 1, in which empty cells and NA are missing values.
 
     Text columns are left out unless the caller has `chosen` them. `known` columns, those of an
     existing coder, may lack zeros.
     """
     answers = _Answers()
-    for name in names:
+    for name, column in cells.items():
         _read_answers(
-            answers, name, table.cells(name),
-            chosen=chosen, empty_is_zero=empty_is_zero, known=known,
-        )  # fmt: skip
+            answers, name, column, chosen=chosen, empty_is_zero=empty_is_zero, known=known
+        )
     unmarked = answers.unmarked
     if answers.invalid:
         raise _not_binary(table, answers.invalid, chosen=chosen)
@@ -383,14 +377,14 @@ def read_binary_cells(
         )
     if n_missing := answers.n_missing:
         notes.append(Message(wording.MISSING_CELLS, n_missing=n_missing))
-    rows = _stacked([*answers.ones.values()]), _stacked([*answers.missing.values()])
-    return Entries(*rows[0], list(answers.ones), *rows[1], notes)
+    ones, missing = _stacked([*answers.ones.values()]), _stacked([*answers.missing.values()])
+    return Entries(*ones, list(answers.ones), *missing, notes)
 
 
 def _read_answers(
     answers: _Answers,
     name: str,
-    cells: grid.Cells,
+    cells: NumberedCells,
     *,
     chosen: bool,
     empty_is_zero: bool,
@@ -416,9 +410,8 @@ def _read_answers(
     elif not (kinds == _ZERO).any() and (kinds == _MISSING).any():
         answers.unmarked.append(name)
     answers.n_missing += int(cells.counts[kinds == _MISSING].sum())
-    of_row = kinds[cells.index]
-    answers.ones[name] = np.flatnonzero(of_row == _ONE)
-    answers.missing[name] = np.flatnonzero(of_row == _MISSING)
+    answers.ones[name] = cells.number[kinds == _ONE]
+    answers.missing[name] = cells.number[kinds == _MISSING]
 
 
 def _kind(text: str) -> int:
@@ -430,13 +423,14 @@ def _kind(text: str) -> int:
     return _MISSING if lower in roles.MISSING else _OTHER
 
 
-def _stacked(rows: Sequence[Ints]) -> tuple[Ints, Ints]:
-    if not rows:
+def _stacked(cells: Sequence[Ints]) -> tuple[Ints, Ints]:
+    """Return the cells of all columns, and the column of each."""
+    if not cells:
         return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
-    return np.concatenate(rows), np.repeat(np.arange(len(rows)), list(map(len, rows)))
+    return np.concatenate(cells), np.repeat(np.arange(len(cells)), list(map(len, cells)))
 
 
-def _is_text(cells: grid.Cells, kinds: NDArray[Any]) -> bool:
+def _is_text(cells: NumberedCells, kinds: NDArray[Any]) -> bool:
     """Return whether a column contains words or dates, not numbers or 0 and 1 with a typo."""
     counts = cells.counts
     other = kinds == _OTHER
@@ -449,19 +443,20 @@ def _is_text(cells: grid.Cells, kinds: NDArray[Any]) -> bool:
 
 
 def _not_binary(
-    table: grid.Table, invalid: dict[str, tuple[grid.Cells, NDArray[Any]]], *, chosen: bool
+    table: grid.Table, invalid: dict[str, tuple[NumberedCells, NDArray[Any]]], *, chosen: bool
 ) -> InvalidDataError:
     """Return the error for the first invalid value, which also names other invalid columns."""
     name, (cells, kinds) = next(iter(invalid.items()))
-    row = int(np.argmax((kinds == _OTHER)[cells.index]))
+    wrong = np.flatnonzero(kinds == _OTHER)
+    first = wrong[np.argmin(cells.first[wrong])]
     others = list(invalid)[1:]
     choose = Message("[leave_out_of] leave the column out of {parameter}", parameter="code_columns")
     return InvalidDataError(
         "[cell_not_binary] {path}, {origin}, column {column!r}, contains {value!r}; expected 0 or "
         "1 (or yes and no, true and false){others}. Correct the values, name outcomes with "
         "{parameters.outcome_columns} and ids with {parameters.id_column}, or {remedy}",
-        **table.place(row, name),
-        value=grid.excerpt(cells.texts[cells.index[row]]),
+        **table.place(int(cells.first[first]), name),
+        value=grid.excerpt(cells.texts[first]),
         others=Message(
             "[other_columns] ; other columns with such values are {columns:quoted list}",
             columns=grid.excerpts(others),

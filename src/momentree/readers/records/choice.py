@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import add
 from typing import Any
@@ -16,7 +16,6 @@ from momentree.exceptions import EmptyCorpusError, InvalidDataError
 from momentree.messages import Message
 from momentree.readers.records import cells, objects
 from momentree.readers.records.icd import EXAMPLES, SYSTEMS, looks_like, lookup, lost_zeros
-from momentree.readers.records.layout import Layout
 from momentree.readers.tables import grid, roles
 
 LARGE = 1_000
@@ -212,24 +211,17 @@ def _check_numbers(
 
 
 def choose_codes(
-    counts: CodeCounts,
-    codes: Sequence[str],
-    *,
-    where: str,
-    min_records: int | None,
-    cumulative_frequency: float | None,
-    drop_constant: bool,
-    wide: bool,
+    counts: CodeCounts, codes: Sequence[str], limits: Mapping[str, Any], where: str, *, wide: bool
 ) -> tuple[Ints, list[Message]]:
     """Choose the columns: not too rare, not in every record, the most frequent ones."""
     n, ones, names = counts.n, counts.ones, np.array(codes, dtype=object)
-    least = (5 if n >= LARGE else 2) if min_records is None else min_records
+    least = limits["min_records"] or (5 if n >= LARGE else 2)
     # Codes that occur only in rows without an id are not in any record.
     seen = np.full(len(codes), wide) | (ones > 0)
     rare = seen & (ones < least)
     # A record with no codes does not contradict a constant code, unless it has a zero.
     observed = n - (0 if wide else counts.n_empty) - counts.unknown
-    constant = seen & ~rare & (ones == observed) & drop_constant
+    constant = seen & ~rare & (ones == observed) & limits["drop_constant"]
     n_seen, n_rare, n_constant = int(seen.sum()), int(rare.sum()), int(constant.sum())
     keep = np.flatnonzero(seen & ~rare & ~constant)
     if not len(keep):
@@ -254,8 +246,8 @@ def choose_codes(
                 codes=grid.excerpts(names[constant]),
             )
         )
-    if cumulative_frequency is not None:
-        keep, more = _most_frequent(keep, ones, names, cumulative_frequency)
+    if limits["cumulative_frequency"] is not None:
+        keep, more = _most_frequent(keep, ones, names, limits["cumulative_frequency"])
         notes += more
     return np.sort(keep), notes
 
@@ -312,46 +304,6 @@ def _none_kept(
         n_constant=n_constant,
         drop_constant=False,
     )
-
-
-def choose_columns(
-    table: grid.Table,
-    written: list[str],
-    counts: Ints,
-    counted: Callable[[Ints, int], CodeCounts],
-    rules: objects.RecordCoder,
-    layout: Layout,
-    union_by: str | None,
-    named: list[str],
-    name_codes: Callable[..., tuple[dict[str, str], list[Message]]],
-    **limits: Any,
-) -> tuple[Ints, objects.RecordCoder, list[Message]]:
-    """Choose the columns from the codes as written; return them, a coder, and notes.
-
-    `counts` are the entries of each code; `counted` counts the records, given the column of each
-    code and the number of columns.
-    """
-    wide = layout.form == "wide"
-    key = rules.id_column if union_by is not None else layout.key
-    rules = replace(
-        rules, form=layout.form, id_column=key, code_columns=layout.codes, union_by=union_by
-    )
-    rules, groups, grouping = group_codes(table, written, counts, rules, wide=wide)
-    codes, column = np.unique(np.array(groups, dtype=object), return_inverse=True)
-    of_codes = counted(column, len(codes))
-    keep, choice = choose_codes(
-        of_codes, codes.tolist(), where=str(table.path), wide=wide, **limits
-    )
-    kept = codes[keep].tolist()
-    titles, unnamed = name_codes(kept, rollup=rules.rollup, written=written)
-    # Patterns are kept as patterns, because new records may have more code columns.
-    columns = named or rules.code_columns
-    if wide:
-        known = set(kept)
-        columns = [c for c, g in zip(written, groups, strict=True) if g in known]
-    coder = replace(rules, codes=kept, names=titles, code_columns=columns)
-    repeats = note_repeats(int(of_codes.repeated[keep].sum()), coder, rules.union_by)
-    return keep, coder, [*grouping, *repeats, *choice, *unnamed]
 
 
 def possible_outcomes(entries: cells.Entries, named: set[str]) -> list[Message]:

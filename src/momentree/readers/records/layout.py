@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from momentree.exceptions import ReadError
+from momentree.exceptions import EmptyCorpusError, ReadError
 from momentree.messages import Message, wording
 from momentree.readers.records.cells import code_separators
 from momentree.readers.records.objects import Form
@@ -35,6 +36,12 @@ class Layout:
     outcomes: list[str]
     chosen: bool  # whether the caller named the code columns
     notes: list[Message] = field(default_factory=list)
+
+    @property
+    def by_row(self) -> bool:
+        """Whether rows with the same id may be one record."""
+        one = len(self.codes) == 1 and self.form in ("long", "lists")
+        return self.key is not None and (self.joined or one)
 
     def described(self) -> Message:
         """Return a note that describes the form and the code columns."""
@@ -292,3 +299,29 @@ def _two_roles(table: grid.Table, name: str) -> ReadError:
         path=str(table.path),
         column=grid.excerpt(name),
     )
+
+
+def note_ids(
+    path: Path,
+    column: str,
+    *,
+    n_rows: int,
+    n_without: int,
+    n_again: int = 0,
+    n_records: int | None = None,
+) -> list[Message]:
+    """Return notes on a column of ids: rows without one, repeated ones, and rows joined to records.
+
+    `n_records` is None if each row is a record.
+    """
+    if n_records is None:
+        again = Message(wording.REPEATED_IDS, n_rows=n_again, column=column, parameter="union_by")
+        without = Message(wording.RECORDS_WITHOUT_ID, n_records=n_without, column=column)
+        return [*([again] if n_again else []), *([without] if n_without else [])]
+    if n_without == n_rows:
+        raise EmptyCorpusError(wording.EMPTY_KEY, path=str(path), column=column)
+    without = Message(wording.ROWS_WITHOUT_ID, n_rows=n_without, column=column)
+    joined = Message(
+        wording.ROWS_JOINED, n_rows=n_rows - n_without, n_records=n_records, column=column
+    )
+    return [*([without] if n_without else []), joined]

@@ -16,6 +16,7 @@ from momentree.core.choices import Empty
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.readers.records.icd import SYSTEMS, clean_code, lookup, roll_up, undotted
+from momentree.readers.stored.counts import StoredCounts
 from momentree.readers.tables.schema import Coder, are_strings
 
 Form = Literal["long", "lists", "slots", "wide"]
@@ -212,6 +213,8 @@ class Records:
         What the reader guessed, repaired or left out.
     covariates : sequence of str, default=()
         Names of the outcomes that are covariates, such as age and sex.
+    stored : StoredCounts or None, default=None
+        The codes of all records on disk, where X is mapped from; None if they are in memory.
 
     Raises
     ------
@@ -231,6 +234,7 @@ class Records:
     form: str = "long"
     notes: Sequence[Message] = ()
     covariates: Sequence[str] = ()
+    stored: StoredCounts | None = None
 
     def __post_init__(self) -> None:
         n, d = self.X.shape
@@ -243,11 +247,15 @@ class Records:
     @property
     def fitted(self) -> sp.csr_array[Any]:
         """The rows of X with enough codes."""
-        return sp.csr_array(self.X)[np.flatnonzero(self.enough)]
+        if self.stored is None:
+            return sp.csr_array(self.X)[np.flatnonzero(self.enough)]
+        if self.enough.all():
+            return self.X
+        return StoredCounts.open(self.stored.folder / "fitted").X
 
     def blocks(self) -> Iterator[sp.csr_array[Any]]:
         """Yield X in order, in parts of a size that fits in memory."""
-        yield self.X
+        return self.stored.blocks() if self.stored is not None else iter([self.X])
 
     def __repr__(self) -> str:
         n, d = self.X.shape

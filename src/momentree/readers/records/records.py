@@ -1,36 +1,64 @@
-"""Read coded records from a table in any of four forms."""
+"""Read coded records from a table in any of four forms, in memory or on disk."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import logging
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import reduce
+from operator import add
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree._types import Ints
 from momentree._validation import check_choice, check_integer, check_number
 from momentree.core.choices import Empty
-from momentree.exceptions import EmptyCorpusError, ReadError
+from momentree.core.progress import Pace
+from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.messages import Message, wording
 from momentree.readers.records import choice, icd, objects
 from momentree.readers.records.cells import Entries, read_binary_cells, read_code_cells
 from momentree.readers.records.layout import Layout, find_layout
-from momentree.readers.tables import files, grid, roles, schema
+from momentree.readers.records.numbered import (
+    Batch,
+    Coding,
+    NumberedTable,
+    checksums,
+    number_cells,
+    whole_records,
+)
+from momentree.readers.stored import arrays
+from momentree.readers.stored.counts import MAX_COLUMNS, CountsWriter, StoredCounts
+from momentree.readers.stored.work import WorkFolder
+from momentree.readers.tables import files, grid, reader, roles, schema
 from momentree.readers.tables.join import Joined, Paths, read_joined, read_outcomes
+from momentree.readers.text.selection import BYTES_PER_WORD
 
-_Chosen = tuple[sp.csr_array[Any], objects.RecordCoder, list[Message]]
+log = logging.getLogger("momentree.readers")
+
+RECORDS = "1-records"
+"""The stage on disk, by the name of its folder."""
+SHARE_OF_CELLS = 0.15
+"""Fraction of the memory for the different cells."""
+_Encoded = tuple[sp.csr_array[Any], Ints, Sequence[str] | None]
+"""Records, the repeated entries of each code, and ids."""
+_Codes = tuple[Ints, objects.RecordCoder, Iterable[_Encoded], list[Message]]
+"""Columns to keep, the coder with their codes, the records, and notes."""
 
 
 def read_records(
     path: str | PathLike[str],
     *,
+    folder: str | PathLike[str] | None = None,
+    memory: int | str = "1GB",
+    resume: bool = False,
+    also: Mapping[str, Any] | None = None,
     id_column: str | None = None,
     code_columns: str | Sequence[str] | None = None,
     union_by: str | None = None,
@@ -69,6 +97,18 @@ def read_records(
     path : str or path-like
         The table: .csv, .tsv, .tab or .txt, plain or compressed with gzip; .parquet, .pq; .xlsx,
         .xlsm, .xlsb, .xls, .ods. The first row names the columns.
+    folder : str, path-like or None, default=None
+        A folder to make, in which the records are kept, and read in bounded memory: of a table in
+        CSV, TSV or Parquet, which is read in batches, or of counts on disk. Rows of the same record
+        must be together. The folder must exist as long as the records are used. None keeps all in
+        memory.
+    memory : int or str, default="1GB"
+        With a `folder`, memory of the process: bytes, or "800MB", "1.5GB", "2GiB". At least 600 MB.
+    resume : bool, default=False
+        Whether to continue in a `folder` that an interrupted run has left.
+    also : mapping of str to object, default=None
+        With a `folder`, options of the work that follows, which must not change either when it is
+        continued.
     id_column : str or None, default=None
         Column with the ids of the records. None uses the only column named like an id ("id",
         "visit_id", ...); if there is none, rows are numbered.
@@ -141,12 +181,17 @@ def read_records(
     InvalidDataError
         If a value of a wide table is neither 0 nor 1, most code columns contain only ones and empty
         cells, more than 5% of the entries are dates, no code is in the mapping, or most codes are
-        not in the system or have lost their zeros.
+        not in the system or have lost their zeros. With a folder: if rows of the same record are
+        not together, or there are too many different cells for the memory.
     EmptyCorpusError
         If there are no rows, or no codes are kept.
     InvalidParameterError
-        If an option is invalid, or cannot be combined with a coder, or the key of a table to join
-        is not clear.
+        If an option is invalid, or cannot be combined with a coder or a folder, or the key of a
+        table to join is not clear. With a folder: if the table can only be read as a whole, the
+        folder contains unfinished work and `resume` is False, or the input or an option has changed
+        since.
+    MomentreeError
+        If the folder cannot be written, for instance because the disk is full.
 
     Notes
     -----
@@ -157,6 +202,10 @@ def read_records(
     bars, commas or blanks, and also by ``^``, ``~``, ``&`` or ``/`` if the parts look like codes.
     Section 6.4.1 of [1] prepares its data with ``rollup="icd9", cumulative_frequency=0.9,
     min_codes=3``. Time and memory O(cells of the table).
+
+    With a folder, columns are guessed from the first 1,000 rows. Memory: the different cells, at
+    most 15% of `memory`, and about 9 bytes per record. Disk: up to 10 bytes per code of a record,
+    and the ids.
 
     References
     ----------
@@ -188,151 +237,359 @@ def read_records(
         "min_records": min_records,
         "cumulative_frequency": cumulative_frequency,
     }
-    schema.check_coder(coder, objects.RecordCoder, rollup=rollup, names=names, **limits)
-    joined = read_joined(
-        path,
-        grid.Opening(encoding, separator, sheet, skip_rows, header),
-        outcome_columns=outcome_columns,
-        covariate_columns=covariate_columns,
-        ignore_columns=ignore_columns,
-        join=join,
-        on=on,
-        id_column=id_column,
-        union_by=union_by,
-    )
+    grouping = {"rollup": rollup, "names": names}
+    schema.check_coder(coder, objects.RecordCoder, **grouping, **limits)
+    opening = grid.Opening(encoding, separator, sheet, skip_rows, header)
+    columns: dict[str, Any] = {
+        "id_column": id_column,
+        "union_by": union_by,
+        "outcome_columns": outcome_columns,
+        "covariate_columns": covariate_columns,
+        "ignore_columns": ignore_columns,
+        "join": join,
+        "on": on,
+    }
+    limits |= {"drop_constant": drop_constant, "min_codes": min_codes}
     named = schema.as_names("code_columns", code_columns)
-    text: dict[str, Any] = {"encoding": encoding, "separator": separator}
-    choose = partial(
-        _new_coder,
-        rules=objects.RecordCoder(
-            [], id_column=id_column, empty=empty, **icd.read_rollup(rollup, **text)
-        ),
-        named=named,
-        name_codes=partial(icd.names_of, names=names, **text),
-        drop_constant=drop_constant,
-        **limits,
-    )
-    return _records(joined, named, id_column, union_by, empty, min_codes, coder, choose)
+    reading = _Reading(opening, coder, named, id_column, union_by, empty, grouping, limits)
+    if folder is None:
+        return reading.in_memory(read_joined(path, opening, **columns))
+    keeping: dict[str, Any] = {"memory": memory, "resume": resume, "also": also or {}}
+    return reading.on_disk(Path(path), Path(folder), columns, **keeping)
 
 
-def _records(
-    joined: Joined,
-    named: list[str],
-    id_column: str | None,
-    union_by: str | None,
-    empty: Empty,
-    min_codes: int | None,
-    coder: objects.RecordCoder | None,
-    choose: Callable[..., _Chosen],
-) -> objects.Records:
-    """Encode the records of a table by a coder; without one, `choose` the codes."""
-    table = joined.table
-    before = objects.RecordCoder([]) if coder is None else coder
-    union_by = schema.known_column(table, union_by, before.union_by)
-    layout = find_layout(
-        table,
-        id_column=schema.known_column(table, id_column, before.id_column),
-        code_columns=named or columns_of_coder(table, before),
-        union_by=union_by,
-        outcome_columns=joined.outcomes,
-    )
-    if before.form == "wide" and not named and layout.chosen:
-        layout = replace(layout, form="wide")
-    rows = join_rows(table, layout)
-    layout, entries = _read_cells(table, layout, "zero" in (empty, before.empty), coder is not None)
-    notes = [*table.notes, layout.described(), *layout.notes, *joined.notes]
-    if layout.form == "wide":
-        notes += choice.possible_outcomes(entries, {*named, *before.code_columns})
-    notes += [*rows.notes, *entries.notes]
-    if coder is None:
-        X, coder, more = choose(table, rows, entries, layout, union_by)
-    else:
-        X, n_repeated, more = encode(rows, entries, coder, wide=layout.form == "wide")
-        more = [*choice.note_repeats(n_repeated, coder, union_by), *more]
-    n_codes = count_codes(X)
-    none, record = n_codes == 0, rows.record[entries.row]
-    enough = has_enough(X, n_codes, min_codes, wide=layout.form == "wide")
-    dropped = bool(none[record[record >= 0]].any())
-    few = note_few_codes(
-        len(n_codes), int(none.sum()), int((~enough).sum()), min_codes, dropped=dropped
-    )
-    outcomes = read_outcomes(table, layout.outcomes, rows.record, len(rows.ids))
-    return objects.Records(
-        X,
-        np.array(coder.codes, dtype=object),
-        dict(coder.names),
-        rows.ids,
-        enough,
-        coder,
-        outcomes.columns,
-        outcomes.words,
-        table.path.name,
-        layout.form,
-        (*notes, *more, *few, *outcomes.notes),
-        tuple(name for name in outcomes.columns if name in joined.covariates),
-    )
-
-
-def _read_cells(
-    table: grid.Table, layout: Layout, empty_is_zero: bool, known: bool
-) -> tuple[Layout, Entries]:
-    """Read the cells of codes; return them with the layout, which excludes columns of text."""
-    if layout.form != "wide":
-        return layout, read_code_cells(table, layout.codes)
-    entries = read_binary_cells(
-        table, layout.codes, chosen=layout.chosen, empty_is_zero=empty_is_zero, known=known
-    )
-    return replace(layout, codes=entries.codes or layout.codes), entries
-
-
-def _new_coder(
-    table: grid.Table,
-    rows: Rows,
-    entries: Entries,
-    layout: Layout,
-    union_by: str | None,
-    *,
-    rules: objects.RecordCoder,
-    named: list[str],
-    **limits: Any,
-) -> _Chosen:
-    """Choose codes by the rules and limits; return X, the coder with these codes, and notes."""
-    matrices: list[Any] = []
-
-    def counted(column: Ints, d: int) -> choice.CodeCounts:
-        matrices.extend(matrix_of(rows, entries, column, d))
-        return choice.CodeCounts.of(*matrices)
-
-    counts = np.bincount(entries.code, minlength=len(entries.codes))
-    keep, coder, notes = choice.choose_columns(
-        table, entries.codes, counts, counted, rules, layout, union_by, named, **limits
-    )
-    return sp.csr_array(matrices[0][:, keep]), coder, notes
+def _is_file(value: Any) -> bool:
+    return isinstance(value, str | PathLike) and Path(value).is_file()
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Record of each row (-1 for none), and the ids of records."""
+class _Reading:
+    """What to read from a table of records."""
 
-    record: Ints
-    ids: list[str]
+    opening: grid.Opening
+    coder: objects.RecordCoder | None
+    named: list[str]  # columns of codes
+    id_column: str | None
+    union_by: str | None
+    empty: Empty
+    grouping: Mapping[str, Any]
+    limits: Mapping[str, Any]
+
+    @property
+    def before(self) -> objects.RecordCoder:
+        """The coder, or one without codes."""
+        return objects.RecordCoder([]) if self.coder is None else self.coder
+
+    def joined_by(self, table: grid.Table) -> str | None:
+        """Return the column that joins rows."""
+        return schema.known_column(table, self.union_by, self.before.union_by)
+
+    def find_layout(self, joined: Joined) -> Layout:
+        """Find the form of a table, by its rows or the first of them."""
+        table, before = joined.table, self.before
+        layout = find_layout(
+            table,
+            id_column=schema.known_column(table, self.id_column, before.id_column),
+            code_columns=self.named or _columns_of_coder(table, before),
+            union_by=self.joined_by(table),
+            outcome_columns=joined.outcomes,
+        )
+        if before.form == "wide" and not self.named and layout.chosen:
+            layout = replace(layout, form="wide")
+        return layout
+
+    def in_memory(self, joined: Joined) -> objects.Records:
+        """Read the records of a table as one batch."""
+        table, layout = joined.table, self.find_layout(joined)
+        batches: list[Batch] = []
+        numbered = number_cells([table], layout, batches.append)
+        batch = batches[0]
+        ids = None if batch.ids is None else batch.ids.tolist()
+        numbered = replace(
+            numbered,
+            blocks=lambda heeded: [(batch.matrix(numbered.n_cells, heeded), ids)],
+            sums=None if batch.ids is None else checksums(batch.ids),
+        )
+        patients = _note_patients(table, layout, batch.record)
+        chosen = self.choose(table, numbered, layout, [*joined.notes], patients)
+        blocks: list[sp.csr_array[Any]] = []
+        enough, notes = _collect(chosen, self.limits["min_codes"], lambda X, _: blocks.append(X))
+        n = blocks[0].shape[0]
+        outcomes = read_outcomes(table, layout.outcomes, batch.record, n)
+        return objects.Records(
+            blocks[0],
+            np.array(chosen.coder.codes, dtype=object),
+            dict(chosen.coder.names),
+            [str(i) for i in range(1, n + 1)] if ids is None else ids,
+            enough,
+            chosen.coder,
+            outcomes.columns,
+            outcomes.words,
+            table.path.name,
+            chosen.form,
+            (*chosen.notes, *notes, *outcomes.notes),
+            tuple(name for name in outcomes.columns if name in joined.covariates),
+        )
+
+    def on_disk(
+        self,
+        path: Path,
+        folder: Path,
+        columns: Mapping[str, Any],
+        *,
+        memory: int | str,
+        resume: bool,
+        also: Mapping[str, Any],
+    ) -> objects.Records:
+        """Read the records of a table in batches, and keep them in a folder."""
+        for name in ("outcome_columns", "covariate_columns", "join"):
+            if columns[name]:
+                raise InvalidParameterError(wording.NEEDS_ALL_ROWS, parameter=name)
+        allowed, source = reader.open_in_parts(path, memory, self.opening)
+        grouping = {name: Path(v) if _is_file(v) else v for name, v in self.grouping.items()}
+        options = {**columns, **grouping, **self.limits, **vars(self.opening), "memory": allowed}
+        options |= {"code_columns": self.named, "empty": self.empty, "coder": self.coder}
+        keys = (self.id_column, self.union_by)
+        used = schema.columns_read(source.head, columns["ignore_columns"], keys)
+        head = replace(source.head, columns={name: source.head.columns[name] for name in used})
+        layout, work = self.find_layout(Joined(head, [], [], [])), WorkFolder(folder)
+        with work.begun(path, {**options, **also}, resume=resume):
+            if not work.has(RECORDS):
+                self._store(source, head, layout, work, allowed)
+            return _open(work.path / RECORDS, work.read(RECORDS), path.name)
+
+    def _store(
+        self, source: grid.Source, head: grid.Table, layout: Layout, work: WorkFolder, memory: int
+    ) -> None:
+        with work.stage(RECORDS) as (folder, noted):
+            most = int(memory * SHARE_OF_CELLS / BYTES_PER_WORD)
+            numbered = _number_on_disk(source, layout, folder / "cells", most)
+            origin = head.origin if head.n_rows >= numbered.n_rows else source.origin
+            table = replace(head, origin=origin, n_rows=numbered.n_rows)
+            chosen = self.choose(table, numbered, layout, [], [])
+            coder = chosen.coder
+            with CountsWriter(folder, len(coder.codes)) as writer:
+                enough, notes = _collect(chosen, self.limits["min_codes"], writer.append)
+                writer.finish(coder.codes)
+            shutil.rmtree(folder / "cells")
+            arrays.write_array(folder / "enough.npy", enough)
+            if not enough.all():
+                _store_rows(StoredCounts.open(folder), enough, folder / "fitted")
+            noted |= {"notes": [*chosen.notes, *notes], "form": chosen.form}
+            noted["coder"] = coder.to_dict()
+
+    def choose(
+        self,
+        table: grid.Table,
+        numbered: NumberedTable,
+        layout: Layout,
+        joining: list[Message],
+        patients: list[Message],
+    ) -> _Chosen:
+        """Interpret the cells, and choose the codes, or find those of the coder."""
+        layout, numbered, notes_of_ids = numbered.join(table, layout)
+        table = replace(table, fractional=numbered.fractional)
+        wide, codes = layout.form == "wide", set(self.named)
+        if wide:
+            entries = read_binary_cells(
+                table,
+                numbered.cells,
+                chosen=layout.chosen,
+                empty_is_zero="zero" in (self.empty, self.before.empty),
+                known=self.coder is not None,
+            )
+            layout = replace(layout, codes=entries.codes or layout.codes)
+            joining += choice.possible_outcomes(entries, codes.union(self.before.code_columns))
+        else:
+            entries = read_code_cells(table, numbered.cells)
+        notes = [*table.notes, layout.described(), *layout.notes, *joining]
+        notes += [*notes_of_ids, *patients, *entries.notes]
+        find = self._choose_codes if self.coder is None else self._find_codes
+        keep, coder, rows, more = find(table, numbered, layout, entries)
+        return _Chosen(coder, layout.form, rows, [*notes, *more], keep)
+
+    def _find_codes(
+        self, table: grid.Table, numbered: NumberedTable, layout: Layout, entries: Entries
+    ) -> _Codes:
+        """Find the columns of a coder."""
+        coder = self.before
+        n_entries, d = numbered.count(entries), len(coder.codes)
+        column, notes = _columns_of_codes(entries, n_entries, coder, wide=layout.form == "wide")
+        # Codes without a column share the last one, which is not kept.
+        coding = Coding.of(entries, numbered.n_cells, np.where(column < 0, d, column), d + 1)
+        rows = _Rows(numbered, coding)
+        n_repeated = sum(int(repeated[:d].sum()) for _, repeated, _ in rows)
+        repeats = choice.note_repeats(n_repeated, coder, self.joined_by(table))
+        return np.arange(d), coder, rows, [*repeats, *notes]
+
+    def _choose_codes(
+        self, table: grid.Table, numbered: NumberedTable, layout: Layout, entries: Entries
+    ) -> _Codes:
+        """Group codes, and choose the groups that become columns."""
+        opening = self.opening
+        text: dict[str, Any] = {"encoding": opening.encoding, "separator": opening.separator}
+        wide, union_by, written = layout.form == "wide", self.joined_by(table), entries.codes
+        rules = objects.RecordCoder(
+            [],
+            layout.form,
+            self.id_column if union_by is not None else layout.key,
+            layout.codes,
+            union_by,
+            empty=self.empty,
+            **icd.read_rollup(self.grouping["rollup"], **text),
+        )
+        n_entries = numbered.count(entries)
+        rules, groups, grouping = choice.group_codes(table, written, n_entries, rules, wide=wide)
+        codes, column = np.unique(np.array(groups, dtype=object), return_inverse=True)
+        rows = _Rows(numbered, Coding.of(entries, numbered.n_cells, column, len(codes)))
+        counts = reduce(add, (choice.CodeCounts.of(X, repeated) for X, repeated, _ in rows))
+        place = str(table.path)
+        keep, notes = choice.choose_codes(counts, codes.tolist(), self.limits, place, wide=wide)
+        chosen, names = codes[keep].tolist(), self.grouping["names"]
+        titles, unnamed = icd.names_of(
+            chosen, names=names, rollup=rules.rollup, written=written, **text
+        )
+        # Patterns are kept as patterns, because new records may have more code columns.
+        columns = self.named or rules.code_columns
+        if wide:
+            known = set(chosen)
+            columns = [c for c, group in zip(written, groups, strict=True) if group in known]
+        coder = replace(rules, codes=chosen, names=titles, code_columns=columns)
+        repeats = choice.note_repeats(int(counts.repeated[keep].sum()), coder, union_by)
+        return keep, coder, rows, [*grouping, *repeats, *notes, *unnamed]
+
+
+class _Rows:
+    """The records of a table with all codes, in blocks, as often as they are asked for."""
+
+    def __init__(self, numbered: NumberedTable, coding: Coding) -> None:
+        self._numbered, self._coding = numbered, coding
+        self._single: list[_Encoded] = []
+
+    def __iter__(self) -> Iterator[_Encoded]:
+        if self._single:
+            yield from self._single
+            return
+        blocks, start = self._numbered.blocks(self._coding.heeded), 0
+        for cells, ids in blocks:
+            stop = start + cells.shape[0]
+            if self._numbered.kept is not None:
+                rows = np.flatnonzero(self._numbered.kept[start:stop])
+                cells, ids = cells[rows], ids and [ids[i] for i in rows.tolist()]
+            encoded = (*self._coding.records(cells), ids)
+            if isinstance(blocks, list):
+                self._single = [encoded]
+            yield encoded
+            start = stop
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """The codes of records, and the records."""
+
+    coder: objects.RecordCoder
+    form: str
+    rows: Iterable[_Encoded]
     notes: list[Message]
+    keep: Ints  # columns of the rows
 
 
-def join_rows(table: grid.Table, layout: Layout) -> Rows:
-    """Find the records, one per row or one per value of the key, in the order of the file."""
-    rows = _join(table, layout)
+def _number_on_disk(source: grid.Source, layout: Layout, folder: Path, most: int) -> NumberedTable:
+    """Give a number to each different cell, and write those of each record to a folder."""
+    folder.mkdir()
+    names = [*layout.codes, *([] if layout.key is None else [layout.key])]
+    pace = Pace(log, f"reading {source.head.path.name}", source.n_rows)
+    n_rows = n_records = 0
+    with CountsWriter(folder) as writer, arrays.ArrayWriter(folder / "sums.npy", np.uint64) as sums:
+
+        def keep(batch: Batch) -> None:
+            nonlocal n_rows, n_records
+            ids = batch.ids
+            writer.append(batch.matrix(MAX_COLUMNS), None if ids is None else ids.tolist())
+            if ids is not None:
+                sums.append(checksums(ids))
+            n_rows, n_records = n_rows + len(batch.record), n_records + batch.n_records
+            pace.reached(n_rows, f"{n_records:,} records")
+
+        tables = whole_records(source.batches(list(dict.fromkeys(names))), layout)
+        numbered = number_cells(tables, layout, keep, most=most)
+        writer.finish()
+        sums.finish()
+    stored = StoredCounts.open(folder)
+
+    def blocks(_: object) -> Iterator[tuple[sp.csr_array[Any], Sequence[str] | None]]:
+        start, pace = 0, Pace(log, "choosing codes", len(stored))
+        for block in stored.blocks():
+            stop = start + block.shape[0]
+            yield block, list(stored.ids[start:stop]) if stored.has_ids else None
+            start = stop
+            pace.reached(stop)
+
+    read = arrays.open_array(folder / "sums.npy") if stored.has_ids else None
+    return replace(numbered, blocks=blocks, sums=read)
+
+
+def _open(folder: Path, noted: Mapping[str, Any], name: str) -> objects.Records:
+    """Open records on disk."""
+    stored = StoredCounts.open(folder)
+    coder = objects.RecordCoder.from_dict(noted["coder"])
+    return objects.Records(
+        X=stored.X,
+        codes=np.array(coder.codes, dtype=object),
+        names=dict(coder.names),
+        ids=stored.ids,
+        enough=np.asarray(arrays.open_array(folder / "enough.npy")),
+        coder=coder,
+        name=name,
+        form=str(noted["form"]),
+        notes=tuple(noted["notes"]),
+        stored=stored,
+    )
+
+
+def _store_rows(counts: StoredCounts, chosen: NDArray[np.bool_], folder: Path) -> None:
+    """Write some rows of counts to another folder."""
+    folder.mkdir()
+    start = 0
+    with CountsWriter(folder, counts.shape[1]) as writer:
+        for block in counts.blocks():
+            stop = start + block.shape[0]
+            writer.append(block[np.flatnonzero(chosen[start:stop])])
+            start = stop
+        writer.finish()
+
+
+def _collect(
+    chosen: _Chosen, min_codes: int | None, append: Callable[[sp.csr_array[Any], Any], None]
+) -> tuple[NDArray[np.bool_], list[Message]]:
+    """Append the records with the codes chosen; return which have enough codes, and notes."""
+    wide = chosen.form == "wide"
+    n_none, dropped, enough = 0, False, [np.empty(0, dtype=np.bool_)]
+    for records, _, ids in chosen.rows:
+        X = sp.csr_array(records[:, chosen.keep])
+        n_codes = count_codes(X)
+        n_none += int((n_codes == 0).sum())
+        dropped |= bool((count_codes(records)[n_codes == 0] > 0).any())
+        enough.append(has_enough(X, n_codes, min_codes, wide=wide))
+        append(X, ids)
+    fitted = np.concatenate(enough)
+    n_few = int((~fitted).sum())
+    return fitted, note_few_codes(len(fitted), n_none, n_few, min_codes, dropped=dropped)
+
+
+def _note_patients(table: grid.Table, layout: Layout, record: Ints) -> list[Message]:
+    """Return the note that several records belong to one patient, according to a column."""
     used = {layout.key, *layout.codes, *layout.outcomes}
     for name in table.names:
         if name in used or not roles.fits("patient", name):
             continue
         cells = table.cells(name)
-        known = (rows.record >= 0) & (cells.texts != "")[cells.index]
-        n_records = len(np.unique(rows.record[known]))
+        known = (record >= 0) & (cells.texts != "")[cells.index]
+        n_records = len(np.unique(record[known]))
         n_patients = len(np.unique(cells.index[known]))
         # A column with few values, such as the type of patient, does not identify patients.
         if n_patients < n_records <= 100 * n_patients:
-            rows.notes.append(
+            return [
                 Message(
                     "[shared_patients] {n_records:~record} belong to {n_patients:~patient}, "
                     "according to column {column!r}: {parameter:=column} joins the records of each "
@@ -342,102 +599,11 @@ def join_rows(table: grid.Table, layout: Layout) -> Rows:
                     parameter="union_by",
                     column=grid.excerpt(name),
                 )
-            )
-            break
-    return rows
+            ]
+    return []
 
 
-def _join(table: grid.Table, layout: Layout) -> Rows:
-    n = table.n_rows
-    if layout.key is None:
-        return Rows(np.arange(n), [str(i) for i in range(1, n + 1)], [Message(wording.NO_IDS)])
-    key = grid.excerpt(layout.key)
-    cells = table.cells(layout.key)
-    texts = cells.texts[cells.index]
-    empty = texts == ""
-    n_empty = int(empty.sum())
-    facts: dict[str, Any] = {"path": table.path, "column": key, "n_rows": n, "n_without": n_empty}
-    if not layout.joined:
-        n_again = n - n_empty - int((cells.texts != "").sum())
-        return Rows(np.arange(n), texts.tolist(), note_ids(**facts, n_again=n_again))
-    texts[empty] = None
-    record, ids = pd.factorize(texts)
-    return Rows(record, list(map(str, ids)), note_ids(**facts, n_records=len(ids)))
-
-
-def note_ids(
-    path: Path,
-    column: str,
-    *,
-    n_rows: int,
-    n_without: int,
-    n_again: int = 0,
-    n_records: int | None = None,
-) -> list[Message]:
-    """Return notes on a column of ids: rows without one, repeated ones, and rows joined to records.
-
-    `n_records` is None if each row is a record.
-    """
-    if n_records is None:
-        again = Message(wording.REPEATED_IDS, n_rows=n_again, column=column, parameter="union_by")
-        without = Message(wording.RECORDS_WITHOUT_ID, n_records=n_without, column=column)
-        return [*([again] if n_again else []), *([without] if n_without else [])]
-    if n_without == n_rows:
-        raise EmptyCorpusError(wording.EMPTY_KEY, path=str(path), column=column)
-    without = Message(wording.ROWS_WITHOUT_ID, n_rows=n_without, column=column)
-    joined = Message(
-        wording.ROWS_JOINED, n_rows=n_rows - n_without, n_records=n_records, column=column
-    )
-    return [*([without] if n_without else []), joined]
-
-
-def matrix_of(
-    rows: Rows, entries: Entries, column: Ints, n_columns: int
-) -> tuple[sp.csr_array[Any], Ints]:
-    """Return 1 where a record has a code, NaN where unknown; and repeated entries per column.
-
-    `column` is the column of each code; -1 for none.
-    """
-    shape = (len(rows.ids), n_columns)
-    X, n_repeated = _ones(rows.record[entries.row], column[entries.code], shape)
-    if len(entries.missing_row):
-        gaps, _ = _ones(rows.record[entries.missing_row], column[entries.missing_code], shape)
-        X = with_gaps(X, gaps)
-    return X, n_repeated
-
-
-def with_gaps(X: sp.csr_array[Any], gaps: sp.csr_array[Any]) -> sp.csr_array[Any]:
-    """Return X with NaN where `gaps` has 1 and X has none."""
-    # A record with the code in one row has it, even if the code is missing in another.
-    gaps = sp.csr_array(gaps - gaps.multiply(X))
-    gaps.eliminate_zeros()
-    gaps.data[:] = np.nan
-    return sp.csr_array(X + gaps)
-
-
-def _ones(record: Ints, column: Ints, shape: tuple[int, int]) -> tuple[sp.csr_array[Any], Ints]:
-    known = (record >= 0) & (column >= 0)
-    places = (record[known].astype(np.int32), column[known].astype(np.int32))
-    X = sp.csr_array(sp.coo_array((np.ones(len(places[0])), places), shape=shape))
-    X.sum_duplicates()
-    X.data[:] = 1.0
-    d = shape[1]
-    return X, np.bincount(places[1], minlength=d) - np.bincount(X.indices, minlength=d)
-
-
-def count_codes(X: sp.csr_array[Any]) -> Ints:
-    """Count the codes of each record, without missing ones."""
-    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    return np.bincount(row[X.data == 1], minlength=X.shape[0])
-
-
-def count_missing(X: sp.csr_array[Any]) -> Ints:
-    """Count the missing values of each record."""
-    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    return np.bincount(row[np.isnan(X.data)], minlength=X.shape[0])
-
-
-def columns_of_coder(table: grid.Table, coder: objects.RecordCoder) -> list[str]:
+def _columns_of_coder(table: grid.Table, coder: objects.RecordCoder) -> list[str]:
     """Return the columns and patterns of the coder found in the table; raise an error if none.
 
     Other columns that look like codes are ignored: the model was not fitted to them.
@@ -457,26 +623,20 @@ def columns_of_coder(table: grid.Table, coder: objects.RecordCoder) -> list[str]
     return patterns
 
 
-def encode(
-    rows: Rows, entries: Entries, coder: objects.RecordCoder, *, wide: bool
-) -> tuple[sp.csr_array[Any], int, list[Message]]:
-    """Return the matrix of new records, the number of repeated entries, and notes."""
+def _columns_of_codes(
+    entries: Entries, n_entries: NDArray[Any], coder: objects.RecordCoder, *, wide: bool
+) -> tuple[Ints, list[Message]]:
+    """Return the column of each code, then those of columns that the table lacks; and notes."""
     notes = []
     absent = [name for name in coder.code_columns if name not in set(entries.codes)]
-    if wide and coder.form == "wide" and absent:
-        n = len(rows.record)
-        new = np.arange(len(entries.codes), len(entries.codes) + len(absent))
-        entries = replace(
-            entries,
-            codes=[*entries.codes, *absent],
-            missing_row=np.concatenate([entries.missing_row, np.tile(np.arange(n), len(new))]),
-            missing_code=np.concatenate([entries.missing_code, np.repeat(new, n)]),
-        )
+    if not wide or coder.form != "wide":
+        absent = []
+    if absent:
         notes.append(
             Message(wording.MISSING_COLUMNS, n_columns=len(absent), column=grid.excerpt(absent[0]))
         )
-    column = coder.columns_of(entries.codes)
-    X, repeated = matrix_of(rows, entries, column, len(coder.codes))
+    codes = [*entries.codes, *absent]
+    column = coder.columns_of(codes)
     unknown = np.flatnonzero(column < 0)
     if len(unknown):
         notes.append(
@@ -484,11 +644,23 @@ def encode(
                 "[unknown_codes] left out {n_codes:~code} ({n_entries:~entry/entries}) unknown to "
                 "the model, such as {code!r}",
                 n_codes=len(unknown),
-                n_entries=int(np.isin(entries.code, unknown).sum()),
-                code=grid.excerpt(entries.codes[unknown[0]]),
+                n_entries=int(n_entries[unknown[unknown < len(n_entries)]].sum()),
+                code=grid.excerpt(codes[unknown[0]]),
             )
         )
-    return X, int(repeated.sum()), notes
+    return column, notes
+
+
+def count_codes(X: sp.csr_array[Any]) -> Ints:
+    """Count the codes of each record, without missing ones."""
+    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    return np.bincount(row[X.data == 1], minlength=X.shape[0])
+
+
+def count_missing(X: sp.csr_array[Any]) -> Ints:
+    """Count the missing values of each record."""
+    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    return np.bincount(row[np.isnan(X.data)], minlength=X.shape[0])
 
 
 def has_enough(

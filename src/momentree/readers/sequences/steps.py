@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from momentree._types import Floats, Ints
 from momentree.exceptions import InvalidDataError, ReadError
 from momentree.messages import Message, wording
-from momentree.readers.records.cells import code_separators, split_cells
-from momentree.readers.tables.grid import Cells, Table, excerpt, excerpts
+from momentree.readers.records.cells import Parts, code_separators, split_cells
+from momentree.readers.tables.grid import IndexedCells, Table, excerpt, excerpts
 from momentree.readers.tables.roles import MISSING, number
 
 _DATES = (
@@ -36,7 +36,7 @@ _NANOSECONDS = 1e9
 
 
 def read_times(
-    table: Table, name: str, cells: Cells, time_format: str | None
+    table: Table, name: str, cells: IndexedCells, time_format: str | None
 ) -> tuple[Floats, list[Message]]:
     """Return the time of each row, NaN where it is missing, and notes.
 
@@ -234,11 +234,21 @@ def read_steps(
     if columns.time is not None:
         notes += _ties(sequence[row], times[row], cells.index[row])
     number, unique = pd.factorize(parts.texts)
-    row, part = parts.by_row(row)
+    row, part = _in_rows(parts, cells.index, row)
     written = None if columns.time is None else table.columns[columns.time]
     written = written and [written[i].strip() for i in row]
     # Sequences are numbered as they appear in the file, whatever their order in memory.
     return Steps(sequence[row], number[part], list(map(str, unique)), ids, written), notes
+
+
+def _in_rows(parts: Parts, index: Ints, rows: Ints) -> tuple[Ints, Ints]:
+    """Return the row and the place of each part, row by row; `index` is the value of each row."""
+    # Values are sorted, so the parts of each value, and of each row, are a slice.
+    lengths = np.bincount(parts.value, minlength=len(parts.cells.texts))
+    starts, values = np.cumsum(lengths) - lengths, index[rows]
+    n = lengths[values]
+    within = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
+    return np.repeat(rows, n), np.repeat(starts[values], n) + within
 
 
 def _ties(sequence: Ints, times: NDArray[Any], code: Ints) -> list[Message]:

@@ -7,7 +7,7 @@ their ends.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from tokenize import TokenError
@@ -92,6 +92,27 @@ def write_array(path: Path, values: NDArray[Any]) -> None:
         for part in in_parts(values):
             file.append(part)
         file.finish()
+
+
+def write_table(path: Path, columns: Mapping[str, Any]) -> None:
+    """Write columns of numbers or texts to a Parquet file."""
+    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow.parquet as pq  # type: ignore[import-untyped]
+
+    pq.write_table(pa.table(dict(columns)), path)
+
+
+def read_table(path: Path) -> dict[str, NDArray[Any]]:
+    """Return the columns of a table that :func:`write_table` has written."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(path)
+    except (pa.ArrowException, OSError) as error:
+        raise ReadError(_STORED_FILE_DAMAGED, path=str(path)) from error
+    columns = zip(table.column_names, table.columns, strict=True)
+    return {name: column.to_numpy() for name, column in columns}
 
 
 class ArrayReader:

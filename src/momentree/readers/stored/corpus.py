@@ -38,7 +38,7 @@ _SHARE_OF_WORDS = 0.15
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class StoredCorpus(objects.Corpus):
-    """A corpus on disk, see :func:`store_corpus`.
+    """A corpus on disk, see :func:`read_corpus`.
 
     It has the attributes of :class:`Corpus`, which are read from disk as needed, and two more.
 
@@ -151,23 +151,21 @@ class Stages:
         n_words = int(self.memory * _SHARE_OF_WORDS / selection.BYTES_PER_WORD)
         frequencies = selection.DocumentFrequencies(n_words)
         pace = Pace(log, "counting words", texts.n_bytes)
-        n_found = n_characters = 0
+        n_characters = 0
         with (
             self.work.stage(WORDS) as (folder, noted),
             CountsWriter(folder) as writer,
             arrays.ArrayWriter(folder / "checksums.npy", np.uint64) as sums,
         ):
             for batch in texts.batches(BATCH_BYTES):
-                counted = counter.count(batch)
-                n_found += counted.n_found
-                numbers = frequencies.update(list(counted.words), counted.X)
-                X = counted.X
+                found, X = counter.count(batch)
+                numbers = frequencies.update(found, X)
                 writer.append(_csr(X.data, numbers[X.indices], X.indptr, MAX_COLUMNS))
                 sums.append(checksums(X, batch))
                 n_characters += sum(map(len, batch))
                 pace.reached(n_characters)
             words = frequencies.words
-            counting.check_found(len(words), n_found, len(texts), self.settings.token_pattern)
+            counting.check_found(len(words), len(texts), self.settings.token_pattern)
             writer.finish()
             sums.finish()
             arrays.write_strings(folder / "words", words)

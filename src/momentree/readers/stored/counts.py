@@ -175,6 +175,17 @@ class StoredCounts:
                 yield block
                 at = stop
 
+    def in_memory(self) -> sp.csr_array[Any]:
+        """Return all rows in memory; counts have at least 32 bits."""
+        data, indices, indptr = (
+            np.array(part) for part in (self.X.data, self.X.indices, self.X.indptr)
+        )
+        if data.itemsize < 4:
+            data = data.astype(np.int32)
+        X = sp.csr_array((data, indices, indptr), shape=self.shape)
+        self.check(X)
+        return X
+
     def check(self, X: sp.csr_array[Any]) -> None:
         """Raise ``ReadError`` if some rows are not as they were written.
 

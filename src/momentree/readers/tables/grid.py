@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -41,16 +40,19 @@ class Opening:
 
 @dataclass(frozen=True)
 class Cells:
-    """A column as its distinct values and, for each row, the index of its value."""
+    """The distinct values of a column."""
 
-    index: Ints
     texts: NDArray[Any]  # of str, stripped of blanks; "" for an empty cell
+    counts: Ints  # rows with each value
+    first: Ints  # the first row with each value
     n_padded: int  # rows whose value had leading or trailing blanks
 
-    @cached_property
-    def counts(self) -> Ints:
-        """Number of rows with each value."""
-        return np.bincount(self.index, minlength=len(self.texts))
+
+@dataclass(frozen=True)
+class IndexedCells(Cells):
+    """The distinct values of a column and, for each row, the index of its value."""
+
+    index: Ints
 
 
 @dataclass(frozen=True)
@@ -79,17 +81,22 @@ class Table:
         if self.complete and column not in self.columns:
             raise self.lacks(column, parameter)
 
-    def cells(self, name: str) -> Cells:
+    def cells(self, name: str) -> IndexedCells:
         """Return a column by its distinct values."""
         # Dictionaries, because calling pandas for each column is slow if there are many.
         stripped = {cell: cell.strip() for cell in dict.fromkeys(self.columns[name])}
         place = {text: i for i, text in enumerate(dict.fromkeys(stripped.values()))}
-        index = {cell: place[text] for cell, text in stripped.items()}
+        places = {cell: place[text] for cell, text in stripped.items()}
         padded = {cell for cell, text in stripped.items() if text and text != cell}
-        return Cells(
-            np.fromiter(map(index.__getitem__, self.columns[name]), np.intp, self.n_rows),
+        index = np.fromiter(map(places.__getitem__, self.columns[name]), np.intp, self.n_rows)
+        first = np.empty(len(place), dtype=np.intp)
+        first[index[::-1]] = np.arange(self.n_rows)[::-1]  # the last assignment wins
+        return IndexedCells(
             np.array(list(place), dtype=object),
+            np.bincount(index, minlength=len(place)),
+            first,
             sum(cell in padded for cell in self.columns[name]) if padded else 0,
+            index,
         )
 
     @property
@@ -128,11 +135,6 @@ class Source:
     batches: Callable[[Sequence[str]], Iterator[Table]]  # of some columns, limited in size
     n_rows: float | None = None  # about how many there are, if that is known before reading
     streams: bool = True  # whether batches are read one by one, not all with the head
-
-    @property
-    def parts(self) -> Callable[[Sequence[str]], Iterator[Table]] | None:
-        """The batches; None if the file can only be read as a whole."""
-        return self.batches if self.streams else None
 
     def read(self, names: Sequence[str]) -> Table:
         """Return all rows of some columns."""

@@ -33,6 +33,20 @@ class Joined:
     covariates: list[str]  # the columns
     notes: list[Message]
 
+    @classmethod
+    def of(
+        cls,
+        table: grid.Table,
+        outcome_columns: Names,
+        covariate_columns: Names,
+        notes: Sequence[Message] = (),
+    ) -> Joined:
+        """Return a table with the columns that describe records but form no groups."""
+        covariates = schema.as_names("covariate_columns", covariate_columns)
+        outcomes = [*schema.as_names("outcome_columns", outcome_columns), *covariates]
+        matches = schema.matching(table, "covariate_columns", covariates)
+        return cls(table, outcomes, matches, [*notes])
+
 
 def read_joined(
     path: str | PathLike[str],
@@ -64,7 +78,7 @@ def read_joined(
         encoding=opening.encoding,
         separator=opening.separator,
     )
-    return Joined(table, outcomes, schema.matching(table, "covariate_columns", covariates), notes)
+    return Joined.of(table, outcome_columns, covariate_columns, notes)
 
 
 def _join_tables(
@@ -271,7 +285,7 @@ def read_outcomes(
 
 
 def _read_outcome(
-    name: str, cells: grid.Cells, record_of_row: Ints, n_records: int
+    name: str, cells: grid.IndexedCells, record_of_row: Ints, n_records: int
 ) -> tuple[NDArray[Any], tuple[str, str] | None, list[Message]]:
     """Return one value per record, the names of 0 and 1 for an outcome of two words, and notes.
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from momentree._types import Ints
 from momentree._validation import check_flag, check_integer
+from momentree.core.limits import memory_bytes
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError, ReadError
 from momentree.messages import Message, wording
 from momentree.readers.stored import arrays, counts
@@ -83,6 +84,21 @@ def open_table(
             wording.NO_ROWS, path=where, sheets=grid.other_sheets(source.head.sheets)
         )
     return source
+
+
+def open_in_parts(
+    path: str | PathLike[str], memory: int | str, opening: grid.Opening
+) -> tuple[int, grid.Source]:
+    """Return the bytes of memory that are allowed, and a table that can be read in parts."""
+    path, allowed = files.check_exists(path), memory_bytes(memory)
+    source = open_table(path, **vars(opening))
+    if not source.streams:
+        raise InvalidParameterError(
+            "[table_not_streamed] {path} can only be read as a whole; save it as CSV or Parquet, "
+            "or leave out {parameters.memory}",
+            path=str(path),
+        )
+    return allowed, source
 
 
 def _check_opening(path: Path, opening: grid.Opening) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -142,33 +142,17 @@ def _npmi(together: Floats, one: Floats, other: Floats, total: float) -> Floats:
     return np.where(p < 1.0, value, 0.0)
 
 
-@dataclass(frozen=True, eq=False)
-class Counted:
-    """Words in alphabetical order, their counts, and the number of words with stop words."""
-
-    words: NDArray[Any]
-    X: sp.csr_array[Any]
-    n_found: int
-
-
-def check_found(n_kept: int, n_found: int, n_documents: int, token_pattern: str) -> None:
-    """Raise ``EmptyCorpusError`` if there are no words, given their number with stop words."""
-    if n_kept:
-        return
-    if n_found:
+def check_found(n_words: int, n_documents: int, token_pattern: str) -> None:
+    """Raise ``EmptyCorpusError`` if there are no words but stop words."""
+    if not n_words:
         raise EmptyCorpusError(
-            "[only_stop_words] all {n_words:~word} in {n_documents:~document} are stop words; "
-            "change {parameters.language} or {parameters.stop_words}",
-            n_words=n_found,
+            "[no_word_in_texts] no words in {n_documents:~document}: the texts are empty, contain "
+            "only what is stripped without {parameters.raw}, such as URLs, or only stop words "
+            "(change {parameters.language} or {parameters.stop_words}), or "
+            "{parameters.token_pattern:=token_pattern} matches nothing in them",
             n_documents=n_documents,
+            token_pattern=token_pattern,
         )
-    raise EmptyCorpusError(
-        "[no_word_in_texts] no words in {n_documents:~document}: the texts are empty, contain only "
-        "what is stripped without {parameters.raw}, such as URLs, or "
-        "{parameters.token_pattern:=token_pattern} matches nothing in them",
-        n_documents=n_documents,
-        token_pattern=token_pattern,
-    )
 
 
 @dataclass(frozen=True)
@@ -195,59 +179,46 @@ class WordCounter:
     ngram_range: tuple[int, int]
     phrases: bool
 
-    def runs(self, text: str) -> tuple[list[str], list[list[str]]]:
-        """Return the words of a text, and the runs of those to count."""
+    def runs(self, text: str) -> list[list[str]]:
+        """Return the runs of words to count in a text."""
         if not self.phrases and self.ngram_range == (1, 1):
-            words = self.split(text)
-            return words, [self.select(words)]
+            return [self.select(self.split(text))]
         parts = split_into_runs(text, self.split) if self.at_breaks else [self.split(text)]
-        words = [word for part in parts for word in part]
-        return words, list(split_at(parts, set(self.select(words))))
+        return list(split_at(parts, set(self.select([word for part in parts for word in part]))))
 
-    def count(self, texts: Sequence[str], phrases: Collection[str] = ()) -> Counted:
-        """Count all words, and these phrases; there may be none."""
-        n_found = n_kept = 0
+    def count(
+        self, texts: Sequence[str], phrases: Collection[str] = ()
+    ) -> tuple[NDArray[Any], sp.csr_array[Any]]:
+        """Return all words, in alphabetical order, with these phrases, and their counts."""
         low, high = self.ngram_range
 
-        def analyze(text: str) -> list[str]:
-            words, kept = self.runs(text)
-            nonlocal n_found, n_kept
-            n_found, n_kept = n_found + len(words), n_kept + sum(map(len, kept))
-            found = [joined for run in kept for joined in join_neighbors(run, low, high)]
-            for run in kept if phrases else ():
-                found += filter(phrases.__contains__, join_neighbors(run, high + 1, MAX_PHRASE))
-            return found
+        def analyze(text: str) -> Iterator[str]:
+            for run in self.runs(text):
+                yield from join_neighbors(run, low, high)
+                if phrases:
+                    longer = join_neighbors(run, high + 1, MAX_PHRASE)
+                    yield from filter(phrases.__contains__, longer)
 
-        counter = _counter(analyze)
+        # A custom analyzer avoids warnings; words.py tokenizes stop words as it does texts.
+        counter = CountVectorizer(analyzer=analyze, dtype=np.int32)
         try:
             X = sp.csr_array(counter.fit_transform(texts))
         except InvalidDataError:  # of a tokenizer
             raise
-        except ValueError:
-            if n_kept:
-                raise
-            none = np.empty(0, dtype=object)
+        except ValueError:  # there are no words
             nothing: Any = sp.csr_array((len(texts), 0), dtype=np.int32)
-            return Counted(none, nothing, n_found)
+            return np.empty(0, dtype=object), nothing
         X.sort_indices()
-        words = np.asarray(counter.get_feature_names_out(), dtype=object)
-        return Counted(words, X, n_found)
+        return np.asarray(counter.get_feature_names_out(), dtype=object), X
 
     def count_known(self, texts: Sequence[str], vocabulary: Sequence[str]) -> Any:
         """Count the words of a vocabulary, in its order."""
         low, high = self.ngram_range
         high = max(high, MAX_PHRASE) if self.phrases else high
 
-        def analyze(text: str) -> list[str]:
-            kept = self.runs(text)[1]
-            return [joined for run in kept for joined in join_neighbors(run, low, high)]
+        def analyze(text: str) -> Iterator[str]:
+            for run in self.runs(text):
+                yield from join_neighbors(run, low, high)
 
         known = {word: column for column, word in enumerate(vocabulary)}
-        return _counter(analyze, known).transform(texts)
-
-
-def _counter(
-    analyze: Callable[[str], list[str]], vocabulary: Mapping[str, int] | None = None
-) -> CountVectorizer:
-    # A custom analyzer avoids warnings; words.py tokenizes stop words as it does texts.
-    return CountVectorizer(analyzer=analyze, vocabulary=vocabulary, dtype=np.int32)
+        return CountVectorizer(analyzer=analyze, vocabulary=known, dtype=np.int32).transform(texts)

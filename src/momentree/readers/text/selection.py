@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -327,7 +327,7 @@ class DocumentFrequencies:
         """Number of each word, as :meth:`update` has returned it."""
         return self._of(3)
 
-    def update(self, words: Sequence[str], X: Any) -> Ints:
+    def update(self, words: Sequence[str] | NDArray[Any], X: Any) -> Ints:
         """Add documents.
 
         Parameters
@@ -386,11 +386,11 @@ class DocumentFrequencies:
         return np.asarray(self._counts[row, [self._at[word] for word in self.words]])
 
     def _add(
-        self, words: Sequence[str], documents: Ints, occurrences: Ints, missed: Ints, n: int
+        self, words: Iterable[str], documents: Ints, occurrences: Ints, missed: Ints, n: int
     ) -> Ints:
         known = len(self._at)
         at = np.fromiter(
-            (self._at.setdefault(word, len(self._at)) for word in words), np.intp, len(words)
+            (self._at.setdefault(word, len(self._at)) for word in words), np.intp, len(documents)
         )
         if len(self._at) > self._counts.shape[1]:
             larger = np.zeros((4, 2 * len(self._at)), dtype=np.int64)

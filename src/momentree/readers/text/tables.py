@@ -241,7 +241,7 @@ def stream_table(
         id_column = names[0] if names else None
     others = [name for name in (label_column, id_column) if name is not None]
     used = list(dict.fromkeys([*text_columns, *others]))
-    parts = source.parts(used) if in_parts and source.parts else iter([source.read(used)])
+    parts = source.batches(used) if in_parts and source.streams else iter([source.read(used)])
     name = head.path.name
 
     def documents() -> Iterator[Documents]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from os import PathLike
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,26 +15,15 @@ from momentree.messages import Message, wording
 from momentree.readers.copies import check_unique, find_copies, weigh_copies
 from momentree.readers.tables.roles import count_words
 from momentree.readers.text import cleaning, languages, objects, selection
-from momentree.readers.text import words as tokens
 from momentree.readers.text.vectorizer import Cutting, TextVectorizer
 
 
 def vectorize(
     documents: objects.Documents | Sequence[str],
+    vectorizer: TextVectorizer | None = None,
     *,
-    language: str | None = tokens.AUTO,
-    stop_words: Iterable[str] | PathLike[str] = (),
-    min_df: int | float | None = None,
-    max_df: int | float = selection.MAX_DF,
-    max_features: int | None = selection.MAX_FEATURES,
-    token_pattern: str = tokens.TOKEN_PATTERN,
-    lowercase: bool = True,
-    raw: bool = False,
-    passages: Cutting = "auto",
     unique: bool | Literal["auto"] = "auto",
-    phrases: bool = False,
-    ngram_range: tuple[int, int] = (1, 1),
-    tokenizer: tokens.Tokenizer | None = None,
+    **settings: Any,
 ) -> objects.Corpus:
     """Count the words of documents.
 
@@ -43,20 +31,18 @@ def vectorize(
     ----------
     documents : Documents or sequence of str
         Texts.
-    language, stop_words, min_df, max_df, max_features, token_pattern, lowercase : optional
-        What counts as a word and which words to keep; see :class:`TextVectorizer`.
-    raw : bool, default=False
-        Whether to keep markup and boilerplate. False strips HTML, mail headers except subjects,
-        quoted replies, signatures, URLs and mail addresses, and page numbers.
-    passages : int, "auto" or None, default="auto"
-        Words of the passages into which long texts are cut, which become the rows of the counts.
-        "auto" cuts texts of more than 2,000 words into passages of about 200; None cuts none.
+    vectorizer : TextVectorizer or None, default=None
+        What counts as a word and which words to keep; its vocabulary is kept if it has one. None
+        is one with the default settings that also cuts texts of more than 2,000 words into
+        passages of about 200, which become the rows of the counts.
     unique : bool or "auto", default="auto"
         Whether each group of equal or nearly equal texts has the weight of one, in `weights` and
         in `min_df` and `max_df`. "auto" does so if the copies of a text with ten different words
         or more are at least 5, and 1% of the documents, so that they could form a topic.
-    phrases, ngram_range, tokenizer : optional
-        What else counts as a word; see :class:`TextVectorizer`.
+    **settings
+        Other values of parameters of :class:`TextVectorizer`: `language`, `stop_words`, `min_df`,
+        `max_df`, `max_features`, `token_pattern`, `lowercase`, `raw`, `passages`, `phrases`,
+        `ngram_range`, `tokenizer`.
 
     Returns
     -------
@@ -83,80 +69,29 @@ def vectorize(
     >>> corpus.vocabulary.tolist(), corpus.X.shape
     (['boat', 'butter', 'sea'], (4, 3))
     """
-    settings = TextVectorizer(
-        language=language,
-        stop_words=tokens.read_words("stop_words", stop_words),
-        min_df=min_df,
-        max_df=max_df,
-        max_features=max_features,
-        token_pattern=token_pattern,
-        lowercase=lowercase,
-        raw=raw,
-        passages=passages,
-        phrases=phrases,
-        ngram_range=ngram_range,
-        tokenizer=tokenizer,
-    )
-    return count_documents(documents, settings, unique=unique)
-
-
-def count_documents(
-    documents: objects.Documents | Sequence[str],
-    settings: TextVectorizer,
-    *,
-    unique: bool | Literal["auto"] = "auto",
-) -> objects.Corpus:
-    """Count the words of documents as :func:`vectorize` does, with the settings of a vectorizer.
-
-    Parameters
-    ----------
-    documents : Documents or sequence of str
-        Texts.
-    settings : TextVectorizer
-        What counts as a word and which words to keep; its vocabulary is kept if it has one. Texts
-        are cut into its `passages`.
-    unique : bool or "auto", default="auto"
-        As in :func:`vectorize`.
-
-    Returns
-    -------
-    Corpus
-        As in :func:`vectorize`.
-
-    Raises
-    ------
-    EmptyCorpusError, InvalidDataError, InvalidParameterError, MissingLibraryError
-        As in :func:`vectorize`.
-
-    Examples
-    --------
-    >>> from momentree.datasets import TextVectorizer
-    >>> from momentree.readers.text.vectorize import count_documents
-    >>> count_documents(["A boat", "Boats at sea", "The boat"], TextVectorizer("en", max_df=1.0))
-    Corpus('documents', 3 documents, 1 words)
-    """
+    vectorizer = replace(vectorizer or TextVectorizer(passages="auto"), **settings)
     check_unique(unique)
     if not isinstance(documents, objects.Documents):
         texts = check_texts(documents)
         documents = objects.Documents(texts, [str(i) for i in range(1, len(texts) + 1)])
     check_texts(documents.texts)
-    seen = SeenTexts(settings.raw, settings.passages)
+    seen = SeenTexts(vectorizer.raw, vectorizer.passages)
     cut = seen.add(documents)
-    whole, notes = seen.adapt(settings, documents.name)
-    words, counts = whole.count(cut.texts)
+    adapted, notes = seen.adapt(vectorizer, documents.name)
+    words, counts = adapted.count(cut.texts)
     weights, copied = weigh_copies(find_copies(counts, cut.texts), unique, seen.is_cut)
-    if settings.vocabulary is None:
-        vectorizer, X, dropped = whole.choose(words, counts, weights)
+    if vectorizer.vocabulary is None:
+        adapted, X, dropped = adapted.choose(words, counts, weights)
     else:
-        vectorizer, X, dropped = whole, whole.transform(cut.texts), []
+        X, dropped = adapted.transform(cut.texts), []
     return objects.Corpus(
         X=X,
-        vocabulary=np.asarray(vectorizer.vocabulary, dtype=object),
+        vocabulary=np.asarray(adapted.vocabulary, dtype=object),
         ids=cut.ids,
         labels=cut.labels,
         texts=cut.texts,
         name=documents.name,
-        vectorizer=replace(vectorizer, raw=settings.raw),
+        vectorizer=replace(adapted, raw=vectorizer.raw),
         passages=seen.passages_of(documents, cut),
         weights=weights,
         notes=[*documents.notes, *notes, *copied, *dropped, *selection.note_empty(X, seen.is_cut)],

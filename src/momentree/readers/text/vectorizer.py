@@ -234,10 +234,10 @@ class TextVectorizer(BaseEstimator):  # type: ignore[misc]
         counter, phrases = self.counter(), set[str]()
         if self.phrases:
             least = selection.lowest_df(self.min_df, len(texts))
-            phrases = counting.find_collocations((counter.runs(text)[1] for text in texts), least)
-        counted = counter.count(texts, phrases)
-        counting.check_found(len(counted.words), counted.n_found, len(texts), self.token_pattern)
-        return counted.words, counted.X
+            phrases = counting.find_collocations(map(counter.runs, texts), least)
+        words, X = counter.count(texts, phrases)
+        counting.check_found(len(words), len(texts), self.token_pattern)
+        return words, X
 
     def choose(
         self, words: NDArray[Any], X: sp.csr_array[Any], weights: Floats | None = None

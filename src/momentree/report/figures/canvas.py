@@ -1,16 +1,15 @@
-"""Helpers shared by all figures: axes, colors, fitted text, scales and names."""
+"""Helpers shared by all figures: axes, colors, words, scales and names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from momentree._types import Floats
-from momentree._validation import check_integer, check_number
+from momentree._validation import check_integer
 from momentree.estimators.names import show_words
 from momentree.estimators.node import TreeNode
 from momentree.exceptions import InvalidDataError
@@ -35,34 +34,6 @@ def new_axes(width: float, height: float) -> Axes:
     import matplotlib.pyplot as plt
 
     return plt.subplots(figsize=(width, height), layout="constrained")[1]
-
-
-def full_axes(width: float, height: float) -> Axes:
-    """Return axes that fill a new figure, so that measured sizes remain valid when it is drawn."""
-    import matplotlib.pyplot as plt
-
-    return plt.figure(figsize=(width, height)).add_axes((0.01, 0.02, 0.98, 0.96))
-
-
-def size_in_points(ax: Axes) -> tuple[float, float]:
-    """Return width and height of axes in points."""
-    box = ax.get_window_extent()
-    scale = 72.0 / ax.figure.dpi
-    return float(box.width * scale), float(box.height * scale)
-
-
-def text_widths(fontsize: float) -> Callable[[str], float]:
-    """Return a function that measures a line of text, in points."""
-    from matplotlib.textpath import TextPath
-
-    check_number("fontsize", fontsize, at_least=1, at_most=MAX_FONT)
-
-    @cache
-    def width(text: str) -> float:
-        # Letters are drawn on whole pixels, which adds a few per cent.
-        return 1.05 * float(TextPath((0.0, 0.0), text, size=fontsize).get_extents().width)
-
-    return width
 
 
 def plain(text: Any, longest: int | None = None) -> str:

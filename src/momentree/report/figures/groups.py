@@ -294,16 +294,9 @@ def plot_stability(scores: Mapping[str, ArrayLike], ax: Axes | None = None) -> A
     ['tree', 'k-means']
     """
     table = {name: np.atleast_1d(np.asarray(v, dtype=np.float64)) for name, v in scores.items()}
-    bad = [name for name, v in table.items() if not v.size or not np.isfinite(v).all()]
-    if not table:
+    if not table or not all(v.size and np.isfinite(v).all() for v in table.values()):
         raise InvalidDataError(
-            "[no_scores] scores is empty; pass at least one finite score for each method"
-        )
-    if bad:
-        raise InvalidDataError(
-            "[scores_not_finite] the scores of {method!r} are not finite numbers; pass at least "
-            "one finite score for each method",
-            method=bad[0],
+            "[no_scores] scores must contain at least one finite score for each method"
         )
     order = sorted(table, key=lambda name: -float(table[name].mean()))
     ax = canvas.new_axes(6.4, _ROW * len(order) + 0.8) if ax is None else ax

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from momentree._types import Floats, Ints
-from momentree._validation import check_integer
-from momentree.core.sparse import check_structure
-from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree._validation import check_integer, check_table
+from momentree.exceptions import InvalidParameterError
 from momentree.messages import wording
 from momentree.metrics import GroupProfiles, group_profiles
 from momentree.report.figures import canvas
@@ -236,7 +235,7 @@ def plot_relative_risk(
     ax.set_xscale("log")
     ax.set_xlim(first, last)
     ax.set_ylim(len(drawn) - 0.4, -1.5)
-    _log_ticks(ax, first, last)
+    _log_ticks(ax, np.log10(last / first))
     ax.set_yticks(rows, [code_names[c] for c in drawn], fontsize=9)
     ax.set_xlabel(
         f"relative risk, group {group} against others ({100 * profiles.confidence:g}% interval)",
@@ -270,16 +269,13 @@ def _log_range(values: Floats) -> tuple[float, float]:
     return max(low / 1.15, 0.01), min(max(high * 1.15, 2.0), 1000.0)
 
 
-def _log_ticks(ax: Axes, first: float, last: float) -> None:
-    from matplotlib.ticker import NullFormatter, NullLocator
+def _log_ticks(ax: Axes, decades: float) -> None:
+    from matplotlib.ticker import LogLocator, NullLocator
 
-    decades = [c * 10.0**e for e in range(-2, 4) for c in (1.0, 2.0, 5.0)]
-    ticks = [tick for tick in decades if first <= tick <= last]
-    if len(ticks) > 8:
-        ticks = [tick for tick in ticks if f"{tick:e}"[0] == "1"]
+    ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if decades < 2.5 else (1.0,)))
+    ax.xaxis.set_major_formatter("{x:g}")
     ax.xaxis.set_minor_locator(NullLocator())
-    ax.xaxis.set_minor_formatter(NullFormatter())
-    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks], fontsize=8)
+    ax.xaxis.set_tick_params(labelsize=8)
 
 
 def plot_record_heatmap(
@@ -353,7 +349,7 @@ def plot_record_heatmap(
     """
     check_integer("n_codes", n_codes, at_least=1)
     check_integer("max_rows", max_rows, at_least=1)
-    groups = np.asarray(labels)
+    X, groups = check_table(X), np.asarray(labels)
     whole = group_profiles(X, groups)
     sizes = whole.n_records.astype(np.intp)
     k, d = whole.counts.shape
@@ -369,7 +365,7 @@ def plot_record_heatmap(
     place = np.arange(len(groups)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     inside = place * np.repeat(lines, sizes) // np.repeat(np.maximum(sizes, 1), sizes)
     line_of[order] = np.repeat(starts, sizes) + inside
-    density = group_profiles(_columns(X, common), line_of, n_groups=int(lines.sum())).frequencies
+    density = group_profiles(X[:, common], line_of, n_groups=int(lines.sum())).frequencies
     image = _image(density, np.repeat(np.arange(k), lines), fills)
     if ax is None:
         ax = canvas.new_axes(2.2 + 0.2 * max(len(common), 12), 7.6)
@@ -394,21 +390,6 @@ def _lines(sizes: Ints, max_rows: int) -> Ints:
     if sizes.sum() <= max_rows:
         return sizes
     return np.asarray(np.minimum(sizes, np.maximum(1, sizes * max_rows // sizes.sum())))
-
-
-def _columns(X: Any, codes: Ints) -> Any:
-    """Return some columns of a table of any type."""
-    if hasattr(X, "iloc"):
-        return X.iloc[:, codes]
-    if hasattr(X, "tocsr"):
-        check_structure(X)
-        return X.tocsr()[:, codes]
-    table = np.asarray(X)
-    if table.ndim != 2:
-        raise InvalidDataError(
-            "X has shape {shape}; expected (n, d), records by codes", shape=str(table.shape)
-        )
-    return table[:, codes]
 
 
 def _image(density: Floats, groups: Ints, fills: list[Any]) -> NDArray[np.uint8]:

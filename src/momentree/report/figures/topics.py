@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from momentree._types import Floats
-from momentree._validation import as_floats
+from momentree._validation import as_floats, check_number
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.metrics.words import word_probabilities
 from momentree.report.estimators import counts_of_fit, fitted, topic_names
@@ -21,7 +21,6 @@ from momentree.report.topics.evidence import MAP_SIZE, Evidence, place_documents
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from momentree.models import ComponentChoice
 
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
 _PANELS = {
     "completion": ("Document completion", "nats per word", BLUE, "-o"),
     "spectrum": ("Eigenvalues of M2, one half of the documents", "eigenvalue", "#aa4499", "-D"),
-    "bic": ("BIC, relative to the lowest", "thousands", "#009e73", "-s"),
-    "coherence": ("Topic coherence", "NPMI", "#d55e00", "-^"),
 }
 
 
@@ -167,7 +164,7 @@ def plot_topic_words(
     >>> sorted(text for text in texts if text in ("sea", "and", "hill"))
     ['hill', 'sea']
     """
-    canvas.text_widths(fontsize)  # validates the size
+    check_number("fontsize", fontsize, at_least=1, at_most=canvas.MAX_FONT)
     P, weights = word_probabilities(model.components_), model.weights_
     words_of = canvas.top_words(fitted(model).root, model.vocabulary_, n_words, lam)
     across = min(4, len(P))
@@ -198,17 +195,14 @@ def plot_topic_words(
 
 
 def _checked(values: Any) -> Floats:
-    proportions = as_floats("model_or_proportions", values)
-    if proportions.ndim != 2 or not proportions.size:
+    P = as_floats("model_or_proportions", values)
+    if P.ndim != 2 or not P.size or not (P >= 0).all() or not np.allclose(P.sum(axis=1), 1.0):
         raise InvalidDataError(
-            "[not_topic_proportions] topic proportions have shape {shape}; expected (n_samples, k)",
-            shape=str(proportions.shape),
+            "[not_proportions] topic proportions must have shape (n_samples, k), be nonnegative "
+            "and sum to 1 in each row; found shape {shape}",
+            shape=str(P.shape),
         )
-    if not (proportions >= 0).all() or not np.allclose(proportions.sum(axis=1), 1.0, atol=1e-6):
-        raise InvalidDataError(
-            "[not_proportions] topic proportions must be nonnegative and sum to 1 in each row"
-        )
-    return proportions
+    return P
 
 
 def plot_documents(estimator: Any, X: Any, ax: Axes | None = None) -> Axes:
@@ -301,8 +295,8 @@ def plot_n_components(choice: ComponentChoice, ax: Any = None) -> list[Axes]:
     Returns
     -------
     list of Axes
-        One for each of "completion", "spectrum", "bic" and "coherence" that was used, from top to
-        bottom. Without ``ax`` they are in one new figure, ``axes[0].figure``.
+        One for each of "completion" and "spectrum" that has an answer, from top to bottom.
+        Without ``ax`` they are in one new figure, ``axes[0].figure``.
 
     Raises
     ------
@@ -315,14 +309,17 @@ def plot_n_components(choice: ComponentChoice, ax: Any = None) -> list[Axes]:
     >>> from momentree.datasets import make_single_topic
     >>> from momentree.report import plot_n_components
     >>> X = make_single_topic(200, 50, 3, random_state=0).X
-    >>> choice = choose_n_components(X, candidates=range(1, 6), criteria=["spectrum"])
+    >>> choice = choose_n_components(X, candidates=range(1, 6))
     >>> axes = plot_n_components(choice)
     >>> len(axes)
-    1
+    2
     >>> axes[0].figure.savefig("choice.png")  # doctest: +SKIP
     """
     names = [name for name in _PANELS if name in choice.by_criterion]
-    panels = _new_panels(len(names)) if ax is None else [*np.atleast_1d(ax).ravel()]
+    if ax is None:
+        panels = _new_panels(len(names)) if names else []
+    else:
+        panels = [*np.atleast_1d(ax).ravel()]
     if len(panels) != len(names):
         raise InvalidParameterError(
             "[axes_not_one_per_panel] {found} axes; expected {needed}, one for each of "
@@ -357,11 +354,8 @@ def plot_n_components(choice: ComponentChoice, ax: Any = None) -> list[Axes]:
 def _new_panels(n: int) -> list[Axes]:
     import matplotlib.pyplot as plt
 
-    if not n:
-        return []
-    figure: Figure = plt.figure(figsize=(7.2, 2.2 * n + 0.5))
-    figure.set_layout_engine("constrained", h_pad=0.08)
-    grid = figure.subplots(n, 1, sharex=True, squeeze=False)
+    size = (7.2, 2.2 * n + 0.5)
+    grid = plt.subplots(n, 1, sharex=True, squeeze=False, figsize=size, layout="constrained")[1]
     return list(grid[:, 0])
 
 
@@ -392,14 +386,11 @@ def _draw(panel: Axes, name: str, table: Any, k: Any) -> Floats:
     panel.set_ylabel(axis, fontsize=9, color=SOFT)
     if name == "spectrum":
         return _draw_spectrum(panel, table, k, marker, color)
-    values: Floats = table["npmi" if name == "coherence" else name].to_numpy()
+    values: Floats = table["completion"].to_numpy()
     known = np.isfinite(values)
-    if name == "bic":
-        values = (values - np.nanmin(values)) / 1e3
-    else:
-        errors = table["npmi_error" if name == "coherence" else f"{name}_error"].to_numpy()
-        low, high = (values - errors)[known], (values + errors)[known]
-        panel.fill_between(k[known], low, high, color=color, alpha=0.2, linewidth=0)
+    errors = table["completion_error"].to_numpy()
+    low, high = (values - errors)[known], (values + errors)[known]
+    panel.fill_between(k[known], low, high, color=color, alpha=0.2, linewidth=0)
     panel.plot(k[known], values[known], marker, color=color, ms=3.5)
     return values
 

@@ -13,9 +13,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from momentree._types import Floats, Ints
-from momentree._validation import check_integer
 from momentree.core import pages
-from momentree.exceptions import InvalidDataError, InvalidParameterError
+from momentree.exceptions import InvalidDataError
 from momentree.messages import wording
 from momentree.report.estimators import Fitted
 from momentree.report.text import MAX_NAME, clean_text, pack, snippet
@@ -96,21 +95,6 @@ class Corpus:
         if self.rows is not None and areas["rows"] is not None:
             areas["rows"] = self.rows[areas["rows"]].tolist()
         return areas
-
-
-def check_documents(documents: Any) -> Documents:
-    """Return a number of documents, "all" or None; raise InvalidParameterError for others."""
-    if documents is None:
-        return None
-    if isinstance(documents, str):
-        if documents != "all":
-            raise InvalidParameterError(
-                "{parameters.documents:=value}; expected a number of documents, or 'all'",
-                value=documents,
-            )
-        return "all"
-    check_integer("documents", documents, at_least=0)
-    return int(documents)
 
 
 def index_documents(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 import numpy as np
 import scipy.sparse as sp
@@ -197,17 +198,9 @@ def _cosines(some: sp.csr_array, others: sp.csr_array) -> Floats:
     return np.asarray((some @ others.T).toarray(), dtype=np.float64)
 
 
-def _in_turn(lists: Sequence[Iterable[int]], limit: int) -> Ints:
-    turns = [iter(rows) for rows in lists]
-    taken: list[int] = []
-    while turns and len(taken) < limit:
-        for turn in list(turns):
-            row = next(turn, None)
-            if row is None:
-                turns.remove(turn)
-            else:
-                taken.append(int(row))
-    return np.array(taken[:limit], dtype=np.intp)
+def _in_turn(lists: Sequence[Ints], limit: int) -> Ints:
+    turns = [row for turn in zip_longest(*lists) for row in turn if row is not None]
+    return np.array(turns[:limit], dtype=np.intp)
 
 
 def place_documents(evidence: Evidence, root: TreeNode) -> tuple[Ints, list[list[int]]] | None:

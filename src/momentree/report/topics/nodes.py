@@ -22,7 +22,6 @@ from momentree.report.text import MAX_NAME, clean_text, for_readers, snippet
 
 # The usual number of words in coherence measures.
 _COHERENCE_WORDS = 10
-_COHERENCE_NODES = 64
 _ALSO = 8
 _CLEAR, _STRONG = 0.4, 0.75
 """The usual limits for Cohen's kappa (Fleiss, Levin and Paik, Statistical Methods for Rates and
@@ -143,29 +142,20 @@ def words_for_every_lambda(center: Floats, base: Floats, n_words: int) -> Ints:
 
 def _add_coherence(nodes: list[dict[str, Any]], root: TreeNode, X: sp.csr_array) -> None:
     columns = sp.csc_array(X)
-    # Nodes with the same number of words are evaluated together, in groups that keep the table
-    # of co-occurrences small.
-    by_length: dict[int, list[tuple[dict[str, Any], Ints]]] = {}
     for entry, node in zip(nodes, root.nodes(), strict=True):
         top = show_words(node, root.center, _COHERENCE_WORDS)
-        by_length.setdefault(len(top), []).append((entry, top))
-    for length, entries in by_length.items():
-        if length < 2:
+        if len(top) < 2:
             continue
-        for start in range(0, len(entries), _COHERENCE_NODES):
-            group = entries[start : start + _COHERENCE_NODES]
-            table = np.array([top for _, top in group])
-            umass, npmi = (
-                metrics.umass_coherence(table, columns),
-                metrics.npmi_coherence(table, columns),
-            )
-            for (entry, _), u, v in zip(group, umass, npmi, strict=True):
-                if np.isfinite(u) and np.isfinite(v):
-                    entry["coherence"] = {
-                        "umass": round(float(u), 6),
-                        "npmi": round(float(v), 6),
-                        "words": coherence_words(float(v)),
-                    }
+        words, counts = np.arange(len(top))[None], columns[:, top]
+        umass, npmi = (
+            float(measure(words, counts)[0])
+            for measure in (metrics.umass_coherence, metrics.npmi_coherence)
+        )
+        entry["coherence"] = {
+            "umass": round(umass, 6),
+            "npmi": round(npmi, 6),
+            "words": coherence_words(npmi),
+        }
 
 
 def coherence_words(npmi: float) -> str:

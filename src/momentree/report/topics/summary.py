@@ -18,7 +18,7 @@ from momentree.messages import Message
 from momentree.metrics.words import word_probabilities
 from momentree.report import estimators
 from momentree.report.text import clean_text, for_readers
-from momentree.report.topics.documents import Corpus, Documents, check_documents, index_documents
+from momentree.report.topics.documents import Corpus, Documents, index_documents
 from momentree.report.topics.nodes import agreement, describe_nodes
 from momentree.report.topics.word_notes import notes_on_function_words
 
@@ -154,7 +154,8 @@ def summarize(
     """
     check_integer("n_words", n_words, at_least=1)
     check_integer("n_documents", n_documents, at_least=0)
-    documents = check_documents(documents)
+    if documents != "all":
+        check_integer("documents", documents, at_least=0, optional=True)
     estimators.check_of_topics(estimator)
     model = estimators.fitted(estimator)
     n, rows = len(model.labels), np.flatnonzero(model.labels >= 0)
@@ -175,8 +176,8 @@ def summarize(
     for entry, positions in zip(nodes, index.pop("typical"), strict=True):
         entry["documents"] = positions
     notes = getattr(estimator, "notes_", ()) if notes is None else notes
-    agreed, too_few = agreement(model.labels, label_of, n_leaves)
-    all_notes = [*notes, *notes_on_function_words(estimator), *filter(None, [too_few])]
+    agreed, few = agreement(model.labels, label_of, n_leaves)
+    all_notes = [*notes, *notes_on_function_words(estimator), *filter(None, [few])]
     summary = {
         **estimators.head(estimator, model.kind, title or default_title(n), all_notes, made_with),
         "n_documents": n,
@@ -190,20 +191,19 @@ def summarize(
         "nodes": nodes,
         "labels": label_names,
         "agreement": agreed,
-        "no_agreement": None if too_few is None else for_readers(too_few),
+        "no_agreement": for_readers(few) if few else None,
         "documents": index,
         "areas": areas,
         "choice": describe_choice(getattr(estimator, "choice_", None)),
     }
-    is_flat = model.kind == "flat"
-    return summary | (_of_flat(estimator, n_leaves, corpus.proportions) if is_flat else {})
+    return summary | (_of_flat(estimator, corpus.proportions) if model.kind == "flat" else {})
 
 
-def _of_flat(model: Any, n_topics: int, proportions: Floats | None) -> dict[str, Any]:
+def _of_flat(model: Any, proportions: Floats | None) -> dict[str, Any]:
     """Return the sections of a flat model."""
     P = word_probabilities(model.components_)
     return {
-        "about": describe_model(model, n_topics),
+        "about": describe_model(model, len(P)),
         "relations": relations(P, proportions),
         "diagnostics": diagnostics(model),
     }
@@ -217,73 +217,45 @@ def default_title(n_documents: int) -> str:
 def _copies(notes: Sequence[Message]) -> str | None:
     """Return a sentence on how copies act in the fit and in shares, if they weigh less."""
     for note in notes:
-        facts = note.values
-        if note.code == "copies_weighted" and "n_groups" in facts:
-            every, n_groups = facts["every"], facts["n_groups"]
-            return for_readers(
-                Message(
-                    "[copies_in_shares] Copies weigh less in the fit: {every} weigh as "
-                    "{n_groups:,}; they count in full in numbers and shares",
-                    every=every,
-                    n_groups=n_groups,
-                )
+        if note.code == "copies_weighted" and "n_groups" in note.values:
+            sentence = (
+                "[copies_in_shares] Copies weigh less in the fit: {every} weigh as {n_groups:,}; "
+                "they count in full in numbers and shares"
             )
+            values = {key: note.values[key] for key in ("every", "n_groups")}
+            return for_readers(Message(sentence, **values))
     return None
 
 
 _SIMILAR, _RELATED = 0.1, 0.05
 """Minimum strength of the relations shown."""
-_STARTS = {
-    "tree": Message(
-        "[start_of_tree] The starting values came from the leaves of a tree, split step by step."
-    ),
-    "tfidf": Message(
-        "[start_of_tfidf] The starting values came from the raw moments of tf-idf rows."
-    ),
-    "single-topic": Message(
-        "[start_of_single_topic] The starting values were the topics of a single-topic model."
-    ),
-    "moments": Message(
-        "[start_of_moments] The starting values came from the method of moments, all topics at "
-        "once."
-    ),
-}
 
 
 def describe_model(model: Any, n_topics: int) -> str:
     """Return one sentence that explains the model to readers who do not know it."""
     name = type(model).__name__
     if hasattr(model, "alpha_"):
-        return for_readers(
-            Message(
-                "[about_lda] A topic model (latent Dirichlet allocation): each document is a mix "
-                "of {n_topics:~topic}.",
-                n_topics=n_topics,
-            )
+        sentence = (
+            "[about_lda] A topic model (latent Dirichlet allocation): each document is a mix of "
+            "{n_topics:~topic}."
         )
-    if name == "SingleTopicModel":
-        return for_readers(
-            Message(
-                "[about_single_topic] A topic model (single topic): each document is about one of "
-                "{n_topics:~topic}.",
-                n_topics=n_topics,
-            )
+    elif name == "SingleTopicModel":
+        sentence = (
+            "[about_single_topic] A topic model (single topic): each document is about one of "
+            "{n_topics:~topic}."
         )
-    return for_readers(
-        Message(
+    else:
+        sentence = (
             "[about_mixture] A mixture model ({name}): each document belongs to one of "
-            "{n_topics:~topic}.",
-            name=name,
-            n_topics=n_topics,
+            "{n_topics:~topic}."
         )
-    )
+    return for_readers(Message(sentence, name=name, n_topics=n_topics))
 
 
 def diagnostics(model: Any) -> dict[str, Any]:
     """Return the diagnostics of a fit: sentences (``words``, ``warnings``) and ``values``."""
     facts, params = model.diagnostics_, model.get_params()
-    words = [_STARTS[facts["start"]]] if facts.get("start") in _STARTS else []
-    words += _about_refinement(model, params)
+    words = _about_refinement(model, params)
     warnings = list(facts.get("warnings", ()))
     if params.get("refine"):  # the warnings concern the initialization, not the result
         words += [
@@ -333,11 +305,7 @@ def _about_refinement(model: Any, params: Mapping[str, Any]) -> list[Message]:
     """Return a sentence on how the refinement ended, if the model has one."""
     refine, steps = params.get("refine"), getattr(model, "n_iter_", None)
     if refine and steps is not None:
-        method = (
-            "EM"
-            if refine == "em"
-            else Message("[refinement] The refinement ({method})", method=refine)
-        )
+        method = "EM" if refine == "em" else f"The refinement ({refine})"
         code = (
             "[refinement_converged] {method} converged after {n_iter:~iteration}."
             if getattr(model, "converged_", True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -18,8 +17,7 @@ from momentree.messages import Message
 from momentree.metrics.words import relevance_order
 from momentree.readers import LANGUAGES, stop_words
 from momentree.readers.text.languages import name_of_language
-from momentree.readers.text.words import share_without_blanks
-from momentree.report.estimators import fitted
+from momentree.report.estimators import Fitted, fitted
 
 _N_WORDS, _N_SHOWN = 10, 6
 _MIN_WORDS, _OF_ONE_LANGUAGE = 5, 0.4
@@ -28,10 +26,6 @@ _MIN_WORDS, _OF_ONE_LANGUAGE = 5, 0.4
 _MIN_OF_ALL = 0.1
 """Least probability of all words of that language in the topic. If its function words are kept, it
 is 0.3 to 0.6; it is 0.05 for Dante, some of whose Italian words are on the Spanish list."""
-
-_MAX_RANK, _MAX_LETTERS, _MAX_LIFT = 8, 4.5, 0.35
-"""Limits for function words of languages without a list: words that are short, among the most
-frequent of all, and hardly more frequent in the topic than elsewhere. See `_looks_like`."""
 
 _MIN_DF = 0.2
 """Smallest fraction of the documents with a word that may be suggested."""
@@ -45,63 +39,23 @@ def notes_on_function_words(estimator: Any) -> list[Message]:
 
     The ten most relevant words of each leaf are compared with the stop words of all languages.
     """
-    model = fitted(estimator)
-    leaves = list(model.root.leaves())
-    if model.root.is_leaf:
-        return []
-    base = model.root.center
-    rank = np.empty(len(base))
-    rank[np.argsort(-base, kind="stable")] = np.arange(1, len(base) + 1)
-    topics = [(int(leaf.leaf_id or 0), leaf, _columns(leaf, base)) for leaf in leaves]
-    words = {number: [str(word) for word in model.vocabulary[js]] for number, _, js in topics}
-    total = {code: sum(_among(stop, *words.values())) for code, stop in _lists().items()}
+    model, lists = fitted(estimator), _lists()
+    leaves = [] if model.root.is_leaf else list(model.root.leaves())
+    words = {leaf.leaf_id or 0: _most_relevant_words(leaf, model) for leaf in leaves}
+    total = {
+        code: sum(_count_among(stop, top) for top in words.values()) for code, stop in lists.items()
+    }
     listed: dict[int, str] = {}
-    others = []
-    for number, leaf, columns in topics:
-        if len(columns) < _MIN_WORDS:
-            continue
-        n_stop = {code: _among(stop, words[number])[0] for code, stop in _lists().items()}
+    for leaf in leaves:
+        number = leaf.leaf_id or 0
+        n_stop = {code: _count_among(stop, words[number]) for code, stop in lists.items()}
         best = max(n_stop, key=lambda code: (n_stop[code], total[code]))
-        lifts = leaf.center[columns] / base[columns]
-        if (
-            n_stop[best] >= _OF_ONE_LANGUAGE * len(columns)
-            and leaf.center[_columns_of(best, model.vocabulary)].sum() >= _MIN_OF_ALL
-        ):
+        n = len(words[number])
+        if n < _MIN_WORDS or n_stop[best] < _OF_ONE_LANGUAGE * n:
+            continue
+        columns = [str(word).lower() in lists[best] for word in model.vocabulary]
+        if leaf.center[columns].sum() >= _MIN_OF_ALL:
             listed[number] = best
-        elif _looks_like(leaf, words[number], rank[columns], lifts):
-            others.append(number)
-    return [*_note_on_listed(listed, words), *_note_on_others(others, words)]
-
-
-def _columns(leaf: TreeNode, base: Floats) -> Ints:
-    columns = np.flatnonzero((leaf.center > 0) & (base > 0))
-    order = relevance_order(leaf.center[columns], base[columns], WORD_LAMBDA)
-    return columns[order[:_N_WORDS]]
-
-
-def _columns_of(code: str, vocabulary: Iterable[object]) -> Ints:
-    stop = _lists()[code]
-    return np.flatnonzero([str(word).lower() in stop for word in vocabulary])
-
-
-def _among(stop: frozenset[str], *lists: list[str]) -> list[int]:
-    return [sum(word.lower() in stop for word in words) for words in lists]
-
-
-def _looks_like(leaf: TreeNode, words: list[str], ranks: Floats, lifts: Floats) -> bool:
-    """Whether words look like function words, without a list."""
-    if share_without_blanks("".join(words)) > 0:  # there, all words are short
-        return False
-    # A word of this topic only has a lift of 1 / weight.
-    relative = (np.median(lifts) - 1) / max(1 / max(leaf.weight, 1e-9) - 1, 1e-9)
-    return bool(
-        np.median(ranks) <= _MAX_RANK
-        and np.mean([len(word) for word in words]) <= _MAX_LETTERS
-        and relative <= _MAX_LIFT
-    )
-
-
-def _note_on_listed(listed: dict[int, str], words: dict[int, list[str]]) -> list[Message]:
     if not listed:
         return []
     languages = list(dict.fromkeys(listed.values()))
@@ -109,7 +63,7 @@ def _note_on_listed(listed: dict[int, str], words: dict[int, list[str]]) -> list
         word
         for number, code in listed.items()
         for word in words[number]
-        if word.lower() in _lists()[code]
+        if word.lower() in lists[code]
     )
     return [
         Message(
@@ -126,16 +80,15 @@ def _note_on_listed(listed: dict[int, str], words: dict[int, list[str]]) -> list
     ]
 
 
-def _note_on_others(topics: list[int], words: dict[int, list[str]]) -> list[Message]:
-    if not topics:
-        return []
-    shown = words[topics[0]][:_N_SHOWN]
-    code = (
-        "[topics_of_common_words] {n_topics:?topic/topics} {topics:and} "
-        "{n_topics:?consists/consist} of short words that are frequent in all topics "
-        "({words:list}) and say little about subjects: drop them with {parameters.stop_words}"
-    )
-    return [Message(code, n_topics=len(topics), topics=topics, words=shown)]
+def _most_relevant_words(leaf: TreeNode, model: Fitted) -> list[str]:
+    base = model.root.center
+    columns = np.flatnonzero((leaf.center > 0) & (base > 0))
+    order = relevance_order(leaf.center[columns], base[columns], WORD_LAMBDA)
+    return [str(word) for word in model.vocabulary[columns[order[:_N_WORDS]]]]
+
+
+def _count_among(stop: frozenset[str], words: list[str]) -> int:
+    return sum(word.lower() in stop for word in words)
 
 
 @cache

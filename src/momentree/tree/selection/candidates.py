@@ -113,7 +113,6 @@ class Fit:
 
     topics: Floats
     weights: Floats
-    bic: float  # NaN for models without a likelihood
     completion: Floats  # log-likelihood of the hidden words of each test document
 
 
@@ -141,8 +140,6 @@ class SingleTopicFits:
             (known, log_scale(fold.test[:, known], "log1p").rows, hidden)
             for known, hidden in fold.directions()
         ]
-        seen = self._rows.sum(lambda B: B.tdot((fold.weight[B.at] > 0).astype(np.float64)))
-        self._n_words = int(np.count_nonzero(seen))
         self._largest, self._grown_to = largest, 0
         splitter = splitters.TopicSplitter(min_samples_leaf=1, smoothing=self._smoothing)
         self._growing = growth.TreeGrowth(self._rows, self._weight, self._count_per_token, splitter)
@@ -177,11 +174,8 @@ class SingleTopicFits:
         found = self._fitted(n_components)
         if found is None:
             return None
-        fitted, counted, log_likelihood = found
-        n_parameters = n_components * self._n_words - 1
-        penalty = self._smoothing * n_parameters * np.log(max(self._weight.sum(), 2.0))
-        bic = float(penalty - 2.0 * log_likelihood)
-        return Fit(counted.centers, counted.weights, bic, self._completion(fitted, counted))
+        fitted, counted = found
+        return Fit(counted.centers, counted.weights, self._completion(fitted, counted))
 
     def inner_dependence(self, n_components: int) -> tuple[Floats, Floats]:
         """Return the weight of each topic in the test documents, and how it could be divided.
@@ -193,7 +187,7 @@ class SingleTopicFits:
         found = self._fitted(n_components)
         if found is None or not self._fold.test.shape[0]:
             return np.zeros(0), np.zeros(0)
-        fitted, _, _ = found
+        fitted, _ = found
         splitter = splitters.TopicSplitter(min_samples_leaf=1, smoothing=self._smoothing)
         labels = largest(log_joint(self._rows, fitted))
         sizes = np.bincount(labels, minlength=n_components)
@@ -229,8 +223,8 @@ class SingleTopicFits:
         spread = float(np.sqrt((first @ first) * (second @ second)))
         return float(first @ second) / spread if spread > 0 else 0.0
 
-    def _fitted(self, n_components: int) -> tuple[TopicParameters, TopicParameters, float] | None:
-        """Return the parameters of log-scaled and of raw counts, and the log-likelihood."""
+    def _fitted(self, n_components: int) -> tuple[TopicParameters, TopicParameters] | None:
+        """Return the parameters of log-scaled and of raw counts."""
         groups = self._groups(n_components)
         if groups is None:
             return None
@@ -238,11 +232,11 @@ class SingleTopicFits:
         start = TopicParameters.m_step(self._sums @ groups, self._sizes @ groups, smoothing)
         if not self._steps:
             counted = TopicParameters.m_step(self._words @ groups, self._sizes @ groups, 1.0)
-            return start, counted, float("nan")
+            return start, counted
         refined = em(rows, start, sample_weight=weight, smoothing=smoothing, max_iter=self._steps)
         responsibilities = np.exp(log_posterior(log_joint(rows, refined.parameters))[0])
         counted = m_step(TopicParameters, self._counts, responsibilities, weight, 1.0)
-        return refined.parameters, counted, refined.log_likelihood
+        return refined.parameters, counted
 
     def _completion(self, fitted: TopicParameters, counted: TopicParameters) -> Floats:
         """Return sum_w z_w log sum_j P[j | known] P[w | j] over hidden words w."""
@@ -272,7 +266,7 @@ class LDAFits:
         start = LDAParameters(alpha, first.topics)
         found = variational_em(self._rows, start, sample_weight=weight, max_iter=LDA_STEPS)
         topics = found.parameters
-        return Fit(topics.centers, topics.weights, float("nan"), self._completion(topics))
+        return Fit(topics.centers, topics.weights, self._completion(topics))
 
     def _completion(self, topics: LDAParameters) -> Floats:
         test = self._fold.test

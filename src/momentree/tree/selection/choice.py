@@ -1,11 +1,11 @@
-"""Choose the number of components by completion, spectrum, BIC and coherence."""
+"""Choose the number of components by document completion and the spectrum of the moments."""
 
 from __future__ import annotations
 
 import logging
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -22,7 +22,7 @@ from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.messages import Message
 from momentree.tree.growth import log
 from momentree.tree.selection.candidates import Fits, Fold, LDAFits, SingleTopicFits, folds
-from momentree.tree.selection.criteria import TEXT, Estimate, combine, estimates, reason
+from momentree.tree.selection.criteria import TEXT, Criterion, Estimate, combine, estimates, reason
 from momentree.tree.selection.curves import Curves, Inner, Spectrum, evaluate, spectrum
 
 if TYPE_CHECKING:
@@ -56,11 +56,10 @@ class ComponentChoice:
         One row per candidate, with columns "n_components"; "eigenvalue" of the direction with this
         number in one half of the samples, "held_out", its value in the other half, and
         "noise_floor", which this must exceed; "completion", the log-likelihood per hidden word in
-        nats, and "completion_error", the standard error of its difference from the best; "bic";
-        "umass" and "npmi", the mean coherence of topics, with "npmi_error"; "seconds". NaN for
-        criteria not used, and for numbers into which the samples cannot be split.
+        nats, and "completion_error", the standard error of its difference from the best; "seconds".
+        NaN for numbers not tried, or into which the samples cannot be split.
     by_criterion : mapping
-        For each criterion, (n_components, low, high); the deciding criterion comes first.
+        For "completion" and "spectrum", (n_components, low, high); the one that decides is first.
     """
 
     n_components: int
@@ -75,16 +74,13 @@ def choose_n_components(
     *,
     model: TopicModel = "single-topic",
     candidates: Sequence[int] | None = None,
-    criteria: Sequence[str] | None = None,
     sample_weight: ArrayLike | None = None,
     random_state: int | np.random.RandomState | None = None,
     verbose: bool | int = False,
-    progress: Callable[[int, int], object] | None = None,
 ) -> ComponentChoice:
     """Choose the number of components of a model for word counts.
 
-    The first of these four criteria that is used decides. For "lda", "spectrum" comes before
-    "completion", unless it reaches the largest candidate.
+    Completion decides; for "lda" the spectrum, unless it reaches the largest candidate.
 
     - "completion": document completion, the log-likelihood per word of one half z of the words of
       new documents given the other half y, a mean over documents. The fewest components within one
@@ -96,10 +92,6 @@ def choose_n_components(
       log-scaled counts and features scaled by (M1 + 1/d)^(-1/2), for which u^T M2 u in the other
       half is three standard errors above zero. If completion decides and the spectrum is lower,
       the answer moves down within the interval of completion, and its interval extends down.
-    - "bic": -2 log-likelihood + u p log n of log-scaled counts, with p free parameters and u the
-      typical count of one word. Not for "lda".
-    - "coherence": the fewest components within one standard error of the largest mean NPMI of
-      the 20 most probable words of each topic (T Figure 3.2a).
 
     Parameters
     ----------
@@ -111,16 +103,12 @@ def choose_n_components(
         Numbers of components to try. None means 1 to 64 (every second number above 32), or for
         "lda" 1 to 6, 8, 11, 16, 23 and 32, but at most half the number of different samples. Only
         with None can the answer lie between candidates, if the spectrum gives such a number.
-    criteria : sequence of str, default=None
-        Criteria to use. None means all four.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights >= 0 of the samples.
     random_state : int, RandomState or None, default=None
         Seed for the folds and for the halves of documents and words. None means seed 0.
     verbose : bool or int, default=False
         Whether to print progress to standard error; the logger ``momentree.tree`` always gets it.
-    progress : callable, default=None
-        Called as ``progress(done, total)`` after each candidate.
 
     Returns
     -------
@@ -136,7 +124,7 @@ def choose_n_components(
     EmptyCorpusError
         If no sample of positive weight has a nonzero count.
     InvalidParameterError
-        If `model`, `candidates` or `criteria` is invalid.
+        If `model` or `candidates` is invalid.
 
     Notes
     -----
@@ -148,7 +136,7 @@ def choose_n_components(
     the topics of the tree and take ten EM steps. Time: O(nnz k) per step and candidate. Memory:
     O(nnz + (n + d) k).
 
-    ``docs/how_many.md`` reports how often each criterion is right. On real text the answer grows
+    ``docs/how_many.md`` reports how often the answer is right. On real text the answer grows
     with the number of documents, so the reason also reports the fewest components with most of the
     gain.
 
@@ -174,7 +162,6 @@ def choose_n_components(
     """
     validation.check_choice("model", model, get_args(TopicModel))
     kind = _KINDS[model]
-    names = _check_criteria(criteria, kind)
     rng = validation.generator(random_state)
     X = validation.check_counts(
         here(X, "choose_n_components")[0] if backends.is_collection(X) else X
@@ -190,20 +177,12 @@ def choose_n_components(
         rows, weight = ordered.take(usable), weight[at][usable]
         groups = _copies(rows)
         tried = _check_candidates(candidates, kind, len(weight), int(groups.max()) + 1)
-        curves, inner = Curves.unknown(tried), Inner()
-        if set(names) - {"spectrum"}:
-            n_test = kind.n_test if "completion" in names else 0
-            parts = list(folds(rows.matrix, weight, groups, rng, n_test=n_test))
-            coherence_in = rows.matrix if "coherence" in names else None
-            curves, inner = _evaluate(
-                kind, names, tried, parts, progress, coherence_in, early=candidates is None
-            )
-        found = None
-        if "spectrum" in names:
-            log.info("cross-validating the spectrum of the second moment")
-            largest = min(int(tried[-1]), MAX_DIRECTIONS)
-            found = spectrum(rows.matrix, weight, groups, largest, rng)
-    each = estimates(names, curves, found, inner, between=candidates is None)
+        parts = list(folds(rows.matrix, weight, groups, rng, n_test=kind.n_test))
+        curves, inner = _evaluate(kind, tried, parts, early=candidates is None)
+        log.info("cross-validating the spectrum of the second moment")
+        largest = min(int(tried[-1]), MAX_DIRECTIONS)
+        found = spectrum(rows.matrix, weight, groups, largest, rng)
+    each = estimates(curves, found, inner, first=kind.first, between=candidates is None)
     answer = combine(each) if each else Estimate(*[int(tried[0])] * 3)
     return ComponentChoice(
         answer.n_components,
@@ -214,45 +193,25 @@ def choose_n_components(
     )
 
 
-def _evaluate(
-    kind: _Kind,
-    names: Sequence[str],
-    tried: Ints,
-    parts: list[Fold],
-    progress: Callable[[int, int], object] | None,
-    coherence_in: Any | None,
-    *,
-    early: bool,
-) -> tuple[Curves, Inner]:
-    """Compute the curves: completion by the leaves of trees, then by fits where these can differ.
+def _evaluate(kind: _Kind, tried: Ints, parts: list[Fold], *, early: bool) -> tuple[Curves, Inner]:
+    """Compute the curve: completion by the leaves of trees, then by fits where these can differ.
 
-    Fits matter if the documents could come from a model with so many topics, or for BIC and
-    coherence. On other text they cost much time, and tend to find ever more topics.
+    Fits matter if the documents could come from a model with so many topics. On other text they
+    cost much time, and tend to find ever more topics.
     """
-    others = bool({"bic", "coherence"} & set(names))
-    curves, inner = Curves.unknown(tried), Inner()
     log.info("preparing fits of up to %d components to %d fold(s)", tried[-1], len(parts))
-    if kind.by_trees and "completion" in names:
-        few = _few(parts)
-        trees = [SingleTopicFits(part, int(tried[-1]), steps=0) for part in few]
+    few = _few(parts) if kind.make is SingleTopicFits else []
+    trees = [SingleTopicFits(part, int(tried[-1]), steps=0) for part in few]
+    if trees:
         only = np.intersect1d(tried, COARSE) if early else tried
-        curves, inner = evaluate(tried, few, trees, progress, only=only, early=early)
-        if (inner.correlation >= TEXT or _is_one(curves)) and not others:
+        curves, inner = evaluate(tried, few, trees, only=only, early=early)
+        if inner.correlation >= TEXT or _is_one(curves):
             return curves, inner
-        progress = None
-        makers: list[Fits] = [
-            *(tree.refined() for tree in trees),
-            *(kind.make(part, int(tried[-1])) for part in parts[len(few) :]),
-        ]
-    else:
-        makers = [kind.make(part, int(tried[-1])) for part in parts]
-    fitted, fitted_inner = evaluate(
-        tried, parts, makers, progress, coherence_in=coherence_in, early=early and not others
-    )
-    if inner.correlation >= TEXT:
-        known = {name: getattr(curves, name) for name in ("completion", "completion_error")}
-        return replace(fitted, **known), inner
-    return fitted, fitted_inner
+    makers: list[Fits] = [
+        *(tree.refined() for tree in trees),
+        *(kind.make(part, int(tried[-1])) for part in parts[len(few) :]),
+    ]
+    return evaluate(tried, parts, makers, early=early)
 
 
 def _few(parts: list[Fold]) -> list[Fold]:
@@ -271,20 +230,6 @@ def _copies(rows: backends.RowBlocks) -> Ints:
     """Return a number for each document, the same for equal documents."""
     key = np.random.RandomState(1).random_sample(rows.shape[1])
     return np.unique(rows.map(lambda B: B.dot(key)), return_inverse=True)[1]
-
-
-def _check_criteria(criteria: Sequence[str] | None, kind: _Kind) -> tuple[str, ...]:
-    if criteria is None:
-        return kind.criteria
-    names = (criteria,) if isinstance(criteria, str) else tuple(criteria)
-    if not names or not set(names) <= set(kind.criteria):
-        raise InvalidParameterError(
-            "[not_criteria] {parameters.criteria:=value}; expected one or more of {choices:quoted "
-            "list}",
-            value=criteria,
-            choices=list(kind.criteria),
-        )
-    return tuple(name for name in kind.criteria if name in names)
 
 
 def _check_candidates(
@@ -311,16 +256,15 @@ def _check_candidates(
     return tried.astype(np.intp)
 
 
-def _table(curves: Curves, found: Spectrum | None) -> pd.DataFrame:
+def _table(curves: Curves, found: Spectrum) -> pd.DataFrame:
     import pandas as pd
 
     k = curves.candidates
     columns = {"n_components": k}
     for name, attribute in _DIRECTIONS.items():
         values = np.full(int(k[-1]), np.nan)
-        if found is not None:
-            known = getattr(found, attribute)
-            values[: len(known)] = known
+        known = getattr(found, attribute)
+        values[: len(known)] = known
         columns[name] = values[k - 1]
     for column in fields(curves)[1:]:
         columns[column.name] = getattr(curves, column.name)
@@ -333,27 +277,15 @@ _DIRECTIONS = {"eigenvalue": "eigenvalues", "held_out": "held_out", "noise_floor
 
 @dataclass(frozen=True)
 class _Kind:
-    """Fits, criteria (most trusted first) and sizes that depend on the model."""
+    """Fits, the criterion that decides, and sizes that depend on the model."""
 
     make: Callable[[Fold, int], Fits]
-    criteria: tuple[str, ...]
+    first: Criterion
     candidates: tuple[int, ...]
     n_test: int
-    by_trees: bool = False  # whether the leaves of trees are models
 
 
 _KINDS: dict[str, _Kind] = {
-    "single-topic": _Kind(
-        SingleTopicFits,
-        ("completion", "spectrum", "bic", "coherence"),
-        CANDIDATES,
-        3000,
-        by_trees=True,
-    ),
-    "lda": _Kind(
-        LDAFits,
-        ("spectrum", "completion", "coherence"),
-        (1, 2, 3, 4, 5, 6, 8, 11, 16, 23, 32),
-        1000,
-    ),
+    "single-topic": _Kind(SingleTopicFits, "completion", CANDIDATES, 3000),
+    "lda": _Kind(LDAFits, "spectrum", (1, 2, 3, 4, 5, 6, 8, 11, 16, 23, 32), 1000),
 }

@@ -1,9 +1,9 @@
-"""Choose the number of components by each criterion, combine the criteria, and say why."""
+"""Choose the number of components by both criteria, combine them, and say why."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -14,9 +14,8 @@ from momentree.tree.selection.curves import Curves, Inner, Spectrum
 
 _N_COMPONENTS_CHOSEN = "[n_components_chosen] {facts:sentences}"
 _N_TOPICS = "[n_topics] {n:~topic}."
-_BIC_LOWEST = "[bic_lowest] BIC is lowest with {n:~topic}."
 
-
+Criterion = Literal["completion", "spectrum"]
 INTERVAL = 2.0
 """Half-width of intervals: numbers more standard errors than this below the best are excluded."""
 TEXT = 0.2
@@ -31,8 +30,6 @@ SAME = 0.995
 MOST = 0.9
 ENOUGH = 0.8
 """Parts of the gain that the answer and the lower end of its interval achieve on such text."""
-BIC_MARGIN = 10.0
-"""A larger difference in BIC is very strong evidence (Kass and Raftery 1995)."""
 
 
 class Estimate(NamedTuple):
@@ -44,16 +41,11 @@ class Estimate(NamedTuple):
 
 
 def estimates(
-    criteria: Sequence[str],
-    curves: Curves,
-    spectrum: Spectrum | None,
-    inner: Inner,
-    *,
-    between: bool,
-) -> dict[str, Estimate]:
+    curves: Curves, spectrum: Spectrum, inner: Inner, *, first: Criterion, between: bool
+) -> dict[Criterion, Estimate]:
     """Return the estimate of each criterion that has one, beginning with the deciding criterion.
 
-    The first of `criteria` decides, or completion if the spectrum comes near the largest number of
+    The criterion `first` decides, or completion if the spectrum comes near the largest number of
     directions and so has no upper bound; then topics could be divided without end, as `inner` says
     of the fits. If they could, but the spectrum has a clear end beyond the answer of completion,
     then there are too few documents for fits to learn the directions that exist, and the spectrum
@@ -64,27 +56,20 @@ def estimates(
     whole = np.arange(k[0], k[-1] + 1) if between else k
     directions = _directions(whole, spectrum)
     endless = directions is not None and directions.n_components >= min(int(k[-1]), ENDLESS)
-    order = list(criteria)
-    if endless:
-        order.sort(key=lambda name: name != "completion")
-    text = inner.correlation >= TEXT or (endless and next(iter(criteria)) == "spectrum")
+    text = inner.correlation >= TEXT or (endless and first == "spectrum")
+    decides: Criterion = "completion" if endless else first
     completion = _completion(curves, inner, whole, text=text)
     few = directions is not None and directions.n_components <= ENDLESS // 2
     if text and few and completion and directions and directions > completion:
-        order.sort(key=lambda name: name != "spectrum")
-    found: dict[str, Estimate | None] = {
-        "completion": completion,
-        "spectrum": directions,
-        "bic": _best(k, -curves.bic, np.full(len(k), BIC_MARGIN / INTERVAL), ties=0.0),
-        "coherence": _coherent(k, curves.npmi, curves.npmi_error),
-    }
-    for name in ("bic", "coherence") if text else ("completion", "bic", "coherence"):
-        if (one := found[name]) is not None:
-            found[name] = _with_gaps(one, k, whole)
-    return {name: one for name in order if (one := found[name]) is not None}
+        decides = "spectrum"
+    if completion and not text:
+        completion = _with_gaps(completion, k, whole)
+    both: dict[Criterion, Estimate | None] = {"completion": completion, "spectrum": directions}
+    order = sorted(both, key=lambda name: name != decides)
+    return {name: estimate for name in order if (estimate := both[name]) is not None}
 
 
-def combine(found: Mapping[str, Estimate]) -> Estimate:
+def combine(found: Mapping[Criterion, Estimate]) -> Estimate:
     """Return the estimate of the deciding criterion, the first.
 
     Its interval extends to that of completion or the spectrum, which rest on different parts of the
@@ -92,8 +77,7 @@ def combine(found: Mapping[str, Estimate]) -> Estimate:
     """
     first = next(iter(found.values()))
     low, high = first.low, first.high
-    for name in ("completion", "spectrum"):
-        other = found.get(name, first)
+    for other in found.values():
         if 0.5 * first.n_components <= other.n_components <= 1.5 * first.n_components:
             low, high = min(low, other.n_components), max(high, other.high)
     return Estimate(first.n_components, low, high)
@@ -125,13 +109,13 @@ def _completion(curves: Curves, inner: Inner, whole: Ints, *, text: bool) -> Est
     return Estimate(most, enough, int(k[known][best]))
 
 
-def _best(k: Ints, scores: Floats, errors: Floats, ties: float = 1.0) -> Estimate | None:
+def _best(k: Ints, scores: Floats, errors: Floats) -> Estimate | None:
     """Return the fewest components within one standard error of the best; the interval uses two."""
     if not np.isfinite(scores).any():
         return None
     behind = np.nanmax(scores) - np.where(np.isfinite(scores), scores, -np.inf)
     errors = np.where(np.isfinite(errors), errors, 0.0)
-    close, likely = k[behind <= ties * errors], k[behind <= INTERVAL * errors]
+    close, likely = k[behind <= errors], k[behind <= INTERVAL * errors]
     return Estimate(int(close[0]), int(likely[0]), int(likely[-1]))
 
 
@@ -143,18 +127,9 @@ def _with_gaps(one: Estimate, k: Ints, whole: Ints) -> Estimate:
     return Estimate(one.n_components, low, high)
 
 
-def _coherent(k: Ints, scores: Floats, errors: Floats) -> Estimate | None:
-    # A single topic contains the frequent words of all documents, which always occur together.
-    scores = np.where((k > 1) | (k[-1] == 1), scores, np.nan)
-    if not np.isfinite(scores).any():
-        return None
-    error = errors[int(largest(scores))]
-    return _best(k, scores, np.full(len(k), error))
-
-
-def _directions(k: Ints, spectrum: Spectrum | None) -> Estimate | None:
+def _directions(k: Ints, spectrum: Spectrum) -> Estimate | None:
     """Return the largest candidates that do not exceed the number of directions."""
-    if spectrum is None or not len(spectrum.eigenvalues):
+    if not len(spectrum.eigenvalues):
         return None
     at = np.searchsorted(k, spectrum.interval, side="right") - 1
     return Estimate(*(int(k[max(0, i)]) for i in at))
@@ -165,7 +140,7 @@ CLOSE = 0.99
 TINY = 1e-300
 
 
-def reason(answer: Estimate, found: Mapping[str, Estimate], curves: Curves) -> Message:
+def reason(answer: Estimate, found: Mapping[Criterion, Estimate], curves: Curves) -> Message:
     """Return the answer with its interval, then how each criterion compares."""
     k, low, high = answer
     if not found:
@@ -177,19 +152,14 @@ def reason(answer: Estimate, found: Mapping[str, Estimate], curves: Curves) -> M
     wide = Message(
         "[n_topics_of] {n:~topic} ({low} to {high} are plausible).", n=k, low=low, high=high
     )
-    about = {
-        "completion": _about_completion,
-        "spectrum": _about_spectrum,
-        "bic": _about_bic,
-        "coherence": _about_coherence,
-    }
+    about = {"completion": _about_completion, "spectrum": _about_spectrum}
     chosen = wide if low < high else Message(_N_TOPICS, n=k)
     facts = (fact for name in found for fact in about[name](answer, found, curves))
     return Message(_N_COMPONENTS_CHOSEN, facts=(chosen, *facts))
 
 
 def _about_completion(
-    answer: Estimate, found: Mapping[str, Estimate], curves: Curves
+    answer: Estimate, found: Mapping[Criterion, Estimate], curves: Curves
 ) -> Iterator[Message]:
     k, low, high = found["completion"]
     if next(iter(found)) == "completion":
@@ -278,7 +248,7 @@ def _at(curves: Curves, n_components: int) -> float:
 
 
 def _about_spectrum(
-    answer: Estimate, found: Mapping[str, Estimate], curves: Curves
+    answer: Estimate, found: Mapping[Criterion, Estimate], curves: Curves
 ) -> Iterator[Message]:
     k, low, high = found["spectrum"]
     decides = next(iter(found)) == "spectrum"
@@ -310,44 +280,6 @@ def _about_spectrum(
         )
     else:
         yield Message("[topics_may_be_merged] Some topics may therefore be merged.")
-
-
-def _about_bic(
-    answer: Estimate,
-    found: Mapping[str, Estimate],
-    curves: Curves,  # noqa: ARG001
-) -> Iterator[Message]:
-    k, low, high = found["bic"]
-    if low <= answer.n_components <= high:
-        yield Message("[bic_agrees] BIC agrees.") if len(found) > 1 else Message(_BIC_LOWEST, n=k)
-    else:
-        yield Message(
-            _BIC_LOWEST
-            if k > answer.n_components
-            else (
-                "[bic_lowest_with_fewer] BIC is lowest with {n:~topic}; its penalty grows with the "
-                "vocabulary, so it tends to choose too few."
-            ),
-            n=k,
-        )
-
-
-def _about_coherence(
-    answer: Estimate, found: Mapping[str, Estimate], curves: Curves
-) -> Iterator[Message]:
-    _, low, high = found["coherence"]
-    several = np.where(curves.candidates > 1, curves.npmi, -np.inf)
-    best = int(curves.candidates[largest(several)])
-    if low == high == answer.n_components and len(found) > 1:
-        yield Message("[coherence_agrees] Coherence agrees.")
-    elif low < high and low <= answer.n_components <= high:
-        yield Message(
-            "[coherence_is_alike] Coherence does not distinguish {low} to {high}.",
-            low=low,
-            high=high,
-        )
-    else:
-        yield Message("[coherence_highest] Coherence is highest with {n:~topic}.", n=best)
 
 
 def _runs(k: Ints) -> list[int | Message]:

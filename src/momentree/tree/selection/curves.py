@@ -1,9 +1,9 @@
-"""The criteria for every candidate number of components: completion, BIC, coherence, spectrum."""
+"""The criteria for every candidate number of components: completion and spectrum."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,14 +14,9 @@ from scipy.sparse.linalg import LinearOperator, svds
 from momentree._types import Floats, Ints
 from momentree.backends import RowBlocks
 from momentree.core.ties import largest
-from momentree.metrics import npmi_coherence, umass_coherence
 from momentree.tree.growth import log
-from momentree.tree.selection.candidates import Fit, Fits, Fold, SingleTopicFits, halves_of_words
+from momentree.tree.selection.candidates import Fits, Fold, SingleTopicFits, halves_of_words
 
-Progress = Callable[[int, int], object]
-
-N_WORDS = 20
-"""Number of words per topic in the coherence, L in S section 4.3."""
 PATIENCE = 2
 CLEARLY = 3.0
 """Without candidates, the search ends after two numbers so many standard errors below the best."""
@@ -34,23 +29,18 @@ class Curves:
     """Values for each candidate, as arrays of shape (m,); NaN if unknown.
 
     Completion is the log-likelihood per hidden word in nats, a mean over documents; its error is
-    the standard error of the difference from the best. BIC is a mean over folds, coherence a mean
-    over topics.
+    the standard error of the difference from the best.
     """
 
     candidates: Ints
     completion: Floats
     completion_error: Floats
-    bic: Floats
-    umass: Floats
-    npmi: Floats
-    npmi_error: Floats
     seconds: Floats
 
     @classmethod
     def unknown(cls, candidates: Ints) -> Curves:
         """Return curves filled with NaN."""
-        return cls(candidates, *np.full((7, len(candidates)), np.nan))
+        return cls(candidates, *np.full((3, len(candidates)), np.nan))
 
 
 @dataclass(frozen=True)
@@ -69,38 +59,32 @@ def evaluate(
     candidates: Ints,
     folds: list[Fold],
     makers: Sequence[Fits],
-    progress: Progress | None,
     *,
     only: Ints | None = None,
-    coherence_in: Any | None = None,
     early: bool = False,
 ) -> tuple[Curves, Inner]:
-    """Fit every candidate to every fold; measure the coherence of the first fold in a matrix.
+    """Fit every candidate to every fold, and measure completion.
 
     With `only`, the other candidates are left out. With `early`, stop once completion has clearly
     passed its best.
     """
     curves = Curves.unknown(candidates)
     values: list[Floats | None] = []
-    by_word = None if coherence_in is None else sp.csc_array(coherence_in)
     for i, k in enumerate(candidates):
         if only is not None and k not in only:
             values.append(None)
             continue
         start = time.perf_counter()
         fits = [fit for maker in makers if (fit := maker(int(k))) is not None]
-        if complete := len(fits) == len(makers):
-            curves.bic[i] = np.mean([fit.bic for fit in fits])
-            if by_word is not None:
-                _set_coherence(curves, i, fits[0], by_word)
+        complete = len(fits) == len(makers)
         values.append(np.concatenate([fit.completion for fit in fits]) if complete else None)
         curves.seconds[i] = time.perf_counter() - start
-        log.info(
-            "%d component(s): %s", k, _values(curves, i) if complete else "too few groups to split"
-        )
-        if progress is not None:
-            progress(i + 1, len(candidates))
         _set_completion(curves, values, folds)
+        log.info(
+            "%d component(s): %s",
+            k,
+            f"{curves.completion[i]:.4f} nats a word" if complete else "too few groups to split",
+        )
         if early and (not complete or _is_past(curves)):
             break
     return curves, _inner(curves, makers)
@@ -139,17 +123,6 @@ def _inner(curves: Curves, makers: Sequence[Fits]) -> Inner:
     return Inner(float(weights @ correlations / weights.sum()), count)
 
 
-def _set_coherence(curves: Curves, i: int, fit: Fit, by_word: Any) -> None:
-    n_words = min(N_WORDS, by_word.shape[1])
-    if n_words < 2:
-        return
-    top = np.argsort(-fit.topics, axis=0, kind="stable")[:n_words].T
-    npmi = npmi_coherence(top, by_word)
-    curves.umass[i] = umass_coherence(top, by_word).mean()
-    curves.npmi[i] = npmi.mean()
-    curves.npmi_error[i] = npmi.std(ddof=1) / np.sqrt(len(npmi)) if len(npmi) > 1 else 0.0
-
-
 def _set_completion(curves: Curves, values: list[Floats | None], folds: list[Fold]) -> None:
     """Set the completion of each candidate, and the standard error of its difference.
 
@@ -171,10 +144,6 @@ def _set_completion(curves: Curves, values: list[Floats | None], folds: list[Fol
             behind = (best - value) / words
             residual = behind - weight @ behind / total
             curves.completion_error[i] = np.sqrt(weight @ np.square(residual)) / total
-
-
-def _values(curves: Curves, i: int) -> str:
-    return f"BIC {curves.bic[i]:.6g}, NPMI {curves.npmi[i]:.3f}, {curves.seconds[i]:.1f} s"
 
 
 FLOOR = 3.0

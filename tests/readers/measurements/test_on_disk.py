@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from momentree.datasets import read_measurements, sample_measurements
+from momentree.datasets import read_measurements
 from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.messages import Message
-from momentree.readers.stored import measurements as stored
+from momentree.readers.measurements import sample as stored
 from momentree.readers.tables import grid as tables
 from momentree.readers.tables.grid import Source
 from tests.raising import raises
@@ -56,14 +56,14 @@ def test_a_table_that_fits_is_read_as_in_memory(tmp_path, source, monkeypatch):
     how["id_column"] = "id"
     whole, sample = (
         read_measurements(source, **how),
-        sample_measurements(source, tmp_path / "work", **how),
+        read_measurements(source, folder=tmp_path / "work", **how),
     )
     same(sample.columns, whole.columns)
     same(sample.outcomes, whole.outcomes)
     for name in ("coder", "ids", "units", "words", "outcome_names", "left_out", "name", "notes"):
         assert getattr(sample, name) == getattr(whole, name), name
     np.testing.assert_array_equal(sample.enough, whole.enough)
-    assert (sample.n_all, len(sample)) == (N, N)
+    assert (sample.sample.n_all, len(sample)) == (N, N)
 
 
 def test_of_more_rows_a_sample_is_read_and_all_in_blocks(tmp_path, source, monkeypatch):
@@ -73,14 +73,14 @@ def test_of_more_rows_a_sample_is_read_and_all_in_blocks(tmp_path, source, monke
     samples = []
     for n_rows in (7, 20_000):
         monkeypatch.setattr(tables, "PART_ROWS", n_rows)
-        samples.append(sample_measurements(source, tmp_path / f"{n_rows}"))
+        samples.append(read_measurements(source, folder=tmp_path / f"{n_rows}"))
     sample = samples[0]
-    np.testing.assert_array_equal(sample.rows, samples[1].rows)
+    np.testing.assert_array_equal(sample.sample.rows, samples[1].sample.rows)
     assert 25 <= len(sample) <= 100
-    assert sample.n_all == N
+    assert sample.sample.n_all == N
     assert sample.notes[-1].code == "sample_of_records"
-    same(sample.columns, whole.columns, sample.rows)
-    assert sample.ids == [whole.ids[row] for row in sample.rows]
+    same(sample.columns, whole.columns, sample.sample.rows)
+    assert sample.ids == [whole.ids[row] for row in sample.sample.rows]
 
     monkeypatch.setattr(tables, "PART_ROWS", 7)
     blocks = list(sample.blocks())
@@ -91,7 +91,7 @@ def test_of_more_rows_a_sample_is_read_and_all_in_blocks(tmp_path, source, monke
             np.concatenate([block.columns[name] for block, _ in blocks]), values
         )
     np.testing.assert_array_equal(
-        np.flatnonzero(np.concatenate([i for _, i in blocks])), sample.rows
+        np.flatnonzero(np.concatenate([i for _, i in blocks])), sample.sample.rows
     )
 
 
@@ -99,7 +99,7 @@ def test_rows_of_a_sample_are_spread_over_the_table(tmp_path, monkeypatch):
     path = tmp_path / "visits.csv"
     path.write_text("a,b\n" + "".join(f"{i % 4}.5,{i / 7:.3f}\n" for i in range(4_000)))
     fitting(monkeypatch, 800, 2)
-    rows = sample_measurements(path, tmp_path / "work").rows
+    rows = read_measurements(path, folder=tmp_path / "work").sample.rows
     # Independent draws: five standard deviations, for each of four visits and each quarter.
     most = 5 * np.sqrt(len(rows) * 3 / 16)
     for part in (rows % 4, rows // 1_000):
@@ -110,34 +110,34 @@ def test_rows_without_ids_keep_their_numbers(tmp_path, monkeypatch):
     path = tmp_path / "numbers.csv"
     path.write_text("a,b\n" + "".join(f"{i * 0.37:.2f},{i % 7}.1\n" for i in range(300)))
     fitting(monkeypatch, 100, 2)
-    sample = sample_measurements(path, tmp_path / "work")
-    assert sample.ids == [str(row + 1) for row in sample.rows]
+    sample = read_measurements(path, folder=tmp_path / "work")
+    assert sample.ids == [str(row + 1) for row in sample.sample.rows]
     assert [i for block, _ in sample.blocks() for i in block.ids] == [*map(str, range(1, 301))]
 
 
 def test_an_error_names_the_line_in_the_table(tmp_path, source, monkeypatch):
     lines = source.read_text(encoding="utf-8").splitlines()
     fitting(monkeypatch, 100, 8)
-    row = int(sample_measurements(source, tmp_path / "work").rows[-1])
+    row = int(read_measurements(source, folder=tmp_path / "work").sample.rows[-1])
     lines[row + 1] = "p;clotted;1,4;renal;yes;x;+;no"
     source.write_text("\n".join(lines) + "\n", encoding="utf-8")
     with raises(ReadError, "not_of_kind", origin=Message("[at_line]", line=row + 2)):
-        sample_measurements(source, tmp_path / "other", kinds={"hb": "number"})
+        read_measurements(source, folder=tmp_path / "other", kinds={"hb": "number"})
 
 
 def test_a_drawn_sample_is_kept(tmp_path, source, monkeypatch):
-    first = sample_measurements(source, tmp_path / "work")
+    first = read_measurements(source, folder=tmp_path / "work")
     with raises(InvalidParameterError, "unfinished_work"):
-        sample_measurements(source, tmp_path / "work")
+        read_measurements(source, folder=tmp_path / "work")
     with raises(InvalidParameterError, "resume_changed"):
-        sample_measurements(source, tmp_path / "work", resume=True, missing="icu")
+        read_measurements(source, folder=tmp_path / "work", resume=True, missing="icu")
     monkeypatch.setattr(Source, "origin", None)  # and the table is not read again
     monkeypatch.setattr(tables, "is_part", None)
-    again = sample_measurements(source, tmp_path / "work", resume=True)
+    again = read_measurements(source, folder=tmp_path / "work", resume=True)
     same(again.columns, first.columns)
     (tmp_path / "work" / stored.SAMPLE / "rows.npy").write_bytes(b"")
     with raises(ReadError, "work_damaged"):
-        sample_measurements(source, tmp_path / "work", resume=True)
+        read_measurements(source, folder=tmp_path / "work", resume=True)
 
 
 def test_spreadsheets_are_refused(tmp_path):
@@ -146,4 +146,4 @@ def test_spreadsheets_are_refused(tmp_path):
     path = tmp_path / "table.xlsx"
     pd.DataFrame({"a": [0.5, 1.5], "b": [1.0, 2.5]}).to_excel(path, index=False)
     with raises(InvalidParameterError, "table_not_streamed"):
-        sample_measurements(path, tmp_path / "work")
+        read_measurements(path, folder=tmp_path / "work")
