@@ -237,7 +237,7 @@ def test_four_themes_are_four_topics(run, lasting_table, tmp_path):
 
 def test_fewer_topics_than_requested_are_noted(run, lasting_table, tmp_path):
     path = tmp_path / "a.json"
-    options = ["--weighting", "uniform", "--log-scaling", "log1p"]
+    options = ["--log-scaling", "log1p"]
     result = run("topics", lasting_table, "--flat", *options, "--json", path)
     assert result.stderr == ""
     assert read_json(path)["n_topics"] == 4  # the default is 8

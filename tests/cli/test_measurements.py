@@ -138,7 +138,7 @@ def test_the_number_of_groups_is_chosen(folder):
     result = invoke("clusters", folder / "numbers.csv", *options)
     assert result.exit_code == 0, result.output
     assert "3 groups" in result.stdout
-    assert "Number of groups chosen by the lowest BIC" in result.stdout
+    assert "BIC chose the number of groups" in result.stdout
 
 
 @pytest.mark.parametrize(

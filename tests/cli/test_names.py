@@ -55,7 +55,7 @@ def test_given_names_are_the_same_everywhere(run, table, tmp_path, options):
 def test_a_node_above_leaves_can_be_named(run, table):
     found = run("topics", table, "-k", "2", "--rename", "0-1=All", "--rename", "0=A")
     assert "'0-1'" in found.stderr  # the root is all documents
-    found = run("topics", table, "-k", "4", "--max-depth", "2", "--rename", "0-1=A pair")
+    found = run("topics", table, "-k", "4", "--refine", "none", "--rename", "0-1=A pair")
     assert "A pair" in found.stdout
 
 
