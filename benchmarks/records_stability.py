@@ -56,8 +56,8 @@ class _WithConstant(ClusterTree):
         return self
 
 
-def _at_once(k: int, **options: Any) -> ClusterTree:
-    return ClusterTree(n_components=k, **options)
+def _at_once(k: int, **options: Any) -> BernoulliMixture:
+    return BernoulliMixture(k, start="clusters", **options)
 
 
 METHODS: dict[str, Callable[[int], Any]] = {

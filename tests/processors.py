@@ -45,7 +45,7 @@ def ties() -> Fits:
         yield f"Poisson, {name}", lambda X=X: mt.PoissonMixture(4).fit(X)
         yield f"LDA, {name}", lambda X=X: mt.LatentDirichletAllocation(4).fit(X)
         yield f"cluster tree, {name}", lambda X=X: mt.ClusterTree(4, min_samples_leaf=1).fit(X)
-        yield f"clusters, {name}", lambda X=X: mt.ClusterTree(n_components=4).fit(X)
+        yield f"clusters, {name}", lambda X=X: mt.BernoulliMixture(4, start="clusters").fit(X)
         yield f"Bernoulli, {name}", lambda X=X: mt.BernoulliMixture(4).fit(X)
     corners = np.repeat([[i >> j & 1 for j in range(5)] for i in range(32)], 4, axis=0)
     yield "cluster tree, corners of a cube", lambda: mt.ClusterTree(3).fit(corners)

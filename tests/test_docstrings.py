@@ -87,6 +87,11 @@ def overrides(name: str) -> bool:
     return any(method in vars(base) for base in bases)
 
 
+def _parameters(doc: Any) -> list[Any]:
+    """The described parameters, also the rarely used ones of "Other Parameters"."""
+    return [*doc["Parameters"], *doc["Other Parameters"]]
+
+
 def faults(name: str) -> list[str]:
     """Return what the docstring of a public name lacks."""
     thing = find(name)
@@ -94,7 +99,7 @@ def faults(name: str) -> list[str]:
     if dataclasses.is_dataclass(thing):
         # Its parameters are its attributes, and documented once, as either.
         doc = docscrape.get_doc_object(thing)
-        described = {entry.name for entry in [*doc["Attributes"], *doc["Parameters"]]}
+        described = {entry.name for entry in [*doc["Attributes"], *_parameters(doc)]}
         described = {part.strip() for entry in described for part in entry.split(",")}
         fields = {f.name for f in dataclasses.fields(thing) if not f.name.startswith("_")}
         if fields - described:
@@ -119,7 +124,7 @@ def wrong_defaults(name: str) -> list[str]:
     made = getattr(thing, "__dataclass_fields__", {})
     module = vars(inspect.getmodule(thing))
     wrong = []
-    for entry in docscrape.get_doc_object(thing)["Parameters"]:
+    for entry in _parameters(docscrape.get_doc_object(thing)):
         documented = entry.type.partition("default=")[2]
         for one in (part.strip() for part in entry.name.split(",")):
             if documented and one in parameters:

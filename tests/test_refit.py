@@ -165,10 +165,6 @@ def test_predictions_do_not_depend_on_parameters_set_after_the_fit(estimator):
     for parameter, value in model.get_params(deep=False).items():
         for other in OTHERS:
             model.set_params(**{parameter: other})
-            if parameter == "inference":  # of predictions, not of the fit
-                with raises(InvalidParameterError, "not_a_choice"):
-                    model.predict(X)
-                continue
             for found, expected in zip(results(), before, strict=True):
                 np.testing.assert_array_equal(found, expected)
         model.set_params(**{parameter: value})
@@ -208,3 +204,26 @@ def test_one_hidden_markov_model_fitted_by_several_threads():
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: model.fit(symbols, lengths=[20] * 10), range(8)))
     assert model.predict(symbols).shape == (200,)
+
+
+def derived(estimator: Any, X: Any) -> dict[str, Any]:
+    """Models that follow from a fitted one."""
+    model = clone(estimator).fit(X)
+    found = {"renamed": model.rename(0, "first"), "relabeled": model.relabeled(model)}
+    if hasattr(model, "cut"):
+        found["cut"] = model.cut(2)
+    if hasattr(model, "split_group"):
+        found["split"] = model.split_group(X, 0)
+        found["merged"] = model.merge_groups(X, [0, 1])
+    return found
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+def test_the_parameters_of_a_derived_model_say_what_it_is(estimator):
+    X = groups(600)
+    for way, model in derived(estimator, X).items():
+        k = model.n_leaves_ if hasattr(model, "tree_") else len(model.weights_)
+        size = "max_leaf_nodes" if hasattr(model, "max_leaf_nodes") else "n_components"
+        wanted = k if way in ("cut", "split", "merged") else getattr(estimator, size)
+        assert getattr(model, size) == wanted, way
+        assert clone(model).fit(X).predict_proba(X).shape == (600, k), way

@@ -6,7 +6,7 @@ import csv
 
 import pytest
 
-from momentree import BernoulliMixture
+from momentree import ClusterTree
 
 from .conftest import words
 
@@ -37,23 +37,27 @@ def groups_of(clusters, path, *options):
         return [int(row["group"]) for row in csv.DictReader(file)]
 
 
-@pytest.mark.parametrize("flat", [[], ["--flat"]])
-def test_merged_groups_are_the_union(clusters, tmp_path, flat):
-    before = groups_of(clusters, tmp_path / "a.csv", *flat)
-    after = groups_of(clusters, tmp_path / "b.csv", *flat, "--edit", "merge 0 2")
+def test_merged_groups_are_the_union(clusters, tmp_path):
+    before = groups_of(clusters, tmp_path / "a.csv")
+    after = groups_of(clusters, tmp_path / "b.csv", "--edit", "merge 0 2")
     pairs = set(zip(before, after, strict=True))
     assert len(pairs) == 4
     assert {old for old, new in pairs if new == dict(pairs)[0]} == {0, 2}
 
 
-@pytest.mark.parametrize("flat", [[], ["--flat"]])
-def test_a_split_leaves_the_others(clusters, tmp_path, flat):
-    before = groups_of(clusters, tmp_path / "a.csv", *flat)
-    result = clusters(*flat, "--edit", "split 1 into 3", "-o", tmp_path / "r.html")
+def test_a_list_has_no_edits(refuses, records_table):
+    assert (
+        refuses("clusters", records_table, "--flat", "--edit", "split 1").code == "option_excluded"
+    )
+
+
+def test_a_split_leaves_the_others(clusters, tmp_path):
+    before = groups_of(clusters, tmp_path / "a.csv")
+    result = clusters("--edit", "split 1 into 3", "-o", tmp_path / "r.html")
     assert result.exit_code == 0, result.output
     assert "6 groups" in result.stdout
     assert "split 1 into 3" in (tmp_path / "r.html").read_text(encoding="utf-8")
-    after = groups_of(clusters, tmp_path / "b.csv", *flat, "--edit", "split 1 into 3")
+    after = groups_of(clusters, tmp_path / "b.csv", "--edit", "split 1 into 3")
     pairs = set(zip(before, after, strict=True))
     assert sorted(old for old, _ in pairs) == [0, 1, 1, 1, 2, 3]
     assert len({new for _, new in pairs}) == 6
@@ -78,11 +82,11 @@ def test_edits_use_the_numbers_after_the_previous_edit(refuses, records_table):
 
 
 def test_a_split_into_fewer_groups_is_noted(clusters, monkeypatch):
-    split = BernoulliMixture.split_group
+    split = ClusterTree.split_group
     monkeypatch.setattr(
-        BernoulliMixture, "split_group", lambda self, X, j, n_groups: split(self, X, j, n_groups=2)
+        ClusterTree, "split_group", lambda self, X, j, n_groups: split(self, X, j, n_groups=2)
     )
-    result = clusters("--flat", "--edit", "split 1 into 3")
+    result = clusters("--edit", "split 1 into 3")
     assert "--edit 'split 1 into 3' made 2 groups" in result.stderr
 
 

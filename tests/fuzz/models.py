@@ -40,7 +40,7 @@ _PYTHON = (
 _WITHOUT_GROUPS = {"IndependentComponents": "transform", "MixtureOfRegressions": "predict"}
 """Estimators without ``predict_proba`` of new samples, and the method that answers instead."""
 
-_OTHERS = ("lda-gibbs", "components", "regressions")
+_OTHERS = ("components", "regressions")
 NAMES = (*_TOPICS, *_CLUSTERS, *_PYTHON, *_OTHERS)
 
 
@@ -52,10 +52,8 @@ def _from_python() -> dict[str, Callable[[], Any]]:
 
     X = seeds.counts()
     Z, y = np.log1p(X[:, :4]) + np.arange(4), np.cos(np.arange(len(X)))
-    lda = mt.LatentDirichletAllocation(3, refine="gibbs", random_state=0)
     return {
         **{name: partial(_fitted, *cases()[name]) for name in _PYTHON},
-        "lda-gibbs": lambda: lda.fit(X),
         "components": lambda: mt.IndependentComponents(3).fit(Z),
         "regressions": lambda: mt.MixtureOfRegressions(2).fit(Z, y),
     }

@@ -52,7 +52,7 @@ def test_the_number_of_states(model):
     fitted = model("auto").fit(data.X, data.lengths)
     bics, k = fitted.diagnostics_["bic"], len(fitted.weights_)
     assert len(bics) == k + 2
-    assert k == 1 + np.argmin(bics) == (1 if model is CategoricalHMM else 2)
+    assert k == 1 + np.argmin(bics) == 2
     assert fitted.bic(data.X, data.lengths) == pytest.approx(bics[k - 1])
     np.testing.assert_array_equal(fitted.labels_, model(k).fit(data.X, data.lengths).labels_)
 

@@ -1,6 +1,5 @@
 """LatentDirichletAllocation recovers known topics, and does what its docstring says."""
 
-import copy
 import pickle
 
 import numpy as np
@@ -11,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 from momentree import LatentDirichletAllocation, SingleTopicModel
 from momentree.backends import RowBlocks, num_threads
 from momentree.datasets import make_lda, make_single_topic
-from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
+from momentree.exceptions import ConvergenceWarning, InvalidParameterError
 from momentree.inference import (
     log_multinomial,
     variational_bound,
@@ -146,20 +145,6 @@ def test_other_decompositions(sample, method):
     assert error(model, sample) < 0.074 + 4 * 0.016
 
 
-def test_gibbs_refinement_and_inference(sample, fitted):
-    X = sample.X[:200]
-    options = {"refine": "gibbs", "start": "moments", "max_iter": 4}
-    model = LatentDirichletAllocation(5, **options).fit(X)
-    # Two regression guards: over samples of seeds 0 to 2, the error has a mean of 0.233 and a
-    # standard deviation of 0.027, the difference between the inferences 0.063 and 0.013.
-    assert error(model, sample) < 0.233 + 4 * 0.027
-    again = copy.copy(model).set_params(inference="gibbs")
-    difference = np.abs(model.transform(X[:20]) - again.transform(X[:20])).sum(axis=1)
-    assert 0 < difference.mean() < 0.063 + 4 * 0.013
-    with pytest.raises(InvalidDataError):
-        LatentDirichletAllocation(5, refine="gibbs").fit(0.5 * X)
-
-
 @pytest.mark.parametrize("refine", ["em", None])
 def test_proportions_and_bounds_are_those_of_the_attributes(sample, fitted, moments, refine):
     model = fitted if refine else moments
@@ -240,7 +225,6 @@ def test_no_document_of_three_words():
         ("alpha0", "many"),
         ("refine", "mcmc"),
         ("start", "random"),
-        ("inference", None),
         ("weighting", "none"),
         ("smoothing", 0.0),
         ("max_iter", 0),

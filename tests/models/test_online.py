@@ -250,7 +250,7 @@ def test_other_columns_by_name_are_refused():
 def test_parameters_without_sums_have_no_partial_fit():
     for model in (
         SingleTopicModel(3, refine=None),
-        LatentDirichletAllocation(3, refine="gibbs"),
+        LatentDirichletAllocation(3, refine=None),
     ):
         assert not hasattr(model, "partial_fit")
         with pytest.raises(AttributeError) as caught:

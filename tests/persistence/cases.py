@@ -69,10 +69,6 @@ def nested(tree, X):
     return tree.merge_groups(X, [0, tree.n_leaves_ - 1]).split_group(X, 0, 3)
 
 
-def edited(model, X):
-    return model.split_group(X, 1, 3).merge_groups(X, [0, 2]).split_group(X, 0)
-
-
 def kind(name):
     return of_kind(name)[0]
 
@@ -86,9 +82,7 @@ CASES = {
         COUNTS,
     ),
     "topics without limit": lambda: (
-        TopicTree(None, min_samples_leaf=7.5, weighting="uniform", stop="bic", random_state=3).fit(
-            COUNTS
-        ),
+        TopicTree("bic", min_samples_leaf=7.5, weighting="uniform", random_state=3).fit(COUNTS),
         COUNTS,
     ),
     "a single leaf": lambda: (TopicTree(1, refine=None).fit(COUNTS), COUNTS),
@@ -98,9 +92,8 @@ CASES = {
         ).fit(COUNTS),
         COUNTS,
     ),
-    "flat clusters": lambda: (ClusterTree(n_components=3).fit(kind("binary")), kind("binary")),
-    "flat clusters by rules": lambda: (
-        ClusterTree(n_components=3, refine=None, scaling=None).fit(kind("binary")),
+    "clusters by rules": lambda: (
+        ClusterTree(3, refine=None, scaling=None).fit(kind("binary")),
         kind("binary"),
     ),
     "topic model": lambda: (SingleTopicModel(4).fit(COUNTS, feature_names=NAMES), COUNTS),
@@ -115,8 +108,8 @@ CASES = {
         COUNTS,
     ),
     "LDA": lambda: (LatentDirichletAllocation(3).fit(COUNTS), COUNTS),
-    "LDA by Gibbs sampling": lambda: (
-        LatentDirichletAllocation(2, refine=None, alpha0=0.5, inference="gibbs").fit(SHORT),
+    "LDA by moments": lambda: (
+        LatentDirichletAllocation(2, refine=None, alpha0=0.5).fit(SHORT),
         SHORT,
     ),
     **{
@@ -163,14 +156,8 @@ CASES = {
         kind("real"),
     ),
     "Bernoulli": lambda: (BernoulliMixture(3).fit(binary()), binary()),
-    "Bernoulli by moments, edited": lambda: (
-        edited(BernoulliMixture(3, refine=None).fit(binary()), binary()),
-        binary(),
-    ),
-    "Bernoulli with gaps, edited": lambda: (
-        edited(BernoulliMixture(3).fit(with_gaps()), with_gaps()),
-        with_gaps(),
-    ),
+    "Bernoulli by moments": lambda: (BernoulliMixture(3, refine=None).fit(binary()), binary()),
+    "Bernoulli with gaps": lambda: (BernoulliMixture(3).fit(with_gaps()), with_gaps()),
 }
 for _name, _refine in (
     *(("binary", refine) for refine in ("em", None, "splits")),

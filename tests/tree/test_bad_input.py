@@ -17,7 +17,7 @@ GOOD = np.random.default_rng(0).poisson(2.0, size=(40, 6))
 CONFIGURATIONS = [
     {},
     {"refine": None, "log_scaling": None, "growth": "depth"},
-    {"log_scaling": None, "weighting": "uniform", "max_leaf_nodes": None, "stop": "bic"},
+    {"log_scaling": None, "weighting": "uniform", "max_leaf_nodes": "bic"},
     {"refine": None, "min_samples_leaf": 1},
 ]
 
@@ -123,10 +123,9 @@ BAD_PARAMETERS = [
     *[("refine", value) for value in ("EM", "svm", True, 0)],
     *[("log_scaling", value) for value in ("log", True, 0)],
     *[("weighting", value) for value in ("len", None, np.array(["length", "uniform"]))],
-    *[("stop", value) for value in ("aic", None)],
     *[("exact", value) for value in ("yes", None)],
 ]
-CHOICES = ("growth", "refine", "log_scaling", "weighting", "stop")
+CHOICES = ("growth", "refine", "log_scaling", "weighting")
 
 
 def test_parameters_out_of_range_are_named():

@@ -48,7 +48,7 @@ def assert_sound(tree, X):
 
 
 @every_kind
-@pytest.mark.parametrize("options", [{}, {"n_components": 4}, {"refine": "leaves"}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"refine": "leaves"}], ids=str)
 def test_the_groups_that_made_the_data_are_found(kind, options):
     X, truth = of_kind(kind, n=600, rate=0.8)
     tree = ClusterTree(4, **options).fit(X)
@@ -144,25 +144,6 @@ def test_depth_is_limited_in_best_first_too():
 
 
 @pytest.mark.parametrize(
-    ("kind", "refine", "k"),
-    [(*pair, k) for pair, k in zip(PAIRS, (2, 3, 5, 3, 5), strict=True)],
-)
-def test_a_flat_clustering_is_one_split(kind, refine, k):
-    X, _ = of_kind(kind)
-    tree = ClusterTree(n_components=k, refine=refine).fit(X)
-    assert_sound(tree, X)
-    assert 1 < tree.n_leaves_ <= k
-    assert all(leaf.depth == 1 for leaf in tree.leaves_)
-    assert len(tree.tree_.children) == tree.n_leaves_
-
-
-def test_two_components_are_two_leaves():
-    X, _ = records()
-    flat = ClusterTree(n_components=2, refine=None).fit(X)
-    np.testing.assert_array_equal(flat.labels_, ClusterTree(2, refine=None).fit(X).labels_)
-
-
-@pytest.mark.parametrize(
     ("refine", "least"), [("em", 1), ("em", 40), ("splits", 7.5), ("leaves", 40), (None, 7.5)]
 )
 def test_no_leaf_is_smaller_than_requested(refine, least):
@@ -177,7 +158,7 @@ def test_no_leaf_is_smaller_than_requested(refine, least):
 def test_growth_ends_by_itself_where_the_groups_end(kind):
     # Data of seed 0: real values of seeds 2 and 3 end with three leaves.
     X, truth = of_kind(kind, n=600, rate=0.8)
-    tree = ClusterTree(None).fit(X)
+    tree = ClusterTree("auto").fit(X)
     assert_sound(tree, X)
     assert tree.n_leaves_ == 4
     assert_near_oracle(truth, oracle(X, kind, rate=0.8), tree.labels_)
@@ -189,7 +170,7 @@ def test_growth_ends_by_itself_where_the_groups_of_counts_end():
     truth = rng.integers(4, size=600)
     means = np.kron(np.eye(4), np.ones(6)) * 2.0 + 0.1
     X = rng.poisson(means[truth])
-    tree = ClusterTree(None).fit(X)
+    tree = ClusterTree("auto").fit(X)
     assert_sound(tree, X)
     assert tree.n_leaves_ == 4
     assert_near_oracle(truth, poisson_labels(X, np.full(4, 0.25), means), tree.labels_)
@@ -211,7 +192,7 @@ def test_noise_is_not_split(refine, seed):
         rng.standard_normal((500, 2)),
         rng.standard_normal((500, 8)) * rng.uniform(0.1, 9.0, 8),
     ):
-        assert ClusterTree(None, refine=refine).fit(X).n_leaves_ == 1
+        assert ClusterTree("auto", refine=refine).fit(X).n_leaves_ == 1
 
 
 @every_kind
@@ -266,8 +247,8 @@ LITTLE = {
     [
         {},
         {"refine": None},
-        {"refine": "splits", "n_components": 3},
-        {"refine": "leaves", "max_leaf_nodes": None, "scaling": None, "min_samples_leaf": 1},
+        {"refine": "splits", "growth": "depth"},
+        {"refine": "leaves", "max_leaf_nodes": "auto", "scaling": None, "min_samples_leaf": 1},
     ],
     ids=str,
 )
@@ -401,7 +382,9 @@ def test_gaps_in_new_records_alone_are_taken(refine):
 
 
 @every_refine
-@pytest.mark.parametrize("options", [{"max_leaf_nodes": 5}, {"n_components": 3}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{"max_leaf_nodes": 5}, {"max_leaf_nodes": 4, "growth": "depth"}], ids=str
+)
 def test_incomplete_records_are_assigned_by_the_counts_of_the_leaves(refine, options):
     X, _ = records()
     tree = ClusterTree(refine=refine, **options).fit(X)
@@ -461,9 +444,8 @@ def test_records_without_weight_are_no_records():
     ("name", "value"),
     [
         ("max_leaf_nodes", 0),
+        ("max_leaf_nodes", "bic"),
         ("max_depth", -1),
-        ("n_components", 0),
-        ("n_components", 2.0),
         ("min_samples_leaf", 0),
         ("growth", "width"),
         ("refine", "all"),
@@ -471,8 +453,6 @@ def test_records_without_weight_are_no_records():
         ("data", "text"),
         ("data", None),
         ("smoothing", 0.0),
-        ("stop", "aic"),
-        ("stop", None),
         ("growth", None),
         ("max_iter", 0),
         ("tol", -1.0),
@@ -480,7 +460,7 @@ def test_records_without_weight_are_no_records():
 )
 def test_parameters_out_of_range(name, value):
     X, _ = records(n=20)
-    choice = name in ("growth", "refine", "data", "stop")
+    choice = name in ("growth", "refine", "data")
     with raises(
         InvalidParameterError, "not_a_choice" if choice else "not_a_number", parameter=name
     ):

@@ -66,7 +66,7 @@ def test_moments_alone_find_them_where_one_direction_is_longest(layout):
 def test_growth_ends_by_itself_at_four(layout):
     """In the kite the first cut goes through a group, and what is cut off stays a leaf."""
     X, _, centers = sample(layout, 0)
-    tree = ClusterTree(None).fit(X)
+    tree = ClusterTree("auto").fit(X)
     assert tree.n_leaves_ == 4
     assert (errors(tree, centers) < 4).all()
 

@@ -17,7 +17,6 @@ TREES = {
     "topics": TopicTree(7),
     "rules": TopicTree(6, refine=None),
     "records": ClusterTree(7),
-    "flat records": ClusterTree(n_components=5),
     "splits of records": ClusterTree(6, refine="splits"),
     "numbers": ClusterTree(6),
 }

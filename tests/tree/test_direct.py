@@ -17,6 +17,7 @@ from momentree.messages import Message
 from momentree.moments import AugmentedRawMoments
 from momentree.objects import BernoulliParameters, GaussianParameters
 from momentree.preprocessing import FeatureMap
+from momentree.tree.split import SampleGroups
 from momentree.tree.splitters import DSidiwoSplitter
 from momentree.whitening import whiten
 
@@ -57,10 +58,10 @@ def test_scores_have_mean_square_one_and_are_uncorrelated(case, d, k):
     weight = rng.uniform(0.0, 2.0, n) if weighted else np.ones(n)
     factor = rng.uniform(0.5, 1.5, n) if scaled else np.ones(n)
     view = rng.uniform(0.5, 2.0, d) if viewed else np.ones(d)
-    split = splitter(d, n_sides=k, view=view, constant=constant)
-    found = split_one(split, RowBlocks(sp.csr_array(X)), weight, factor)
-    assert isinstance(found.rule, ScoreRule)
-    seen = factor[:, None] * (X @ found.rule.coef + found.rule.constant)
+    group = SampleGroups.one(RowBlocks(sp.csr_array(X)), weight, factor)
+    rule = splitter(d, view=view, constant=constant).discriminate(group, weight, k)
+    assert isinstance(rule, ScoreRule)
+    seen = factor[:, None] * (X @ rule.coef + rule.constant)
     gram = (seen * weight[:, None]).T @ seen / weight.sum()
     np.testing.assert_allclose(gram, np.eye(k), atol=1e-9)
 
@@ -214,9 +215,7 @@ def test_groups_too_small_or_of_one_direction_are_not_split():
     X, one = np.eye(4)[[0, 1, 2, 3, 0, 1]], np.ones(6)
     rows = RowBlocks(sp.csr_array(X))
     found = split_one(splitter(4, min_samples_leaf=4), rows, one, one)
-    assert found == Message("[too_few_to_split]", needed=8, n_sides=2)
-    found = split_one(splitter(4, min_samples_leaf=3, n_sides=3), rows, one, one)
-    assert found == Message("[too_few_to_split]", needed=9, n_sides=3)
+    assert found == Message("[too_few_to_split]", needed=8)
     alike = RowBlocks(sp.csr_array(np.ones((6, 4))))
     assert split_one(splitter(4), alike, one, one).values["rank"] == 1
     nothing = RowBlocks(sp.csr_array((6, 4)))

@@ -145,15 +145,6 @@ def test_a_split_in_more_than_two_keeps_its_tree():
     np.testing.assert_array_equal(again.labels_, tree.labels_)
 
 
-def test_a_split_of_a_flat_clustering_stays_flat():
-    X, _ = of_kind("binary")
-    tree = ClusterTree(n_components=3).fit(X)
-    found = tree.split_group(X, 0, 3)
-    assert_whole(found, X)
-    assert [len(node.children) for node in found.tree_.nodes() if node.children] == [3, 3]
-    assert_whole(found.merge_groups(X, [0, 4]), X)
-
-
 @every_refine
 def test_a_split_is_that_of_the_group_alone(refine):
     """Binary data are scaled by no statistic of others: a tree of the group is the same tree."""

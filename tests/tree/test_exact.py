@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 from momentree import ClusterTree, TopicTree
+from momentree.exceptions import InvalidParameterError
+
+from ..raising import raises
 
 GRID = np.linspace(-1.0, 1.0, 50_001)
 SMOOTHING = 1.0  # the papers do not say what a word of probability zero means
@@ -103,20 +106,13 @@ def records(rng, d):
     return (rng.random((240, d)) < rates[np.arange(240) % 6]).astype(float)
 
 
-DEPTH_2 = {
-    "growth": "depth",
-    "max_depth": 2,
-    "min_samples_leaf": 1,
-    "refine": None,
-    "exact": True,
-}
 CASES = {
     "H Algorithm 2": (
         documents,
         algorithm_2,
-        TopicTree(log_scaling=None, smoothing=SMOOTHING, **DEPTH_2),
+        TopicTree.as_published("sidiwo", max_depth=2, smoothing=SMOOTHING),
     ),
-    "T Algorithm 5": (records, algorithm_5, ClusterTree(scaling=None, **DEPTH_2)),
+    "T Algorithm 5": (records, algorithm_5, ClusterTree.as_published("thesis", max_depth=2)),
 }
 
 
@@ -130,3 +126,17 @@ def test_labels_are_those_of_the_papers(case, d, n_seeds):
         assert ties.mean() < 0.05
         pairs = set(zip(labels[~ties], tree.fit(X).labels_[~ties], strict=True))
         assert len(pairs) == len(set(labels)) == tree.n_leaves_, f"seed {seed}"
+
+
+def test_the_papers_have_the_same_algorithm_for_topics():
+    one, other = (TopicTree.as_published(paper) for paper in ("sidiwo", "thesis"))
+    assert one.get_params() == other.get_params()
+
+
+@pytest.mark.parametrize("cls", [TopicTree, ClusterTree])
+def test_published_trees_have_eight_leaves_unless_limited_otherwise(cls):
+    assert cls.as_published().max_depth == 3
+    assert cls.as_published(max_leaf_nodes=5).max_depth is None
+    assert cls.as_published("thesis", max_depth=6, smoothing=0.5).smoothing == 0.5
+    with raises(InvalidParameterError, "not_a_choice", parameter="paper"):
+        cls.as_published("lecture")

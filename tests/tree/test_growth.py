@@ -230,13 +230,13 @@ def test_reasons_of_leaves(X):
         (found,) = {leaf.reason for leaf in TopicTree(**options).fit(X).leaves_}
         return found
 
-    assert reason(X[:9]) == Message("[too_few_to_split]", needed=10, n_sides=2)
+    assert reason(X[:9]) == Message("[too_few_to_split]", needed=10)
     one_word = np.tile(np.eye(5, dtype=int), (4, 1))
     assert reason(one_word).code == "no_triples"
     assert reason(3 * one_word, log_scaling="log1p").code == "no_triples"
     assert reason(np.tile([3, 1, 0, 2], (30, 1)))  # of the whitening
     one_topic = make_single_topic(400, 100, 1, length=60, exponent=0.0, random_state=2).X
-    options = {"max_leaf_nodes": None, "stop": "bic", "refine": None, "min_samples_leaf": 1}
+    options = {"max_leaf_nodes": "bic", "refine": None, "min_samples_leaf": 1}
     assert reason(one_topic, **options).code == "bic_penalty"
     apart = np.repeat([[9, 0, 0], [0, 9, 9]], [2, 28], axis=0)
     assert reason(apart) == Message("[small_side]", least=5)

@@ -17,7 +17,7 @@ CONFIGURATIONS = {
     "whole counts": {"log_scaling": None},
     "moments alone": {"refine": None},
     "algorithm 2": {"refine": None, "log_scaling": None, "growth": "depth"},
-    "uniform, bic": {"weighting": "uniform", "max_leaf_nodes": None, "stop": "bic"},
+    "uniform, bic": {"weighting": "uniform", "max_leaf_nodes": "bic"},
 }
 configurations = pytest.mark.parametrize("name", CONFIGURATIONS)
 

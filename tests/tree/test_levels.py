@@ -38,7 +38,6 @@ SPLITTERS = {
     "exact": lambda X: (X, topics(exact=True)),
     "few words": lambda X: (X[:, :40], topics()),
     "records": lambda X: ((X > 1).astype(float), records(X)),
-    "three sides": lambda X: ((X > 1).astype(float), records(X, n_sides=3)),
 }
 
 

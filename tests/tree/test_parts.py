@@ -79,7 +79,6 @@ CLUSTERS = {
     "binary, leaves": (ClusterTree(4), True),
     "binary, splits": (ClusterTree(4, refine="splits"), True),
     "binary, rules": (ClusterTree(4, refine=None), True),
-    "binary, flat": (ClusterTree(n_components=3), True),
     "counts": (ClusterTree(4), False),
     "counts, unscaled": (ClusterTree(4, scaling=None, refine=None), False),
 }

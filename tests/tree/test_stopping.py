@@ -24,7 +24,7 @@ def oracle_of(sample):
 def test_the_eight_topics_of_table_51_are_found():
     """By the choice of the function of the same criteria."""
     sample = make_hierarchical_topics(random_state=0)
-    tree = TopicTree(max_leaf_nodes=None).fit(sample.X)
+    tree = TopicTree("auto").fit(sample.X)
     assert tree.n_leaves_ == 8
     assert_near_oracle(sample.labels, oracle_of(sample), tree.labels_)
     choice = tree.choice_
@@ -36,7 +36,7 @@ def test_the_eight_topics_of_table_51_are_found():
 @pytest.mark.parametrize("seed", SEEDS)
 def test_bic_finds_them_too(seed):
     sample = make_hierarchical_topics(random_state=seed)
-    tree = TopicTree("auto", stop="bic").fit(sample.X)
+    tree = TopicTree("bic").fit(sample.X)
     assert tree.n_leaves_ == 8
     assert tree.choice_ is None
 
@@ -44,7 +44,7 @@ def test_bic_finds_them_too(seed):
 def test_eight_unrelated_topics_are_found():
     lengths = np.random.default_rng(0).poisson(400, size=800)
     sample = make_single_topic(800, 1_000, 8, length=lengths, random_state=0)
-    tree = TopicTree(max_leaf_nodes=None).fit(sample.X)
+    tree = TopicTree("auto").fit(sample.X)
     assert tree.n_leaves_ == 8
     assert_near_oracle(sample.labels, oracle_of(sample), tree.labels_)
 
@@ -53,15 +53,16 @@ def test_eight_unrelated_topics_are_found():
 @pytest.mark.parametrize(("d", "length"), [(100, 200), (1_000, 60), (200, 8)])
 def test_a_single_topic_is_not_split(seed, d, length):
     sample = make_single_topic(500, d, 1, length=length, random_state=seed)
-    assert TopicTree(max_leaf_nodes=None).fit(sample.X).n_leaves_ == 1
+    assert TopicTree("auto").fit(sample.X).n_leaves_ == 1
 
 
 def test_a_limit_of_depth_ends_growth_instead():
     sample = make_single_topic(500, 100, 1, length=60, exponent=0.0, random_state=0)
-    options = {"max_leaf_nodes": None, "min_samples_leaf": 1}
-    assert TopicTree(**options, stop="bic").fit(sample.X).n_leaves_ == 1
-    # A depth or a number of leaves is given: the criterion has no say.
-    assert TopicTree(**options, max_depth=1, refine=None).fit(sample.X).n_leaves_ == 2
+    for limits in ({}, {"max_depth": 1}):
+        assert TopicTree("bic", min_samples_leaf=1, **limits).fit(sample.X).n_leaves_ == 1
+    # Without the criterion, a depth or a number of leaves ends growth.
+    depth = {"max_leaf_nodes": None, "max_depth": 1}
+    assert TopicTree(**depth, min_samples_leaf=1, refine=None).fit(sample.X).n_leaves_ == 2
     assert TopicTree(2, min_samples_leaf=1, refine=None).fit(sample.X).n_leaves_ == 2
 
 

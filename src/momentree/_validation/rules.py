@@ -56,13 +56,13 @@ def check_integer(
     at_least: int,
     at_most: int | None = None,
     optional: bool = False,
-    auto: bool = False,
+    words: Sequence[str] = (),
 ) -> None:
     """Check that a parameter is a whole number in a range, or None if it is optional.
 
-    With `auto`, it may also be "auto". The error code is ``not_a_number``.
+    It may also be one of `words`, such as "auto". The error code is ``not_a_number``.
     """
-    if (optional and value is None) or (auto and isinstance(value, str) and value == "auto"):
+    if (optional and value is None) or (isinstance(value, str) and value in words):
         return
     sound = (
         isinstance(value, Integral)
@@ -74,9 +74,10 @@ def check_integer(
         expected = Message(
             "[whole_number] a whole number {ends:and}", ends=_ends(at_least, None, at_most, None)
         )
-        expected = (
-            Message("[or_auto] {expected}, or 'auto'", expected=expected) if auto else expected
-        )
+        if words:
+            expected = Message(
+                "[or_word] {expected}, or {words:quoted or}", expected=expected, words=list(words)
+            )
         raise _not_a_number(parameter, value, expected, optional=optional)
 
 

@@ -29,7 +29,7 @@ from momentree.report.disclosure import Disclosure
 from momentree.report.outcomes import notes_shown, why_no_classes
 from momentree.tree import ClusterTree
 
-_EDITS_NEED_A_TREE = (
+_NEEDS_A_TREE = (
     "[edits_need_a_tree] {parameter} applies only to trees; the groups of this table are a list, "
     "because trees need columns of numbers; leave it out, and set the number of groups with "
     "{parameters.n_components}"
@@ -39,8 +39,6 @@ _EDITS_NEED_A_TREE = (
 GROUP_NAMES = "group_names"
 ASSIGNMENT = "assignment"
 """Entries that a model file adds to the settings of the reader."""
-MAX_GROUPS = 8
-"""Largest number of groups of codes that is chosen."""
 REPEATS = 5
 """Repeats of the measure of stability."""
 NO_VALUES = "no known value"
@@ -190,7 +188,7 @@ def _fit(run: Run, table: Table) -> Fit:
     options, records = run.options, table.records
     n_groups = None if options.groups == "auto" else options.groups
     if isinstance(records, Measurements):
-        _check_measured(options, records, table.edits)
+        _check_measured(options, records)
         X = groups.as_data(records, records.enough, frame=not records.only_numbers)
     else:
         X = records.fitted
@@ -206,14 +204,12 @@ def _fit(run: Run, table: Table) -> Fit:
     return Fit(edited, took, {"quality": quality, "n_groups": n_groups, "X": X})
 
 
-def _check_measured(options: Options, table: Measurements, edits: Sequence[by_hand.Edit]) -> None:
+def _check_measured(options: Options, table: Measurements) -> None:
     """Refuse options of trees for lists, and those of lists for trees."""
-    is_tree = table.only_numbers and not options.flat
-    if not table.only_numbers and "min_samples_leaf" in options.given:
-        raise exceptions.InvalidParameterError(_EDITS_NEED_A_TREE, parameter="min_samples_leaf")
-    if edits and not is_tree:
-        raise exceptions.InvalidParameterError(_EDITS_NEED_A_TREE, parameter="edit")
-    if options.fits is not None and is_tree:
+    for name in filter(options.is_set, ("min_samples_leaf", "edit")):
+        if not table.only_numbers:
+            raise exceptions.InvalidParameterError(_NEEDS_A_TREE, parameter=name)
+    if options.fits is not None and table.only_numbers and not options.flat:
         raise exceptions.InvalidParameterError(
             "{parameters.fits} compares mixtures of measurements; add {parameters.flat}, because a "
             "tree of measurements has no BIC"
@@ -265,11 +261,11 @@ def _find(run: Run, records: Records | Measurements, X: Any, n_groups: int | Non
         # A note already reports if there are fewer groups.
         warnings.simplefilter("ignore", exceptions.ConvergenceWarning)
         kept: Any = {"feature_names": records.codes}
-        tree = ClusterTree(n_groups or MAX_GROUPS, data="binary", **arguments)
+        tree = ClusterTree(n_groups or "aic3", data="binary", **arguments)
         if n_groups is None:
-            tree.set_params(stop="aic3", refine="em").fit(X, **kept)
+            tree.set_params(refine="em").fit(X, **kept)
             n_groups = tree.n_leaves_
-            tree.set_params(max_leaf_nodes=n_groups, stop="bic")  # of refits, such as of samples
+            tree.set_params(max_leaf_nodes=n_groups)  # of refits, such as those of samples
             if not flat and options.refine is not None:
                 return tree
         if flat:

@@ -65,7 +65,7 @@ _GROUPS = (
                 "clusters": "Find a flat list of groups (a mixture) instead of a tree.",
                 "merge": "Fit a flat list (a mixture) instead of a tree, in far fewer rounds.",
             },
-            default=False, usual=True, excludes="max_depth min_samples_leaf",
+            default=False, usual=True, excludes="max_depth min_samples_leaf edit",
             needs={"merge": "groups"},
         ),
         Option(

@@ -77,7 +77,7 @@ def split_group(
     X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
         The samples of ``fit``, in the same order.
     group : int
-        Number of the group (leaf or component).
+        Number of the group (leaf).
     n_groups : int >= 2, default=2
         Number of parts; fewer if the data do not support as many.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -86,8 +86,8 @@ def split_group(
     Returns
     -------
     estimator
-        A new fitted estimator; this one is unchanged. In a tree, the new leaves replace the
-        old one, and the numbers of later leaves increase; components are sorted by weight.
+        A new fitted estimator; this one is unchanged. The new leaves replace the old one, and the
+        numbers of later leaves increase.
 
     Raises
     ------
@@ -100,15 +100,15 @@ def split_group(
     Examples
     --------
     >>> import numpy as np
-    >>> from momentree import BernoulliMixture
+    >>> from momentree import ClusterTree
     >>> X = np.repeat(np.kron(np.eye(3), np.ones(3)), [40, 30, 20], axis=0)
-    >>> model = BernoulliMixture(2, start="clusters").fit(X)
+    >>> model = ClusterTree(2).fit(X)
     >>> np.bincount(model.labels_)
     array([50, 40])
     >>> model = model.split_group(X, 0)
     >>> np.bincount(model.labels_)
-    array([40, 30, 20])
-    >>> np.bincount(model.merge_groups(X, [1, 2]).labels_)
+    array([30, 20, 40])
+    >>> np.bincount(model.merge_groups(X, [0, 1]).labels_)
     array([50, 40])
     """
     check_is_fitted(self, "labels_")
@@ -117,7 +117,9 @@ def split_group(
     check_integer("n_groups", n_groups, at_least=2)
     refit = _refit_data(model, X, sample_weight)
     with console_logging(model._log, bool(model.verbose)), single_threaded_blas():
-        return model._split(refit, group, int(n_groups))  # type: ignore[no-any-return]
+        out = model._split(refit, group, int(n_groups))
+    out.set_params(max_leaf_nodes=out.n_leaves_)
+    return out  # type: ignore[no-any-return]
 
 
 def merge_groups(
@@ -137,9 +139,8 @@ def merge_groups(
     Returns
     -------
     estimator
-        A new fitted estimator with renumbered groups; this one is unchanged. In a tree, the
-        merged leaf replaces the largest of them, and an only child replaces its parent. A
-        merged component has the sum of the weights and the weighted mean of the frequencies.
+        A new fitted estimator with renumbered groups; this one is unchanged. The merged leaf
+        replaces the largest of them, and an only child replaces its parent.
 
     Raises
     ------
@@ -153,7 +154,9 @@ def merge_groups(
     some = _check_groups(groups, model._groups_assigner.n_groups)
     refit = _refit_data(model, X, sample_weight)
     with single_threaded_blas():
-        return model._merge(refit, some)  # type: ignore[no-any-return]
+        out = model._merge(refit, some)
+    out.set_params(max_leaf_nodes=out.n_leaves_)
+    return out  # type: ignore[no-any-return]
 
 
 def _refit_data(model: Any, X: Any, sample_weight: ArrayLike | None) -> RefitData[Any]:

@@ -399,14 +399,6 @@ class Chains:
         bits = _mixed_bits(self._keys[:m] + step)
         return np.asarray((bits >> np.uint64(11)) * 2.0**-53)
 
-    def word_counts(self, d: int, weight: Floats) -> Floats:
-        """Return the weighted number of occurrences of each word with each topic, shape (d, k)."""
-        k = self.counts.shape[1]
-        cells = (self._words * k + self._topics)[self._there]
-        each = np.repeat(weight[self.documents], self._lengths)
-        sums = np.bincount(cells, weights=each, minlength=d * k).astype(np.float64)
-        return sums.reshape(d, k)
-
 
 GOLDEN = 0x9E3779B97F4A7C15
 """Increment of SplitMix64."""

@@ -77,7 +77,7 @@ class FlatModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.Estimato
     """Whether there is something to learn from a batch that contains only zeros."""
 
     _rules: ClassVar[rules.Rules] = {
-        "n_components": rules.whole(1, auto=True),
+        "n_components": rules.whole(1, words=("auto",)),
         "decomposition": check_decomposition,
         "smoothing": rules.number(above=0),
         "max_iter": rules.whole(1),

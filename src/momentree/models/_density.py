@@ -79,7 +79,7 @@ class DensityModel(
     """
 
     _rules: ClassVar[rules.Rules] = {
-        "n_components": rules.whole(1, auto=True),
+        "n_components": rules.whole(1, words=("auto",)),
         "decomposition": check_decomposition,
         "max_iter": rules.whole(1),
         "tol": rules.number(at_least=0),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -14,12 +14,14 @@ import momentree.objects as objects
 from momentree._types import Floats, Ints
 from momentree.backends import LiftedRows, RowBlocks
 from momentree.core.choices import CovarianceType
+from momentree.inference.posteriors import responsibilities
 from momentree.messages import Message, wording
 from momentree.models._gaussian_data import GaussianData
 from momentree.moments import ProductMoments, SphericalGaussianMoments
 from momentree.parameters import spherical_gaussian_parameters
 from momentree.preprocessing import FeatureMap
 from momentree.refinement import MixtureSearch
+from momentree.refinement.em import soft_sums
 from momentree.tree.growth import Limits, TreeGrowth
 from momentree.tree.splitters import DSidiwoSplitter
 
@@ -94,13 +96,10 @@ def starts_of(
                 grouped(name, labels)
     if start == "moments" or (start == "auto" and k <= FEW and quick):
         enough = start == "moments" or np.count_nonzero(weight) >= SAMPLES * k
-        starts, reason = moment_starts(
-            _samples(data), weight, k, data.covariance_type, decompose if enough else None
-        )
-        for one in starts:
-            reason = reason or one.reason
-            if start == "moments" or len(one.weights) == k:
-                found[one.name] = _parameters(one, family)
+        starts, reason = moment_starts(data, rows, family, k, decompose if enough else None)
+        for name, one in starts.items():
+            if start == "moments" or one.n_components == k:
+                found[name] = one
     if start == "tree" or (start == "moments" and not found):
         grouped("tree", tree_groups(data.Z, weight, k))
     if start == "search" or (start == "auto" and data.covariance_type == "tied"):
@@ -191,34 +190,11 @@ def tree_groups(Z: Any, weight: Floats, n_groups: int) -> Ints:
     X = sp.csr_array(Z)
     feature_map = FeatureMap.from_data(X, None, weight, "real", scaled=True)
     rows = feature_map.rows(X, None)
-    splitter = DSidiwoSplitter(
-        min_samples_leaf=2, feature_map=feature_map, n_sides=2, refine_iter=0
-    )
+    splitter = DSidiwoSplitter(min_samples_leaf=2, feature_map=feature_map, refine_iter=0)
     growth = TreeGrowth(rows, weight, feature_map.row_scale(rows), splitter)
     grown = growth.grow(Limits(n_groups))
     return np.asarray(grown.labels, dtype=np.intp)
 
-
-def _samples(data: GaussianData) -> Any:
-    """Return samples in the form for moments."""
-    if data.covariance_type == "spherical":
-        return sp.csr_array(data.Z)
-    return data.Z.toarray() if hasattr(data.Z, "toarray") else data.Z
-
-
-def _parameters(start: MomentStart, family: objects.MixtureParameters) -> objects.MixtureParameters:
-    """Return the parameters of a start as members of a family."""
-    covariances = start.covariances
-    if isinstance(family, objects.GaussianParameters | objects.SharedGaussianParameters):
-        return family.member(start.weights, start.means.T, covariances)
-    if isinstance(family, objects.DiagonalGaussianParameters):
-        d = start.means.shape[1]
-        by_feature = covariances if covariances.ndim == 2 else np.tile(covariances[:, None], d)
-        return family.member(start.weights, start.means.T, by_feature.T)
-    return family.member(start.weights, start.means.T, covariances)
-
-
-Decompose = Callable[[objects.Moments], objects.Decomposition]
 
 PRODUCT_FEATURES = range(3, 513)
 """Numbers of features for which moments across features are used: three are needed, and the
@@ -231,99 +207,84 @@ MIN_WEIGHT = 0.1
 """Smallest weight relative to equal weights, so that EM does not starve a small component."""
 TINY = 1e-300
 
-
-@dataclass(frozen=True)
-class MomentStart:
-    """Parameters of a Gaussian mixture, as estimated from moments.
-
-    Attributes
-    ----------
-    name : str
-        The moments.
-    weights : ndarray of shape (k,)
-        omega > 0, sum 1.
-    means : ndarray of shape (k, d)
-        mu in rows.
-    covariances : ndarray
-        Of shape (k,) for "spherical", (d, d) for "tied", (k, d) for "diag" and (k, d, d) for
-        "full", positive definite.
-    reason : Message or None
-        Why there are fewer components than requested.
-    """
-
-    name: str
-    weights: Floats
-    means: Floats
-    covariances: Floats
-    reason: Message | None
+Decompose = Callable[[objects.Moments], objects.Decomposition]
 
 
 def moment_starts(
-    X: Any,
-    weight: Floats,
+    data: GaussianData,
+    rows: RowBlocks,
+    family: objects.MixtureParameters,
     n_components: int,
-    covariance_type: CovarianceType,
     decompose: Decompose | None,
-) -> tuple[list[MomentStart], Message | None]:
-    """Return the starts that moments give, and the reason if they give none.
+) -> tuple[Starts, Message | None]:
+    """Return the starts that moments give by name, and why there are fewer components.
 
     Parameters
     ----------
-    X : {ndarray, csr_array} of shape (n, d)
-        Finite numbers; sparse for "spherical" only.
-    weight : ndarray of shape (n,)
-        Sample weights >= 0, not all zero.
-    n_components : int >= 1
+    data : GaussianData
+        The data.
+    rows : RowBlocks of shape (n, p)
+        Their statistics.
+    family : MixtureParameters
+        Family of the components.
+    n_components : int >= 2
         k.
-    covariance_type : {"spherical", "tied", "diag", "full"}
-        Of the components.
     decompose : callable or None
-        Maps moments to their decomposition into k components; None leaves out the starts that
-        need one.
+        Maps moments to their decomposition into k components; None uses only groups by squares and
+        products.
 
     Returns
     -------
-    list of MomentStart
-        With k components or fewer.
+    dict of str to MixtureParameters
+        The starts. "spherical": moments of spherical Gaussians. "diag": moments across features,
+        for three features or more. "full" and "tied": the groups of that mixture. "diag" and
+        "full": groups by squares; "full": groups by squares and products.
     Message or None
-        Why there is no start, such as k > d.
+        The first reason.
     """
-    d = X.shape[1]
-    if decompose is None and covariance_type in ("spherical", "tied"):
-        return [], None  # squares differ in components of equal covariances as means do
-    if covariance_type == "spherical":
+    kind, weight, d = data.covariance_type, data.weight, data.Z.shape[1]
+    starts: Starts = {}
+    if kind in ("spherical", "tied") and decompose is None:
+        return starts, None  # squares differ in components of equal covariances as means do
+    if kind == "spherical":
         assert decompose is not None  # noqa: S101 - for the type checker
         if n_components > d:
-            return [], Message(wording.NO_EIGENVALUE_IS_NOISE, n_features=d, needed=n_components)
-        starts = [
-            _spherical(X, weight, n_components, variances, decompose)
-            for variances in ("own", "shared")
-        ]
-        return starts, None
+            return starts, Message(
+                wording.NO_EIGENVALUE_IS_NOISE, n_features=d, needed=n_components
+            )
+        return _spherical(data, family, n_components, decompose)
+    X = data.Z.toarray() if hasattr(data.Z, "toarray") else data.Z
     mean = weight @ X / weight.sum()
     spread = np.sqrt(weight @ np.square(X - mean) / weight.sum())
     scale = np.where(spread > 0, spread, 1.0)
     Z = (X - mean) / scale
-    starts = []
+
+    def grouped(R: Floats) -> objects.MixtureParameters:
+        # The prior of d + 1 samples of the pooled covariance keeps those of small groups regular.
+        sums, sizes = soft_sums(rows, R[:, (weight @ R) > 0], weight)
+        return family.m_step(sums, sizes, d + 1.0)
+
+    reason = None
     if decompose is not None and d in PRODUCT_FEATURES and n_components < 2 * d:
-        found = _diagonal(Z, weight, n_components, decompose)
-        if covariance_type == "diag":
-            means, variances = mean + scale * found.means, scale**2 * found.covariances
-            starts.append(replace(found, means=means, covariances=variances))
+        weights, means, variances, reason = _diagonal(Z, weight, n_components, decompose)
+        centers, variances = (mean + scale * means).T, (scale**2 * variances).T
+        if kind == "diag":
+            starts["product_moments"] = family.member(weights, centers, variances)
         else:
-            R = posteriors(Z, found)
-            starts.append(_grouped(X, weight, R, covariance_type, found.name, found.reason))
-    groups = {"lifted_moments": grouping.groups_by_squares}
-    if covariance_type == "full":
-        groups["lifted_moments_sphered"] = grouping.groups_by_products
-    for name, group in groups.items():
-        R = group(Z, weight, n_components)
-        starts.append(_grouped(X, weight, R, covariance_type, name, None))
-    return starts, None
+            diagonal = objects.DiagonalGaussianParameters(weights, centers, variances)
+            simple = replace(data, covariance_type="diag", missing=None).rows()
+            starts["product_moments"] = grouped(np.asarray(responsibilities(simple, diagonal)))
+    starts["lifted_moments"] = grouped(grouping.groups_by_squares(Z, weight, n_components))
+    if kind == "full":
+        groups = grouping.groups_by_products(Z, weight, n_components)
+        starts["lifted_moments_sphered"] = grouped(groups)
+    return starts, reason
 
 
-def _diagonal(Z: Floats, weight: Floats, n_components: int, decompose: Decompose) -> MomentStart:
-    """Return means and variances of independent features, from moments across features.
+def _diagonal(
+    Z: Floats, weight: Floats, n_components: int, decompose: Decompose
+) -> tuple[Floats, Floats, Floats, Message | None]:
+    """Return weights, means and variances of independent features, from moments across features.
 
     The means of z and of z^2 in the components are means of a product mixture, whose groups of
     columns are the features: only moments of different features are used, so no variance needs to
@@ -343,77 +304,30 @@ def _diagonal(Z: Floats, weight: Floats, n_components: int, decompose: Decompose
     means = C[:, 1 : d + 1]
     variances = np.sqrt(2.0) * C[:, d + 1 :] + 1.0 - np.square(means)
     w = np.maximum(found.weights * scale, MIN_WEIGHT / max(found.n_components, 1))
-    return MomentStart(
-        "product_moments",
-        w / w.sum(),
-        means,
-        np.maximum(variances, MIN_SHARE),
-        found.diagnostics["reason"],
-    )
+    return w / w.sum(), means, np.maximum(variances, MIN_SHARE), found.diagnostics["reason"]
 
 
 def _spherical(
-    X: Any,
-    weight: Floats,
-    n_components: int,
-    variances: Literal["shared", "own"],
-    decompose: Decompose,
-) -> MomentStart:
-    moments = SphericalGaussianMoments.from_data(
-        X, n_components=n_components, variances=variances, centered=True, sample_weight=weight
-    )
-    found = decompose(moments)
-    p = spherical_gaussian_parameters(moments, found)
-    least = LEAST * max(_total_variance(moments), TINY)
-    name = f"moments_{variances}"
-    return MomentStart(
-        name, p.weights, p.centers.T, np.maximum(p.variances, least), found.diagnostics["reason"]
-    )
-
-
-def _total_variance(moments: SphericalGaussianMoments) -> float:
-    return moments.variance + (moments.constant or 0.0) ** 2
-
-
-def posteriors(Z: Floats, start: MomentStart) -> Floats:
-    """Return P[component j | z] for diagonal covariances (k, d), shape (n, k)."""
-    v = start.covariances
-    joint = -0.5 * (np.square(Z) @ (1.0 / v).T - 2.0 * (Z @ (start.means / v).T))
-    joint += np.log(start.weights) - 0.5 * (np.square(start.means) / v + np.log(v)).sum(axis=1)
-    joint = np.exp(joint - joint.max(axis=1, keepdims=True))
-    return np.asarray(joint / joint.sum(axis=1, keepdims=True))
-
-
-def _grouped(
-    X: Floats,
-    weight: Floats,
-    R: Floats,
-    covariance_type: CovarianceType,
-    name: str,
-    reason: Message | None,
-) -> MomentStart:
-    """Return weights, means and covariances for given responsibilities."""
-    R = R[:, (weight @ R) > 0]
-    sizes = weight @ R
-    d = X.shape[1]
-    total = weight.sum()
-    mean = weight @ X / total
-    overall = np.maximum(weight @ np.square(X - mean) / total, TINY)
-    means = (R * weight[:, None]).T @ X / sizes[:, None]
-
-    def scatter(r: Floats, m: Floats) -> Floats:
-        v, Z = r * weight, X - m
-        if covariance_type in ("diag", "spherical"):
-            return np.asarray(v @ np.square(Z))
-        return np.asarray(Z.T @ (v[:, None] * Z))
-
-    scatters = np.stack([scatter(r, m) for r, m in zip(R.T, means, strict=True)])
-    floor = LEAST * (overall if scatters.ndim == 2 else np.diag(overall))
-    pooled = scatters.sum(axis=0) / total + floor
-    if covariance_type == "tied":
-        return MomentStart(name, sizes / total, means, pooled, reason)
-    # The prior of d + 1 samples of the pooled covariance keeps those of small groups regular.
-    covariances = ((scatters + (d + 1) * pooled).T / (sizes + d + 1)).T
-    if covariance_type == "spherical":
-        covariances = covariances.mean(axis=1)
-    return MomentStart(name, sizes / total, means, covariances, reason)
+    data: GaussianData, family: objects.MixtureParameters, n_components: int, decompose: Decompose
+) -> tuple[Starts, Message | None]:
+    """Return the starts from moments of spherical Gaussians with their own or shared variances."""
+    starts: Starts = {}
+    reason: Message | None = None
+    kinds: tuple[Literal["own", "shared"], ...] = ("own", "shared")
+    for variances in kinds:
+        moments = SphericalGaussianMoments.from_data(
+            sp.csr_array(data.Z),
+            n_components=n_components,
+            variances=variances,
+            centered=True,
+            sample_weight=data.weight,
+        )
+        found = decompose(moments)
+        p = spherical_gaussian_parameters(moments, found)
+        total = moments.variance + (moments.constant or 0.0) ** 2
+        v = np.maximum(p.variances, LEAST * max(total, TINY))
+        if isinstance(family, objects.DiagonalGaussianParameters):  # with missing values
+            v = np.tile(v, (len(p.centers), 1))
+        starts[f"moments_{variances}"] = family.member(p.weights, p.centers, v)
+        reason = reason or found.diagnostics["reason"]
+    return starts, reason

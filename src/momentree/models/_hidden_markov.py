@@ -31,7 +31,7 @@ class HiddenMarkovModel(base.Estimator):
     """Base class of hidden Markov models; a subclass has emissions of one family."""
 
     _rules: ClassVar[rules.Rules] = {
-        "n_components": rules.whole(1, auto=True),
+        "n_components": rules.whole(1, words=("auto",)),
         "decomposition": check_decomposition,
         "refine": rules.REFINE,
         "smoothing": rules.number(at_least=0),

@@ -16,7 +16,7 @@ from momentree.backends import RowBlocks, collected, in_canonical_order
 from momentree.core.ties import SAME_OF_EM, largest
 from momentree.decomposition import three_view_mom, three_view_tpm
 from momentree.messages import Message, wording
-from momentree.models._bernoulli_groups import BinaryData
+from momentree.models._binary_data import BinaryData
 from momentree.models._steps import Initialization, from_leaves
 from momentree.moments import CorrectedMoments, MultiviewMoments, ProductMoments, split_views
 from momentree.objects import Decomposition, ProductParameters, products
@@ -322,22 +322,35 @@ def start_from_tree(
 ) -> BernoulliStart:
     """Group the samples by D-SIDIWO, in one split into k or by the leaves of a tree.
 
-    If the moments support fewer than k groups, grow a tree instead of splitting into k.
+    If the moments support fewer than k > 2 groups, grow a tree instead of splitting into k.
     """
     splitter = splitters.DSidiwoSplitter(
         min_samples_leaf=1,
         feature_map=data.feature_map,
-        n_sides=max(n_components, 2) if flat else 2,
         refine_iter=split.SPLIT_ITER if refine else 0,
     )
     scale = data.feature_map.row_scale(data.rows)
-    limits = growth.Limits(n_components, 1 if flat else np.inf)
-    grown = growth.TreeGrowth(data.rows, data.weight, scale, splitter).grow(limits)
-    if flat and len(grown.root.leaves()) < n_components > 2:
-        return start_from_tree(data, n_components, flat=False, refine=refine)
+    if flat and n_components > 2:
+        group = split.SampleGroups.one(data.rows, data.weight, scale)
+        rule = splitter.discriminate(group, data.weight, n_components)
+        if not isinstance(rule, Message) and rule.n_sides == n_components:
+            sides = split.sides_of([rule], group)
+            sums, sizes = sides.sums[0], sides.sizes[0]
+            if split.small_side(sizes, splitter.min_samples_leaf) is None:
+                means = data.family.m_step(sums, sizes, 1.0)
+                known: dict[str, Any] = {
+                    "rank": n_components,
+                    "reason": None,
+                    "warnings": [],
+                    "start": "clusters",
+                }
+                return Initialization.of(means, known)
+    grown = growth.TreeGrowth(data.rows, data.weight, scale, splitter).grow(
+        growth.Limits(n_components)
+    )
     found = from_leaves(grown, n_components, data.family, data.rows, data.weight, 1.0)
-    diagnostics = {**found.diagnostics, "start": "clusters" if flat else "tree"}
-    return Initialization.of(found.parameters, diagnostics)
+    start = "clusters" if flat and n_components <= 2 else "tree"
+    return Initialization.of(found.parameters, {**found.diagnostics, "start": start})
 
 
 def _smooth(found: Decomposition, name: str, data: BinaryData) -> BernoulliStart:

@@ -8,22 +8,28 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from momentree._types import Floats, Ints
 from momentree._validation import check_ones, check_sample_weight, check_values, rules
 from momentree.assignment.posteriors import IncompleteAssigner, MixtureAssigner
+from momentree.assignment.rules import check_assigner
 from momentree.backends import RowArray, RowBlocks, Rows, as_rows, collected
 from momentree.backends.contents import Contents, checked_rows, row_weights
+from momentree.backends.sources import by_partition
 from momentree.core.choices import Refine
+from momentree.estimators import groups, names, node, page
 from momentree.estimators.batches import BatchUpdate
 from momentree.exceptions import InvalidDataError
+from momentree.inference import log_joint, log_posterior
 from momentree.messages import wording
 from momentree.models import _product_starts as product_starts
 from momentree.models._base import FlatModel, log
-from momentree.models._bernoulli_groups import BernoulliGroups, BinaryData, counted
-from momentree.models._steps import Decomposer, FitResult, Initialization
+from momentree.models._binary_data import BinaryData, counted
+from momentree.models._steps import Decomposer, FitResult, Initialization, draw_rows
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters, MixtureSums
 from momentree.objects.mixtures import sums_over
+from momentree.persistence import fields
 from momentree.refinement import Refined, em, renewing_em
 from momentree.refinement.em import Convergence, log_likelihood
 
@@ -42,7 +48,7 @@ TOLERANCES: dict[Convergence, float] = {"likelihood": 1e-7, "weights": 1e-2, "ce
 
 
 @dataclass(eq=False, repr=False)
-class BernoulliMixture(BernoulliGroups):
+class BernoulliMixture(FlatModel):
     """Cluster binary records by a mixture of independent Bernoulli variables.
 
         Y ~ Discrete(omega),   x_w | Y = j ~ Bernoulli(mu_jw), independent     (T section 4.2)
@@ -78,23 +84,6 @@ class BernoulliMixture(BernoulliGroups):
         "auto" is "search" with EM and "moments" without it. With EM and another `decomposition`
         than the default, it runs EM from "raw_moments" and from "moments", and keeps the second if
         its log-likelihood is higher by n_components / 2 log n_samples.
-    convergence : {"likelihood", "weights", "centers"}, default="likelihood"
-        Stopping criterion of EM: a step raises the log-likelihood, plus the log prior of
-        `smoothing`, by no more than the fraction `tol` of its size, or moves omega (T section 4.5)
-        or the centers M (T section 6.4.1) by no more than `tol` in norm.
-    smoothing : float > 0, default=1.0
-        Number of average records added to every component, so that no frequency is 0 or 1.
-    max_iter : int >= 1, default=200
-        Maximum number of EM steps.
-    tol : float >= 0 or None, default=None
-        Tolerance; see `convergence`. None means 1e-7, 0.01 and 0.0001 for its three values; the
-        last two are those of the thesis.
-    half_life : float > 0 or None, default=None
-        Number of batches after which samples count half in :meth:`partial_fit`. None never forgets.
-    random_state : int, RandomState or None, default=None
-        Seed for the three views and for random decompositions. None means seed 0.
-    verbose : bool or int, default=False
-        Whether to print progress to standard error; the logger ``momentree.models`` always gets it.
 
     Attributes
     ----------
@@ -129,6 +118,28 @@ class BernoulliMixture(BernoulliGroups):
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features,)
         Column names, if X was a data frame.
+
+    Other Parameters
+    ----------------
+    convergence : {"likelihood", "weights", "centers"}, default="likelihood"
+        "likelihood": EM stops when a step raises the log-likelihood, plus the log prior of
+        `smoothing`, by no more than the fraction `tol` of its size. "weights", "centers": when it
+        moves omega (T section 4.5) or the centers M (T section 6.4.1) by no more than `tol` in
+        norm.
+    smoothing : float > 0, default=1.0
+        Strength of the prior, in samples: the number of average samples added to every component,
+        so that no probability is 0.
+    max_iter : int >= 1, default=200
+        Maximum number of EM steps.
+    tol : float >= 0 or None, default=None
+        Threshold of `convergence`. None means 1e-7, 0.01 and 0.0001 for its three values; the last
+        two are those of the thesis.
+    half_life : float > 0 or None, default=None
+        Number of batches after which samples count half in :meth:`partial_fit`. None never forgets.
+    random_state : int, RandomState or None, default=None
+        Seed for the three views and for random decompositions. None means seed 0.
+    verbose : bool or int, default=False
+        Whether to print progress to standard error; the logger ``momentree.models`` always gets it.
 
     Notes
     -----
@@ -179,6 +190,17 @@ class BernoulliMixture(BernoulliGroups):
         "tol": rules.number(at_least=0, optional=True),
     }
 
+    _fields: ClassVar[fields.Fields] = {
+        **FlatModel._fields,
+        "_incomplete": fields.of_type(IncompleteAssigner).optional,
+    }
+
+    sample = groups.sample
+    predict_incomplete = groups.predict_incomplete
+    predict_incomplete_proba = groups.predict_incomplete_proba
+    scoring = groups.scoring
+    to_html = page.records_to_html
+
     def _check_table(
         self, X: Any, sample_weight: Any, feature_names: Any
     ) -> tuple[Any, Any, RowArray]:
@@ -222,11 +244,6 @@ class BernoulliMixture(BernoulliGroups):
             data = BinaryData.of_rows(values, weight)
         else:
             data, at = BinaryData.prepared(values, missing, weight)
-        result = self._fit_result(data)
-        incomplete = counted(data, result.labels, len(result.weights))
-        return replace(result, attributes={"_incomplete": incomplete}), at
-
-    def _fit_result(self, data: BinaryData) -> FitResult:
         start, refined = self._most_likely(data)
         diagnostics = {**start.diagnostics, "m2_bias_bound": data.bias_bound}
         fitted = data.family(start.weights, start.parameters.centers)
@@ -246,7 +263,9 @@ class BernoulliMixture(BernoulliGroups):
             )
         elif self._is_auto:
             diagnostics["log_likelihood"] = log_likelihood(data.rows, fitted, data.weight)
-        return result.largest_first(lambda p: MixtureAssigner.of(p).labels(data.rows))
+        result = result.largest_first(lambda p: MixtureAssigner.of(p).labels(data.rows))
+        incomplete = counted(data, result.labels, len(result.weights))
+        return replace(result, attributes={"_incomplete": incomplete}), at
 
     def _sums_of(self, data: BinaryData, statistics: Floats, sizes: Floats) -> MixtureSums:
         none = np.empty((0, len(sizes)))
@@ -307,8 +326,9 @@ class BernoulliMixture(BernoulliGroups):
 
     def _reorder(self, order: Ints) -> None:
         super()._reorder(order)
-        if self._incomplete is not None:
-            self._incomplete = self._incomplete.merged(np.argsort(order))
+        incomplete: Any = vars(self).get("_incomplete")
+        if incomplete is not None:
+            self._incomplete = incomplete.merged(np.argsort(order))
 
     def _most_likely(
         self, data: BinaryData
@@ -364,3 +384,124 @@ class BernoulliMixture(BernoulliGroups):
                 data, k, flat=start == "clusters", refine=bool(self.refine)
             )
         ]
+
+    # --- results ----------------------------------------------------------------------------------
+
+    @property
+    def means_(self) -> Floats:
+        """Frequencies of the components, shape (n_components, n_features)."""
+        return self.components_
+
+    def _new_counts(self, X: Any) -> Any:
+        return self._values(X)[0]
+
+    def _values(self, X: Any) -> tuple[Any, Any | None]:
+        check_is_fitted(self, "components_")
+        ones, missing, _ = check_values(self, X, None, reset=False)
+        check_ones(ones)
+        return ones, missing
+
+    def _ready(self, X: Any) -> tuple[MixtureAssigner, RowBlocks]:
+        """Return the assigner, and the checked samples as rows for it."""
+        ones, missing = self._values(X)
+        assigner = MixtureAssigner.of(self._without_missing)
+        if missing is None:
+            return assigner, RowBlocks(ones)
+        rows = RowBlocks(IncompleteBernoulliParameters.statistics(ones, missing))
+        return assigner.for_missing_values(), rows
+
+    @property
+    def _without_missing(self) -> BernoulliParameters:
+        """The parameters for samples without missing values."""
+        return BernoulliParameters(self.posterior_.weights, self.posterior_.centers)
+
+    @by_partition
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each component for each sample (T eq. 4.1).
+
+            P[j | x] = omega_j P[x | mu_j] / sum_i omega_i P[x | mu_i],
+            P[x | mu_j] = prod_w mu_wj^x_w (1 - mu_wj)^(1 - x_w)
+
+        omega and mu are the weights and centers of ``posterior_``, with mu clipped to [1e-9,
+        1 - 1e-9]; with EM they are ``weights_`` and ``components_``. The product omits missing
+        values.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            0 or 1, with the columns of ``fit``; NaN for missing values.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            Rows sum to 1.
+        """
+        assigner, rows = self._ready(X)
+        return np.asarray(assigner.proba(rows))
+
+    @by_partition
+    def predict(self, X: Any) -> Ints:
+        """Return the most probable component of each sample (T eq. 4.2).
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            0 or 1, with the columns of ``fit``; NaN for missing values.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+            Component numbers; equal to ``labels_`` for the data of ``fit``.
+        """
+        assigner, rows = self._ready(X)
+        return np.asarray(assigner.labels(rows))
+
+    @by_partition
+    def score_samples(self, X: Any) -> Floats:
+        """Return the log-likelihood of each sample under ``weights_`` and ``components_``.
+
+        Without EM these may contain zeros and ones; the likelihood then uses ``posterior_``, which
+        is smoothed.
+
+        Parameters
+        ----------
+        X : {ndarray, sparse matrix or array, data frame} of shape (n_samples, n_features)
+            0 or 1, with the columns of ``fit``; NaN for missing values, which are ignored.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            log P[x] in nats.
+        """
+        assigner, rows = self._ready(X)
+        return log_posterior(log_joint(rows, assigner.parameters))[1]
+
+    @property
+    def _profiles(self) -> Floats:
+        return self.components_
+
+    def _choose_words(self, counts: Any, weight: Floats) -> None:
+        """Leave codes to their relevance: a record has too few of them to occur together."""
+
+    def _name(self, root: node.TreeNode) -> None:
+        names.name_by_codes(root, self.vocabulary_)
+
+    def _draw(self, labels: Ints, rng: np.random.RandomState) -> Any:
+        d = self.components_.shape[1]
+
+        def draw(at: slice) -> Any:
+            here = labels[at]
+            return (rng.random_sample((len(here), d)) < self.components_[here]).astype(np.int64)
+
+        return draw_rows(len(labels), d, draw)
+
+    def _check_consistent(self) -> None:
+        super()._check_consistent()
+        k, d = self._n_groups, self.n_features_in_
+        check_assigner(MixtureAssigner.of(self._without_missing), BernoulliParameters, d, k)
+        groups.check_incomplete(self, k, d, expected=True)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags

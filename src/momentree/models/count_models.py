@@ -56,29 +56,10 @@ class SingleTopicModel(CountMixture):
         "auto" is None without EM or with ``weighting="three_words"``. Otherwise it is "log1p" if
         words repeat within the documents of a topic at least 1.5 times as often as independent
         words would; see :func:`momentree.preprocessing.repetition`.
-    weighting : {"length", "uniform", "three_words"}, default="length"
-        Weights of documents in the moments of the model; see
-        :class:`momentree.moments.SingleTopicMoments`. "length" has less noise, but is biased if
-        the length of documents depends on their topic; "uniform" is not.
-    smoothing : float > 0, default=1.0
-        Pseudo-count of every word in every topic, in tokens; 1 is Laplace smoothing. It is at most
-        n_tokens / (4 d k), for a vocabulary of d words and k topics requested, so that all
-        pseudo-counts of a topic are at most a quarter of the tokens of an average topic.
-    max_iter : int >= 1, default=100
-        Maximum number of EM steps.
-    tol : float >= 0, default=1e-5
-        EM stops when a step raises the log-likelihood, plus the log prior of `smoothing`, by no
-        more than this fraction of its size.
-    half_life : float > 0 or None, default=None
-        Number of batches after which samples count half in :meth:`partial_fit`. None never forgets.
     vectorizer : TextVectorizer or None, default=None
         Counts the words of texts given to :meth:`fit`: their language, stop words and frequencies.
         None is ``TextVectorizer()``. Other vectorizers with scikit-learn's interface, such as
         ``CountVectorizer``, are accepted too; a model with one cannot be saved to a file.
-    random_state : int, RandomState or None, default=None
-        Seed for random decompositions and for ``weighting="three_words"``. None means seed 0.
-    verbose : bool or int, default=False
-        Whether to print progress to standard error; the logger ``momentree.models`` always gets it.
 
     Attributes
     ----------
@@ -118,6 +99,29 @@ class SingleTopicModel(CountMixture):
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features,)
         Column names, if X was a data frame.
+
+    Other Parameters
+    ----------------
+    weighting : {"length", "uniform", "three_words"}, default="length"
+        Weights of documents in the moments of the model; see
+        :class:`momentree.moments.SingleTopicMoments`. "length" has less noise, but is biased if
+        the length of documents depends on their topic; "uniform" is not.
+    smoothing : float > 0, default=1.0
+        Strength of the prior, in tokens: the count added to every word in every topic, so that no
+        probability is 0. 1 is Laplace smoothing. It is at most n_tokens / (4 d k), for a vocabulary
+        of d words and k topics requested, so that all pseudo-counts of a topic are at most a
+        quarter of the tokens of an average topic.
+    max_iter : int >= 1, default=100
+        Maximum number of EM steps.
+    tol : float >= 0, default=1e-5
+        EM stops when a step raises the log-likelihood, plus the log prior of `smoothing`, by no
+        more than this fraction of its size.
+    half_life : float > 0 or None, default=None
+        Number of batches after which samples count half in :meth:`partial_fit`. None never forgets.
+    random_state : int, RandomState or None, default=None
+        Seed for random decompositions and for ``weighting="three_words"``. None means seed 0.
+    verbose : bool or int, default=False
+        Whether to print progress to standard error; the logger ``momentree.models`` always gets it.
 
     Notes
     -----
@@ -167,12 +171,12 @@ class SingleTopicModel(CountMixture):
     refine: Refine | None = "em"
     start: Literal["auto", "search", "tree", "moments"] = "auto"
     log_scaling: AutoLogScaling | None = "auto"
+    vectorizer: texts.Vectorizer | None = None
     weighting: Weighting = "length"
     smoothing: float = 1.0
     max_iter: int = 100
     tol: float = 1e-5
     half_life: float | None = None
-    vectorizer: texts.Vectorizer | None = None
     random_state: int | np.random.RandomState | None = None
     verbose: bool | int = False
 
@@ -258,24 +262,10 @@ class PoissonMixture(CountMixture):
         "moments" decomposes the moments of the model (T Proposition 1.2.1). "tree" groups the
         samples as in :class:`SingleTopicModel`, by proportions rather than totals. "auto" is
         "moments".
-    smoothing : float > 0, default=1.0
-        Number of average samples added to every component, so that no mean of an occurring feature
-        is zero.
-    max_iter : int >= 1, default=100
-        Maximum number of EM steps.
-    tol : float >= 0, default=1e-5
-        EM stops when a step raises the log-likelihood, plus the log prior of `smoothing`, by no
-        more than this fraction of its size.
-    half_life : float > 0 or None, default=None
-        Number of batches after which samples count half in :meth:`partial_fit`. None never forgets.
     vectorizer : TextVectorizer or None, default=None
         Counts the words of texts given to :meth:`fit`: their language, stop words and frequencies.
         None is ``TextVectorizer()``. Other vectorizers with scikit-learn's interface, such as
         ``CountVectorizer``, are accepted too; a model with one cannot be saved to a file.
-    random_state : int, RandomState or None, default=None
-        Seed for random decompositions. None means seed 0.
-    verbose : bool or int, default=False
-        Whether to print progress to standard error; the logger ``momentree.models`` always gets it.
 
     Attributes
     ----------
@@ -313,6 +303,23 @@ class PoissonMixture(CountMixture):
     feature_names_in_ : ndarray of str of shape (n_features,)
         Column names, if X was a data frame.
 
+    Other Parameters
+    ----------------
+    smoothing : float > 0, default=1.0
+        Strength of the prior, in samples: the number of average samples added to every component,
+        so that no mean of an occurring feature is 0.
+    max_iter : int >= 1, default=100
+        Maximum number of EM steps.
+    tol : float >= 0, default=1e-5
+        EM stops when a step raises the log-likelihood, plus the log prior of `smoothing`, by no
+        more than this fraction of its size.
+    half_life : float > 0 or None, default=None
+        Number of batches after which samples count half in :meth:`partial_fit`. None never forgets.
+    random_state : int, RandomState or None, default=None
+        Seed for random decompositions. None means seed 0.
+    verbose : bool or int, default=False
+        Whether to print progress to standard error; the logger ``momentree.models`` always gets it.
+
     Notes
     -----
     Implements T Proposition 1.2.1 and section 2.3. Negative means are set to zero after the
@@ -342,11 +349,11 @@ class PoissonMixture(CountMixture):
     decomposition: Decomposer = "sidiwo"
     refine: Refine | None = "em"
     start: Literal["auto", "tree", "moments"] = "auto"
+    vectorizer: texts.Vectorizer | None = None
     smoothing: float = 1.0
     max_iter: int = 100
     tol: float = 1e-5
     half_life: float | None = None
-    vectorizer: texts.Vectorizer | None = None
     random_state: int | np.random.RandomState | None = None
     verbose: bool | int = False
 

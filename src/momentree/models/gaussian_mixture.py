@@ -65,23 +65,6 @@ class GaussianMixture(DensityModel):
         brief search. After EM from "groups" or "auto", pairs of components are merged and others
         divided while this raises the likelihood, for a short time; not with "full" covariances,
         whose many statistics make it slow.
-    reg_covar : float >= 0, default=1e-6
-        Added to all variances, in squared units of X, as in scikit-learn. It keeps the likelihood
-        finite.
-    smoothing : float >= 0, default=0.0
-        Number of samples of the average covariance within components that are added to each
-        component; at least 1 for ``n_components="auto"``. The most likely mixture may contain
-        components of a few almost equal samples; with a smoothing of 1, such components gain
-        little, and BIC does not choose them. "tied" needs none.
-    max_iter : int >= 1, default=200
-        Maximum number of EM steps.
-    tol : float >= 0, default=1e-4
-        EM stops when a step raises the mean log-likelihood of a sample by no more than this, in
-        nats.
-    random_state : int, RandomState or None, default=None
-        For a `decomposition` that draws random numbers; no other part does.
-    verbose : bool or int, default=False
-        Whether to print progress to standard error; the logger ``momentree.models`` always gets it.
 
     Attributes
     ----------
@@ -118,6 +101,26 @@ class GaussianMixture(DensityModel):
         Column names, if X was a data frame.
     vocabulary_ : ndarray of str of shape (n_features,)
         Column names; "0", "1", ... if there are none.
+
+    Other Parameters
+    ----------------
+    reg_covar : float >= 0, default=1e-6
+        Added to all variances, in squared units of X, as in scikit-learn. It keeps the likelihood
+        finite.
+    smoothing : float >= 0, default=0.0
+        Strength of the prior, in samples: the number of samples of the average covariance within
+        components that are added to every component; at least 1 for ``n_components="auto"``. The
+        most likely mixture may contain components of a few almost equal samples; with a smoothing
+        of 1, such components gain little, and BIC does not choose them. "tied" needs none.
+    max_iter : int >= 1, default=200
+        Maximum number of EM steps.
+    tol : float >= 0, default=1e-4
+        EM stops when a step raises the mean log-likelihood of a sample by no more than this, in
+        nats: that of densities depends on units, so a fraction of its size would mean nothing.
+    random_state : int, RandomState or None, default=None
+        For a `decomposition` that draws random numbers; no other part does.
+    verbose : bool or int, default=False
+        Whether to print progress to standard error; the logger ``momentree.models`` always gets it.
 
     Notes
     -----

@@ -59,18 +59,6 @@ class CategoricalHMM(HiddenMarkovModel):
         suits short sequences. "contexts" groups symbols by the symbols before and after them.
         "auto" runs Baum-Welch from all four, and continues with the most likely one; without
         Baum-Welch, it is the first of them that applies.
-    smoothing : float >= 0, default=0.001
-        Number of average observations and transitions added to each state, so that no probability
-        is 0.
-    max_iter : int >= 1, default=500
-        Maximum number of steps of Baum-Welch, from each start.
-    tol : float >= 0, default=1e-9
-        Baum-Welch stops when a step raises the log-likelihood by at most this fraction of its
-        size.
-    random_state : int, RandomState or None, default=None
-        Seed for random decompositions. None means seed 0.
-    verbose : bool or int, default=False
-        Whether to print progress to standard error; the logger ``momentree.models`` always gets it.
 
     Attributes
     ----------
@@ -96,6 +84,21 @@ class CategoricalHMM(HiddenMarkovModel):
         of 1, 2, ... states.
     n_features_in_ : int
         1: the column of symbols.
+
+    Other Parameters
+    ----------------
+    smoothing : float >= 0, default=0.001
+        Strength of the prior, in samples: the number of average observations and transitions added
+        to every state, so that no probability is 0.
+    max_iter : int >= 1, default=500
+        Maximum number of steps of Baum-Welch, from each start.
+    tol : float >= 0, default=1e-9
+        Baum-Welch stops when a step raises the log-likelihood, plus the log prior of `smoothing`,
+        by no more than this fraction of its size.
+    random_state : int, RandomState or None, default=None
+        Seed for random decompositions. None means seed 0.
+    verbose : bool or int, default=False
+        Whether to print progress to standard error; the logger ``momentree.models`` always gets it.
 
     See Also
     --------
@@ -259,20 +262,6 @@ class GaussianHMM(HiddenMarkovModel):
         observations, which suits states that last, and "clusters" the observations; see
         :class:`momentree.ClusterTree`. "auto" runs Baum-Welch from all three, and continues with
         the most likely one; without Baum-Welch, it is the first of them that applies.
-    reg_covar : float > 0, default=1e-6
-        Added to each variance, as a fraction of the mean variance of the features (estimated from
-        quartiles), so that a state of equal observations has a finite likelihood.
-    smoothing : float >= 0, default=0.001
-        Number of transitions added to each state, so that no probability is 0.
-    max_iter : int >= 1, default=500
-        Maximum number of steps of Baum-Welch, from each start.
-    tol : float >= 0, default=1e-9
-        Baum-Welch stops when a step raises the log-likelihood by at most this fraction of its
-        size.
-    random_state : int, RandomState or None, default=None
-        Seed for random decompositions. None means seed 0.
-    verbose : bool or int, default=False
-        Whether to print progress to standard error; the logger ``momentree.models`` always gets it.
 
     Attributes
     ----------
@@ -301,6 +290,24 @@ class GaussianHMM(HiddenMarkovModel):
         of 1, 2, ... states.
     n_features_in_ : int
         Number of features d.
+
+    Other Parameters
+    ----------------
+    reg_covar : float > 0, default=1e-6
+        Added to each variance, as a fraction of the mean variance of the features (estimated from
+        quartiles), so that a state of equal observations has a finite likelihood.
+    smoothing : float >= 0, default=0.001
+        Strength of the prior, in samples: the number of transitions added to every state, so that
+        no probability is 0.
+    max_iter : int >= 1, default=500
+        Maximum number of steps of Baum-Welch, from each start.
+    tol : float >= 0, default=1e-9
+        Baum-Welch stops when a step raises the log-likelihood, plus the log prior of `smoothing`,
+        by no more than this fraction of its size.
+    random_state : int, RandomState or None, default=None
+        Seed for random decompositions. None means seed 0.
+    verbose : bool or int, default=False
+        Whether to print progress to standard error; the logger ``momentree.models`` always gets it.
 
     See Also
     --------

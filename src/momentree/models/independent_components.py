@@ -69,12 +69,6 @@ class IndependentComponents(
     refine : {"likelihood", None}, default="likelihood"
         Whether to refine the sources by maximum likelihood. Cumulants alone are inaccurate for
         sources with heavy tails.
-    max_iter : int >= 1, default=200
-        Maximum number of Jacobi sweeps, and of scoring steps.
-    tol : float >= 0, default=1e-6
-        The refinement stops when no source is rotated by more than this, in radians.
-    random_state : int, RandomState or None, default=None
-        Seed of decompositions that draw random numbers; "jade" draws none.
 
     Attributes
     ----------
@@ -103,6 +97,15 @@ class IndependentComponents(
         Number of features d.
     feature_names_in_ : ndarray of shape (d,)
         Names of the features, if X has names.
+
+    Other Parameters
+    ----------------
+    max_iter : int >= 1, default=200
+        Maximum number of Jacobi sweeps, and of scoring steps.
+    tol : float >= 0, default=1e-6
+        The refinement stops when no source is rotated by more than this, in radians.
+    random_state : int, RandomState or None, default=None
+        Seed of decompositions that draw random numbers; "jade" draws none.
 
     See Also
     --------

@@ -10,13 +10,12 @@ import numpy as np
 
 from momentree import backends
 from momentree._types import Floats, Ints
-from momentree._validation import check_choice, generator, rules
+from momentree._validation import generator, rules
 from momentree.backends import products, sources
 from momentree.core import choices, pages, ties
 from momentree.estimators import batches, names, page, texts
 from momentree.inference import (
     completion_log_likelihood,
-    gibbs_proportions,
     log_multinomial,
     split_words,
     variational_bound,
@@ -31,12 +30,10 @@ from momentree.models.count_models import SingleTopicModel
 from momentree.moments.lda import check_alpha0
 from momentree.objects import LDAParameters, MixtureSums
 from momentree.persistence import fields
-from momentree.refinement import RefinedLDA, gibbs_em, variational_em
+from momentree.refinement import RefinedLDA, variational_em
 from momentree.tree.topic_growth import is_sampled
 
-Refine = Literal["em", "gibbs"]
 Start = Literal["auto", "moments", "single-topic"]
-Inference = Literal["variational", "gibbs"]
 
 
 def _check_alpha0(name: str, value: Any) -> None:  # noqa: ARG001
@@ -64,38 +61,17 @@ class LatentDirichletAllocation(FlatModel):
         "sidiwo", "svtd", "tensor_power_method", "als", "svd_method", "eigendecomposition",
         "jennrich" or "random_projections" from ``momentree.decomposition``, or a function with the
         same signature.
-    refine : {"em", "gibbs", None}, default="em"
-        "em" refines topics and alpha by variational EM. "gibbs" is stochastic EM
-        with a Gibbs sampler: slower, less biased in alpha, for integer counts only. None returns
-        the start.
+    refine : {"em", None}, default="em"
+        "em" refines topics and alpha by variational EM. None returns the start.
     start : {"auto", "moments", "single-topic"}, default="auto"
         "moments" decomposes the moments of the model (S Theorem 3), which is exact in the limit of
         infinitely many documents. "single-topic" uses the topics of :class:`SingleTopicModel`.
         "auto" keeps the one with the lower document completion perplexity: usually
         "single-topic" for real text. Without refinement, "auto" is "moments".
-    weighting : {"length", "uniform", "three_words"}, default="length"
-        Weights of documents in the moments of the model; see
-        :class:`momentree.moments.SingleTopicMoments`. "length" has less noise, but is biased if
-        the length of documents depends on their topics; "uniform" is not.
-    inference : {"variational", "gibbs"}, default="variational"
-        Inference of topic proportions: by mean field, or by the sampler of S Remark 4, which is
-        slower and accepts only integer counts.
-    smoothing : float > 0, default=0.05
-        Pseudo-count of every word in every topic.
-    max_iter : int >= 1, default=30
-        Maximum number of EM steps.
-    tol : float >= 0, default=5e-5
-        Variational EM stops when a step raises the bound by less than this fraction of its size.
-    half_life : float > 0 or None, default=None
-        Number of batches after which samples count half in :meth:`partial_fit`. None never forgets.
     vectorizer : TextVectorizer or None, default=None
         Counts the words of texts given to :meth:`fit`: their language, stop words and frequencies.
         None is ``TextVectorizer()``. Other vectorizers with scikit-learn's interface, such as
         ``CountVectorizer``, are accepted too; a model with one cannot be saved to a file.
-    random_state : int, RandomState or None, default=None
-        Seed for "gibbs", "three_words" and random decompositions. None means seed 0.
-    verbose : bool or int, default=False
-        Whether to print progress to standard error; the logger ``momentree.models`` always gets it.
 
     Attributes
     ----------
@@ -116,7 +92,7 @@ class LatentDirichletAllocation(FlatModel):
     n_passes_ : float
         Passes over the data: how often a row was read, on average.
     converged_ : bool
-        Whether EM reached its tolerance; True without EM and for "gibbs", which has none.
+        Whether EM reached its tolerance; True without EM.
     diagnostics_ : mapping
         See :class:`momentree.objects.Decomposition`; also "start"; "alpha0" at the start; after EM,
         "bound" (see :class:`momentree.refinement.RefinedLDA`). With moments: "alpha0_estimate",
@@ -138,6 +114,26 @@ class LatentDirichletAllocation(FlatModel):
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features,)
         Column names, if X was a data frame.
+
+    Other Parameters
+    ----------------
+    weighting : {"length", "uniform", "three_words"}, default="length"
+        Weights of documents in the moments of the model; see
+        :class:`momentree.moments.SingleTopicMoments`. "length" has less noise, but is biased if
+        the length of documents depends on their topics; "uniform" is not.
+    smoothing : float > 0, default=0.05
+        Strength of the prior, in tokens: the count added to every word in every topic, so that no
+        probability is 0.
+    max_iter : int >= 1, default=30
+        Maximum number of EM steps.
+    tol : float >= 0, default=5e-5
+        EM stops when a step raises the variational bound by no more than this fraction of its size.
+    half_life : float > 0 or None, default=None
+        Number of batches after which samples count half in :meth:`partial_fit`. None never forgets.
+    random_state : int, RandomState or None, default=None
+        Seed for "three_words" and random decompositions. None means seed 0.
+    verbose : bool or int, default=False
+        Whether to print progress to standard error; the logger ``momentree.models`` always gets it.
 
     Notes
     -----
@@ -176,25 +172,23 @@ class LatentDirichletAllocation(FlatModel):
     _: KW_ONLY
     alpha0: float | None = None
     decomposition: steps.Decomposer = "sidiwo"
-    refine: Refine | None = "em"
+    refine: choices.Refine | None = "em"
     start: Start = "auto"
+    vectorizer: texts.Vectorizer | None = None
     weighting: choices.Weighting = "length"
-    inference: Inference = "variational"
     smoothing: float = 0.05
     max_iter: int = 30
     tol: float = 5e-5
     half_life: float | None = None
-    vectorizer: texts.Vectorizer | None = None
     random_state: int | np.random.RandomState | None = None
     verbose: bool | int = False
 
     _rules: ClassVar[rules.Rules] = {
         **FlatModel._rules,
         "tol": rules.number(at_least=0),
-        "refine": (*get_args(Refine), None),
+        "refine": rules.REFINE,
         "start": get_args(Start),
         "weighting": get_args(choices.Weighting),
-        "inference": get_args(Inference),
         "alpha0": _check_alpha0,
         "vectorizer": texts.check_vectorizer,
     }
@@ -221,12 +215,10 @@ class LatentDirichletAllocation(FlatModel):
             instead["n_components"] = 8
         if self.weighting == "three_words":
             instead["weighting"] = "length"
-        if self.refine and not (here and self.refine == "em"):
+        if self.refine and not here:
             instead["refine"] = None
         if self.start not in ("auto", "moments") and not here:
             instead["start"] = "moments"
-        if self.inference != "variational":
-            instead["inference"] = "variational"
         return instead
 
     def _fit_components(
@@ -239,7 +231,14 @@ class LatentDirichletAllocation(FlatModel):
         result = steps.FitResult(fitted, fitted.weights, topics, diagnostics)
         if self.refine:
             log.info("refining %d topics", fitted.n_components)
-            refined = self._refined(data, fitted)
+            refined = variational_em(
+                rows,
+                fitted,
+                sample_weight=weight,
+                smoothing=self.smoothing,
+                max_iter=self.max_iter,
+                tol=self.tol,
+            )
             fitted = refined.parameters
             result = steps.FitResult(
                 fitted,
@@ -248,11 +247,11 @@ class LatentDirichletAllocation(FlatModel):
                 {**diagnostics, "bound": refined.bound},
                 refined.n_iter,
                 refined.converged,
-                sums=None if self.refine == "gibbs" else self._sums_of(data, refined),
+                sums=self._sums_of(data, refined),
             )
         log.info("inferring topic proportions")
         result = result.largest_first(
-            lambda p: rows.map(products.largest_column, self._proportions(rows, p))
+            lambda p: rows.map(products.largest_column, variational_proportions(rows, p))
         )
         return result, at
 
@@ -289,7 +288,7 @@ class LatentDirichletAllocation(FlatModel):
             before=(before.statistics, -before.sizes / n, n),
         )
         fitted = refined.parameters
-        H = self._proportions(rows, fitted)
+        H = variational_proportions(rows, fitted)
         result = steps.FitResult(
             fitted,
             fitted.weights,
@@ -328,25 +327,6 @@ class LatentDirichletAllocation(FlatModel):
         diagnostics["warnings"] = [*best.diagnostics["warnings"], *warnings]
         return steps.Initialization(best.parameters, best.weights, best.centers, diagnostics)
 
-    def _refined(self, data: LDAData, start: LDAParameters) -> RefinedLDA:
-        options: dict[str, Any] = {
-            "sample_weight": data.weight,
-            "smoothing": self.smoothing,
-            "max_iter": self.max_iter,
-        }
-        if self.refine == "gibbs":
-            return gibbs_em(
-                backends.collected(data.rows), start, random_state=self.random_state, **options
-            )
-        return variational_em(data.rows, start, tol=self.tol, **options)
-
-    def _proportions(self, rows: backends.Rows, parameters: LDAParameters) -> backends.RowArray:
-        check_choice("inference", self.inference, get_args(Inference))
-        if self.inference == "gibbs":
-            rows = backends.collected(rows)
-            return gibbs_proportions(rows, parameters, random_state=self.random_state)
-        return variational_proportions(rows, parameters)
-
     @sources.by_partition
     def predict_proba(self, X: Any) -> Floats:
         """Return the expected topic proportions of each document.
@@ -363,7 +343,7 @@ class LatentDirichletAllocation(FlatModel):
         """
         X = self._new_counts(X)
         with backends.single_threaded_blas():
-            return np.asarray(self._proportions(backends.RowBlocks(X), self.posterior_))
+            return np.asarray(variational_proportions(backends.RowBlocks(X), self.posterior_))
 
     @sources.by_partition
     def score_samples(self, X: Any) -> Floats:
@@ -414,7 +394,7 @@ class LatentDirichletAllocation(FlatModel):
         known, hidden = split_words(self._new_counts(X), generator(random_state))
         words = float(hidden.sum())
         with backends.single_threaded_blas():
-            proportions = self._proportions(backends.RowBlocks(known), self.posterior_)
+            proportions = variational_proportions(backends.RowBlocks(known), self.posterior_)
             values = completion_log_likelihood(
                 backends.RowBlocks(hidden), self.posterior_, proportions
             )

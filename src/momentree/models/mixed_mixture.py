@@ -53,23 +53,6 @@ class MixedMixture(ProductMixture):
         it divides components, merges similar ones and runs EM; see
         :class:`momentree.refinement.MixtureSearch`. "auto" tries both, on several scales of the
         columns, and keeps the most likely mixture; without EM it is "moments".
-    reg_covar : float > 0, default=1e-6
-        Smallest variance of a number in a component, in squared units of the column, and at most
-        this fraction of the variance of the column. It is no less than the variance of rounding,
-        step² / 12, if all differences of values are multiples of the smallest, the step. Of a step
-        above the standard deviation of the column, that deviation counts.
-    smoothing : float > 0, default=1e-6
-        Number of average samples added to every component, so that no probability is 0 or 1.
-        Numbers are not smoothed. The default maximizes the likelihood; for rare values in new
-        samples, 1 is better.
-    max_iter : int >= 1, default=1000
-        Maximum number of EM steps.
-    tol : float >= 0, default=1e-8
-        EM stops when a step raises the log-likelihood by at most this fraction.
-    random_state : int, RandomState or None, default=None
-        Seed for random decompositions. None means seed 0.
-    verbose : bool or int, default=False
-        Whether to print progress to standard error.
 
     Attributes
     ----------
@@ -107,6 +90,27 @@ class MixedMixture(ProductMixture):
         Number of columns.
     feature_names_in_ : ndarray of str of shape (n_features,)
         Column names, if X was a data frame.
+
+    Other Parameters
+    ----------------
+    reg_covar : float > 0, default=1e-6
+        Smallest variance of a number in a component, in squared units of the column, and at most
+        this fraction of the variance of the column. It is no less than the variance of rounding,
+        step² / 12, if all differences of values are multiples of the smallest, the step. Of a step
+        above the standard deviation of the column, that deviation counts.
+    smoothing : float > 0, default=1e-6
+        Strength of the prior, in samples: the number of average samples added to every component,
+        so that no probability is 0. Numbers are not smoothed. The default maximizes the
+        likelihood; for rare values in new samples, 1 is better.
+    max_iter : int >= 1, default=1000
+        Maximum number of EM steps.
+    tol : float >= 0, default=1e-8
+        EM stops when a step raises the log-likelihood, plus the log prior of `smoothing`, by no
+        more than this fraction of its size.
+    random_state : int, RandomState or None, default=None
+        Seed for random decompositions. None means seed 0.
+    verbose : bool or int, default=False
+        Whether to print progress to standard error; the logger ``momentree.models`` always gets it.
 
     See Also
     --------

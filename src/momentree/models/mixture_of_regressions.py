@@ -57,15 +57,6 @@ class MixtureOfRegressions(RegressorMixin, base.Estimator):  # type: ignore[misc
         None returns the parameters from the moments alone, which requires linearly independent
         slopes and k <= d. "em" starts EM from the moments, if they support k components, and from a
         mixture that grows by splits, and keeps the more likely result.
-    reg_variance : float > 0, default=1e-6
-        Smallest variance of the noise, as a fraction of the variance of y: it keeps the likelihood
-        finite if some samples lie exactly on a line.
-    max_iter : int >= 1, default=1000
-        Maximum number of EM steps.
-    tol : float >= 0, default=1e-7
-        EM stops when the mean log-likelihood increases by less.
-    random_state : int, RandomState or None, default=None
-        Seed of decompositions that draw random numbers.
 
     Attributes
     ----------
@@ -90,6 +81,19 @@ class MixtureOfRegressions(RegressorMixin, base.Estimator):  # type: ignore[misc
         Number of features d.
     feature_names_in_ : ndarray of shape (d,)
         Names of the features, if X has names.
+
+    Other Parameters
+    ----------------
+    reg_variance : float > 0, default=1e-6
+        Smallest variance of the noise, as a fraction of the variance of y: it keeps the likelihood
+        finite if some samples lie exactly on a line.
+    max_iter : int >= 1, default=1000
+        Maximum number of EM steps.
+    tol : float >= 0, default=1e-7
+        EM stops when a step raises the mean log-likelihood of a sample by no more than this, in
+        nats: that of densities depends on units, so a fraction of its size would mean nothing.
+    random_state : int, RandomState or None, default=None
+        Seed of decompositions that draw random numbers.
 
     See Also
     --------

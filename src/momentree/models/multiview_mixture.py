@@ -69,18 +69,6 @@ class MultiviewMixture(ProductMixture):
     start : {"auto", "search", "moments"}, default="auto"
         As in :class:`MixedMixture`; moments are those between views, see
         :class:`momentree.moments.ProductMoments`.
-    reg_covar : float > 0, default=1e-6
-        Smallest variance of a number in a component, as in :class:`MixedMixture`.
-    smoothing : float > 0, default=1e-6
-        Number of average samples added to every component, so that no probability is 0 or 1.
-    max_iter : int >= 1, default=1000
-        Maximum number of EM steps.
-    tol : float >= 0, default=1e-8
-        EM stops when a step raises the log-likelihood by at most this fraction.
-    random_state : int, RandomState or None, default=None
-        Seed for random decompositions. None means seed 0.
-    verbose : bool or int, default=False
-        Whether to print progress to standard error.
 
     Attributes
     ----------
@@ -114,6 +102,23 @@ class MultiviewMixture(ProductMixture):
         Number of columns of the table, or of all matrices.
     feature_names_in_ : ndarray of str of shape (n_features,)
         Column names, if X was a data frame.
+
+    Other Parameters
+    ----------------
+    reg_covar : float > 0, default=1e-6
+        Smallest variance of a number in a component, as in :class:`MixedMixture`.
+    smoothing : float > 0, default=1e-6
+        Strength of the prior, in samples: the number of average samples added to every component,
+        so that no probability is 0. Numbers are not smoothed.
+    max_iter : int >= 1, default=1000
+        Maximum number of EM steps.
+    tol : float >= 0, default=1e-8
+        EM stops when a step raises the log-likelihood, plus the log prior of `smoothing`, by no
+        more than this fraction of its size.
+    random_state : int, RandomState or None, default=None
+        Seed for random decompositions. None means seed 0.
+    verbose : bool or int, default=False
+        Whether to print progress to standard error; the logger ``momentree.models`` always gets it.
 
     See Also
     --------

@@ -2,7 +2,7 @@
 
 from momentree.refinement.em import Refined, em
 from momentree.refinement.incremental_em import Updated, incremental_em, renewing_em
-from momentree.refinement.lda import RefinedLDA, gibbs_em, variational_em
+from momentree.refinement.lda import RefinedLDA, variational_em
 from momentree.refinement.search import MixtureSearch
 from momentree.refinement.sources import RefinedSources, refine_sources
 
@@ -13,7 +13,6 @@ __all__ = [
     "RefinedSources",
     "Updated",
     "em",
-    "gibbs_em",
     "incremental_em",
     "refine_sources",
     "renewing_em",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
@@ -24,16 +24,26 @@ from momentree.backends import RowArray, Rows, contents, sources
 from momentree.core.choices import Growth
 from momentree.estimators import base, batches, changes, groups, names
 from momentree.estimators.node import StoredTree, TreeNode, why_no_more
-from momentree.exceptions import ConvergenceWarning, InvalidDataError
+from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
 from momentree.messages import Message, wording
 from momentree.objects import MixtureSums
 from momentree.persistence import fields
-from momentree.tree import exports, hierarchy, stopping
+from momentree.tree import exports, hierarchy
 from momentree.tree.selection import ComponentChoice
 
 if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
+
+
+BY_MOMENTS_ALONE: dict[str, Any] = {
+    "max_leaf_nodes": None,
+    "growth": "depth",
+    "min_samples_leaf": 1,
+    "refine": None,
+    "exact": True,
+}
+"""Parameters of a tree that splits every leaf by moments alone, as the papers do."""
 
 
 def _has_likelihood(tree: Any) -> bool:
@@ -52,6 +62,9 @@ class TreeEstimator(
 ):
     """Base of the estimators that grow a tree of samples."""
 
+    _published: ClassVar[Mapping[str, Mapping[str, Any]]]
+    """Parameters of the algorithm of each paper."""
+
     _leaves_out_empty: ClassVar[bool] = False
     """Whether samples without values are in no leaf."""
 
@@ -62,7 +75,7 @@ class TreeEstimator(
     _log: ClassVar[logging.Logger] = logging.getLogger("momentree.tree")
 
     _rules: ClassVar[rules.Rules] = {
-        "max_leaf_nodes": rules.whole(1, optional=True, auto=True),
+        "max_leaf_nodes": rules.whole(1, optional=True, words=("auto",)),
         "max_depth": rules.whole(0, optional=True),
         "max_iter": rules.whole(1),
         "min_samples_leaf": rules.number(above=0),
@@ -71,7 +84,6 @@ class TreeEstimator(
         "half_life": rules.number(above=0, optional=True),
         "exact": checks.check_flag,
         "growth": get_args(Growth),
-        "stop": get_args(stopping.Stop),
     }
     _fields: ClassVar[fields.Fields] = {
         **base.Estimator._fields,
@@ -87,13 +99,12 @@ class TreeEstimator(
         "_leaf_sums": batches.sums_of("k").optional,  # of the samples of each leaf
     }
 
-    max_leaf_nodes: int | Literal["auto"] | None
+    max_leaf_nodes: int | Literal["auto", "bic", "aic3"] | None
     max_depth: int | None
     min_samples_leaf: float
     growth: Growth
     smoothing: float
     exact: bool
-    stop: stopping.Stop | stopping.TopicStop
     max_iter: int
     tol: float
     half_life: float | None
@@ -123,6 +134,49 @@ class TreeEstimator(
     top_words = available_if(_has_words)(names.top_words)
     _relabel, _keep_names_of = online.relabel, online.keep_names_of
     _update = online.update_tree
+
+    @classmethod
+    def as_published(cls, paper: str = "thesis", **parameters: Any) -> Self:
+        """Return a tree that is grown by a published algorithm and nothing else.
+
+        For topics these are H Algorithm 2 ("sidiwo") and T Algorithm 4 ("thesis"), which are the
+        same; for clusters it is T Algorithm 5 ("thesis"). All leaves of a level are split by the
+        moments of the raw data, without EM, scaling or early stops, and no group is too small.
+
+        Parameters
+        ----------
+        paper : {"thesis", "sidiwo"}, default="thesis"
+            The papers T and H of ``docs/theory.md``; H is about topics only.
+        **parameters
+            Parameters that the papers leave open, such as `max_depth`, or to be changed. Without
+            `max_depth` and `max_leaf_nodes`, the tree has the eight leaves of the experiments
+            (T 5.4): ``max_depth=3``.
+
+        Returns
+        -------
+        estimator
+            The tree, not fitted.
+
+        Raises
+        ------
+        InvalidParameterError
+            If `paper` is another name.
+
+        Notes
+        -----
+        The papers do not say what a word of probability zero means; `smoothing` adds one token of
+        each word to each pseudo-center.
+
+        Examples
+        --------
+        >>> from momentree import TopicTree
+        >>> TopicTree.as_published("thesis", max_depth=4)
+        TopicTree(exact=True, growth='depth', log_scaling=None, max_depth=4,
+                  max_leaf_nodes=None, min_samples_leaf=1, refine=None, search='none')
+        """
+        rules.check_choice("paper", paper, list(cls._published))
+        limits = {} if {"max_depth", "max_leaf_nodes"} & set(parameters) else {"max_depth": 3}
+        return cls(**{**cls._published[paper], **limits, **parameters})
 
     # --- what a subclass implements ---------------------------------------------------------------
 
@@ -156,6 +210,17 @@ class TreeEstimator(
 
     # --- fit --------------------------------------------------------------------------------------
 
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.max_leaf_nodes is None and self.max_depth is None:
+            raise InvalidParameterError(
+                "[unlimited_tree] {parameters.max_leaf_nodes:=number} and "
+                "{parameters.max_depth:=number} leave the tree without a limit; give one of them, "
+                "or {parameters.max_leaf_nodes:=auto}, which chooses the number of leaves",
+                number=None,
+                auto="auto",
+            )
+
     def _check_samples(self, X: Any, **given: Any) -> tuple[Any, int]:
         self.choice_ = None
         columns, missing = given["feature_names"], None
@@ -176,7 +241,7 @@ class TreeEstimator(
         requested = int(requested)
         if self.max_depth is not None:
             requested = min(requested, 2 ** int(self.max_depth))
-        if self.n_leaves_ < requested and not getattr(self, "n_components", None):
+        if self.n_leaves_ < requested:
             reason = why_no_more(self) or Message(
                 "[leaves_too_small] EM left fewer samples than {parameters.min_samples_leaf} in "
                 "the others"
@@ -217,9 +282,8 @@ class TreeEstimator(
         Returns
         -------
         estimator
-            A new fitted estimator with this `max_leaf_nodes` (or `n_components`); this one is
-            unchanged. Nodes that remain keep their names, and leaves are numbered anew, the larger
-            child first.
+            A new fitted estimator with this `max_leaf_nodes`; this one is unchanged. Nodes that
+            remain keep their names, and leaves are numbered anew, the larger child first.
 
         Raises
         ------
@@ -239,8 +303,7 @@ class TreeEstimator(
         checks.check_integer("n_leaves", n_leaves, at_least=1, at_most=self.n_leaves_)
         out = self._copy()
         out._cut_to(self._copied_root(), int(n_leaves))
-        flat = getattr(self, "n_components", None) is not None
-        out.set_params(**{"n_components" if flat else "max_leaf_nodes": int(n_leaves)})
+        out.set_params(max_leaf_nodes=int(n_leaves))
         return out
 
     def _cut_to(self, root: TreeNode, n_leaves: int) -> None:

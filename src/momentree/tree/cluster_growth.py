@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -45,8 +44,7 @@ class ClusterGrowth:
     """The parameters of :class:`momentree.ClusterTree` on which growth depends."""
 
     limits: Limits
-    max_leaf_nodes: int | Literal["auto"] | None
-    n_components: int | None
+    max_leaf_nodes: int | Literal["auto", "aic3"] | None
     growth: Growth
     refine: Refine | None
     data: Literal["auto"] | kinds.Kind
@@ -55,7 +53,6 @@ class ClusterGrowth:
     min_samples_leaf: float
     smoothing: float
     exact: bool
-    stop: stopping.Stop
     max_iter: int
     tol: float
     random_state: int | np.random.RandomState | None
@@ -64,14 +61,12 @@ class ClusterGrowth:
     def of(cls, tree: Any, chosen: int | None = None) -> ClusterGrowth:
         """Return the parameters of an estimator, with a chosen number of leaves if there is one."""
         names = list(cls.__dataclass_fields__)[1:]
-        k = tree.n_components
-        limits = Limits(k, 1) if k else Limits.of(tree, chosen)
-        return cls(limits, *(getattr(tree, name) for name in names))
+        return cls(Limits.of(tree, chosen), *(getattr(tree, name) for name in names))
 
     @property
     def over_leaves(self) -> bool:
-        """Whether EM runs over the leaves; the clusters of a flat clustering are the leaves."""
-        return self.refine in ("em", "leaves") or bool(self.refine and self.n_components)
+        """Whether EM runs over the leaves."""
+        return self.refine in ("em", "leaves")
 
     def map_features(
         self, X: Any, missing: Any | None, weight: RowArray, *, described: bool
@@ -87,8 +82,17 @@ class ClusterGrowth:
         return FeatureMap.from_data(X, missing, weight, kind, scaled=scaled, few=few)
 
     def check_covariances(self, feature_map: FeatureMap) -> None:
-        """Raise an error if the data do not allow the covariances that are asked for."""
+        """Raise an error if the covariances that are asked for do not apply."""
         wanted = self.covariance_type
+        if wanted != "auto" and not self.over_leaves:
+            raise InvalidParameterError(
+                "[covariances_of_em] {parameters.covariance_type:=covariance_type} applies to EM "
+                "over the leaves, which {parameters.refine:=refine} does not run; leave it out, or "
+                "set {parameters.refine:=em}",
+                covariance_type=wanted,
+                refine=self.refine,
+                em="em",
+            )
         if wanted != "auto" and feature_map.kind != "real":
             raise InvalidParameterError(
                 "[covariances_of_real] {parameters.covariance_type:=covariance_type} applies to "
@@ -114,7 +118,7 @@ class ClusterGrowth:
 
         BIC charges every dimension of a vector, and would end with one or two groups.
         """
-        if kind != "directions" or self.n_components or not self.limits.none:
+        if kind != "directions" or not self.limits.by_criterion:
             return None
         if words is None:
             raise InvalidParameterError(
@@ -153,14 +157,12 @@ class ClusterGrowth:
 
     def grow(self, feature_map: FeatureMap, rows: Rows, weight: RowArray) -> Grown:
         """Grow a tree, and merge its leaves as far as the kind of data asks for."""
-        k, limits, kind = self.n_components, self.limits, feature_map.kind
-        by_number = math.isfinite(limits.leaves) and math.isinf(limits.depth)
-        merged = kind == "directions" and self.refine in ("em", "leaves") and by_number
+        limits, kind, family = self.limits, feature_map.kind, feature_map.family
+        merged = kind == "directions" and self.over_leaves and limits.by_number
         splitter = splitters.DSidiwoSplitter(
             min_samples_leaf=self.min_samples_leaf,
             feature_map=feature_map,
             smoothing=self.smoothing,
-            n_sides=k or 2,
             refine_iter=split.SPLIT_ITER if self.refine in ("em", "splits") else 0,
             exact=self.exact,
         )
@@ -169,22 +171,20 @@ class ClusterGrowth:
             weight,
             feature_map.row_scale(rows),
             splitter,
-            growth="best_first" if k else self.growth,
-            criterion=partial(stopping.mixture_bic, feature_map.family) if limits.none else None,
+            growth=self.growth,
+            criterion=partial(stopping.mixture_bic, family) if limits.by_criterion else None,
         )
         grown = growth.grow(Limits(tree_leaves.MORE_LEAVES * limits.leaves) if merged else limits)
+        criterion: stopping.Criterion = "aic3" if self.max_leaf_nodes == "aic3" else "bic"
         while_better = self.over_leaves and kind in ("binary", "counts")
-        while_better = while_better and (limits.none or self.stop == "aic3")
+        while_better = while_better and (limits.by_criterion or criterion == "aic3")
         if not merged and not while_better:
             return grown
         samples = Samples(collected(rows), weight, self.smoothing, self.tol)
         if while_better:
-            return tree_leaves.merge_while_better(
-                grown, samples, self.stop, family=feature_map.family
-            )
-        n_leaves, family = int(limits.leaves), feature_map.family
+            return tree_leaves.merge_while_better(grown, samples, criterion, family=family)
         return tree_leaves.merge_back(
-            grown, samples, n_leaves, family=family, max_iter=self.max_iter
+            grown, samples, int(limits.leaves), family=family, max_iter=self.max_iter
         )
 
     def refine_leaves(

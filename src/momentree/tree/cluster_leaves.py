@@ -155,8 +155,6 @@ def split_leaf(tree: Any, refit: RefitData[ClusterData], group: int, n_groups: i
     here = np.flatnonzero(refit.groups.labels == group)
     part, weight = refit.data[0].take(here), refit.weight[here]
     alone = clone(tree).set_params(max_leaf_nodes=n_groups, max_depth=None, growth="best_first")
-    if tree.n_components is not None:
-        alone.set_params(n_components=n_groups)
     growth = cluster_growth.ClusterGrowth.of(alone)
     grown = growth.grow(tree._feature_map, part, weight)
     if not grown.root.children:

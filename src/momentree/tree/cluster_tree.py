@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 import momentree.tree.exports as export
 from momentree import _validation as checks
 from momentree import backends
-from momentree._fit import all_or_nothing, warn_caller
+from momentree._fit import all_or_nothing
 from momentree._types import Floats, Ints
 from momentree._validation import rules
 from momentree.assignment.posteriors import IncompleteAssigner, MixtureAssigner
@@ -24,14 +24,14 @@ from momentree.assignment.rules import Assigner, check_assigner
 from momentree.backends import contents, sources
 from momentree.core import choices, sparse
 from momentree.estimators import editing, groups, names, node, page, texts
-from momentree.exceptions import ConvergenceWarning, InvalidDataError
+from momentree.exceptions import InvalidDataError
 from momentree.inference import log_joint, log_posterior
-from momentree.messages import Message, wording
+from momentree.messages import wording
 from momentree.objects import BernoulliParameters, IncompleteBernoulliParameters, MixtureSums
 from momentree.persistence import fields
 from momentree.preprocessing import FeatureMap, kinds
-from momentree.tree import cluster_growth, cluster_leaves, online_tree, stopping
-from momentree.tree._base import TreeEstimator
+from momentree.tree import cluster_growth, cluster_leaves, online_tree
+from momentree.tree._base import BY_MOMENTS_ALONE, TreeEstimator
 from momentree.tree.growth import Branch, Limits
 
 
@@ -58,25 +58,29 @@ class ClusterTree(TreeEstimator):
 
     Parameters
     ----------
-    max_leaf_nodes : int >= 1, "auto" or None, default=8
-        Number of leaves (clusters) at which growth stops. "auto" and None set no limit; see `stop`.
-        For directions the `counts` of ``fit`` determine it then, by :func:`choose_n_components`;
-        without counts, ``fit`` refuses.
+    max_leaf_nodes : int >= 1, "auto", "aic3" or None, default=8
+        Number of leaves (clusters) at which growth stops. "auto" uses the Bayesian information
+        criterion: a split of n samples is accepted if a mixture of the two sides gains more than
+        (p + 1)/2 log n nats over one group, where p is the number of features that occur. Counts
+        are negative binomial for this, with the dispersion of each column estimated, so that
+        independent counts are one group however much they vary. Leaves of binary data and counts
+        are then merged while BIC falls, if EM runs over them. Gaussians are compared along the line
+        through the two means, whatever `covariance_type` is, so elongated groups side by side may
+        not be separated. For directions the `counts` of ``fit`` determine the number, by
+        :func:`choose_n_components`; without counts, ``fit`` refuses. "aic3" grows eight leaves, and
+        then merges leaves of binary data and counts while AIC3 falls, whose penalty is 3 (p + 1)/2
+        nats: BIC charges many rare features more than they can gain (``docs/how_many.md``). None
+        sets no limit but `max_depth`.
     max_depth : int >= 0 or None, default=None
         Largest number of splits between the root and a leaf. None sets no limit; with
         ``growth="depth"`` it is the smallest depth at which there can be `max_leaf_nodes` leaves.
-    n_components : int >= 1 or None, default=None
-        Split all samples once, into this many clusters, by as many discriminators: a flat
-        clustering. A warning reports fewer clusters, if the moments do not support as many or some
-        are too small. `max_leaf_nodes`, `max_depth` and `growth` are then ignored.
     min_samples_leaf : int or float > 0, default=5
         Smallest total sample weight of a leaf.
     growth : {"best_first", "depth"}, default="best_first"
         "best_first" always splits the leaf whose split gains most log-likelihood. "depth" splits
         every leaf of a level before those below, the one that gains most first, down to `max_depth`
         or until there are `max_leaf_nodes` leaves. With ``max_leaf_nodes=None`` and a `max_depth`,
-        it splits every leaf, as the thesis does: ``growth="depth", refine=None, scaling=None,
-        min_samples_leaf=1, exact=True`` is then T Algorithm 5.
+        it splits every leaf, as the thesis does; see :meth:`as_published`.
     refine : {"em", "splits", "leaves", None}, default="em"
         "splits" runs 15 steps of EM after each split; "leaves" runs EM over all leaves at the end,
         which may move samples between branches; "em" does both. None keeps the splits found from
@@ -100,37 +104,8 @@ class ClusterTree(TreeEstimator):
         Covariances of the Gaussians in EM over the leaves of real data: one variance for each leaf,
         one for each feature and leaf, one covariance matrix for all leaves, or one for each. "auto"
         chooses by BIC, but uses covariances under which EM loses a leaf only if all others do so,
-        too. Splits use spherical Gaussians in any case (``docs/choices.md``).
-    smoothing : float > 0, default=1.0
-        Number of average samples added to each cluster in EM.
-    exact : bool, default=False
-        Whether to whiten each split to rounding error, with up to one product with the data per
-        feature. False stops the eigen-solver of M2 after 2 k + 4 products for a split into k,
-        because sampling error is larger; with more than 64 features, labels may then differ
-        slightly from those of the published algorithm.
-    stop : {"bic", "aic3"}, default="bic"
-        Stopping rule if neither `max_leaf_nodes` nor `max_depth` is given. "bic", the Bayesian
-        information criterion, accepts a split of n samples if a mixture of the two sides gains more
-        than (p + 1)/2 log n nats over one group, where p is the number of features that occur.
-        Counts are negative binomial for this, with the dispersion of each column estimated, so that
-        independent counts are one group however much they vary. Leaves of binary data and counts
-        are then merged while BIC falls, if EM runs over them. "aic3" grows as many leaves as
-        `max_leaf_nodes` allows, and then merges leaves of binary data and counts while AIC3 falls,
-        whose penalty is 3 (p + 1)/2 nats: BIC charges many rare features more than they can gain
-        (``docs/how_many.md``).
-        Gaussians are compared along the line through the two means, whatever `covariance_type` is,
-        so elongated groups side by side may not be separated.
-    max_iter : int >= 1, default=100
-        Maximum number of steps of EM over all leaves.
-    tol : float >= 0, default=1e-5
-        EM over all leaves stops when a step raises the log-likelihood, plus the log prior of
-        `smoothing`, by no more than this fraction.
-    half_life : float > 0 or None, default=None
-        Number of batches after which samples count half in :meth:`partial_fit`. None never forgets.
-    random_state : int, RandomState or None, default=None
-        Ignored, because nothing is random; present in all estimators.
-    verbose : bool or int, default=False
-        Whether to print progress to standard error; the logger ``momentree.tree`` always gets it.
+        too. Splits use spherical Gaussians in any case (``docs/choices.md``). Any other value than
+        "auto" requires real data and EM over the leaves.
 
     Attributes
     ----------
@@ -169,11 +144,33 @@ class ClusterTree(TreeEstimator):
         How the number of groups of directions was chosen from `counts`; None if it was not, and in
         a loaded model.
 
+    Other Parameters
+    ----------------
+    smoothing : float > 0, default=1.0
+        Number of average samples added to each cluster in EM.
+    exact : bool, default=False
+        Whether to whiten each split to rounding error, with up to one product with the data per
+        feature. False stops the eigen-solver of M2 after eight products,
+        because sampling error is larger; with more than 64 features, labels may then differ
+        slightly from those of the published algorithm.
+    max_iter : int >= 1, default=100
+        Maximum number of steps of EM over all leaves.
+    tol : float >= 0, default=1e-5
+        EM over all leaves stops when a step raises the log-likelihood, plus the log prior of
+        `smoothing`, by no more than this fraction.
+    half_life : float > 0 or None, default=None
+        Number of batches after which samples count half in :meth:`partial_fit`. None never forgets.
+    random_state : int, RandomState or None, default=None
+        Ignored, because nothing is random; present in all estimators.
+    verbose : bool or int, default=False
+        Whether to print progress to standard error; the logger ``momentree.tree`` always gets it.
+
     Notes
     -----
-    Implements T Algorithm 5 (section 6.3); T Theorem 6.2.1 explains d_1 and d_2. Extensions: the
-    rotation is exact, growth is best first, samples are scaled, splits may have more than two
-    sides, and whitening stops early unless `exact`. After EM over all leaves, chains of splits that
+    Implements T Algorithm 5 (section 6.3); T Theorem 6.2.1 explains d_1 and d_2.
+    ``ClusterTree.as_published("thesis")`` is this algorithm and nothing else. Extensions: the
+    rotation is exact, growth is best first, samples are scaled, and whitening stops early unless
+    `exact`. After EM over all leaves, chains of splits that
     separate about equally become one node, except with ``growth="depth"``. Moments cannot separate
     groups arranged like the corners of a square, where no axis of the spread separates them; EM
     can. EM ignores missing values (NaN, in binary and real data), and the moments correct for them
@@ -209,10 +206,9 @@ class ClusterTree(TreeEstimator):
     True
     """
 
-    max_leaf_nodes: int | Literal["auto"] | None = 8
+    max_leaf_nodes: int | Literal["auto", "aic3"] | None = 8
     _: KW_ONLY
     max_depth: int | None = None
-    n_components: int | None = None
     min_samples_leaf: float = 5
     growth: choices.Growth = "best_first"
     refine: cluster_growth.Refine | None = "em"
@@ -221,16 +217,18 @@ class ClusterTree(TreeEstimator):
     covariance_type: Literal["auto"] | choices.CovarianceType = "auto"
     smoothing: float = 1.0
     exact: bool = False
-    stop: stopping.Stop = "bic"
     max_iter: int = 100
     tol: float = 1e-5
     half_life: float | None = None
     random_state: int | np.random.RandomState | None = None
     verbose: bool | int = False
 
+    _published: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "thesis": BY_MOMENTS_ALONE | {"scaling": None}
+    }
     _rules: ClassVar[rules.Rules] = {
         **TreeEstimator._rules,
-        "n_components": rules.whole(1, optional=True),
+        "max_leaf_nodes": rules.whole(1, optional=True, words=("auto", "aic3")),
         "refine": (*get_args(cluster_growth.Refine), None),
         "data": ("auto", *get_args(kinds.Kind)),
         "scaling": ("auto", None),
@@ -358,7 +356,6 @@ class ClusterTree(TreeEstimator):
         self.labels_ = np.empty(0, dtype=np.intp)
         if rows.gives_rows:
             self.labels_ = np.asarray(backends.in_given_order(labels, at))
-        self._warn_of_fewer(grown.root)
         tree = self._nodes(grown.root, labels, rows, backends.as_rows(X), in_order, weight)
         assert self._leaf_sums is not None  # noqa: S101 - for the type checker
         self._sums = refined.expected_sums(self._leaf_sums)
@@ -371,23 +368,7 @@ class ClusterTree(TreeEstimator):
         fits = self.data in ("auto", kind) or (self.data == "counts" and kind == "binary")
         if kind == "other" or not fits or self._described:
             return None
-        alone = Limits.of(self).none and not self.n_components
-        return {"max_leaf_nodes": 8} if alone else {}
-
-    def _warn_of_fewer(self, root: Branch) -> None:
-        found, asked = len(root.leaves()), self.n_components or 0
-        if found < asked:
-            reason = root.reason or Message(
-                "[others_too_small] the moments support no more clusters of "
-                "{parameters.min_samples_leaf} or more"
-            )
-            warning = ConvergenceWarning(
-                "[fewer_clusters] {found} of {requested:~cluster} found: {reason}",
-                found=found,
-                requested=asked,
-                reason=reason,
-            )
-            warn_caller(warning)
+        return {"max_leaf_nodes": 8} if Limits.of(self).by_criterion else {}
 
     @property
     def _growth(self) -> cluster_growth.ClusterGrowth:

@@ -66,29 +66,36 @@ class Grown:
     sums_and_sizes: tuple[Floats, Floats] | None = None
 
 
+MAX_MERGED_LEAVES = 8
+"""Leaves that are grown, and then merged while AIC3 falls."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """How far a tree may grow."""
 
     leaves: float = math.inf
     depth: float = math.inf
+    by_criterion: bool = False
+    """Whether a criterion accepts or rejects each split."""
 
     @classmethod
     def of(cls, tree: Any, chosen: int | None = None) -> Limits:
         """Return the limits set by the parameters of an estimator, and by a chosen number."""
-        wanted = None if tree.max_leaf_nodes == "auto" else tree.max_leaf_nodes
-        wanted = wanted if chosen is None else chosen
+        wanted = tree.max_leaf_nodes if chosen is None else chosen
+        wanted = MAX_MERGED_LEAVES if wanted == "aic3" else wanted
+        by_criterion = isinstance(wanted, str)
         # Small integers of NumPy overflow in products.
-        leaves = math.inf if wanted is None else int(wanted)
+        leaves = math.inf if by_criterion or wanted is None else int(wanted)
         depth = math.inf if tree.max_depth is None else int(tree.max_depth)
-        if tree.growth == "depth" and tree.max_depth is None and wanted is not None:
-            depth = math.ceil(math.log2(wanted))
-        return cls(leaves, depth)
+        if tree.growth == "depth" and math.isinf(depth) and math.isfinite(leaves):
+            depth = math.ceil(math.log2(leaves))
+        return cls(leaves, depth, by_criterion)
 
     @property
-    def none(self) -> bool:
-        """Whether there are no limits, so that a criterion must stop growth."""
-        return math.isinf(self.leaves) and math.isinf(self.depth)
+    def by_number(self) -> bool:
+        """Whether the number of leaves alone ends growth."""
+        return math.isfinite(self.leaves) and math.isinf(self.depth)
 
 
 @dataclass(eq=False)
@@ -244,8 +251,7 @@ class TreeGrowth:
         reasons: list[Message | None],
     ) -> None:
         """Record the splits of groups, and the new groups of their samples."""
-        made = max((len(s.sizes) for s in splits.found if isinstance(s, Split)), default=1)
-        numbers: Any = np.full((len(wanted), made), -1, dtype=np.int32)
+        numbers: Any = np.full((len(wanted), 2), -1, dtype=np.int32)
         for j, (group, found, reason) in enumerate(zip(wanted, splits.found, reasons, strict=True)):
             group.tried = True
             if not isinstance(found, Split) or reason is not None:
@@ -253,12 +259,11 @@ class TreeGrowth:
                 continue
             group.split = found
             first = len(self._groups)
-            n_sides = len(found.sizes)
             group.children = [
-                Group(first + i, group.depth + 1, parent=group, side=i) for i in range(n_sides)
+                Group(first + i, group.depth + 1, parent=group, side=i) for i in range(2)
             ]
             self._groups += group.children
-            numbers[j, :n_sides] = first + np.arange(n_sides)
+            numbers[j] = first, first + 1
         for group in wanted:
             parent = group.parent
             if parent is not None and parent.split and all(c.tried for c in parent.children):
@@ -288,5 +293,5 @@ class Divided:
 
     def __call__(self, number: Ints, own: Ints, side: Ints) -> Ints:
         """Return the numbers of groups."""
-        new = np.where(own >= 0, self.numbers[own, np.minimum(side, self.numbers.shape[1] - 1)], -1)
+        new = np.where(own >= 0, self.numbers[own, side], -1)
         return np.where(new >= 0, new, number)

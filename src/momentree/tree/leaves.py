@@ -22,7 +22,7 @@ from momentree.refinement.em import Refined, Samples, column_sums, expected_stat
 from momentree.tree.growth import Branch, Grown, log
 from momentree.tree.hierarchy import join_chains, least_loss_merges, tree_of_groups
 from momentree.tree.split import SPLIT_ITER
-from momentree.tree.stopping import Stop, log_likelihood, n_added
+from momentree.tree.stopping import Criterion, log_likelihood, n_added
 
 P = TypeVar("P", bound=MixtureParameters)
 
@@ -196,7 +196,7 @@ def merge_back(
 
 
 def merge_while_better(
-    grown: Grown, samples: Samples, criterion: Stop, *, family: type[MixtureParameters]
+    grown: Grown, samples: Samples, criterion: Criterion, *, family: type[MixtureParameters]
 ) -> Grown:
     """Merge the pair of leaves that loses least, with EM after each merge, while BIC or AIC3 falls.
 

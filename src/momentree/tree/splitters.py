@@ -13,7 +13,6 @@ from momentree.assignment.rules import LinearRule, ScoreRule
 from momentree.backends import RowArray, RowBlocks, collected
 from momentree.core.choices import Weighting
 from momentree.core.eigenpairs import DENSE_FEATURES
-from momentree.core.ties import largest
 from momentree.decomposition import discriminators
 from momentree.decomposition.sidiwo import common_rotation, pseudo_centers
 from momentree.messages import Message, wording
@@ -35,7 +34,7 @@ from momentree.tree.split import (
 from momentree.whitening import group_starts, whiten, whiten_groups
 
 _TOO_FEW_TO_SPLIT = (
-    "[too_few_to_split] the total sample weight is less than {needed:g}, {n_sides} times "
+    "[too_few_to_split] the total sample weight is less than {needed:g}, twice "
     "{parameters.min_samples_leaf}"
 )
 
@@ -163,7 +162,7 @@ class TopicSplitter:
             moments.sizes, moments.has_triples, whitenings, strict=True
         ):
             if size < needed:
-                reasons.append(Message(_TOO_FEW_TO_SPLIT, needed=needed, n_sides=2))
+                reasons.append(Message(_TOO_FEW_TO_SPLIT, needed=needed))
             elif not triples:
                 reasons.append(
                     Message(
@@ -200,21 +199,20 @@ class DSidiwoSplitter:
     Without steps of EM (`refine_iter`) this is T Algorithm 5. Groups of records or counts are
     split in two in the same passes over the data, unless SciPy's functions compute the products
     with rows in memory: these take half the time on copies of the rows of each group. Groups of
-    real values, whose outliers make some splits start again, of directions, which are dense, and
-    those to be split into more sides are split one by one.
+    real values, whose outliers make some splits start again, and of directions, which are dense,
+    are split one by one.
     """
 
     min_samples_leaf: float
     feature_map: FeatureMap
     smoothing: float = 1.0
-    n_sides: int = 2
     refine_iter: int = SPLIT_ITER
     exact: bool = False
 
     def __call__(self, groups: SampleGroups) -> Splits:
         """Split groups of samples; their factors are those of the samples in the moments."""
         rows, sparse = groups.rows, self.feature_map.kind in ("binary", "counts")
-        if self.n_sides == 2 and sparse and not (isinstance(rows, RowBlocks) and not rows.compiled):
+        if sparse and not (isinstance(rows, RowBlocks) and not rows.compiled):
             return self._at_once(groups)
         parts = [(at, self._alone(alone)) for at, alone in groups.alone()]
         return Splits.joined(groups.rows, parts)
@@ -282,10 +280,8 @@ class DSidiwoSplitter:
         return (EXACT_TOL, None) if self.exact else (EARLY_TOL, EARLY_ITER)
 
     def _too_few(self, size: float) -> Message | None:
-        needed = self.n_sides * self.min_samples_leaf
-        if size < needed:
-            return Message(_TOO_FEW_TO_SPLIT, needed=needed, n_sides=self.n_sides)
-        return None
+        needed = 2 * self.min_samples_leaf
+        return Message(_TOO_FEW_TO_SPLIT, needed=needed) if size < needed else None
 
     def _rule(self, D: Floats) -> ScoreRule:
         view, constant = self.feature_map.moment_scale, self.feature_map.constant
@@ -310,34 +306,41 @@ class DSidiwoSplitter:
             learned = np.where(np.isin(sides.side, small), 0.0, learned)
             if float(group.rows.total(learned)) < least:
                 break
-        found = self._sides(group, sample_weight, drop=True)
+        found = self._sides(group, sample_weight)
         if isinstance(found, Message):
             return Splits([found], group.own)
         sides, gain = found
         return sides.splits(np.array([gain]), [None], self.min_samples_leaf)
 
-    def _sides(
-        self, group: SampleGroups, learned: RowArray, *, drop: bool = False
-    ) -> tuple[Sides, float] | Message:
-        """Return the sides of a split, largest first, and its gain.
+    def discriminate(
+        self, group: SampleGroups, weight: RowArray, n_sides: int = 2
+    ) -> ScoreRule | Message:
+        """Return the rule by the discriminators of a group, or why there are fewer than two.
 
-        The split is learned with the weights `learned`. With `drop`, the smallest of more than two
-        sides is dropped if it is too small.
+        T section 6.2 states them for any number of sides; T Algorithm 5 uses two.
         """
-        k, feature_map, rows = self.n_sides, self.feature_map, group.rows
-        family = feature_map.family
-        if too_few := self._too_few(float(rows.total(group.weight))):
-            return too_few
-        view, constant = feature_map.moment_scale, feature_map.constant
-        moments = AugmentedRawMoments(rows, learned, group.factor, view, constant)
+        view, constant = self.feature_map.moment_scale, self.feature_map.constant
+        moments = AugmentedRawMoments(group.rows, weight, group.factor, view, constant)
         tol, max_iter = self._accuracy
-        white = whiten(moments, k, tol=tol, max_iter=max_iter)
+        white = whiten(moments, n_sides, tol=tol, max_iter=max_iter)
         if white.rank < 2:
             return white.reason or Message(wording.ONE_COMPONENT)
-        rule = self._rule(discriminators(moments, white))
-        sides = self._by_scores(rule, group, drop=drop)
+        return self._rule(discriminators(moments, white))
+
+    def _sides(self, group: SampleGroups, learned: RowArray) -> tuple[Sides, float] | Message:
+        """Return the sides of a split, largest first, and its gain.
+
+        The split is learned with the weights `learned`.
+        """
+        family, rows = self.feature_map.family, group.rows
+        if too_few := self._too_few(float(rows.total(group.weight))):
+            return too_few
+        rule = self.discriminate(group, learned)
+        if isinstance(rule, Message):
+            return rule
+        sides = sides_of([rule], group)
         sums, sizes = sides.sums[0], sides.sizes[0]
-        if not self.refine_iter or k > 2 or small_side(sizes, self.min_samples_leaf):
+        if not self.refine_iter or small_side(sizes, self.min_samples_leaf):
             return sides, float(sides.gains(family)[0])
         # EM starts from the means and sizes of the two sides (T section 6.3).
         refined = em(
@@ -355,16 +358,6 @@ class DSidiwoSplitter:
         gain = refined.log_likelihood - float(family.maximized_log_likelihood(whole, size))
         sides = sides_of([LinearRule.between(refined.parameters, prior=True)], group)
         return sides, float(sides.gains(family)[0]) if family.known_sides else gain
-
-    def _by_scores(self, rule: ScoreRule, group: SampleGroups, *, drop: bool) -> Sides:
-        """Return the sides by scores; with `drop`, without the smallest of more than two."""
-        while True:
-            sides = sides_of([rule], group)
-            few = small_side(sides.sizes[0], self.min_samples_leaf)
-            if not drop or rule.n_sides == 2 or few is None:
-                return sides
-            sizes = sides_of([rule], group, ordered=False).sizes[0]
-            rule = rule.reordered(np.delete(np.arange(rule.n_sides), largest(-sizes)))
 
 
 def _refine(

@@ -18,8 +18,7 @@ from momentree.messages import Message, wording
 from momentree.objects import GaussianParameters, MixtureParameters, PoissonParameters
 from momentree.tree.split import SampleGroups, Split, Splits
 
-Stop = Literal["bic", "aic3"]
-TopicStop = Literal["completion", "bic"]
+Criterion = Literal["bic", "aic3"]
 AcceptanceCriterion: TypeAlias = Callable[[Splits, SampleGroups], list[Message | None]]
 """Returns the reasons to reject the splits of groups; None accepts one."""
 

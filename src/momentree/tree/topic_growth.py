@@ -157,8 +157,7 @@ class TopicGrowth:
     @property
     def searches(self) -> bool:
         """Whether growth is followed by a search for the most likely topics."""
-        by_number = math.isinf(self.limits.depth) and not self.limits.none
-        return self.search != "none" and self.refine is not None and by_number
+        return self.search != "none" and self.refine is not None and self.limits.by_number
 
     @property
     def n_topics(self) -> int:
@@ -260,7 +259,7 @@ class TopicGrowth:
                 data.count_per_token,
                 self._splitter(data, max(least * share, min(least, 1.0))),
                 growth=self.growth,
-                criterion=stopping.topic_bic if limits.none else None,
+                criterion=stopping.topic_bic if limits.by_criterion else None,
             )
             grown = growth.grow(limits)
             leaves = len(grown.root.leaves())

@@ -23,8 +23,8 @@ from momentree.objects.mixtures import sums_over
 from momentree.persistence import fields
 from momentree.preprocessing import log_scale
 from momentree.refinement.em import group_sums
-from momentree.tree import hierarchy, online_tree, stopping, topic_growth
-from momentree.tree._base import TreeEstimator
+from momentree.tree import hierarchy, online_tree, topic_growth
+from momentree.tree._base import BY_MOMENTS_ALONE, TreeEstimator
 from momentree.tree.growth import Branch
 from momentree.tree.leaves import build_nodes
 from momentree.tree.selection import choose_n_components
@@ -43,9 +43,14 @@ class TopicTree(TreeEstimator):
 
     Parameters
     ----------
-    max_leaf_nodes : int >= 1, "auto" or None, default=8
-        Number of leaves (topics) at which growth stops. "auto" chooses it from the data; see
-        `stop`. None is "auto" unless `max_depth` is given, and then sets no limit.
+    max_leaf_nodes : int >= 1, "auto", "bic" or None, default=8
+        Number of leaves (topics) at which growth stops. "auto" chooses it from held-out words by
+        :func:`momentree.choose_n_components`, in the time of a few fits; the choice with its
+        interval is ``choice_``. "bic", the Bayesian information criterion, accepts a split of n
+        documents if it gains more than u p/2 log n nats, where p is the number of different words
+        in them and u the (log-scaled) count of one token: few leaves for long documents, and many
+        for vocabularies of a dozen words or without log scaling. None sets no limit but
+        `max_depth`.
     max_depth : int >= 0 or None, default=None
         Largest number of splits between the root and a leaf. None sets no limit; with
         ``growth="depth"`` it is the smallest depth at which there can be `max_leaf_nodes` leaves.
@@ -56,8 +61,7 @@ class TopicTree(TreeEstimator):
         mixture of two multinomials against one multinomial). "depth" splits every leaf of a
         level before those below, the one that gains most first, down to `max_depth` or until there
         are `max_leaf_nodes` leaves. With ``max_leaf_nodes=None`` and a `max_depth`, it splits every
-        leaf, as the papers do: ``growth="depth", refine=None, log_scaling=None,
-        min_samples_leaf=1, exact=True`` is then Algorithm 2 of [1].
+        leaf, as the papers do; see :meth:`as_published`.
     refine : {"em", None}, default="em"
         "em" runs 15 steps of EM after each split, and EM over all leaves at the end, which may move
         documents between branches. None keeps the splits found from the moments.
@@ -74,40 +78,10 @@ class TopicTree(TreeEstimator):
         uses raw counts, as the papers do. "auto" is "log1p" if words repeat within the documents
         of a leaf at least 1.5 times as often as independent words would; see
         :func:`momentree.preprocessing.repetition` and :func:`momentree.preprocessing.log_scale`.
-    weighting : {"length", "uniform", "three_words"}, default="length"
-        Weights of documents in the moments; see :class:`momentree.moments.SingleTopicMoments`.
-    smoothing : float > 0, default=1.0
-        Pseudo-count of every word in every topic, in tokens; 1 is Laplace smoothing. It is at most
-        n_tokens / (4 d k), for a vocabulary of d words and k leaves requested, so that all
-        pseudo-counts of a topic are at most a quarter of the tokens of an average topic.
-    exact : bool, default=False
-        Whether to whiten each split to rounding error, with up to one product with the data per
-        word, and to grow the tree by all documents however many. False stops the eigen-solver of M2
-        after a few products, because sampling error is larger; with more than 64 words, labels may
-        then differ slightly from those of the published algorithm.
-    stop : {"completion", "bic"}, default="completion"
-        How the data determine the number of leaves. "completion" chooses it by
-        :func:`momentree.choose_n_components` from held-out words, in the time of a few fits; the
-        choice with its interval is ``choice_``. "bic", the Bayesian
-        information criterion, accepts a split of n documents if it gains more than u p/2 log n
-        nats, where p is the number of different words in them and u the (log-scaled) count of one
-        token. It finds few leaves for long documents, and many for vocabularies of a dozen words or
-        without log scaling.
-    max_iter : int >= 1, default=100
-        Maximum number of steps of EM over all leaves.
-    tol : float >= 0, default=1e-5
-        EM over all leaves stops when a step raises the log-likelihood, plus the log prior of
-        `smoothing`, by no more than this fraction.
-    half_life : float > 0 or None, default=None
-        Number of batches after which samples count half in :meth:`partial_fit`. None never forgets.
     vectorizer : TextVectorizer or None, default=None
         Counts the words of texts given to :meth:`fit`: their language, stop words and frequencies.
         None is ``TextVectorizer()``. Other vectorizers with scikit-learn's interface, such as
         ``CountVectorizer``, are accepted too; a model with one cannot be saved to a file.
-    random_state : int, RandomState or None, default=None
-        Seed for ``weighting="three_words"``; everything else is deterministic.
-    verbose : bool or int, default=False
-        Whether to print progress to standard error; the logger ``momentree.tree`` always gets it.
 
     Attributes
     ----------
@@ -142,9 +116,35 @@ class TopicTree(TreeEstimator):
     log_scaling_ : {"log1p", None}
         The scaling of counts that was used.
 
+    Other Parameters
+    ----------------
+    weighting : {"length", "uniform", "three_words"}, default="length"
+        Weights of documents in the moments; see :class:`momentree.moments.SingleTopicMoments`.
+    smoothing : float > 0, default=1.0
+        Pseudo-count of every word in every topic, in tokens; 1 is Laplace smoothing. It is at most
+        n_tokens / (4 d k), for a vocabulary of d words and k leaves requested, so that all
+        pseudo-counts of a topic are at most a quarter of the tokens of an average topic.
+    exact : bool, default=False
+        Whether to whiten each split to rounding error, with up to one product with the data per
+        word, and to grow the tree by all documents however many. False stops the eigen-solver of M2
+        after a few products, because sampling error is larger; with more than 64 words, labels may
+        then differ slightly from those of the published algorithm.
+    max_iter : int >= 1, default=100
+        Maximum number of steps of EM over all leaves.
+    tol : float >= 0, default=1e-5
+        EM over all leaves stops when a step raises the log-likelihood, plus the log prior of
+        `smoothing`, by no more than this fraction.
+    half_life : float > 0 or None, default=None
+        Number of batches after which samples count half in :meth:`partial_fit`. None never forgets.
+    random_state : int, RandomState or None, default=None
+        Seed for ``weighting="three_words"``; everything else is deterministic.
+    verbose : bool or int, default=False
+        Whether to print progress to standard error; the logger ``momentree.tree`` always gets it.
+
     Notes
     -----
-    Implements Algorithms 1 and 2 of [1] with the moments of [2], Theorem 1. Extensions: the
+    Implements Algorithms 1 and 2 of [1] with the moments of [2], Theorem 1;
+    ``TopicTree.as_published("sidiwo")`` is these algorithms and nothing else. Extensions: the
     rotation for two components is exact, growth is best first, EM refines the splits, counts are
     log-scaled, whitening stops early unless `exact`, and `smoothing` removes zeros from the topics.
     After EM over all leaves, chains of splits that separate about equally become one node with
@@ -179,7 +179,7 @@ class TopicTree(TreeEstimator):
     [[0], [1], [2], [3]]
     """
 
-    max_leaf_nodes: int | Literal["auto"] | None = 8
+    max_leaf_nodes: int | Literal["auto", "bic"] | None = 8
     _: KW_ONLY
     max_depth: int | None = None
     min_samples_leaf: float = 5
@@ -187,25 +187,27 @@ class TopicTree(TreeEstimator):
     refine: Refine | None = "em"
     search: Search = "starts"
     log_scaling: AutoLogScaling | None = "auto"
+    vectorizer: texts.Vectorizer | None = None
     weighting: Weighting = "length"
     smoothing: float = 1.0
     exact: bool = False
-    stop: stopping.TopicStop = "completion"
     max_iter: int = 100
     tol: float = 1e-5
     half_life: float | None = None
-    vectorizer: texts.Vectorizer | None = None
     random_state: int | np.random.RandomState | None = None
     verbose: bool | int = False
 
     _leaves_out_empty: ClassVar[bool] = True
+    _published: ClassVar[Mapping[str, Mapping[str, Any]]] = dict.fromkeys(
+        ("sidiwo", "thesis"), BY_MOMENTS_ALONE | {"search": "none", "log_scaling": None}
+    )
     _rules: ClassVar[rules.Rules] = {
         **TreeEstimator._rules,
         "refine": rules.REFINE,
         "search": get_args(Search),
         "log_scaling": (*get_args(AutoLogScaling), None),
         "weighting": get_args(Weighting),
-        "stop": get_args(stopping.TopicStop),
+        "max_leaf_nodes": rules.whole(1, optional=True, words=("auto", "bic")),
         "vectorizer": texts.check_vectorizer,
     }
     _fields: ClassVar[fields.Fields] = {
@@ -230,7 +232,7 @@ class TopicTree(TreeEstimator):
     def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any]:
         instead: dict[str, Any] = {}
         growth = topic_growth.TopicGrowth.of(self)
-        if growth.limits.none:
+        if growth.limits.by_criterion:
             instead["max_leaf_nodes"] = 8
         elif growth.searches and not topic_growth.is_sampled(rows, growth.n_topics):
             instead["search"] = "none"
@@ -331,10 +333,8 @@ class TopicTree(TreeEstimator):
         )
 
     def _choose(self, X: Any, weight: Floats) -> None:
-        """Choose the number of leaves if neither it nor the depth is given."""
-        given = self.max_leaf_nodes not in ("auto", None)
-        depth_alone = self.max_leaf_nodes is None and self.max_depth is not None
-        if self.stop == "completion" and not given and not depth_alone:
+        """Choose the number of leaves if that is asked for."""
+        if self.max_leaf_nodes == "auto":
             self.choice_ = choose_n_components(
                 X,
                 sample_weight=weight,

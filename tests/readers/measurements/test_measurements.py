@@ -297,13 +297,13 @@ def test_damaged_settings_are_refused():
         {"empty": "no"},
         {"id_column": 3},
     ):
-        with raises(InvalidDataError, "invalid_measurement_settings"):
+        with raises(InvalidDataError, "invalid_coder_settings"):
             MeasurementCoder.from_dict({**good, **changed})
     with raises(InvalidDataError, "other_settings"):
         MeasurementCoder.from_dict({**good, "kind": "records"})
     with raises(InvalidDataError, "unknown_coder_settings", unknown=["other"]):
         MeasurementCoder.from_dict({**good, "other": 1})
-    with raises(InvalidDataError, "invalid_measurement_settings"):
+    with raises(InvalidDataError, "not_columns_of_coder"):
         Measurements({"x": np.zeros(1)}, MeasurementCoder({"y": "number"}), ["a"], np.ones(1, bool))
 
 

@@ -18,7 +18,6 @@ from tests.raising import raises
 
 from .record_files import ALL, at, notes_of
 
-OTHER_ROLLUP = Message("[pass_other_rollup]", parameter="rollup", value="icd10")
 LONG = "id,code\na,A1\na,B1\nb,A1\n"
 WIDE = "id,A,B\n1,1,0\n2,0,1\n3,1,1\n"
 
@@ -35,14 +34,14 @@ CASES = {
         {},
         InvalidDataError,
         "cell_not_binary",
-        at(3, column="B", value="3", others="", remedy=Message("[ignore_or_choose]")),
+        at(3, column="B", value="3", others=""),
     ),
     "not binary where the caller named the columns": (
         "id,A,B\n1,1,0\n2,0,1\n3,maybe,1\n",
         {"code_columns": ["A", "B"]},
         InvalidDataError,
         "cell_not_binary",
-        at(4, column="A", remedy=Message("[leave_out_of]", parameter="code_columns")),
+        at(4, column="A"),
     ),
     "line after a field of several lines": (
         'id,note,A,B\n1,"x\ny",1,0\n\n2,z,0,3\n',
@@ -84,21 +83,21 @@ CASES = {
         "id,code\n1,\n2,2020-03-01\n2,2020-04-01\n",
         {},
         InvalidDataError,
-        "column_of_dates",
+        "dates_among_codes",
         at(3, column="code", value="2020-03-01", n_dates=2, n_entries=2),
     ),
     "dates of other countries in lists": (
         "id,dx1,dx2\n1,A1,24.12.2020\n2,B1,1.2.20\n3,C1,5-Mar-2021\n",
         {},
         InvalidDataError,
-        "column_of_dates",
+        "dates_among_codes",
         {"column": "dx2", "value": "24.12.2020"},
     ),
     "dates without signs": (
         "id,code\n1,20200301\n2,20191224\n",
         {},
         InvalidDataError,
-        "column_of_dates",
+        "dates_among_codes",
         {"n_dates": 2},
     ),
     "other system": (
@@ -106,14 +105,14 @@ CASES = {
         {"rollup": "icd9"},
         InvalidDataError,
         "other_code_system",
-        {"share": 0.0, "value": "I50.1", "remedy": OTHER_ROLLUP},
+        {"share": 0.0, "value": "I50.1", "other": "icd10"},
     ),
     "no system": (
         "id,code\n1,gout\n2,asthma\n",
         {"rollup": "icd10"},
         InvalidDataError,
         "other_code_system",
-        {"remedy": Message("[pass_no_rollup]", parameter="rollup")},
+        {"share": 0.0},
     ),
     "mapping of other codes": (
         LONG,

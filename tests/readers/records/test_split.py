@@ -26,7 +26,7 @@ def test_a_few_dates_among_codes_are_left_out(tmp_path):
     ("dates", "codes", "code", "values"),
     [
         (["2024-01-05"] * 6, 94, "dates_among_codes", at(96, n_dates=6, n_entries=100)),
-        (["2024-01-05"] * 8, 7, "column_of_dates", {"n_dates": 8, "n_entries": 15}),
+        (["2024-01-05"] * 8, 7, "dates_among_codes", {"n_dates": 8, "n_entries": 15}),
         (["5-Mar-2021", "20240105"], 18, "dates_among_codes", {"value": "5-Mar-2021"}),
     ],
 )
@@ -43,7 +43,7 @@ def test_dates_in_lists_and_in_one_of_several_columns(tmp_path):
     assert notes_of(records)["dates_left_out"] == at(42, n_entries=2, column="codes")
     slots = "id," + ",".join(f"dx{i}" for i in range(1, 11)) + "\n"
     slots += "".join(f"{i},A1,B2,C3,D4,E5,F6,G7,H8,I9,\n" for i in range(8))
-    with raises(InvalidDataError, "column_of_dates", column="dx10", value="1/2/20"):
+    with raises(InvalidDataError, "dates_among_codes", column="dx10", value="1/2/20"):
         written(tmp_path, f"{slots}8,A1,B2,C3,,,,,,,1/2/20\n")
 
 

@@ -110,7 +110,7 @@ def test_records_without_names(save):
 
 def test_formats_that_always_have_names(tmp_path):
     (tmp_path / "t.jsonl").write_text('{"text": "a"}\n')
-    with raises(InvalidParameterError, "no_header_row", value=False):
+    with raises(InvalidParameterError, "always_names_columns", value=False):
         read_documents(tmp_path / "t.jsonl", header=False)
     with pytest.raises(InvalidParameterError):
         read_documents(tmp_path / "t.jsonl", header=1)

@@ -110,7 +110,7 @@ def test_rows_that_cannot_be_skipped(tmp_path):
     with pytest.raises(InvalidParameterError):
         written(tmp_path, TABLE, skip_rows=-1)
     pd.DataFrame({"id": ["a"], "code": ["A1"]}).to_parquet(tmp_path / "a.parquet")
-    with raises(InvalidParameterError, "no_rows_to_skip"):
+    with raises(InvalidParameterError, "always_names_columns"):
         read_records(tmp_path / "a.parquet", skip_rows=1)
 
 

@@ -93,7 +93,7 @@ def test_no_text_file(fill, files):
 BROKEN = {
     "sub/bad.txt": (b"text\0text", "binary_file"),
     "bad.txt.gz": (gzip.compress(b"text" * 500, mtime=0)[:20], "damaged_gzip"),
-    "rubbish.txt": (bytes(range(1, 256)) * 9, "binary_content"),
+    "rubbish.txt": (bytes(range(1, 256)) * 9, "binary_file"),
     "bad.pdf": (b"%PDF-1.4 and no more", "damaged_file"),
     "bad.docx": (b"PK\3\4 and no more", "damaged_file"),
     "not.docx": (b"\xd0\xcf\x11\xe0", "damaged_file"),

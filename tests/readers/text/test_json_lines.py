@@ -75,7 +75,7 @@ def at(line, **values):
     ("content", "code", "values"),
     [
         (b'{"text": "a b"}\n{"text": \n', "not_json", at(2)),
-        (b'\n\n{"text": "a"}\nwords\n', "not_json", at(4, excerpt="words")),
+        (b'\n\n{"text": "a"}\nwords\n', "not_json", at(4)),
         (b'{"text": "a"}\n["b"]\n', "not_an_object", at(2, found="list")),
         (b'"a"\n', "not_an_object", at(1, found="string")),
         (b"3\n", "not_an_object", at(1, found="number")),
@@ -85,8 +85,8 @@ def at(line, **values):
         (b'{"text": [1, 2]}\n', "no_text_column", {"columns": ["text"]}),
         (b'{"n": 1}\n', "no_text_column", {"columns": ["n"]}),
         (b"{}\n", "no_columns", {}),
-        (b"[" * 100_000, "unusual_json", {}),
-        (b'{"text": ' + b"9" * 5000 + b"}\n", "unusual_json", at(1)),
+        (b"[" * 100_000, "not_json", {}),
+        (b'{"text": ' + b"9" * 5000 + b"}\n", "not_json", at(1)),
         (b"\x00\x01\x02", "binary_file", {}),
         (gzip.compress(b'{"text": "some words"}\n' * 500, mtime=0)[:40], "damaged_gzip", {}),
     ],
@@ -98,10 +98,10 @@ def test_malformed(tmp_path, content, code, values):
     assert len(str(caught.value)) < 1000
 
 
-def test_the_place_of_a_wrong_byte(tmp_path):
-    for start, line in ((b'{"text": "', 1), (b'{"text": "a"}\n' * 80_000, 80_001)):
+def test_a_wrong_byte(tmp_path):
+    for start in (b'{"text": "', b'{"text": "a"}\n' * 80_000):
         path = save(tmp_path, "r.jsonl", start + b"\xff" + b'"}\n')
-        with raises(ReadError, "wrong_encoding", offset=len(start), line=line):
+        with raises(ReadError, "wrong_encoding", encoding="utf-8"):
             read_documents(path, encoding="utf-8")
 
 

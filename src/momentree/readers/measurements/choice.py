@@ -243,55 +243,29 @@ def describe(
     chosen: Mapping[str, str],
 ) -> list[Message]:
     """Return the notes on newly chosen columns; `chosen` are kinds by name or pattern."""
-    parts = []
-    for kind, code in _KINDS.items():
-        if n := sum(column.kind == kind for column in columns):
-            parts.append(Message(code, n_columns=n))
-    notes = [
-        Message(
-            "[form_measurements] read as measurements, one row per record: {parts:list}",
-            parts=parts,
-        )
-    ]
-    for why in dict.fromkeys(left_out.values()):
-        names = [name for name, code in left_out.items() if code == why]
-        notes.append(Message(why, **grid.listed(names)))
+    kinds: Counter[str] = Counter(column.kind for column in columns)
+    parts = [Message(_KINDS[kind], n_columns=kinds[kind]) for kind in _KINDS if kinds[kind]]
+    form = "[form_measurements] read as measurements, one row per record: {parts:list}"
     free = _unchosen(columns, chosen)
-    if grades := [c.name for c in free if c.kind == "category" and c.read is not None]:
-        notes.append(
-            Message(
-                "[numbers_as_categories] treated {n_columns:~column} of few whole numbers as "
-                "categories: {columns:quoted list} (for numbers, pass {parameters.kinds})",
-                **grid.listed(grades),
-            )
-        )
-    if counts := [c.name for c in free if c.kind == "count"]:
-        notes.append(
-            Message(
-                "[numbers_as_counts] treated {n_columns:~column} of small whole numbers as counts: "
-                "{columns:quoted list} (for numbers, pass {parameters.kinds})",
-                **grid.listed(counts),
-            )
-        )
-    if answers:
-        notes.append(
-            Message(
-                "[columns_are_outcomes] described {n_columns:~column} as {n_columns:?an "
-                "outcome/outcomes}, because of {n_columns:?its name/their names}: {columns:quoted "
-                "list} (to form groups by {n_columns:?it/them}, pass {parameters.kinds})",
-                **grid.listed(answers),
-            )
-        )
-    if likely := [c.name for c in free if _is_answer(c) and roles.fits("outcome", c.name)]:
-        notes.append(
-            Message(
-                "[columns_may_be_outcomes] used {n_columns:~column} to form groups that may be "
-                "outcomes: {columns:quoted list} (name them in {parameters.outcome_columns}, or "
-                "leave them out with {parameters.ignore_columns})",
-                **grid.listed(likely),
-            )
-        )
-    return [*notes, *_on_numbers(table, columns), *_on_missing(columns)]
+    grades = [c.name for c in free if c.kind == "category" and c.read is not None]
+    counts = [c.name for c in free if c.kind == "count"]
+    likely = [c.name for c in free if _is_answer(c) and roles.fits("outcome", c.name)]
+    lists = {
+        **{why: [name for name in left_out if left_out[name] == why] for why in left_out.values()},
+        "[numbers_as_categories] treated {n_columns:~column} of few whole numbers as categories: "
+        "{columns:quoted list} (for numbers, pass {parameters.kinds})": grades,
+        "[numbers_as_counts] treated {n_columns:~column} of small whole numbers as counts: "
+        "{columns:quoted list} (for numbers, pass {parameters.kinds})": counts,
+        "[columns_are_outcomes] described {n_columns:~column} as {n_columns:?an outcome/outcomes}, "
+        "because of {n_columns:?its name/their names}: {columns:quoted list} (to form groups by "
+        "{n_columns:?it/them}, pass {parameters.kinds})": answers,
+        "[columns_may_be_outcomes] used {n_columns:~column} to form groups that may be outcomes: "
+        "{columns:quoted list} (name them in {parameters.outcome_columns}, or leave them out with "
+        "{parameters.ignore_columns})": likely,
+        **_lists_of_numbers(columns),
+    }
+    notes = [Message(text, **grid.listed(names)) for text, names in lists.items() if names]
+    return [Message(form, parts=parts), *notes, *_on_values(table, columns), *_on_missing(columns)]
 
 
 def _unchosen(columns: Iterable[Column], chosen: Iterable[str]) -> list[Column]:
@@ -316,46 +290,28 @@ def _is_answer(column: Column) -> bool:
     return column.kind in ("category", "yes_no") or column.few_valued
 
 
-def _on_numbers(table: grid.Table, columns: Sequence[Column]) -> list[Message]:
-    """Return notes on units, limits, separators, codes of missing values, and other cells."""
-    notes = []
+def _lists_of_numbers(columns: Sequence[Column]) -> dict[str, list[str]]:
+    """Return the columns whose numbers were written in unusual ways, by note."""
     read = {column.name: column.read for column in columns if column.read is not None}
-    if units := [name for name, numbers in read.items() if numbers.units]:
-        notes.append(
-            Message(
-                "[units_removed] removed units from {n_columns:~column}: {columns:quoted list}",
-                **grid.listed(units),
-            )
-        )
-    if limits := [name for name, numbers in read.items() if numbers.n_limits]:
-        n_entries = sum(read[name].n_limits for name in limits)
-        notes.append(
-            Message(
-                "[limits_as_numbers] read {n_entries:~limit} such as <0.5 as the number, 0.5, in "
-                "{columns:quoted list}",
-                n_entries=n_entries,
-                columns=grid.excerpts(limits),
-            )
-        )
-    if guessed := [name for name, numbers in read.items() if numbers.n_guessed]:
-        notes.append(
-            Message(
-                "[guessed_separators] guessed whether a comma or dot before three digits, as in "
-                "1,234, separates thousands, in {columns:quoted list}: check the means of these "
-                "columns",
-                columns=grid.excerpts(guessed),
-            )
-        )
-    if far := [column.name for column in columns if _has_far_values(column)]:
-        notes.append(
-            Message(
-                "[far_values] values far beyond all others are in {columns:quoted list}: more than "
-                "1,000 times the width of the middle half away from it. If they are errors, "
-                "correct them, or name them in {parameters.missing}",
-                columns=grid.excerpts(far),
-            )
-        )
-    notes += [
+    return {
+        "[units_removed] removed units from {n_columns:~column}: {columns:quoted list}": [
+            name for name, numbers in read.items() if numbers.units
+        ],
+        "[limits_as_numbers] read limits such as <0.5 as the number, 0.5, in {columns:quoted "
+        "list}": [name for name, numbers in read.items() if numbers.n_limits],
+        "[guessed_separators] guessed whether a comma or dot before three digits, as in 1,234, "
+        "separates thousands, in {columns:quoted list}: check the means of these columns": [
+            name for name, numbers in read.items() if numbers.n_guessed
+        ],
+        "[far_values] values far beyond all others are in {columns:quoted list}: more than 1,000 "
+        "times the width of the middle half away from it. If they are errors, correct them, or "
+        "name them in {parameters.missing}": [c.name for c in columns if _has_far_values(c)],
+    }
+
+
+def _on_values(table: grid.Table, columns: Sequence[Column]) -> list[Message]:
+    """Return notes on codes of missing values, and on cells that are not numbers."""
+    notes = [
         Message(
             "[may_mean_missing] column {column!r} contains {value} {n_entries:~time}, far from its "
             "other values; if it stands for a missing value, pass {parameter:=value}",

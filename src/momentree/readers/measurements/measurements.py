@@ -322,11 +322,7 @@ def holds_measurements(
     id_column: str | None = None,
     outcome_columns: Sequence[str] = (),
     ignore_columns: Sequence[str] = (),
-    encoding: str = files.AUTO,
-    separator: str | None = None,
-    sheet: str | None = None,
-    skip_rows: int = 0,
-    header: bool | None = None,
+    **opening: Any,
 ) -> bool:
     """Return whether a table contains measurements, not codes, judging by its first rows.
 
@@ -344,16 +340,9 @@ def holds_measurements(
         Names or patterns of outcomes and covariates.
     ignore_columns : sequence of str, default=()
         Names or patterns of columns to leave out.
-    encoding : str, default="auto"
-        Encoding of text.
-    separator : str or None, default=None
-        Character between columns.
-    sheet : str or None, default=None
-        Sheet of a spreadsheet.
-    skip_rows : int, >= 0, default=0
-        Rows above the header.
-    header : bool or None, default=None
-        Whether the first row names the columns.
+    **opening
+        How to open the table: `encoding`, `separator`, `sheet`, `skip_rows` and `header` of
+        :func:`read_measurements`.
 
     Returns
     -------
@@ -367,8 +356,7 @@ def holds_measurements(
     EmptyCorpusError
         If it has no rows.
     """
-    opening = grid.Opening(encoding, separator, sheet, skip_rows, header)
-    head = reader.open_table(path, **vars(opening)).head
+    head = reader.open_table(path, **opening).head
     profile, known = schema.Schema(head), [*outcome_columns, *ignore_columns]
     free = [
         name for name in head.names if name != id_column and not schema.fits_pattern(name, known)

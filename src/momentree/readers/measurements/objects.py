@@ -15,16 +15,10 @@ from momentree._validation import check_lengths
 from momentree.core.choices import ColumnKind, Empty
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
-from momentree.readers.tables.schema import Coder, are_strings
+from momentree.readers.tables.schema import Coder
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_INVALID_MEASUREMENT_SETTINGS = (
-    "[invalid_measurement_settings] the settings of the columns are damaged; expected kinds by "
-    "column, each of {kinds:or}, and the values of each category"
-)
-
 
 KINDS = get_args(ColumnKind)
 
@@ -66,22 +60,11 @@ class MeasurementCoder(Coder):
     missing: list[str] = field(default_factory=list)
     empty: Empty = "missing"
 
-    def __post_init__(self) -> None:
-        good = (
-            isinstance(self.kinds, dict)
-            and bool(self.kinds)
-            and all(isinstance(name, str) for name in self.kinds)
-            and all(kind in KINDS for kind in self.kinds.values())
-            and isinstance(self.categories, dict)
-            and all(are_strings(values) for values in self.categories.values())
-            and {name for name, kind in self.kinds.items() if kind == "category"}
-            == set(self.categories)
-            and isinstance(self.id_column, str | None)
-            and are_strings(self.missing)
-            and self.empty in get_args(Empty)
-        )
-        if not good:
-            raise InvalidDataError(_INVALID_MEASUREMENT_SETTINGS, kinds=list(KINDS))
+    @property
+    def is_consistent(self) -> bool:
+        """Whether there are columns, and values of each category."""
+        categories = {name for name, kind in self.kinds.items() if kind == "category"}
+        return bool(self.kinds) and categories == set(self.categories)
 
 
 @dataclass(frozen=True)
@@ -163,7 +146,9 @@ class Measurements:
         for values in (*self.columns.values(), *self.outcomes.values()):
             check_lengths(n, "record", values=values)
         if list(self.columns) != list(self.coder.kinds):
-            raise InvalidDataError(_INVALID_MEASUREMENT_SETTINGS, kinds=list(self.coder.kinds))
+            raise InvalidDataError(
+                "[not_columns_of_coder] the columns of measurements are not those of their coder"
+            )
 
     def __len__(self) -> int:
         return len(self.ids)

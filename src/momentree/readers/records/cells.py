@@ -267,20 +267,11 @@ def _check_dates(
             )
         ]
     values = {**place, "value": grid.excerpt(text), "parameter": "code_columns"}
-    if mostly:
-        n_dates, n_entries = counts[name]
-        raise InvalidDataError(
-            "[column_of_dates] {path}, {origin}, column {column!r}, contains {value!r}: "
-            "{n_dates:,} of {n_entries:~value} in the column are dates, not codes; name the code "
-            "columns with {parameter}, or remove the dates",
-            **values,
-            n_dates=n_dates,
-            n_entries=n_entries,
-        )
+    n_dates, n_entries = counts[name]
     raise InvalidDataError(
         "[dates_among_codes] {path}, {origin}, column {column!r}, contains {value!r}: {n_dates:,} "
-        "of {n_entries:~entry/entries} are dates, not codes; name the code columns with "
-        "{parameter}, or remove the dates",
+        "of {n_entries:~entry/entries} in the column are dates, not codes; name the code columns "
+        "with {parameter}, or remove the dates",
         **values,
         n_dates=n_dates,
         n_entries=n_entries,
@@ -336,7 +327,7 @@ def read_binary_cells(
         )
     unmarked = answers.unmarked
     if answers.invalid:
-        raise _not_binary(table, answers.invalid, chosen=chosen)
+        raise _not_binary(table, answers.invalid)
     if 2 * len(unmarked) > len(answers.ones) and not known:
         raise InvalidDataError(
             "[no_zeros] {path}: {n_columns:,} of {n_code_columns:~column} of codes, such as "
@@ -443,18 +434,18 @@ def _is_text(cells: NumberedCells, kinds: NDArray[Any]) -> bool:
 
 
 def _not_binary(
-    table: grid.Table, invalid: dict[str, tuple[NumberedCells, NDArray[Any]]], *, chosen: bool
+    table: grid.Table, invalid: dict[str, tuple[NumberedCells, NDArray[Any]]]
 ) -> InvalidDataError:
     """Return the error for the first invalid value, which also names other invalid columns."""
     name, (cells, kinds) = next(iter(invalid.items()))
     wrong = np.flatnonzero(kinds == _OTHER)
     first = wrong[np.argmin(cells.first[wrong])]
     others = list(invalid)[1:]
-    choose = Message("[leave_out_of] leave the column out of {parameter}", parameter="code_columns")
     return InvalidDataError(
         "[cell_not_binary] {path}, {origin}, column {column!r}, contains {value!r}; expected 0 or "
         "1 (or yes and no, true and false){others}. Correct the values, name outcomes with "
-        "{parameters.outcome_columns} and ids with {parameters.id_column}, or {remedy}",
+        "{parameters.outcome_columns} and ids with {parameters.id_column}, name the code columns "
+        "with {parameters.code_columns}, or leave the column out with {parameters.ignore_columns}",
         **table.place(int(cells.first[first]), name),
         value=grid.excerpt(cells.texts[first]),
         others=Message(
@@ -463,10 +454,4 @@ def _not_binary(
         )
         if others
         else "",
-        remedy=choose
-        if chosen
-        else Message(
-            "[ignore_or_choose] leave the column out with {parameters.ignore_columns}, or name the "
-            "code columns with {parameters.code_columns}"
-        ),
     )

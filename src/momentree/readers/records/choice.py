@@ -75,20 +75,14 @@ def _check_system(
         other = next(s for s in SYSTEMS if s != system)
         raise InvalidDataError(
             "[other_code_system] {path}: only {share:.0%} of the entries look like {system} (such "
-            "as {examples}); {value!r} does not: {remedy}",
+            "as {examples}); {value!r} does not: pass {parameters.rollup:{other}} for codes of "
+            "that system, otherwise leave it out, or pass a file that maps codes to groups",
             path=str(table.path),
             share=float(share[system]),
             system=system,
             examples=EXAMPLES[system],
             value=grid.excerpt(codes[int(np.argmin(known))]),
-            remedy=Message(
-                "[pass_other_rollup] pass {parameter:=value}", parameter="rollup", value=other
-            )
-            if share[other] >= 0.5
-            else Message(
-                "[pass_no_rollup] leave {parameter} out, or pass a file that maps codes to groups",
-                parameter="rollup",
-            ),
+            other=other,
         )
     notes = []
     if not known.all():

@@ -15,13 +15,13 @@ from momentree._validation import check_lengths
 from momentree.core.choices import Empty
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
-from momentree.readers.records.icd import SYSTEMS, clean_code, lookup, roll_up, undotted
+from momentree.readers.records.icd import clean_code, lookup, roll_up, undotted
 from momentree.readers.stored.counts import StoredCounts
-from momentree.readers.tables.schema import Coder, are_strings
+from momentree.readers.tables.schema import Coder
 
 Form = Literal["long", "lists", "slots", "wide"]
+Rollup = Literal["icd9", "icd10", "mapping"]
 
-FORMS = get_args(Form)
 EMPTY = get_args(Empty)
 
 
@@ -76,35 +76,16 @@ class RecordCoder(Coder):
     id_column: str | None = None
     code_columns: list[str] = field(default_factory=list)
     union_by: str | None = None
-    rollup: str | None = None
+    rollup: Rollup | None = None
     mapping: dict[str, str] = field(default_factory=dict)
     undotted: bool = False
     names: dict[str, str] = field(default_factory=dict)
     empty: Empty = "missing"
 
-    def __post_init__(self) -> None:
-        good = (
-            are_strings(self.codes)
-            and are_strings(self.code_columns)
-            and all(isinstance(pairs, dict) for pairs in (self.mapping, self.names))
-            and are_strings([*self.mapping, *self.mapping.values()])
-            and are_strings([*self.names, *self.names.values()])
-            and all(x is None or isinstance(x, str) for x in (self.id_column, self.union_by))
-            and self.form in FORMS
-            and self.rollup in (None, "mapping", *SYSTEMS)
-            and isinstance(self.undotted, bool)
-            and self.empty in EMPTY
-        )
-        if not good or len(set(self.codes)) < len(self.codes):
-            raise InvalidDataError(
-                "[invalid_coder_settings] invalid settings of the records reader: expected "
-                "distinct codes as a list of strings, a form of {forms:quoted or}, columns as "
-                "strings, a roll-up of {rollups:quoted or} or None, mapping and names from string "
-                "to string, empty of {empty:quoted or}",
-                forms=list(FORMS),
-                rollups=[*SYSTEMS, "mapping"],
-                empty=list(EMPTY),
-            )
+    @property
+    def is_consistent(self) -> bool:
+        """Whether each code has one column."""
+        return len(set(self.codes)) == len(self.codes)
 
     def group(self, codes: Sequence[str]) -> list[str]:
         """Roll codes up to the level of the columns.

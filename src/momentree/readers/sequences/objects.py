@@ -13,7 +13,7 @@ from momentree._types import Ints
 from momentree._validation import check_lengths
 from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
-from momentree.readers.records.objects import RecordCoder
+from momentree.readers.records.objects import RecordCoder, Rollup
 from momentree.readers.tables.schema import Coder
 
 
@@ -60,19 +60,15 @@ class SequenceCoder(Coder):
     code_column: str | None = None
     time_format: str | None = None
     other: str | None = None
-    rollup: str | None = None
+    rollup: Rollup | None = None
     mapping: dict[str, str] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        columns = (self.id_column, self.time_column, self.code_column, self.time_format)
-        good = all(x is None or isinstance(x, str) for x in (*columns, self.other))
-        if not good or (self.other is not None and self.other not in self.codes):
-            raise InvalidDataError(
-                "the settings of sequences are invalid: columns, format and other code must be "
-                "strings or None, and the other code one of the codes"
-            )
-        self._rules  # noqa: B018 - it checks the other values
+    @property
+    def is_consistent(self) -> bool:
+        """Whether each code has one symbol, and the other code is one of them."""
+        others = {*self.codes, None}
+        return self.other in others and len(others) == len(self.codes) + 1
 
     @property
     def _rules(self) -> RecordCoder:

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
-from weakref import WeakValueDictionary
 
 from momentree._files import atomic_write
 from momentree._version import __version__
@@ -31,32 +30,31 @@ _NOT_A_WORK_FOLDER = (
 _MANIFEST, _LOCK, _FORMAT = "run.json", "lock", "momentree.work"
 
 
-class _Lock:
-    """An open file that keeps other processes out; the system releases it if this one is killed."""
-
-    file: IO[str] | None = None
-
-    def __init__(self, path: Path) -> None:
-        self.file = path.open("a")
-        try:
-            import fcntl
-
-            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise
-        except (ImportError, OSError):
-            return  # not on every system, nor in every file system
-
-    def close(self) -> None:
-        """Let other processes in."""
-        if self.file is not None:
-            self.file.close()
-
-    __del__ = close
+_locks: dict[str, IO[str]] = {}
+"""Open files that keep other processes out of folders; the system closes those of a killed one."""
 
 
-_locks: WeakValueDictionary[str, _Lock] = WeakValueDictionary()
-"""The locks of this process, by folder."""
+def _lock(folder: Path) -> None:
+    key = str(folder.resolve())
+    if key in _locks and (folder / _LOCK).exists():
+        return
+    _unlock(folder)
+    file = (folder / _LOCK).open("a")
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise
+    except (ImportError, OSError):
+        pass  # not on every system, nor in every file system
+    _locks[key] = file
+
+
+def _unlock(folder: Path) -> None:
+    if file := _locks.pop(str(folder.resolve()), None):
+        file.close()
 
 
 class WorkFolder:
@@ -70,7 +68,6 @@ class WorkFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._lock: _Lock | None = None
 
     @property
     def is_new(self) -> bool:
@@ -78,7 +75,7 @@ class WorkFolder:
         return not ((self.path / _MANIFEST).is_file() and self._manifest()["stages"])
 
     def hold(self) -> None:
-        """Make the folder if needed, and keep other processes out while this object exists.
+        """Make the folder if needed, and keep other processes out until it is removed.
 
         Raises
         ------
@@ -87,15 +84,12 @@ class WorkFolder:
         MomentreeError
             If it cannot be made.
         """
-        if self._lock is not None:
-            return
         names = {file.name for file in self.path.iterdir()} if self.path.exists() else set()
         if names - {_LOCK} and _MANIFEST not in names:
             raise InvalidParameterError(_NOT_A_WORK_FOLDER, path=str(self.path))
-        key = str(self.path.resolve())
         try:
             self.path.mkdir(exist_ok=True)
-            self._lock = _locks.get(key) or _Lock(self.path / _LOCK)
+            _lock(self.path)
         except BlockingIOError:
             raise InvalidParameterError(
                 "[work_in_use] another process works in the folder {path}; wait until it has "
@@ -104,7 +98,6 @@ class WorkFolder:
             ) from None
         except OSError as error:
             raise self._not_stored(error) from error
-        _locks[key] = self._lock
 
     def begin(self, source: Path, options: Mapping[str, Any], *, resume: bool) -> None:
         """Make the folder, or check that it belongs to the same work.
@@ -265,10 +258,7 @@ class WorkFolder:
 
     def remove(self) -> None:
         """Remove the folder with all stages."""
-        if self._lock is not None:
-            self._lock.close()
-            _locks.pop(str(self.path.resolve()), None)
-            self._lock = None
+        _unlock(self.path)
         shutil.rmtree(self.path, ignore_errors=True)
 
     def remove_if_new(self) -> bool:

@@ -147,9 +147,9 @@ def _detect(sample: bytes) -> str | None:
 
 
 _BINARY_FILE = (
-    "[binary_file] cannot read {path}: it is a binary file, not text (byte {offset:,} is zero)"
+    "[binary_file] cannot read {path}: it looks like a binary file, not text; if it is text, pass "
+    "its {parameters.encoding}"
 )
-
 
 AUTO = "auto"
 """Name of the encoding to guess."""
@@ -222,17 +222,9 @@ def find_encoding(path: Path, encoding: str) -> Encoding:
         return Encoding(check_encoding(encoding))
     with open_bytes(path) as file:
         guess = guess_encoding(file)
-        if guess is not None:
-            return guess
-        file.seek(0)
-        zero = file.read(8192).find(b"\0")
-    if zero < 0:
-        raise ReadError(
-            "[binary_content] cannot read {path}: it looks like a binary file, not text; if it is "
-            "text, pass its {parameters.encoding}",
-            path=str(path),
-        )
-    raise ReadError(_BINARY_FILE, path=str(path), offset=zero)
+    if guess is None:
+        raise ReadError(_BINARY_FILE, path=str(path))
+    return guess
 
 
 def note_encoding(encoding: Encoding, source: str) -> list[Message]:
@@ -270,49 +262,17 @@ def open_text(
             start = raw.read(8192)
             raw.seek(0)
             if b"\0" in start and not start.startswith(tuple(MARKS)):
-                raise ReadError(_BINARY_FILE, path=str(path), offset=start.index(0))
+                raise ReadError(_BINARY_FILE, path=str(path))
         try:
             with io.TextIOWrapper(raw, known.name, known.errors, newline) as file:
                 yield file
         except UnicodeError as error:
-            raise _wrong_encoding(path, known.name.removesuffix("-sig"), error) from error
-
-
-def _wrong_encoding(path: Path, name: str, error: UnicodeError) -> ReadError:
-    """Find the first wrong byte in the file; positions in `error` are relative to a chunk."""
-    with open_bytes(path) as raw:
-        content = raw.read()
-        raw.seek(0)
-        guess = guess_encoding(raw)
-    try:
-        content.decode(name)
-    except UnicodeDecodeError as fault:
-        return ReadError(
-            "[wrong_encoding] cannot read {path}: it is not {encoding} (byte {offset:,}, line "
-            "{line:,}, is {byte}). {remedy}",
-            path=str(path),
-            encoding=name,
-            offset=fault.start,
-            line=content.count(b"\n", 0, fault.start) + 1,
-            byte=f"0x{content[fault.start]:02x}",
-            remedy=_remedy(guess, name),
-        )
-    except UnicodeError:  # UTF-16 without a byte order mark
-        pass
-    return ReadError(
-        "[undecodable] cannot read {path}: it is not {encoding} ({details})",
-        path=str(path),
-        encoding=name,
-        details=str(error),
-    )
-
-
-def _remedy(guess: Encoding | None, name: str) -> Message:
-    guessed = guess and guess.name.removesuffix("-sig")
-    if guess is None or guess.n_bad or guessed == name:
-        return Message(
-            "[find_out_encoding] Pass its true encoding, or {parameter:=value} to have it guessed",
-            parameter="encoding",
-            value=AUTO,
-        )
-    return Message("[try_encoding] Try {parameter:=value}", parameter="encoding", value=guessed)
+            raise ReadError(
+                "[wrong_encoding] cannot read {path}: it is not {encoding} ({details}). Pass its "
+                "true encoding, or {parameter:=value} to have it guessed",
+                path=str(path),
+                encoding=known.name.removesuffix("-sig"),
+                details=getattr(error, "reason", str(error)),
+                parameter="encoding",
+                value=AUTO,
+            ) from error

@@ -125,19 +125,9 @@ def _checked(path: Path, origin: Message, value: Any) -> tuple[Message, dict[str
 def _parse(path: Path, origin: Message, text: str) -> Any:
     try:
         return json.loads(text)
-    except json.JSONDecodeError as error:
+    except (RecursionError, ValueError) as error:  # no JSON, nested too deeply, or a long number
         raise ReadError(
-            "[not_json] {path}, {origin}, is not JSON: {details} at character {character:,} "
-            "({excerpt!r})",
-            path=str(path),
-            origin=origin,
-            details=error.msg,
-            character=error.pos + 1,
-            excerpt=text[max(0, error.pos - 10) : error.pos + 20].strip(),
-        ) from error
-    except (RecursionError, ValueError) as error:  # nested too deeply; number too long
-        raise ReadError(
-            "[unusual_json] {path}, {origin}, cannot be read as JSON: {details}",
+            "[not_json] {path}, {origin}, is not JSON: {details}",
             path=str(path),
             origin=origin,
             details=str(error),

@@ -111,18 +111,13 @@ def _check_opening(path: Path, opening: grid.Opening) -> None:
             value=opening.sheet,
             path=where,
         )
-    if opening.skip_rows and typed:
+    if typed and (opening.skip_rows or opening.header is not None):
+        name = "skip_rows" if opening.skip_rows else "header"
         raise InvalidParameterError(
-            "[no_rows_to_skip] {parameters.skip_rows:{value}} applies only to text and "
-            "spreadsheets; {path} is neither",
-            value=opening.skip_rows,
-            path=where,
-        )
-    if opening.header is not None and typed:
-        raise InvalidParameterError(
-            "[no_header_row] {parameters.header:{value}} applies only to text and spreadsheets; "
+            "[always_names_columns] {parameter:{value}} applies only to text and spreadsheets; "
             "{path} always names its columns",
-            value=opening.header,
+            parameter=name,
+            value=getattr(opening, name),
             path=where,
         )
 

@@ -10,7 +10,8 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
-from typing import Any, ClassVar, Self
+from types import UnionType
+from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
 
 from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
 from momentree.messages import Message
@@ -169,6 +170,23 @@ class Coder:
     kind: ClassVar[str]
     """What it reads."""
 
+    def __post_init__(self) -> None:
+        types = get_type_hints(type(self))
+        names = [field.name for field in fields(self)]  # type: ignore[arg-type]
+        wrong = [name for name in names if not _is_of_type(getattr(self, name), types[name])]
+        if wrong or not self.is_consistent:
+            raise InvalidDataError(
+                "[invalid_coder_settings] invalid settings of the {kind} reader: the values of "
+                "{names:quoted list} are of another type, or do not match",
+                kind=self.kind,
+                names=wrong or names,
+            )
+
+    @property
+    def is_consistent(self) -> bool:
+        """Whether parameters of the right types match each other."""
+        return True
+
     def to_dict(self) -> dict[str, Any]:
         """Return the parameters, and the "kind" of coder, as plain values for JSON."""
         return {"kind": self.kind, **asdict(self)}  # type: ignore[call-overload]
@@ -216,14 +234,12 @@ def check_coder(coder: object, kind: type[Coder], **options: object) -> None:
     if coder is None:
         return
     if not isinstance(coder, kind):
-        code = (
-            "[not_a_sequence_coder] {parameter} is of type {type}; expected a SequenceCoder"
-            if kind.kind == "sequences"
-            else (
-                "[not_a_coder] {parameter} is {type}; expected the coder of previously read records"
-            )
+        raise InvalidParameterError(
+            "[not_a_coder] {parameter} is of type {type}; expected {expected}",
+            parameter="coder",
+            type=type(coder).__name__,
+            expected=kind.__name__,
         )
-        raise InvalidParameterError(code, parameter="coder", type=type(coder).__name__)
     for name, value in options.items():
         if value is not None and value != [] and value != {}:
             raise InvalidParameterError(
@@ -233,9 +249,22 @@ def check_coder(coder: object, kind: type[Coder], **options: object) -> None:
             )
 
 
-def are_strings(values: object) -> bool:
-    """Return whether a value is a list of strings."""
-    return isinstance(values, list) and all(isinstance(value, str) for value in values)
+def _is_of_type(value: Any, kind: Any) -> bool:
+    """Return whether a value is of a type: a choice, a union, a list, a dictionary or a class."""
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        return isinstance(value, str) and value in parts
+    if origin in (Union, UnionType):
+        return any(_is_of_type(value, part) for part in parts)
+    if origin is list:
+        return isinstance(value, list) and all(_is_of_type(entry, parts[0]) for entry in value)
+    if origin is dict:
+        return isinstance(value, dict) and all(
+            _is_of_type(entry, part)
+            for pair in value.items()
+            for entry, part in zip(pair, parts, strict=True)
+        )
+    return isinstance(value, kind)
 
 
 HEADER_ROWS = 30
