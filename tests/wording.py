@@ -14,19 +14,33 @@ PACKAGE = Path(momentree.__file__).parent
 CODE = re.compile(r"\[([a-z0-9_]+)\] ")
 
 
-@cache
 def templates() -> dict[str, str]:
     """Return the templates of the package by code."""
     found: dict[str, str] = {}
     for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                code = CODE.match(node.value)
-                if code is not None:
-                    assert found.setdefault(code[1], node.value) == node.value, code[1]
+        for code, template in _templates_in(path):
+            assert found.setdefault(code, template) == template, code
     return found
+
+
+@cache
+def _templates_in(path: Path) -> list[tuple[str, str]]:
+    strings = (
+        node.value
+        for node in ast.walk(ast.parse(_source(path)))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+    return [(code[1], string) for string in strings if (code := CODE.match(string))]
+
+
+@cache
+def _source(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
 
 
 def message(code: str, /, **values: object) -> Message:
     """Return a message of the package by its code."""
-    return Message(templates()[code], **values)
+    # Most files are not parsed, which takes long.
+    paths = [path for path in PACKAGE.rglob("*.py") if f"[{code}] " in _source(path)]
+    (template,) = {text for path in paths for other, text in _templates_in(path) if other == code}
+    return Message(template, **values)

@@ -1,7 +1,5 @@
 """Check files before they are opened; write files completely or not at all."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

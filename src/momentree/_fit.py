@@ -1,7 +1,5 @@
 """Fitting: restore an estimator when a fit fails, and warn where the caller sees it."""
 
-from __future__ import annotations
-
 import inspect
 import warnings
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """H Algorithm 1, steps 1 and 2: the top eigenpairs of M2, and W with W M2 W^T = I."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -95,8 +93,11 @@ def whiten(
             "momentree.moments.SingleTopicMoments.from_data(X)",
             type=type(moments).__name__,
         )
-    start = _start(moments.m1)
-    k, limit = _limits(len(start), n_components, max_iter)
+    # This start permutes with the columns; the root limits the weight of frequent words.
+    start = np.sqrt(np.abs(moments.m1))
+    d = len(start)
+    k = min(n_components, d)
+    limit = d if max_iter is None else min(d, max(max_iter, 2 * k + 4))
     spectrum, U, residual = top_eigenpairs(moments.m2, start, k, tol, limit)
     return _whitening(spectrum, U, n_components, residual, tol)
 
@@ -136,11 +137,13 @@ def whiten_groups(
     directions : list of ndarray of shape (d, m - 1)
         The eigenvectors after the first, from which parts of a group may start.
     """
+    d = moments.m1.shape[1]
+    k = min(n_components, d)
     if starts is None:
-        starts = unit(_start(moments.m1[list(which)])[:, :, None])
-        k, limit = _limits(starts.shape[1], n_components, max_iter)
+        starts = unit(np.sqrt(np.abs(moments.m1[list(which)]))[:, :, None])
+        limit = d if max_iter is None else min(d, max(max_iter, 2 * k + 4))
     else:
-        k, limit = min(n_components, starts.shape[1]), max_iter or starts.shape[1]
+        limit = max_iter or d
     width = starts.shape[2]
     pairs = top_eigenpairs_of_groups(
         lambda V, at: moments.times(V, [which[j] for j in at]),
@@ -155,17 +158,6 @@ def whiten_groups(
         for spectrum, U, residual in pairs
     ]
     return whitenings, [U[:, 1:width] for _, U, _ in pairs]
-
-
-def _start(m1: Floats) -> Floats:
-    # This start permutes with the columns; the root limits the weight of frequent words.
-    return np.sqrt(np.abs(m1))
-
-
-def _limits(d: int, n_components: int, max_iter: int | None) -> tuple[int, int]:
-    """Return the number of eigenpairs, and the most products with M2."""
-    k = min(n_components, d)
-    return k, d if max_iter is None else min(d, max(max_iter, 2 * k + 4))
 
 
 def group_starts(m1: Floats, known: Sequence[Floats] | None, width: int) -> Floats:

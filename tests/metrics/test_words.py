@@ -80,7 +80,7 @@ def test_relevance_refuses(arguments, error, code):
 
 @pytest.mark.parametrize("coherence", [umass_coherence, npmi_coherence])
 def test_coherence_refuses(coherence):
-    with raises(InvalidDataError, "top_words_out_of_range", high=5, n_columns=3):
+    with raises(InvalidDataError, "top_words_not_columns", high=5, last=2):
         coherence([[0, 5]], np.ones((2, 3)))
     with raises(InvalidDataError, "top_words_not_columns"):
         coherence([0, 1], np.ones((2, 3)))

@@ -17,7 +17,9 @@ from sklearn.base import BaseEstimator
 
 from momentree.datasets import MeasurementCoder, Measurements, RecordCoder, Records
 from momentree.report import summarize_measurements, summarize_records
-from momentree.report.disclosure import HIDDEN, SMALL
+from momentree.report.disclosure import HIDDEN, SMALL, Disclosure
+from momentree.report.groups import Groups
+from momentree.report.records import PublishedTable
 
 MOST_ROWS = 3_000
 """Rows that are enumerated; of more, those that differ little."""
@@ -26,18 +28,18 @@ MOST_ROWS = 3_000
 def disclosed(table, view, *, secret=None, others=None):
     """Return the suppressed counts of a table (k, c) that follow from ``view(table)``.
 
-    ``view`` returns what is published of a table: marks or counts (k, c), and anything else. Known
-    are also the sums of rows. `secret` are columns that are never shown, but can be hidden.
+    ``view`` returns or yields what is published of a table: marks or counts (k, c), and anything
+    else. Known are also the sums of rows. `secret` are columns that are never shown, but can be
+    hidden.
     ``others(table, free, row, at)`` yields tables to try.
     """
-    published = view(table)
+    published = list(view(table))
     marks = np.asarray(published[0])
     free = marks < 0
     free[:, list(secret or ())] = True
 
     def fits(other):
-        found = view(other)
-        return all(np.array_equal(a, b) for a, b in zip(found, published, strict=True))
+        return all(np.array_equal(a, b) for a, b in zip(view(other), published, strict=True))
 
     found = []
     for row, at in zip(*np.nonzero(marks < 0), strict=True):
@@ -135,6 +137,12 @@ def rows_of(n, c):
         yield np.diff([-1, *bars, n + c - 1]) - 1
 
 
+def rows_up_to(most, c):
+    """Yield all rows of c counts with a sum of at most `most`."""
+    for row in rows_of(most, c + 1):
+        yield tuple(row[:c].tolist())
+
+
 def descending(most, k):
     """Yield all rows of k counts up to `most` that do not increase."""
     for row in combinations_with_replacement(range(most, -1, -1), k):
@@ -201,6 +209,12 @@ def page_of_codes(labels, X, codes, min_cell=5):
     records = Records(matrix, np.array(codes), {}, ids, enough, coder)
     summary = summarize_records(Grouped(labels, codes), records, min_cell=min_cell)
     return {**summary, "made": None}
+
+
+def published_codes(labels, X, min_cell=5):
+    """Return the published counts of codes in groups, from which a page is made."""
+    groups = Groups.of(Grouped(labels.tolist()), np.eye(2)[labels], Disclosure(min_cell))
+    return PublishedTable.of(X, groups)
 
 
 def column_of(table, values):

@@ -215,7 +215,7 @@ def test_small_numbers_of_equal_values_do_not_follow_from_moments(n, top):
     rng, every, shown = np.random.default_rng(top), solutions(n, top), 0
     levels = np.arange(top + 1.0)
     sums, squares = every @ levels, every @ levels**2
-    for _ in range(150):
+    for _ in range(100):
         counts = rng.multinomial(n, rng.dirichlet(np.full(top + 1, 1.0)))
         values = np.repeat(levels, counts)
         found = number_statistics(

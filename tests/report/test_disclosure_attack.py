@@ -24,7 +24,9 @@ from .disclosure_attack import (
     page_of,
     page_of_codes,
     plain,
+    published_codes,
     rows_of,
+    rows_up_to,
     smallest_other,
 )
 
@@ -80,9 +82,10 @@ def test_no_count_of_classes_is_disclosed(seed):
         table, _ = joined(table, min_cell)
 
         def view(table, min_cell=min_cell):  # all classes that are shown may be named
-            return *classes(min_cell)(table), len(joined(table, min_cell)[1])
+            yield from classes(min_cell)(table)
+            yield len(joined(table, min_cell)[1])
 
-        tested += int((view(table)[0] < 0).sum())
+        tested += int((next(view(table)) < 0).sum())
         assert disclosed(table, view) == [], (min_cell, table)
     assert tested > 100
 
@@ -149,7 +152,7 @@ def test_a_count_marked_as_small_can_have_any_small_value(min_cell, c, most):
         pytest.param(
             *(3, 8, [[0, 0, 0, 0, 30, 0, 0], [0, 0, 0, 0, 0, 4, 0]]), marks=pytest.mark.long
         ),
-        (3, 9, [[0, 0, 0, 0, 0, 30]]),
+        (3, 8, [[0, 0, 0, 0, 0, 30]]),
     ],
 )
 def test_no_name_of_a_class_discloses_a_count(min_cell, most, others):
@@ -189,15 +192,13 @@ def test_no_count_of_codes_is_disclosed(min_cell):
 def test_no_size_of_a_group_is_disclosed(min_cell, k, most, descend):
     """Groups may be numbered by size, the largest first."""
     worlds = defaultdict(list)
-    for sizes in product(range(most + 1), repeat=k) if not descend else descending(most, k):
+    for sizes in rows_up_to(most, k) if not descend else descending(most, k):
         try:
             shown, _ = Disclosure(min_cell).suppress_sizes(np.array(sizes))
         except InvalidDataError:
             continue
         worlds[sum(sizes), *shown].append(sizes)
     for (total, *marks), groups in worlds.items():
-        if total > most:
-            continue  # not all groups with this sum were tried
         for mark, values in zip(marks, zip(*groups, strict=True), strict=True):
             assert mark >= 0 or len(set(values)) > 1, (total, marks, groups)
 
@@ -211,9 +212,9 @@ def test_no_count_of_codes_with_missing_values_is_disclosed(other):
         for row in rows_of(size, 3):
             X = np.column_stack([labels == 0, labels == 1, np.zeros(len(labels))])
             X[:, 2] = column_of(np.array([row, [60 - 30 - other, 30, other]]), [0, 1, np.nan])
-            groups = page_of_codes(labels.tolist(), X, ["A", "B", "C"])["groups"]
-            lacking = (groups["missing"] or {"counts": [[0, 0, 0]]})["counts"]
-            worlds[size, groups["counts"][0][2], lacking[0][2]].append(row[1:])
+            published = published_codes(labels, X)
+            lacking = published.missing.counts[0, 2] if published.missing else 0
+            worlds[size, int(published.counts.counts[0, 2]), int(lacking)].append(row[1:])
     for (_, *marks), cells in worlds.items():
         for mark, values in zip(marks, zip(*cells, strict=True), strict=True):
             assert mark >= 0 or len(set(values)) > 1, (marks, cells)
@@ -300,7 +301,7 @@ def test_the_attack_breaks_means_with_many_digits():
 )
 def test_means_do_not_disclose_how_many_values_are_missing(n, spread):
     rng = np.random.default_rng(n)
-    for _ in range(10):
+    for _ in range(5):
         labels = np.repeat([0, 1], n)
         values = np.rint(rng.normal(50.0, spread, 2 * n))
         values[: rng.integers(1, 5)] = np.nan
@@ -379,7 +380,8 @@ def test_no_category_follows_from_the_page(table):
         summary = page_of(labels, columns, kinds, {"gender": sex})
         (one,) = summary["outcomes"]
         marks = [*(entry["counts"] for entry in one["classes"]), one["missing"]]
-        return np.array(marks).T, plain(summary)
+        yield np.array(marks).T
+        yield plain(summary)
 
-    assert (view(table)[0] < 0).sum() > 4
+    assert (next(view(table)) < 0).sum() > 4
     assert disclosed(table, view) == []

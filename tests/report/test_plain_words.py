@@ -62,7 +62,7 @@ def plain_text(page):
     return " ".join(" ".join(reader.texts).split())
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def pages(make_case):
     case, one = make_case(), make_case(12, groups=0)
     one.X, one.ids, one.texts, one.labels = one.X[:1], ["a"], ["b"], ["c"]

@@ -1,7 +1,5 @@
 """Checks of arrays given to functions: shapes, weights, parameters of models, sequences."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rules and checks of parameters: numbers, choices, flags and random states."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial

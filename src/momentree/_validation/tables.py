@@ -1,9 +1,6 @@
 """Checks of tables of samples by features: counts, binary records, numbers, texts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, MappingView, Sequence, Set
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -37,14 +34,6 @@ _ONE_STRING = (
 )
 
 
-_CHECKS: dict[str, Any] = {
-    "accept_sparse": "csr",
-    "dtype": "numeric",
-    "ensure_all_finite": False,  # checked together with the sign, in one pass
-    "accept_large_sparse": True,
-}
-
-
 def check_counts(X: Any) -> Any:
     """Return X as a CSR array of finite, nonnegative numbers, without a copy if possible.
 
@@ -52,7 +41,7 @@ def check_counts(X: Any) -> Any:
     (above 1e30) and ``missing_count``, with the first bad row and column, and those of
     :func:`check_table`.
     """
-    return _finite_counts(check_table(X))
+    return finite_counts(check_canonical(X))
 
 
 def check_features(
@@ -65,7 +54,7 @@ def check_features(
     :class:`NamedColumns`.
     """
     X, names = _named(estimator, X, feature_names, reset=reset)
-    return _finite_counts(X), names
+    return finite_counts(X), names
 
 
 def check_values(
@@ -85,8 +74,8 @@ def check_real(X: Any) -> Floats:
     The error codes are ``sparse_not_supported``, ``missing_count`` and ``huge_value``, with the
     first bad row and column, and those of :func:`check_table`.
     """
-    _refuse_sparse(X)
-    return _finite_reals(check_table(X))
+    values, _ = _real(X)
+    return values
 
 
 def check_real_features(
@@ -97,19 +86,11 @@ def check_real_features(
     With `reset`, as in ``fit``, set ``n_features_in_`` and ``feature_names_in_``; otherwise check
     X against them. y is checked like X; None gives an empty array.
     """
-    _refuse_sparse(X)
-    _check_received(X)
-    checks: dict[str, Any] = {"dtype": "numeric", "ensure_all_finite": False}
-    if reset:
-        checks["ensure_min_samples"] = 2
-    with _as_invalid_data():
-        if y is None:
-            X = validate_data(estimator, X, reset=reset, **checks)
-        else:
-            X, y = validate_data(estimator, X, y, reset=reset, y_numeric=True, **checks)
-    check_numbers(X)
-    X = _finite_reals(X)
-    target = as_floats("y", [] if y is None else y)
+    checks = {"ensure_min_samples": 2} if reset else {}
+    if y is not None:
+        checks |= {"y": y, "y_numeric": True}
+    X, y = _real(X, estimator, reset=reset, **checks)
+    target = as_floats("y", y)
     huge = ~(np.abs(target) <= MAX_COUNT)
     if huge.any():
         at = int(np.argmax(huge))
@@ -122,16 +103,16 @@ def check_real_features(
     return X, target
 
 
-def _refuse_sparse(X: Any) -> None:
+def _real(X: Any, estimator: Any = None, **checks: Any) -> tuple[Floats, Any]:
+    """Return X as a dense array of finite numbers, and y if it is given."""
     sparse: bool = sp.issparse(X)
     if sparse:
         raise InvalidDataError(
             "[sparse_not_supported] X is a sparse matrix, which is not accepted here; pass "
             "X.toarray()"
         )
-
-
-def _finite_reals(X: Any) -> Floats:
+    table = check_table(X, estimator, **checks)
+    X, y = table if "y" in checks else (table, [])
     values = as_floats("X", X)
     with np.errstate(invalid="ignore"):
         good = np.abs(values) <= MAX_COUNT
@@ -142,24 +123,22 @@ def _finite_reals(X: Any) -> Floats:
         if np.isfinite(value):
             raise InvalidDataError(wording.HUGE_VALUE, largest=MAX_COUNT, **cell)
         raise InvalidDataError(_MISSING_COUNT, **cell)
-    return values
+    return values, y
 
 
 def _named(
     estimator: Any, X: Any, feature_names: Sequence[str] | NDArray[Any] | None, *, reset: bool
 ) -> tuple[Any, NDArray[Any]]:
-    _check_received(X)
     named = X.feature_names if isinstance(X, NamedColumns) else None
     is_frame = isinstance(X, NamedColumns) and X.is_frame
-    with _as_invalid_data():
-        X = _canonical(validate_data(estimator, X, reset=reset, **_CHECKS))
+    X = _canonical(check_table(X, estimator, reset=reset))
     if is_frame and reset:
         estimator.feature_names_in_ = np.asarray(named, dtype=object)
     d = X.shape[1]
-    if feature_names is None:
-        default = getattr(estimator, "feature_names_in_", np.arange(d).astype(str))
-        return X, np.asarray(default if named is None else named, dtype=object)
-    return X, check_feature_names(feature_names, d)
+    if feature_names is not None:
+        return X, check_feature_names(feature_names, d)
+    default = getattr(estimator, "feature_names_in_", np.arange(d).astype(str))
+    return X, np.asarray(default if named is None else named, dtype=object)
 
 
 def check_feature_names(feature_names: Sequence[str] | NDArray[Any], d: int) -> NDArray[Any]:
@@ -170,16 +149,21 @@ def check_feature_names(feature_names: Sequence[str] | NDArray[Any], d: int) -> 
     return names
 
 
-def check_table(X: Any) -> Any:
+def check_table(X: Any, estimator: Any = None, **checks: Any) -> Any:
     """Return X as a dense or CSR array of numbers, which may be NaN or infinite.
 
     Reject tables that are not two-dimensional and numeric, empty tables and damaged sparse
-    matrices.
+    matrices. `checks` are more of scikit-learn's: of ``validate_data`` for an estimator, whose
+    attributes these set or read, else of ``check_array``.
     """
     _check_received(X)
-    with _as_invalid_data():
-        X = check_array(X, **_CHECKS)
-    check_numbers(X)
+    # Infinite and missing values are checked together with the sign, in one pass.
+    checks |= {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": False}
+    try:
+        X = check_array(X, **checks) if estimator is None else validate_data(estimator, X, **checks)
+    except ValueError as error:
+        raise InvalidDataError(wording.REFUSED_BY_SKLEARN, error=str(error)) from error
+    check_numbers(X[0] if "y" in checks else X)
     return X
 
 
@@ -227,15 +211,6 @@ def _check_received(X: Any) -> None:
                 "it, or pass it alone to a topic model, as in TopicTree().fit(X[{column!r}])",
                 column=str(name),
             )
-
-
-@contextmanager
-def _as_invalid_data() -> Iterator[None]:
-    """Raise errors of scikit-learn's checks as ``InvalidDataError``, with the same text."""
-    try:
-        yield
-    except ValueError as error:
-        raise InvalidDataError(wording.REFUSED_BY_SKLEARN, error=str(error)) from error
 
 
 def check_missing(X: Any) -> tuple[Any, Any | None]:
@@ -305,8 +280,8 @@ def _canonical(X: Any) -> Any:
     return Checked.of(X, (low, high))
 
 
-def _finite_counts(X: Any) -> Any:
-    X = _canonical(X)
+def finite_counts(X: Any) -> Any:
+    """Return a canonical table, after checking that it contains counts."""
     low, high = X.ends
     sound = low >= 0 and high <= MAX_COUNT
     if sound and X.data.dtype.kind == "f":

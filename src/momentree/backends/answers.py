@@ -1,7 +1,5 @@
 """Keep the answers of passes over rows in files, to continue after an interruption."""
 
-from __future__ import annotations
-
 import logging
 import pickle
 from collections.abc import Callable, Iterator

@@ -5,8 +5,6 @@ Up to eight columns are computed at once.
 
 # mypy: disable-error-code="no-untyped-def, untyped-decorator"
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from types import FunctionType

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from momentree._types import Floats, Ints
+from momentree._types import Floats
 from momentree._validation import arrays, check_feature_names, check_sample_weight, tables
 from momentree.backends import block, kernels
 from momentree.backends.base import RowArray, Rows
@@ -109,23 +109,18 @@ def row_weights(rows: Rows, sample_weight: ArrayLike | None) -> RowArray:
 
 def filled_weights(rows: Rows, weight: RowArray) -> RowArray:
     """Return sample weights that are 0 for rows without values."""
-    return rows.each(weight_if_filled, weight, rows.row_sums)
+    return rows.each(partial(entry_if_filled, other=0.0), weight, rows.row_sums)
 
 
 def filled_labels(rows: Rows, labels: RowArray) -> RowArray:
     """Return labels that are -1 for rows without values, which are in no group."""
-    return rows.each(label_if_filled, labels, rows.row_sums)
+    return rows.each(partial(entry_if_filled, other=-1), labels, rows.row_sums)
 
 
 @kernels.kernel
-def weight_if_filled(weight: Floats, row_sums: Floats) -> Floats:
-    """Return the weights of rows, 0 for those without values."""
-    return np.where(row_sums > 0, weight, 0.0)
-
-
-def label_if_filled(labels: Ints, row_sums: Floats) -> Ints:
-    """Return the labels of rows, -1 for those without values."""
-    return np.where(row_sums > 0, labels, -1)
+def entry_if_filled(entries: Any, row_sums: Floats, *, other: float) -> Any:
+    """Return the entries of rows, and another one for those without values."""
+    return np.where(row_sums > 0, entries, other)
 
 
 def checked_rows(

@@ -1,7 +1,5 @@
 """Rows mapped from files, which also keep their row arrays in files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any

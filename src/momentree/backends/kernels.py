@@ -4,8 +4,6 @@ A kernel is a function of a block of rows and of the entries of row arrays for t
 keyword-only arguments are its parameters, which `functools.partial` binds.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 from collections.abc import Callable, Iterator
@@ -58,6 +56,8 @@ def name_of(question: Callable[..., Any]) -> str:
 
 # --- compiled products, which are optional --------------------------------------------------------
 
+_BAD_KERNELS = "[bad_kernels] {name} is {value!r}; set it to 'auto', 'numba' or 'scipy'"
+
 Kernels = Literal["auto", "numba", "scipy"]
 
 COMPILED_NNZ = 1 << 20
@@ -102,7 +102,8 @@ def use_kernels(kernels: Kernels) -> Iterator[None]:
     ...     RowBlocks(sp.csr_array(np.eye(2))).row_sums
     array([1., 1.])
     """
-    _check("kernels", kernels)
+    if kernels not in get_args(Kernels):
+        raise InvalidParameterError(_BAD_KERNELS, name="kernels", value=kernels)
     before = _choice.set(kernels)
     try:
         yield
@@ -112,9 +113,9 @@ def use_kernels(kernels: Kernels) -> Iterator[None]:
 
 def block_type(nnz: int) -> type[Block]:
     """Return what computes the products of a table of `nnz` stored values."""
-    kernels = _choice.get()
-    if kernels is None:
-        kernels = _check("MOMENTREE_KERNELS", os.environ.get("MOMENTREE_KERNELS") or "auto")
+    kernels = _choice.get() or os.environ.get("MOMENTREE_KERNELS") or "auto"
+    if kernels not in get_args(Kernels):
+        raise InvalidParameterError(_BAD_KERNELS, name="MOMENTREE_KERNELS", value=kernels)
     if kernels == "scipy" or (kernels == "auto" and nnz < COMPILED_NNZ):
         return Block
     compiled, error = _load()
@@ -126,17 +127,6 @@ def block_type(nnz: int) -> type[Block]:
             error=error,
         )
     return compiled or Block
-
-
-def _check(name: str, value: str) -> Kernels:
-    for choice in get_args(Kernels):
-        if value == choice:
-            return choice  # type: ignore[no-any-return]
-    raise InvalidParameterError(
-        "[bad_kernels] {name} is {value!r}; set it to 'auto', 'numba' or 'scipy'",
-        name=name,
-        value=value,
-    )
 
 
 @cache

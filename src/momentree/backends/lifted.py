@@ -1,7 +1,5 @@
 """Rows of statistics that are computed from dense rows, one block at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

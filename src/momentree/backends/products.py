@@ -1,7 +1,5 @@
 """Kernels that every algorithm needs: products with rows, sums of row arrays, sums of groups."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from momentree._types import Floats, Ints

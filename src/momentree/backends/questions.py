@@ -1,7 +1,5 @@
 """Questions that sites answer: a closed list of kernels, and their form as bytes."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Rows elsewhere that answer questions: asked at once, or in rounds whose answers are kept."""
 
-from __future__ import annotations
-
 import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """An order of rows that is the same for every permutation of the input, and samples of rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial

@@ -313,9 +313,10 @@ class RowBlocks(Rows):
             _sparsetools.csr_row_index(
                 len(some), some, X.indptr, X.indices, X.data, indices[at], data[at]
             )
-            pages.release_at(X.indptr, some)
-            for array in (X.indices, X.data):
-                pages.release_at(array, starts[part])
+            if self.is_mapped:
+                pages.release_at(X.indptr, some)
+                for array in (X.indices, X.data):
+                    pages.release_at(array, starts[part])
 
         for _ in run(copy, len(tasks)):
             pass

@@ -1,7 +1,5 @@
 """Sequences in blocks, ordered by time, so that one step of a recursion serves many at once."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from momentree._types import Floats, Ints

@@ -1,7 +1,5 @@
 """Tables in memory and elsewhere as rows: used where they are, or brought to this machine."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

@@ -1,7 +1,5 @@
 """Threads for row blocks, limits on threads, and how rows are divided between them."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Callable, Iterator

@@ -8,8 +8,6 @@ compiler computes several numbers at once, in a tenth of the time.
 
 # mypy: disable-error-code="misc, no-any-return, no-untyped-call, no-untyped-def, untyped-decorator"
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

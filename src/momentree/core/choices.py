@@ -1,7 +1,5 @@
 """Choices that estimators, readers and the command share. Loads no library, unlike their rooms."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 ColumnKind = Literal["number", "yes_no", "category", "count"]

@@ -1,22 +1,20 @@
 """Arrays and JSON in zip files: saved models, states and .npz, read without trusting the file.
 
-NumPy's own reader evaluates the header of an array as Python, raises tokenizer errors if the header
-is damaged, and allocates the memory that the header declares before it reads the content. Nothing
-is ever pickled.
+NumPy reads headers of arrays only: it would allocate the memory that a header declares before it
+reads the content. Nothing is ever pickled.
 """
-
-from __future__ import annotations
 
 import io
 import json
-import re
 import struct
+import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, BinaryIO, Literal
 
 import numpy as np
@@ -43,13 +41,8 @@ DAMAGE = (
 )
 """Errors raised by a file that is not a zip file, is truncated, or has unexpected content."""
 
-_MAGIC = re.compile(rb"\x93NUMPY(?:\x01\x00(?P<v1>..)|[\x02\x03]\x00(?P<v2>....))", re.DOTALL)
-_FIELDS = {
-    "descr": re.compile(r"'descr': *'([<>|=]?[?biufcSUO]\d*)'"),
-    "fortran_order": re.compile(r"'fortran_order': *(True|False)"),
-    "shape": re.compile(r"'shape': *\(([\d, L]*)\)"),  # Python 2 wrote 3L for 3
-}
 _MAX_HEADER = 10_000
+_BAD_HEADER = "the array {name!r} has an unreadable header"
 
 
 class StoredArrays(Mapping[str, NDArray[Any]]):
@@ -129,28 +122,24 @@ def _described(
     name: str, content: bytes
 ) -> tuple[np.dtype[Any], Literal["F", "C"], tuple[int, ...], int]:
     """Return the type, order and shape of an array, and where its entries begin."""
-    magic = _MAGIC.match(content)
-    if magic is None:
-        raise InvalidDataError("{name!r} is not a NumPy array", name=name)
-    start = magic.end() + int.from_bytes(magic["v1"] or magic["v2"], "little")
-    header = content[magic.end() : min(start, _MAX_HEADER)].decode("latin-1")
-    fields = [pattern.search(header) for pattern in _FIELDS.values()]
-    if not all(fields):
-        raise InvalidDataError(
-            "the array {name!r} has an unreadable header, {header!r}",
-            name=name,
-            header=header[:60].strip(),
-        )
-    descr, order, sizes = (field[1] for field in fields if field is not None)
-    dtype = np.dtype(descr)
+    file = io.BytesIO(content[:_MAX_HEADER])
+    version = npy.read_magic(file)
+    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # Python 2 wrote 3L for 3
+            shape, in_columns, dtype = read(file)
+    except (SyntaxError, TokenError, ValueError) as error:
+        raise InvalidDataError(_BAD_HEADER, name=name) from error
+    if min(shape, default=0) < 0:
+        raise InvalidDataError(_BAD_HEADER, name=name)
     if dtype.hasobject:
         raise InvalidDataError(
             "[array_of_objects] the array {name!r} contains pickled objects, which are never "
             "loaded",
             name=name,
         )
-    shape = tuple(int(size.strip(" L")) for size in sizes.split(",") if size.strip())
-    return dtype, "F" if order == "True" else "C", shape, start
+    return dtype, "F" if in_columns else "C", shape, file.tell()
 
 
 Arrays = Mapping[str, NDArray[Any]]

@@ -1,7 +1,5 @@
 """Recognize counts among whole numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from momentree._types import Floats, Ints

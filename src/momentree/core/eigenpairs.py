@@ -3,8 +3,6 @@
 The starts are given, so that results repeat. A block of one column is the Lanczos iteration.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Sequence
 from typing import TypeAlias
 

@@ -1,7 +1,5 @@
 """Memory limits for the content of files: a few bytes can declare terabytes."""
 
-from __future__ import annotations
-
 import io
 import re
 from os import PathLike

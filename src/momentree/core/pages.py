@@ -1,7 +1,5 @@
 """Read and write memory-mapped arrays without keeping their pages in memory."""
 
-from __future__ import annotations
-
 import mmap
 import os
 import tempfile

@@ -3,8 +3,6 @@
 Steps are of the level INFO, and their parts, for a live display, of the level DEBUG.
 """
 
-from __future__ import annotations
-
 import logging
 import sys
 import time

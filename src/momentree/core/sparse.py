@@ -1,7 +1,5 @@
 """Check the structure of a sparse matrix once on input, because compiled code does not."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

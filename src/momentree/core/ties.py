@@ -1,7 +1,5 @@
 """Break ties between computed numbers by content: numbers that differ by rounding are equal."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

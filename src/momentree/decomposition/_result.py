@@ -1,7 +1,5 @@
 """Steps shared by all decompositions: whitening, scale, order and diagnostics."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

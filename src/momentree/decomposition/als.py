@@ -1,7 +1,5 @@
 """Alternating least squares (ALS) on the third moment."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, get_args
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Estimate the total concentration alpha_0 of latent Dirichlet allocation from the moments."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

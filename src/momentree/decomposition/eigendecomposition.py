@@ -1,7 +1,5 @@
 """Eigendecomposition of one random contraction of the third moment."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from momentree._validation import generator

@@ -1,7 +1,5 @@
 """FFDIAG: joint diagonalization of symmetric matrices by an invertible matrix."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from momentree._types import Floats

@@ -1,7 +1,5 @@
 """Identifiability: when moments determine their components (S Remark 5)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb

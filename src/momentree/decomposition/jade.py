@@ -1,7 +1,5 @@
 """JADE: joint diagonalization of the slices of a fourth cumulant."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.sparse.linalg import eigsh
 

@@ -1,7 +1,5 @@
 """Jennrich's algorithm: eigenvectors of the quotient of two contractions."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from momentree._types import Floats

@@ -5,8 +5,6 @@ objective of H eq. 5 is the sum of the norms of A[i, j] over i != j, and a rotat
 (i, j) combines contiguous vectors.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from momentree._types import Floats, Ints

@@ -1,7 +1,5 @@
 """How far a symmetric tensor is from an orthogonal decomposition."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

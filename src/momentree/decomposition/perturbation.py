@@ -1,7 +1,5 @@
 """Bound the error of SVTD on perturbed moments, with all constants (T Theorem 2.2.1)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

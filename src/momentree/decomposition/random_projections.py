@@ -1,7 +1,5 @@
 """Random projections: joint diagonalization of contractions, without whitening."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from momentree._types import Floats

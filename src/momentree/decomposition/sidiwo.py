@@ -3,8 +3,6 @@
 ``sidiwo(..., centers="rotation")`` is the algorithm as published; in T it is Algorithm 3.
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal, get_args
 
 import numpy as np

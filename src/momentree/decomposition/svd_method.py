@@ -1,7 +1,5 @@
 """The SVD method: singular vectors of one random combination of slices."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from momentree._validation import generator

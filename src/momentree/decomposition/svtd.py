@@ -1,7 +1,5 @@
 """SVTD: singular value-based tensor decomposition (S Algorithm 1), and ASVTD (T Algorithm 2)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The tensor power method (TPM) with deflation."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

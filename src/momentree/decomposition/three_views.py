@@ -1,7 +1,5 @@
 """Three-view estimators 3V-MoM and 3V-TPM, from cross moments of three views (T section 4.3.1)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

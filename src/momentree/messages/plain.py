@@ -1,7 +1,5 @@
 """Wording for readers of pages and terminals, by the codes of the messages."""
 
-from __future__ import annotations
-
 _INDISTINCT = "it contains no distinct groups"
 _SMALL_PART = "one of two groups would be too small"
 _AT_FLOOR = (

@@ -1,7 +1,5 @@
 """Messages that several files use: the same words for the same fault, everywhere."""
 
-from __future__ import annotations
-
 WRONG_SHAPE = "[wrong_shape] {parameter} has shape {found}; expected {expected}"
 NOT_FINITE = "[not_finite] {parameter} must contain only finite numbers"
 NEGATIVE_OR_NOT_FINITE = (

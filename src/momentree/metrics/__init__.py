@@ -2,10 +2,8 @@
 
 from momentree.metrics.covariates import CorrectedCovariates, corrected_covariates
 from momentree.metrics.groups import (
-    GroupMeans,
     GroupProfiles,
     bivariate_residuals,
-    group_means,
     group_profiles,
 )
 from momentree.metrics.outcomes import (
@@ -33,7 +31,6 @@ __all__ = [
     "Classification",
     "CorrectedCovariates",
     "CorrectedOutcome",
-    "GroupMeans",
     "GroupProfiles",
     "GroupStability",
     "OutcomeRates",
@@ -45,7 +42,6 @@ __all__ = [
     "corrected_covariates",
     "corrected_outcome",
     "dendrogram_purity",
-    "group_means",
     "group_profiles",
     "match_components",
     "npmi_coherence",

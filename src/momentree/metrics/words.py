@@ -146,16 +146,15 @@ def umass_coherence(top_words: ArrayLike, X: Any) -> Floats:
     """
     X = check_table(X)
     words, together = _document_counts(top_words, X)
-    L = words.shape[1]
-    out = np.zeros(len(words))
-    later, earlier = np.tril_indices(L, -1)
-    for t, topic in enumerate(words):
-        pairs = together[np.ix_(topic, topic)]
-        alone = np.diag(pairs)[earlier]
-        known = alone > 0
-        ratio = (pairs[later, earlier][known] + 1.0) / alone[known]
-        out[t] = np.log(ratio).sum()
-    return out
+    return np.array([umass_of(together[np.ix_(topic, topic)]) for topic in words])
+
+
+def umass_of(together: Floats) -> float:
+    """Return the UMass coherence of a topic, from the documents with each pair of its words."""
+    later, earlier = np.tril_indices(len(together), -1)
+    alone = np.diag(together)[earlier]
+    known = alone > 0
+    return float(np.log((together[later, earlier][known] + 1.0) / alone[known]).sum())
 
 
 def npmi_coherence(top_words: ArrayLike, X: Any) -> Floats:
@@ -201,12 +200,14 @@ def npmi_coherence(top_words: ArrayLike, X: Any) -> Floats:
     """
     X = check_table(X)
     words, together = _document_counts(top_words, X)
-    i, j = np.triu_indices(words.shape[1], 1)
-    out = np.zeros(len(words))
-    for t, topic in enumerate(words):
-        value = npmi(together[np.ix_(topic, topic)] / X.shape[0])[i, j]
-        out[t] = value.mean() if len(value) else 0.0
-    return out
+    together /= X.shape[0]
+    return np.array([npmi_of(together[np.ix_(topic, topic)]) for topic in words])
+
+
+def npmi_of(together: Floats) -> float:
+    """Return the NPMI coherence of a topic, from the fraction of documents with each pair."""
+    pairs = npmi(together)[np.triu_indices(len(together), 1)]
+    return float(pairs.mean()) if len(pairs) else 0.0
 
 
 def npmi(together: Floats) -> Floats:
@@ -225,20 +226,16 @@ def _document_counts(top_words: ArrayLike, X: Any) -> tuple[Ints, Floats]:
     X = sp.csc_array(counts)
     as_floats("top_words", top_words)  # rejects lists of unequal lengths
     table = np.asarray(top_words)
-    if table.ndim != 2 or table.dtype.kind not in "iu":
+    low, high = table.min(initial=0), table.max(initial=0)
+    if table.ndim != 2 or table.dtype.kind not in "iu" or low < 0 or high >= X.shape[1]:
         raise InvalidDataError(
-            "[top_words_not_columns] top_words has shape {shape} and type {type}; expected whole "
-            "numbers of shape (n_topics, n_words)",
+            "[top_words_not_columns] top_words has shape {shape}, type {type} and values {low} to "
+            "{high}; expected columns of X of shape (n_topics, n_words), 0 to {last}",
             shape=str(table.shape),
             type=str(table.dtype),
-        )
-    if table.size and (table.min() < 0 or table.max() >= X.shape[1]):
-        raise InvalidDataError(
-            "[top_words_out_of_range] top_words contains columns {low} to {high}, but X has "
-            "{n_columns:~column}",
-            low=int(table.min()),
-            high=int(table.max()),
-            n_columns=X.shape[1],
+            low=low.item(),
+            high=high.item(),
+            last=X.shape[1] - 1,
         )
     columns, words = np.unique(table, return_inverse=True)
     occurs = (X[:, columns] > 0).astype(np.float64)

@@ -1,7 +1,5 @@
 """What all moments share: M1, M2 as an operator without a d x d array, M3 only whitened."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import cast

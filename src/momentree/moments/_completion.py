@@ -1,7 +1,5 @@
 """Complete moments whose entries within groups of columns are unknown (Jain & Oh 2014)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """T eq. 6.5 and 6.6 for rows scaled and augmented with a constant feature, without a copy."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

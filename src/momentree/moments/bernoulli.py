@@ -1,7 +1,5 @@
 """T eq. 4.6 to 4.8: raw moments of (incomplete) binary data, for ASVTD (T Algorithm 2)."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np

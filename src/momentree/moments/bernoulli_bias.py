@@ -1,7 +1,5 @@
 """T Theorem 4.3.1: the bias of raw moments of binary data, its bounds, and moments without it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

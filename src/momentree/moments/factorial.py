@@ -3,8 +3,6 @@
 S Theorem 1 and others; S Remark 3: ways to weight documents of different lengths.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property, partial
 

@@ -1,7 +1,5 @@
 """Moments of hidden Markov models, from triples of consecutive observations."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """Fourth cumulants of linear mixtures of independent sources, for ICA."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

@@ -1,7 +1,5 @@
 """T Theorem 3.2.2 and S Theorem 2: bounds on the error of estimated single-topic moments."""
 
-from __future__ import annotations
-
 import math
 from typing import Literal, get_args
 

@@ -1,7 +1,5 @@
 """T section 4.3.1: moments of three views that are independent given the component."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import permutations
@@ -224,7 +222,7 @@ class MultiviewMoments(BaseMoments):
         ndarray of shape (rank, rank, l)
             Not symmetric.
         """
-        return self._cube(self._u1, self._u2, self._views[2].dot(U))
+        return cube(self._v, self._u1, self._u2, self._views[2].dot(U))
 
     def other_views(self, A: Floats) -> Floats:
         """Return the cross moments of the first two views with directions of the third.
@@ -268,7 +266,7 @@ class MultiviewMoments(BaseMoments):
         return H
 
     def _tensor(self, W: Floats) -> Floats:
-        C = self._cube(*self._whiten(W))
+        C = cube(self._v, *self._whiten(W))
         return np.asarray(sum(C.transpose(order) for order in permutations(range(3))) / 6.0)
 
     def _whiten(self, W: Floats) -> tuple[Floats, Floats, Floats]:
@@ -276,17 +274,13 @@ class MultiviewMoments(BaseMoments):
         z1, z2 = self._u1 @ (W @ self._B1).T, self._u2 @ (W @ self._B2).T
         return z1, z2, self._views[2].dot(W.T)
 
-    def _cube(self, z1: Floats, z2: Floats, z3: Floats) -> Floats:
-        """Return sum v z1 (x) z2 (x) z3."""
 
-        def kernel(B: Block) -> Floats:
-            zv, right, last = self._v[B.at, None] * z1[B.at], z2[B.at], z3[B.at]
-            out = np.empty((z1.shape[1], z2.shape[1], z3.shape[1]))
-            for a in range(z1.shape[1]):
-                out[a] = right.T @ (zv[:, [a]] * last)
-            return out
-
-        return self._views[2].rows.sum(kernel)
+def cube(v: Floats, x: Floats, y: Floats, z: Floats) -> Floats:
+    """Return sum v x (x) y (x) z over rows."""
+    out = np.empty((x.shape[1], y.shape[1], z.shape[1]))
+    for a in range(len(out)):
+        out[a] = y.T @ ((v * x[:, a])[:, None] * z)
+    return out
 
 
 def _pairs(x: Floats, y: Floats, a: Ints, b: Ints) -> Floats:

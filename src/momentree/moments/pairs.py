@@ -1,7 +1,5 @@
 """M2 in one pass: sums over all pairs of columns, kept as the upper triangle of a matrix."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Moments of columns that are independent given the component, from entries off the diagonal."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Any, Self
 
@@ -17,7 +15,7 @@ from momentree.exceptions import InvalidDataError
 from momentree.messages import wording
 from momentree.moments._base import BaseMoments, symmetric
 from momentree.moments._completion import Groups, complete_matrix, complete_tensor
-from momentree.moments.multiview import DENSE_FEATURES, View
+from momentree.moments.multiview import DENSE_FEATURES, View, cube
 from momentree.preprocessing import observation_rates as rates_of
 
 
@@ -291,15 +289,10 @@ class ProductMoments(BaseMoments):
         three = np.einsum("r,ra,rb,rc->abc", self._sums(3), alone, alone, alone, optimize=True)
         for columns, part in self._parts:
             own = part.dot(Q[columns])
-            two += _cube(v, own, own, z)
-            three += _cube(v, own, own, own)
+            two += cube(v, own, own, z)
+            three += cube(v, own, own, own)
         two = two + two.transpose(0, 2, 1) + two.transpose(2, 0, 1)
-        return np.asarray(_cube(v, z, z, z) - two + 2.0 * three)
-
-
-def _cube(v: Floats, x: Floats, y: Floats, z: Floats) -> Floats:
-    """Return sum v x (x) y (x) z."""
-    return np.stack([y.T @ ((v * x[:, a])[:, None] * z) for a in range(x.shape[1])])
+        return np.asarray(cube(v, z, z, z) - two + 2.0 * three)
 
 
 def _checked(groups: ArrayLike | None, d: int) -> Ints:

@@ -1,7 +1,5 @@
 """Moments of mixtures of linear regressions: powers of y, regressed on powers of x."""
 
-from __future__ import annotations
-
 from itertools import combinations_with_replacement, permutations
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """Weighted means over samples: raw moments (T eq. 6.5, 6.6), Poisson ones (T Prop. 1.2.1)."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any, ClassVar, Self
 

@@ -1,7 +1,5 @@
 """Write fitted estimators to files, and read them: one format for all kinds."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from os import PathLike

@@ -4,8 +4,6 @@ A dataclass is written field by field. Nothing in a file is trusted: each field 
 of its annotation, and numeric arrays must be finite.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import MISSING, fields

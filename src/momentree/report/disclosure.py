@@ -180,10 +180,11 @@ class Disclosure:
         """
         m, small = self.min_cell, self.is_small(counts)
         shown = np.where(small, SMALL, counts)
-        for row, values, few in zip(shown, counts, small, strict=True):
+        for place in np.flatnonzero(small.any(axis=1)):
+            row, values, few = shown[place], counts[place], small[place]
             s, excess = int(few.sum()), int((values[few] - 1).sum())
             most = min((s - 1) * (m - 2), s * (m - 3)) if ordered else (s - 1) * (m - 2)
-            if not s or max(m - 2, s * ordered) < excess <= most:
+            if max(m - 2, s * ordered) < excess <= most:
                 continue
             others = np.flatnonzero(~few & (values > 0))
             for h, at in enumerate(others, start=1):

@@ -93,16 +93,20 @@ def fitted(estimator: Any) -> Fitted:
 def counts_of_fit(model: Fitted, X: Any) -> sp.csr_array:
     """Return counts as a CSR array, if they have the shape of those that a model was fitted to."""
     counts: sp.csr_array = as_csr(check_table(X))
-    expected = (len(model.labels), len(model.vocabulary))
-    if counts.shape != expected:
-        raise InvalidDataError(
-            "[x_not_of_fit] X has shape {shape}; the {model} was fitted to {expected}, documents "
-            "by words. Pass the matrix used in fit",
-            shape=str(counts.shape),
-            model="model" if model.kind == "flat" else "tree",
-            expected=str(expected),
-        )
+    check_of_fit("X", counts.shape, (len(model.labels), len(model.vocabulary)))
     return counts
+
+
+def check_of_fit(data: str, shape: tuple[int, ...], fitted_shape: tuple[int, ...]) -> None:
+    """Raise ``InvalidDataError`` unless data have the shape of those of the fit."""
+    if shape != fitted_shape:
+        raise InvalidDataError(
+            "[not_of_fit] {data} has shape {shape}; the model was fitted to {fitted_shape}. Pass "
+            "the data used in fit",
+            data=data,
+            shape=str(shape),
+            fitted_shape=str(fitted_shape),
+        )
 
 
 def topic_names(model: Any) -> list[str]:

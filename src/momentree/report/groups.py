@@ -91,8 +91,9 @@ class Groups:
     disclosure: Disclosure
 
     @classmethod
-    def of(cls, estimator: Any, labels: Ints, proba: Floats, disclosure: Disclosure) -> Groups:
-        """Count the records of each group, and suppress small counts."""
+    def of(cls, estimator: Any, proba: Floats, disclosure: Disclosure) -> Groups:
+        """Count the fitted records of each group, and suppress small counts."""
+        labels = np.asarray(estimator.labels_)
         flat = not hasattr(estimator, "tree_")
         k = len(estimator.weights_) if flat else len(list(estimator.tree_.leaves()))
         sizes, estimates = disclosure.suppress_sizes(np.bincount(labels, minlength=k))

@@ -15,8 +15,7 @@ from momentree._types import Floats, Ints
 from momentree._validation import check_integer
 from momentree.assignment.posteriors import IncompleteAssigner
 from momentree.estimators.names import CODE_LAMBDA, choose_codes, most_relevant
-from momentree.exceptions import InvalidDataError
-from momentree.metrics import GroupProfiles, group_profiles
+from momentree.metrics import group_profiles
 from momentree.report import estimators, relations, statistics, text
 from momentree.report.disclosure import SMALL, Disclosure, Published
 from momentree.report.groups import DIGITS, Groups
@@ -159,11 +158,12 @@ def summarize_records(
     check_integer("n_codes", n_codes, at_least=1)
     check_integer("heat_codes", heat_codes, at_least=1)
     disclosure = Disclosure(min_cell)
-    X, labels = _fitted_rows(estimator, records)
+    estimators.check_fitted(estimator, "labels_")
+    X, shape = records.fitted, (len(estimator.labels_), len(estimator.vocabulary_))
+    estimators.check_of_fit("records", X.shape, shape)
     outcomes = outcomes_in_order(records, outcome)
-    groups = Groups.of(estimator, labels, estimator.predict_proba(X), disclosure)
-    profiles = group_profiles(X, labels, n_groups=groups.k, proba=groups.proba)
-    table = PublishedTable.of(profiles, groups)
+    groups = Groups.of(estimator, estimator.predict_proba(X), disclosure)
+    table = PublishedTable.of(X, groups)
     names = text.names_of_codes(records.codes, records.names or {})
     # The name of a rare code could identify the records that have it.
     named = np.flatnonzero(table.counts.totals != SMALL)
@@ -189,10 +189,8 @@ def summarize_records(
     shared["quality"]["residuals"] = relations.largest_residuals(
         X, groups.proba, [names["short"][j] for j in compared], disclosure, compared
     )
-    drawn, ids = common[:heat_codes], None
-    if include_records and records.ids is not None:
-        ids = np.asarray(records.ids, dtype=object)[np.asarray(records.enough, dtype=bool)]
-    heat = draw_heat_map(X, groups, named[drawn], ids=ids, single=include_records)
+    drawn = common[:heat_codes]
+    heat = draw_heat_map(X, groups, named[drawn], records if include_records else None)
     summary = {
         **shared,
         "n_features": X.shape[1],
@@ -222,25 +220,6 @@ def _codes_per_record(
     )
 
 
-def _fitted_rows(estimator: Any, records: Records) -> tuple[Any, Any]:
-    """Return the fitted records, and their groups."""
-    estimators.check_fitted(estimator, "labels_")
-    X, labels = records.fitted, np.asarray(estimator.labels_)
-    expected = (len(labels), len(estimator.vocabulary_))
-    if X.shape != expected:
-        n_records, n_codes = X.shape
-        fitted = {"fitted_records": expected[0], "fitted_codes": expected[1]}
-        raise InvalidDataError(
-            "[records_not_of_fit] records has {n_records:~row} with enough codes, and "
-            "{n_codes:~code}; the estimator was fitted to {fitted_records:~row} and "
-            "{fitted_codes:~code}. Pass the records used in fit",
-            n_records=n_records,
-            n_codes=n_codes,
-            **fitted,
-        )
-    return X, labels
-
-
 _FEW_CODES = 2 / 3
 _COMMON = 0.5
 """In a residual group, records have fewer codes than this fraction of the overall mean, and no code
@@ -265,8 +244,9 @@ class PublishedTable:
     observed: Floats
 
     @classmethod
-    def of(cls, profiles: GroupProfiles, groups: Groups) -> PublishedTable:
-        """Suppress small counts in the profiles of groups of unweighted records."""
+    def of(cls, X: Any, groups: Groups) -> PublishedTable:
+        """Count the codes of the fitted records in groups, and suppress small counts."""
+        profiles = group_profiles(X, groups.labels, n_groups=groups.k, proba=groups.proba)
         disclosure, sizes, estimates = groups.disclosure, groups.sizes, groups.estimates
         whole = np.rint(profiles.n_records).astype(np.int64)
         # Round, because a code that all records of a hidden group have would disclose its size.
@@ -396,13 +376,13 @@ def describe_nodes(
 
 
 def draw_heat_map(
-    X: sp.csr_array[Any], groups: Groups, columns: Ints, *, ids: NDArray[Any] | None, single: bool
+    X: sp.csr_array[Any], groups: Groups, columns: Ints, records: Records | None
 ) -> dict[str, Any]:
-    """Return ``bands`` of similar records and, if wanted, the ``records`` of some codes."""
+    """Return ``bands`` of similar records and, if they are given, ``records`` of some codes."""
     codes = _Bits.of(X, columns)
     return {
         "bands": _bands(codes, groups),
-        "records": _single_records(codes, groups, ids) if single else None,
+        "records": None if records is None else _single_records(codes, groups, records),
     }
 
 
@@ -427,7 +407,7 @@ def _bands(codes: _Bits, groups: Groups) -> list[dict[str, Any]]:
     return bands
 
 
-def _single_records(codes: _Bits, groups: Groups, ids: NDArray[Any] | None) -> dict[str, Any]:
+def _single_records(codes: _Bits, groups: Groups, records: Records) -> dict[str, Any]:
     """Return the individual records, at most 2,000, spread evenly over the groups.
 
     In ``bits``, in base64, each record is a row of one bit per column, padded to whole bytes.
@@ -440,9 +420,10 @@ def _single_records(codes: _Bits, groups: Groups, ids: NDArray[Any] | None) -> d
             rows = rows[np.linspace(0, len(rows) - 1, keep).astype(np.intp)]
         places.append(rows[_lexicographic(codes.rows(rows))])
     rows = np.concatenate(places)
-    names = rows if ids is None else np.asarray(ids, dtype=object)[rows]
+    place = np.flatnonzero(np.asarray(records.enough, dtype=bool))[rows]
+    ids = rows.tolist() if records.ids is None else [records.ids[i] for i in place]
     return {
-        "ids": [text.clean_text(name) for name in names.tolist()],
+        "ids": list(map(text.clean_text, ids)),
         "leaf": groups.labels[rows].tolist(),
         "total": n,
         "bits": base64.b64encode(codes.packed[rows].tobytes()).decode("ascii"),

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import chi2
 
-from momentree import exceptions, messages, metrics
+from momentree import messages, metrics
 from momentree._types import Floats, Ints
+from momentree._validation import check_shape
 from momentree.core.ties import largest_first
 from momentree.report import corrected, estimators, tables, text
 from momentree.report.disclosure import Disclosure
@@ -171,13 +172,7 @@ def _quality(quality: Mapping[str, Any], permits: _Permits) -> dict[str, Any]:
     groups, recurrence = permits.groups, quality.get("recurrence")
     if recurrence is not None:
         recurrence = np.asarray(recurrence, dtype=np.float64)
-        if recurrence.shape != (groups.k,):
-            raise exceptions.InvalidDataError(
-                "[wrong_recurrence] quality['recurrence'] has shape {shape}; expected "
-                "({n_groups},), one number for each group",
-                shape=str(recurrence.shape),
-                n_groups=groups.k,
-            )
+        check_shape("quality['recurrence']", recurrence, (groups.k,))
         recurrence = text.finite_numbers(recurrence)
     exact: list[dict[str, Any]] = []
     other = [

@@ -12,7 +12,6 @@ import numpy as np
 from momentree._types import Floats, Ints
 from momentree.estimators.names import CODE_LAMBDA, choose_codes, most_relevant
 from momentree.estimators.node import TreeNode
-from momentree.exceptions import InvalidDataError
 from momentree.messages import Message
 from momentree.naming.given import check_names
 from momentree.report import estimators, groups, layout, paths, text
@@ -104,7 +103,8 @@ def summarize_sequences(
     disclosure = Disclosure(min_cell)
     symbols, lengths = sequences.symbols, np.asarray(sequences.lengths)
     k, d = len(estimator.emissionprob_), len(sequences.codes)
-    emission = _emission_of(estimator, d)
+    emission = np.asarray(estimator.emissionprob_)[:, :d]  # other codes may follow
+    estimators.check_of_fit("sequences", (d,), emission.shape[1:])
     startprob, transmat = estimator.startprob_, estimator.transmat_
     path = np.asarray(estimator.predict(symbols[:, None], lengths))
     proba = np.asarray(estimator.predict_proba(symbols[:, None], lengths))
@@ -146,19 +146,6 @@ def summarize_sequences(
         "certainty": round(float(proba.max(axis=1).mean()), 3),
         "fits": None if fits is None else [_fit_row(fit, k) for fit in fits],
     }
-
-
-def _emission_of(estimator: Any, n_codes: int) -> Floats:
-    """Return the probabilities of the codes of the sequences, (k, d), in each state."""
-    emission = np.asarray(estimator.emissionprob_)
-    if emission.shape[1] < n_codes:
-        raise InvalidDataError(
-            "[sequences_not_of_fit] the sequences have {n_codes:~code}, but the model was fitted "
-            "to {fitted}; pass the sequences of the fit, or read others with their coder",
-            n_codes=n_codes,
-            fitted=emission.shape[1],
-        )
-    return emission[:, :n_codes]
 
 
 @dataclass(frozen=True)

@@ -265,25 +265,19 @@ def _difference_of_means(m1: float, s1: float, m2: float, s2: float) -> float:
 
 
 def _apart(P: Floats) -> float:
-    """Return the largest distance between two groups with shares P (classes, k)."""
-    pairs = combinations(range(P.shape[1]), 2)
-    return _largest(_difference_of_shares(P[:, a], P[:, b]) for a, b in pairs)
-
-
-def _difference_of_shares(p1: Floats, p2: Floats) -> float:
-    """Return the distance of Yang and Dalton between the shares of classes."""
-    p1, p2 = p1[1:], p2[1:]
-    if not (np.isfinite(p1).all() and np.isfinite(p2).all()):
-        return float("nan")
-    S = (_covariance(p1) + _covariance(p2)) / 2.0
-    difference = p1 - p2
+    """Return the largest distance of Yang and Dalton between two groups with shares P (c, k)."""
+    first, second = np.triu_indices(P.shape[1], 1)
+    pairs = P[1:, first].T, P[1:, second].T
+    known = np.isfinite(pairs[0]).all(axis=1) & np.isfinite(pairs[1]).all(axis=1)
+    p1, p2 = pairs[0][known], pairs[1][known]
+    S = (_covariances(p1) + _covariances(p2)) / 2.0
     # A class that neither group has adds nothing.
-    squared = float(difference @ np.linalg.pinv(S, hermitian=True) @ difference)
-    return float(np.sqrt(max(squared, 0.0)))
+    squared = np.einsum("ni,nij,nj->n", p1 - p2, np.linalg.pinv(S, hermitian=True), p1 - p2)
+    return float(np.sqrt(max(squared.max(), 0.0))) if len(squared) else float("nan")
 
 
-def _covariance(p: Floats) -> Floats:
-    return np.asarray(np.diag(p) - np.outer(p, p))
+def _covariances(p: Floats) -> Floats:
+    return np.asarray(p[:, :, None] * np.eye(p.shape[1]) - p[:, :, None] * p[:, None])
 
 
 def fits_table(summary: Mapping[str, Any]) -> pd.DataFrame:

@@ -31,5 +31,5 @@ def test_bad_input_is_refused(make_case):
     tree = TopicTree(2).fit(case.X)
     with raises(InvalidDataError, "too_few_topics_for_a_map"):
         plot_documents(tree, case.X)
-    with raises(InvalidDataError, "x_not_of_fit"):
+    with raises(InvalidDataError, "not_of_fit"):
         plot_documents(tree, np.ones((3, 2)))

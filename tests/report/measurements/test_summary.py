@@ -79,7 +79,7 @@ def test_intervals_of_differences_cover():
         coder, ids = MeasurementCoder({"sodium": "number"}), [""] * 130
         table = Measurements({"sodium": sodium}, coder, ids, np.ones(130, dtype=bool))
         model = Flat(np.full(3, 1 / 3), LABELS)
-        groups = Groups.of(model, LABELS, np.eye(3)[LABELS], Disclosure(1))
+        groups = Groups.of(model, np.eye(3)[LABELS], Disclosure(1))
         entry = differences(describe_features(table, groups), [1], groups)[0]
         covered += entry["low"] <= 0.0 <= entry["high"]
     # Three standard errors of the share of runs below 95%.
@@ -196,7 +196,7 @@ def test_one_group_has_no_differences():
 def test_records_that_are_not_of_the_fit_are_refused():
     model, _ = flat_case(sizes=(60, 40, 30))
     _, other = flat_case(sizes=(60, 40))
-    with raises(InvalidDataError, "measurements_not_of_fit", n_records=100, fitted_records=130):
+    with raises(InvalidDataError, "not_of_fit", shape="(100,)", fitted_shape="(130,)"):
         summarize_measurements(model, other)
 
 

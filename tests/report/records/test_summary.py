@@ -507,12 +507,12 @@ def test_bad_input_is_refused():
         summarize_records(model, records, outcome="weight")
     enough = records.enough.copy()
     records.enough = np.ones_like(enough)
-    with raises(InvalidDataError, "records_not_of_fit", n_records=900, fitted_records=890):
+    with raises(InvalidDataError, "not_of_fit", shape="(900, 28)", fitted_shape="(890, 28)"):
         summarize_records(model, records)
     records.enough = enough
     with raises(InvalidDataError, "all_groups_small", min_cell=1000):
         summarize_records(model, records, min_cell=1000)
-    with raises(InvalidDataError, "wrong_recurrence", n_groups=4):
+    with raises(InvalidDataError, "wrong_shape", expected="(4,)"):
         summarize_records(model, records, quality={"recurrence": [1.0]})
     del model.labels_
     with pytest.raises(NotFittedError):

@@ -114,7 +114,7 @@ def test_the_model_must_know_the_codes():
     small = CategoricalHMM(2)
     small.startprob_, small.transmat_ = np.full(2, 0.5), np.full((2, 2), 0.5)
     small.emissionprob_ = np.full((2, 2), 0.5)
-    with raises(InvalidDataError, "sequences_not_of_fit"):
+    with raises(InvalidDataError, "not_of_fit"):
         summarize_sequences(small, sequences)
 
 

@@ -266,7 +266,7 @@ def test_the_page_knows_how_much_of_a_text_can_be_searched(topics, flat_case):
 def test_bad_input_is_refused(topics, flat_case):
     with raises(InvalidDataError, "not_one_each", parameter="ids", found=1, needed=120):
         summarize(topics, flat_case.X, ids=["a"])
-    with raises(InvalidDataError, "x_not_of_fit", model="model"):
+    with raises(InvalidDataError, "not_of_fit", data="X"):
         summarize(topics, flat_case.X[:, :-1])
     with raises(InvalidDataError, "not_one_each", parameter="order", found=3):
         summarize(topics, flat_case.X, order=[1, 2, 3])

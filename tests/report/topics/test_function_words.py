@@ -21,7 +21,7 @@ def manuals(shared_data):
     def texts(code):
         path = shared_data / "languages" / f"man_{code}.jsonl.gz"
         with gzip.open(path, "rt", encoding="utf-8") as file:
-            return [json.loads(line)["text"] for line in file]
+            return [json.loads(line)["text"] for line in file][::2]
 
     return texts
 
@@ -63,9 +63,10 @@ def test_words_of_a_related_language_are_not_its_function_words(shared_data):
 
 
 @pytest.mark.parametrize("name", ["divina_commedia/docs.jsonl.gz", "m10", "re1"])
-@pytest.mark.parametrize("n_leaves", [2, 8])
-def test_good_topics_are_not_noticed(shared_data, name, n_leaves):
-    assert notes_on_function_words(fit(read_corpus(shared_data / name), n_leaves)) == []
+def test_good_topics_are_not_noticed(shared_data, name):
+    corpus = read_corpus(shared_data / name)
+    for n_leaves in (2, 8):
+        assert notes_on_function_words(fit(corpus, n_leaves)) == []
 
 
 def test_few_words_or_one_topic():

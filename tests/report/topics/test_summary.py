@@ -258,7 +258,7 @@ def test_wrong_lengths_are_refused(case, name):
 
 
 def test_another_matrix_is_refused(case):
-    with raises(InvalidDataError, "x_not_of_fit", model="tree", shape="(120, 239)"):
+    with raises(InvalidDataError, "not_of_fit", data="X", shape="(120, 239)"):
         summarize(case.estimator, case.X[:, :-1])
 
 

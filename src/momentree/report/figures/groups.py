@@ -62,8 +62,7 @@ def group_colors(estimator: Any, *, min_cell: int = 5) -> list[tuple[float, floa
     """
     disclosure = Disclosure(min_cell)
     check_fitted(estimator, "labels_")
-    labels = np.asarray(estimator.labels_)
-    groups = Groups.of(estimator, labels, np.empty((0, 0)), disclosure)
+    groups = Groups.of(estimator, np.empty((0, 0)), disclosure)
     return leaf_colors(groups.root, spread=groups.flat)
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from momentree._validation import check_integer
-from momentree.exceptions import InvalidDataError
 from momentree.naming.words import choose_distinct
 from momentree.report import estimators, relations, tables
 from momentree.report.disclosure import Disclosure
@@ -129,9 +128,13 @@ def summarize_measurements(
     """
     check_integer("n_features", n_features, at_least=1)
     disclosure = Disclosure(min_cell)
-    labels, probabilities = _assign(estimator, table, proba)
+    estimators.check_fitted(estimator, "labels_")
+    shape = (len(estimator.labels_),)
+    estimators.check_of_fit("table", (int(table.enough.sum()),), shape)
+    if proba is None:
+        proba = estimator.predict_proba(table.to_matrix()[table.enough])
     outcomes = outcomes_in_order(table, outcome)
-    groups = Groups.of(estimator, labels, probabilities, disclosure)
+    groups = Groups.of(estimator, np.asarray(proba), disclosure)
     features = describe_features(table, groups)
     nodes = _describe_nodes(features, groups, n_features)
     shared = relations.describe_groups(
@@ -228,20 +231,3 @@ def _residuals(
         groups.disclosure,
         np.array([feature.column for feature in compared], dtype=np.intp),
     )
-
-
-def _assign(estimator: Any, table: Measurements, proba: Any) -> tuple[Any, Any]:
-    """Return the groups of the fitted records, and their probabilities."""
-    estimators.check_fitted(estimator, "labels_")
-    labels = np.asarray(estimator.labels_)
-    n = int(table.enough.sum())
-    if len(labels) != n:
-        raise InvalidDataError(
-            "[measurements_not_of_fit] the table has {n_records:~record} with a known value; the "
-            "estimator was fitted to {fitted_records:~record}. Pass the records used in fit",
-            n_records=n,
-            fitted_records=len(labels),
-        )
-    if proba is None:
-        proba = estimator.predict_proba(table.to_matrix()[table.enough])
-    return labels, np.asarray(proba)

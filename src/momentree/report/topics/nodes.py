@@ -12,11 +12,12 @@ import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
-from momentree import messages, metrics, naming
+from momentree import messages, naming
 from momentree._types import Floats, Ints
 from momentree.core.ties import largest_first
 from momentree.estimators.names import show_words
 from momentree.estimators.node import TreeNode
+from momentree.metrics import words
 from momentree.report import estimators, groups, layout
 from momentree.report.text import MAX_NAME, clean_text, for_readers, snippet
 
@@ -146,11 +147,9 @@ def _add_coherence(nodes: list[dict[str, Any]], root: TreeNode, X: sp.csr_array)
         top = show_words(node, root.center, _COHERENCE_WORDS)
         if len(top) < 2:
             continue
-        words, counts = np.arange(len(top))[None], columns[:, top]
-        umass, npmi = (
-            float(measure(words, counts)[0])
-            for measure in (metrics.umass_coherence, metrics.npmi_coherence)
-        )
+        occurs = (columns[:, top] > 0).astype(np.float64)
+        together = (occurs.T @ occurs).toarray()
+        umass, npmi = words.umass_of(together), words.npmi_of(together / X.shape[0])
         entry["coherence"] = {
             "umass": round(umass, 6),
             "npmi": round(npmi, 6),
