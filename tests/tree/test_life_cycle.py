@@ -58,7 +58,7 @@ def interrupt(*args, **kwargs):
     [
         "tree.topic_growth.log_scale",
         "tree.topic_growth.TreeGrowth",
-        "tree.topic_tree.build_nodes",
+        "tree.topic_tree.build_tree",
         "estimators.names.name_by_words",
     ],
 )

@@ -128,7 +128,7 @@ def test_a_fit_forgets_names(corpus):
 
 @pytest.mark.parametrize(
     ("names", "code"),
-    [({9: "A"}, "no_number_to_name"), ({"0-9": "A"}, "no_node_to_name"), ({0: ""}, "empty_name")],
+    [({9: "A"}, "no_number_to_name"), ({"0-9": "A"}, "no_number_to_name"), ({0: ""}, "bad_name")],
 )
 def test_wrong_names_are_refused(model, names, code):
     with raises(InvalidParameterError, code):

@@ -71,19 +71,14 @@ def check_names(
     for number, name in names.items():
         key = _key_of(number)
         if key is None or key not in known:
-            code = (
-                (
-                    "[no_node_to_name] {parameter} names {number!r}, but no inner node of "
-                    "the tree has exactly these leaves; give the numbers of its first and last "
-                    "leaf, or of one leaf (0 to {last})"
-                )
-                if key and "-" in key
-                else (
-                    "[no_number_to_name] {parameter} names {number!r}, but the result has "
-                    "the numbers 0 to {last}; these names may belong to another result"
-                )
+            raise InvalidParameterError(
+                "[no_number_to_name] {parameter} names {number!r}, but the result has the "
+                "numbers 0 to {last}, and for inner nodes of a tree those of their first and last "
+                "leaf; these names may belong to another result",
+                **shown,
+                number=str(number)[:40],
+                last=last,
             )
-            raise InvalidParameterError(code, **shown, number=str(number)[:40], last=last)
         text = _checked(name, shown, key)
         if key in given:
             raise InvalidParameterError(_NAMED_TWICE, **shown, number=key)
@@ -110,29 +105,15 @@ def _key_of(number: object) -> str | None:
 
 
 def _checked(name: object, shown: Mapping[str, Any], number: str) -> str:
-    if not isinstance(name, str) or not name.strip():
+    text = " ".join(name.split()) if isinstance(name, str) else ""
+    if not 0 < len(text) <= MAX_LENGTH or not text.isprintable():
         raise InvalidParameterError(
-            "[empty_name] {parameter} gives {number} no name; write a name, or leave it out",
+            "[bad_name] {parameter} gives {number} the name {name!r}; expected 1 to "
+            "{most} characters that can be shown, or leave it out",
             **shown,
             number=number,
-        )
-    text = " ".join(name.split())
-    if len(text) > MAX_LENGTH:
-        raise InvalidParameterError(
-            "[long_name] {parameter} gives {number} a name of {length:,} characters; "
-            "expected at most {most}",
-            **shown,
-            number=number,
-            length=len(text),
+            name=str(name)[:40],
             most=MAX_LENGTH,
-        )
-    if not text.isprintable():
-        raise InvalidParameterError(
-            "[unprintable_name] {parameter} gives {number} the name {name!r}, with "
-            "characters that cannot be shown; remove them",
-            **shown,
-            number=number,
-            name=text,
         )
     return text
 

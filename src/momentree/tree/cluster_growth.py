@@ -12,7 +12,7 @@ import numpy as np
 import momentree.tree.leaves as tree_leaves
 from momentree.assignment.posteriors import MixtureAssigner
 from momentree.backends import RowArray, RowBlocks, Rows, collected, contents
-from momentree.core.choices import CovarianceType, Growth
+from momentree.core.choices import CovarianceType
 from momentree.core.ties import largest_first
 from momentree.exceptions import InvalidDataError, InvalidParameterError
 from momentree.objects import Family, MixtureParameters
@@ -41,56 +41,39 @@ class FittedClusters(NamedTuple):
 
 @dataclass(frozen=True)
 class ClusterGrowth:
-    """The parameters of :class:`momentree.ClusterTree` on which growth depends."""
+    """How a :class:`momentree.ClusterTree` grows within limits, by its parameters."""
 
+    tree: Any
     limits: Limits
-    max_leaf_nodes: int | Literal["auto", "aic3"] | None
-    growth: Growth
-    refine: Refine | None
-    data: Literal["auto"] | kinds.Kind
-    scaling: Literal["auto"] | None
-    covariance_type: Literal["auto"] | CovarianceType
-    min_samples_leaf: float
-    smoothing: float
-    exact: bool
-    max_iter: int
-    tol: float
-    random_state: int | np.random.RandomState | None
-
-    @classmethod
-    def of(cls, tree: Any, chosen: int | None = None) -> ClusterGrowth:
-        """Return the parameters of an estimator, with a chosen number of leaves if there is one."""
-        names = list(cls.__dataclass_fields__)[1:]
-        return cls(Limits.of(tree, chosen), *(getattr(tree, name) for name in names))
 
     @property
     def over_leaves(self) -> bool:
         """Whether EM runs over the leaves."""
-        return self.refine in ("em", "leaves")
+        return self.tree.refine in ("em", "leaves")
 
     def map_features(
         self, X: Any, missing: Any | None, weight: RowArray, *, described: bool
     ) -> FeatureMap:
         """Return the map from values to statistics; described real data are directions."""
-        kind, scaled = self.data, self.scaling is not None
+        kind, scaled = self.tree.data, self.tree.scaling is not None
         if isinstance(X, Rows):
             found = contents.Contents.of(X, weight).kind if kind == "auto" else kind
             return FeatureMap.from_rows(X, weight, cast("kinds.Kind", found), scaled=scaled)
         if kind == "auto" and described and kinds.detect_kind(X) == "real":
             kind = "directions"
-        few = self.min_samples_leaf
+        few = self.tree.min_samples_leaf
         return FeatureMap.from_data(X, missing, weight, kind, scaled=scaled, few=few)
 
     def check_covariances(self, feature_map: FeatureMap) -> None:
         """Raise an error if the covariances that are asked for do not apply."""
-        wanted = self.covariance_type
+        wanted = self.tree.covariance_type
         if wanted != "auto" and not self.over_leaves:
             raise InvalidParameterError(
                 "[covariances_of_em] {parameters.covariance_type:=covariance_type} applies to EM "
                 "over the leaves, which {parameters.refine:=refine} does not run; leave it out, or "
                 "set {parameters.refine:=em}",
                 covariance_type=wanted,
-                refine=self.refine,
+                refine=self.tree.refine,
                 em="em",
             )
         if wanted != "auto" and feature_map.kind != "real":
@@ -126,13 +109,13 @@ class ClusterGrowth:
                 "the number of groups from directions alone; give a number, such as "
                 "{parameters.max_leaf_nodes:=number}, or the word counts of the samples, fit(X, "
                 "counts=counts), which choose it",
-                max_leaf_nodes=self.max_leaf_nodes,
+                max_leaf_nodes=self.tree.max_leaf_nodes,
                 number=8,
             )
         return choose_n_components(
             words,
             sample_weight=weight,
-            random_state=self.random_state,
+            random_state=self.tree.random_state,
         )
 
     def fit(self, feature_map: FeatureMap, rows: Rows, weight: RowArray) -> FittedClusters:
@@ -160,31 +143,31 @@ class ClusterGrowth:
         limits, kind, family = self.limits, feature_map.kind, feature_map.family
         merged = kind == "directions" and self.over_leaves and limits.by_number
         splitter = splitters.DSidiwoSplitter(
-            min_samples_leaf=self.min_samples_leaf,
+            min_samples_leaf=self.tree.min_samples_leaf,
             feature_map=feature_map,
-            smoothing=self.smoothing,
-            refine_iter=split.SPLIT_ITER if self.refine in ("em", "splits") else 0,
-            exact=self.exact,
+            smoothing=self.tree.smoothing,
+            refine_iter=split.SPLIT_ITER if self.tree.refine in ("em", "splits") else 0,
+            exact=self.tree.exact,
         )
         growth = TreeGrowth(
             rows,
             weight,
             feature_map.row_scale(rows),
             splitter,
-            growth=self.growth,
+            growth=self.tree.growth,
             criterion=partial(stopping.mixture_bic, family) if limits.by_criterion else None,
         )
         grown = growth.grow(Limits(tree_leaves.MORE_LEAVES * limits.leaves) if merged else limits)
-        criterion: stopping.Criterion = "aic3" if self.max_leaf_nodes == "aic3" else "bic"
+        criterion: stopping.Criterion = "aic3" if self.tree.max_leaf_nodes == "aic3" else "bic"
         while_better = self.over_leaves and kind in ("binary", "counts")
         while_better = while_better and (limits.by_criterion or criterion == "aic3")
         if not merged and not while_better:
             return grown
-        samples = Samples(collected(rows), weight, self.smoothing, self.tol)
+        samples = Samples(collected(rows), weight, self.tree.smoothing, self.tree.tol)
         if while_better:
             return tree_leaves.merge_while_better(grown, samples, criterion, family=family)
         return tree_leaves.merge_back(
-            grown, samples, int(limits.leaves), family=family, max_iter=self.max_iter
+            grown, samples, int(limits.leaves), family=family, max_iter=self.tree.max_iter
         )
 
     def refine_leaves(
@@ -198,14 +181,9 @@ class ClusterGrowth:
         if leaves is not None:
             of_leaves = feature_map.leaf_rows(rows)
             family = leaves.fitting_family(feature_map.standardized(rows)[0], weight)
-        refined = tree_leaves.refine_leaves(
-            grown,
-            Samples(of_leaves, weight, self.smoothing, self.tol),
-            family=family,
-            min_samples_leaf=self.min_samples_leaf,
-            max_iter=self.max_iter,
-            chains=(rows, feature_map.family) if self.growth == "best_first" else None,
-        )
+        samples = Samples(of_leaves, weight, self.tree.smoothing, self.tree.tol)
+        splits = (rows, feature_map.family)
+        refined = tree_leaves.refine_leaves(self.tree, grown, samples, family, splits)
         assigner = refined.assigner
         if leaves is None or not isinstance(assigner, MixtureAssigner):
             return refined
@@ -227,11 +205,11 @@ class ClusterGrowth:
         the mixture over the leaves is that of the splits.
         """
         values, missing = feature_map.standardized(rows)
-        columns = outliers.varying_columns(values, missing, weight, self.min_samples_leaf)
+        columns = outliers.varying_columns(values, missing, weight, self.tree.min_samples_leaf)
         if not len(columns):
             return [(feature_map, grown)]
         labels, n = grown.labels, max(float(weight.sum()), 2.0)
-        k, wanted = len(grown.root.leaves()), self.covariance_type
+        k, wanted = len(grown.root.leaves()), self.tree.covariance_type
         types = (
             [wanted]
             if wanted != "auto"
@@ -241,14 +219,14 @@ class ClusterGrowth:
         def refined(kind: CovarianceType, n_iter: int) -> tuple[FeatureMap, Refined[Any], float]:
             features = feature_map.with_covariances(kind, columns)
             leaves = leaf_mixture.LeafMixture(kind, columns, features.incomplete)
-            samples = Samples(features.leaf_rows(rows), weight, self.smoothing, self.tol)
+            samples = Samples(features.leaf_rows(rows), weight, self.tree.smoothing, self.tree.tol)
             start = samples.m_step(leaves.fitting_family(values, weight), labels, k)
             result = samples.em(start, n_iter)
             bic = -2.0 * result.log_likelihood + leaves.n_parameters(k) * np.log(n)
             log.info("covariances %r: BIC %.6g", kind, bic)
             return features, result, bic
 
-        best = refined("spherical", self.max_iter)
+        best = refined("spherical", self.tree.max_iter)
         labels = MixtureAssigner.of(best[1].parameters).labels(best[0].leaf_rows(rows))
         others = [refined(kind, COVARIANCE_ITER) for kind in types if kind != "spherical"]
         if "spherical" in types:

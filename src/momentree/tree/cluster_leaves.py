@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,57 +18,29 @@ from momentree.messages import Message, wording
 from momentree.objects import MixtureSums
 from momentree.preprocessing import FeatureMap, kinds
 from momentree.tree import cluster_growth, hierarchy
-from momentree.tree.growth import Branch
-from momentree.tree.leaves import branch_of, build_nodes, drop, sort_children
+from momentree.tree.growth import Branch, Limits
+from momentree.tree.leaves import branch_of, build_tree, drop, sort_children, word_shares
 
 
-def nodes_and_merges(
+def tree_of_clusters(
     root: Branch, labels: Ints, leaves: MixtureSums, feature_map: FeatureMap, n_features: int
 ) -> tuple[TreeNode, hierarchy.Merges]:
-    """Return the finished tree, and the order in which its leaves can be merged.
+    """Return the finished tree, with means of the values as centers, and its merges.
 
-    Parameters
-    ----------
-    root : Branch
-        The splits.
-    labels : ndarray of int of shape (n,)
-        Leaf of each sample; empty if the samples are elsewhere.
-    leaves : MixtureSums
-        Sums over the leaves: `statistics` of the moments, and `counts` of the values.
-    feature_map : FeatureMap
-        The map from values to statistics.
-    n_features : int
-        Number of columns d of the data.
-
-    Returns
-    -------
-    tree : TreeNode
-        The root, with means of the values as centers, and gains in nats.
-    merges : Merges
-        The merges, with their losses in nats.
+    `leaves` are sums over the leaves: `statistics` of the moments, and `counts` of the values.
     """
     sums, sizes, of_values, d = leaves.statistics, leaves.sizes, leaves.counts, n_features
     if feature_map.kind in ("binary", "counts"):
         of_values = sums[:d]
     elif feature_map.kind == "real":
         of_values = feature_map.restored(sums, sizes)
-    family = feature_map.family
-    unit = family.nats_per_unit(sums, sizes)
 
-    def center(leaves: list[int]) -> Floats:
-        missing = sums[-d:, leaves].sum(axis=1) if feature_map.incomplete else 0.0
-        observed = np.maximum(sizes[leaves].sum() - missing, np.finfo(float).tiny)
-        return np.asarray(of_values[:, leaves].sum(axis=1) / observed)
+    def center(below: list[int]) -> Floats:
+        missing = sums[-d:, below].sum(axis=1) if feature_map.incomplete else 0.0
+        observed = np.maximum(sizes[below].sum() - missing, np.finfo(float).tiny)
+        return np.asarray(of_values[:, below].sum(axis=1) / observed)
 
-    def gain(sides: list[list[int]]) -> float:
-        S = np.stack([sums[:, side].sum(axis=1) for side in sides], axis=1)
-        N = np.array([sizes[side].sum() for side in sides])
-        whole = family.maximized_log_likelihood(S.sum(axis=1), N.sum())
-        return float(family.maximized_log_likelihood(S, N).sum() - whole) * unit
-
-    tree = build_nodes(root, labels, sizes, center=center, gain=gain)
-    merges = hierarchy.Merges.of(tree, sums, sizes, family, center)
-    return tree, replace(merges, losses=merges.losses * unit)
+    return build_tree(root, labels, sums, sizes, feature_map.family, center)
 
 
 def spread_within(
@@ -119,13 +90,7 @@ def describe(root: TreeNode, counts: Any, weight: Floats) -> Callable[[list[int]
     labels: Ints = np.zeros(counts.shape[0], dtype=np.intp)
     for i, leaf in enumerate(leaves):
         labels[leaf.samples] = i
-    sums = backends.RowBlocks(counts).group_sums(labels, len(leaves), weight)
-
-    def center(below: list[int]) -> Floats:
-        words = sums[:, below].sum(axis=1)
-        total = float(words.sum())
-        return np.asarray(words / total if total > 0 else words)
-
+    center = word_shares(backends.RowBlocks(counts).group_sums(labels, len(leaves), weight))
     for node in root.nodes():
         node.center = center([leaf.leaf_id or 0 for leaf in node.leaves()])
     return center
@@ -155,7 +120,7 @@ def split_leaf(tree: Any, refit: RefitData[ClusterData], group: int, n_groups: i
     here = np.flatnonzero(refit.groups.labels == group)
     part, weight = refit.data[0].take(here), refit.weight[here]
     alone = clone(tree).set_params(max_leaf_nodes=n_groups, max_depth=None, growth="best_first")
-    growth = cluster_growth.ClusterGrowth.of(alone)
+    growth = cluster_growth.ClusterGrowth(alone, Limits.of(alone))
     grown = growth.grow(tree._feature_map, part, weight)
     if not grown.root.children:
         raise InvalidDataError(wording.CANNOT_SPLIT, group=group, reason=grown.root.reason)

@@ -372,9 +372,7 @@ class ClusterTree(TreeEstimator):
 
     @property
     def _growth(self) -> cluster_growth.ClusterGrowth:
-        return cluster_growth.ClusterGrowth.of(
-            self, None if self.choice_ is None else self.choice_.n_components
-        )
+        return cluster_growth.ClusterGrowth(self, Limits.of(self))
 
     def _nodes(
         self,
@@ -420,7 +418,7 @@ class ClusterTree(TreeEstimator):
             sums = leaves.statistics
             gaps = sums[-d:] if feature_map.incomplete else None
             self._incomplete = IncompleteAssigner.from_sums(sums[:d], gaps, leaves.sizes)
-        tree, self._merges = cluster_leaves.nodes_and_merges(
+        tree, self._merges = cluster_leaves.tree_of_clusters(
             root, self.labels_, leaves, feature_map, d
         )
         self._name_by_values(tree)

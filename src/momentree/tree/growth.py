@@ -80,9 +80,10 @@ class Limits:
     """Whether a criterion accepts or rejects each split."""
 
     @classmethod
-    def of(cls, tree: Any, chosen: int | None = None) -> Limits:
-        """Return the limits set by the parameters of an estimator, and by a chosen number."""
-        wanted = tree.max_leaf_nodes if chosen is None else chosen
+    def of(cls, tree: Any) -> Limits:
+        """Return the limits set by the parameters of an estimator, or by the chosen number."""
+        choice = getattr(tree, "choice_", None)
+        wanted = tree.max_leaf_nodes if choice is None else choice.n_components
         wanted = MAX_MERGED_LEAVES if wanted == "aic3" else wanted
         by_criterion = isinstance(wanted, str)
         # Small integers of NumPy overflow in products.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import count
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from momentree.messages import Message, wording
 from momentree.objects import Family, MixtureParameters, MixtureSums, TopicParameters
 from momentree.refinement.em import Refined, Samples, column_sums, expected_statistics
 from momentree.tree.growth import Branch, Grown, log
-from momentree.tree.hierarchy import join_chains, least_loss_merges, tree_of_groups
+from momentree.tree.hierarchy import Merges, join_chains, least_loss_merges, tree_of_groups
 from momentree.tree.split import SPLIT_ITER
 from momentree.tree.stopping import Criterion, log_likelihood, n_added
 
@@ -51,23 +51,22 @@ def assign_by_rules(grown: Grown) -> RefinedLeaves:
 
 
 def refine_leaves(
+    tree: Any,
     grown: Grown,
     samples: Samples,
-    *,
     family: Family[P],
-    min_samples_leaf: float,
-    max_iter: int,
-    chains: tuple[Rows, type[MixtureParameters]] | None = None,
+    splits: tuple[Rows, type[MixtureParameters]],
 ) -> RefinedLeaves:
     """Run EM over all leaves, and assign every sample to its most likely leaf.
 
-    If the weight of a leaf falls below `min_samples_leaf`, the leaf is dropped, an only child
-    replaces its parent, and EM continues. Chains of splits are joined at the end if `chains` gives
-    the statistics and the family of the splits. All steps together are `max_iter` at most; after
+    If the weight of a leaf falls below the `min_samples_leaf` of the estimator `tree`, the leaf is
+    dropped, an only child replaces its parent, and EM continues. Chains of splits are joined at the
+    end unless growth is by depth; `splits` are the statistics and the family of the splits. All
+    steps together are `max_iter` at most; after
     them, a further leaf may be dropped, but parameters no longer change.
     """
     root, rows, weight = grown.root, samples.rows, samples.weight
-    leaves, n_iter = root.leaves(), 0
+    leaves, n_iter, max_iter = root.leaves(), 0, tree.max_iter
     log.info("refining %d leaves", len(leaves))
     parameters: MixtureParameters | None = grown.parameters  # may come from other samples
     if parameters is None:
@@ -85,13 +84,13 @@ def refine_leaves(
         sizes = rows.group_sizes(labels, len(leaves), weight)
         counts = rows.group_sizes(labels, len(leaves), rows.ones())
         small = int(largest(-sizes))
-        if len(leaves) == 1 or (sizes[small] >= min_samples_leaf and counts.min() > 0):
+        if len(leaves) == 1 or (sizes[small] >= tree.min_samples_leaf and counts.min() > 0):
             break
         drop(root, leaves[small])
         parameters = parameters.without(small)
         leaves = root.leaves()
-    if chains is not None:
-        of_splits, split_family = chains
+    if tree.growth == "best_first":
+        of_splits, split_family = splits
         join_chains(root, of_splits.group_sums(labels, len(leaves), weight), sizes, split_family)
     order = sort_children(root, sizes, result.sums)
     assigner = MixtureAssigner.of(parameters.reordered(order))
@@ -239,22 +238,38 @@ def _likeliest_groups(parameters: MixtureParameters, rows: Rows) -> Ints:
     return np.unique(np.asarray(labels), return_inverse=True)[1].reshape(-1)
 
 
-def build_nodes(
+def build_tree(
     root: Branch,
     labels: Ints,
+    sums: Floats,
     sizes: Floats,
-    *,
+    family: type[MixtureParameters],
     center: Callable[[list[int]], Floats],
-    gain: Callable[[list[list[int]]], float],
-) -> TreeNode:
-    """Build the nodes of the tree, without names, given the total sample weight of each leaf.
+) -> tuple[TreeNode, Merges]:
+    """Return the finished tree without names, and the order in which its leaves can be merged.
 
-    `center` returns the mean profile of a list of leaves. `gain` returns the increase in
-    log-likelihood by a split, given the leaves below each child.
+    Parameters
+    ----------
+    root : Branch
+        The splits.
+    labels : ndarray of int of shape (n,)
+        Leaf of each sample; empty if the samples are elsewhere.
+    sums, sizes : ndarray of shape (p, k) and (k,)
+        Sums of the statistics over each leaf, and its total sample weight.
+    family : type of MixtureParameters
+        Family of the gains and losses, in nats.
+    center : callable
+        Returns the mean profile of a list of leaves.
     """
-    total = float(sizes.sum())
+    total, unit = float(sizes.sum()), family.nats_per_unit(sums, sizes)
     samples = by_leaf(labels, len(sizes))
     node_ids, leaf_ids = count(), count()
+
+    def gain(sides: list[list[int]]) -> float:
+        S = np.stack([sums[:, side].sum(axis=1) for side in sides], axis=1)
+        N = np.array([sizes[side].sum() for side in sides])
+        whole = family.maximized_log_likelihood(S.sum(axis=1), N.sum())
+        return float(family.maximized_log_likelihood(S, N).sum() - whole) * unit
 
     def make(branch: Branch, parent: TreeNode | None) -> tuple[TreeNode, list[int]]:
         node = TreeNode(
@@ -279,7 +294,20 @@ def build_nodes(
         node.center = center(below)
         return node, below
 
-    return make(root, None)[0]
+    tree = make(root, None)[0]
+    merges = Merges.of(tree, sums, sizes, family, center)
+    return tree, replace(merges, losses=merges.losses * unit)
+
+
+def word_shares(sums: Floats) -> Callable[[list[int]], Floats]:
+    """Return the function that maps leaves to their distribution of words, given sums (d, k)."""
+
+    def center(leaves: list[int]) -> Floats:
+        words = sums[:, leaves].sum(axis=1)
+        total = words.sum()
+        return np.asarray(words / total if total > 0 else words)
+
+    return center
 
 
 def branch_of(node: TreeNode) -> Branch:

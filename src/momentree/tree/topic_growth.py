@@ -12,7 +12,7 @@ import momentree.backends as backends
 import momentree.tree.leaves as tree_leaves
 from momentree._types import Ints
 from momentree.backends import RowArray, RowBlocks, Rows
-from momentree.core.choices import AutoLogScaling, Growth, LogScaling, Refine, Search, Weighting
+from momentree.core.choices import LogScaling
 from momentree.inference.posteriors import responsibilities
 from momentree.objects import MixtureParameters, TopicParameters
 from momentree.preprocessing import log_scale
@@ -133,31 +133,15 @@ class TopicStart(NamedTuple):
 
 @dataclass(frozen=True)
 class TopicGrowth:
-    """The parameters of :class:`momentree.TopicTree` on which growth depends."""
+    """How a :class:`momentree.TopicTree` grows within limits, by its parameters."""
 
+    tree: Any
     limits: Limits
-    growth: Growth
-    refine: Refine | None
-    search: Search
-    log_scaling: AutoLogScaling | None
-    weighting: Weighting
-    smoothing: float
-    min_samples_leaf: float
-    exact: bool
-    max_iter: int
-    tol: float
-    random_state: int | np.random.RandomState | None
-
-    @classmethod
-    def of(cls, tree: Any, chosen: int | None = None) -> TopicGrowth:
-        """Return the parameters of an estimator, with a chosen number of leaves if there is one."""
-        names = list(cls.__dataclass_fields__)[1:]
-        return cls(Limits.of(tree, chosen), *(getattr(tree, name) for name in names))
 
     @property
     def searches(self) -> bool:
         """Whether growth is followed by a search for the most likely topics."""
-        return self.search != "none" and self.refine is not None and self.limits.by_number
+        return bool(self.tree.search != "none" and self.tree.refine and self.limits.by_number)
 
     @property
     def n_topics(self) -> int:
@@ -167,7 +151,7 @@ class TopicGrowth:
     def scale(self, counts: Rows, weight: RowArray, log_scaling: LogScaling | None) -> ScaledCounts:
         """Return counts in canonical order and on the scale of the fit."""
         log.info("log scaling counts")
-        return ScaledCounts.of(counts, weight, log_scaling, self.smoothing, self.n_topics)
+        return ScaledCounts.of(counts, weight, log_scaling, self.tree.smoothing, self.n_topics)
 
     def start(self, counts: Rows, weight: RowArray) -> TopicStart:
         """Grow a tree and search for better leaves, as far as this is asked for.
@@ -177,27 +161,22 @@ class TopicGrowth:
         """
         if self.searches:
             return self._search(search_sample(counts, weight, self.n_topics), counts, weight)
-        if not self.exact:
+        if not self.tree.exact:
             # Splits follow from sums over at least 10,000 documents for each leaf.
             most = min(self.limits.leaves, 2.0**self.limits.depth)
             sample = draw_sample(counts, weight, max(GROWN, GROWN_OF_LEAF * most))
             start = None if sample is None else self._grow_by_sample(sample, counts, weight)
             if start is not None:
                 return start
-        return self._grow(counts, weight, self.min_samples_leaf)
+        return self._grow(counts, weight, self.tree.min_samples_leaf)
 
     def refine_leaves(self, data: ScaledCounts, grown: Grown) -> tree_leaves.RefinedLeaves:
         """Run EM over the leaves of a tree, which it changes, if that is asked for."""
-        if not self.refine:
+        if not self.tree.refine:
             return tree_leaves.assign_by_rules(grown)
-        return tree_leaves.refine_leaves(
-            grown,
-            data.samples(self.tol),
-            family=TopicParameters,
-            min_samples_leaf=self.min_samples_leaf,
-            max_iter=self.max_iter,
-            chains=(data.rows, TopicParameters) if self.growth == "best_first" else None,
-        )
+        samples = data.samples(self.tree.tol)
+        chains = (data.rows, TopicParameters)
+        return tree_leaves.refine_leaves(self.tree, grown, samples, TopicParameters, chains)
 
     def _search(self, sample: Sample, counts: Rows, weight: RowArray) -> TopicStart:
         """Return a tree over the most likely leaves."""
@@ -205,8 +184,8 @@ class TopicGrowth:
             log.info("searching in %d documents", sample.counts.shape[0])
         least = self._least_in(sample, counts, weight)
         log_scaling, data, grown = self._grow(sample.frequent, sample.weight, least)
-        answer = data.search(grown, self._splitter(data, least), self.tol)
-        grown = topic_search.tree_over(answer, grown, data.samples(self.tol))
+        answer = data.search(grown, self._splitter(data, least), self.tree.tol)
+        grown = topic_search.tree_over(answer, grown, data.samples(self.tree.tol))
         if sample.frequent is not sample.counts:
             assert grown.parameters is not None  # noqa: S101 - for the type checker
             some, data = data, self.scale(sample.counts, sample.weight, log_scaling)
@@ -227,24 +206,25 @@ class TopicGrowth:
         k = len(grown.root.leaves())
         by_leaf, sizes = group_sums(drawn.rows, labels, k, drawn.weight)
         data = self.scale(counts, weight, log_scaling)
-        if self.refine:
+        if self.tree.refine:
             topics = TopicParameters.m_step(by_leaf.T, sizes, drawn.smoothing)
             return TopicStart(log_scaling, data, Grown(grown.root, grown.labels, topics))
         tree_leaves.use_topics_of_sides(grown.root, by_leaf.T, sizes, drawn.smoothing)
         kernel = tree_leaves.rule_assigner(grown.root).labels_kernel()
         labels, total = data.rows.map_and_sum(kernel, SumsAndWeights(k), data.weight)
         sums, sizes = backends.parted(total, k, 1, k)
-        if sizes.min() < self.min_samples_leaf:
+        if sizes.min() < self.tree.min_samples_leaf:
             return None
         known = sums[:, :, 0].T, sizes
         return TopicStart(log_scaling, data, Grown(grown.root, labels, sums_and_sizes=known))
 
     def _least_in(self, sample: Sample, counts: Rows, weight: RowArray) -> float:
         """Return the least weight of a leaf in a sample."""
+        least = float(self.tree.min_samples_leaf)
         if sample.weight is weight:
-            return self.min_samples_leaf
+            return least
         share = float(np.sum(sample.weight)) / float(counts.total(weight))
-        return max(self.min_samples_leaf * share, min(self.min_samples_leaf, SOME))
+        return max(least * share, min(least, SOME))
 
     def _grow(self, counts: Rows, weight: RowArray, least: float) -> TopicStart:
         """Grow a tree from counts on the scale that is asked for, or that their repeats ask for."""
@@ -258,14 +238,14 @@ class TopicGrowth:
                 data.weight,
                 data.count_per_token,
                 self._splitter(data, max(least * share, min(least, 1.0))),
-                growth=self.growth,
+                growth=self.tree.growth,
                 criterion=stopping.topic_bic if limits.by_criterion else None,
             )
             grown = growth.grow(limits)
             leaves = len(grown.root.leaves())
             return (data, grown), lambda: data.in_given_order(grown.labels), leaves
 
-        wanted = None if self.weighting == "three_words" else self.log_scaling
+        wanted = None if self.tree.weighting == "three_words" else self.tree.log_scaling
         n_groups = min(limits.leaves, 2.0**limits.depth)
         log_scaling, (data, grown) = with_scaling(wanted, attempt, counts, weight, n_groups)
         return TopicStart(log_scaling, data, grown)
@@ -274,10 +254,10 @@ class TopicGrowth:
         return splitters.TopicSplitter(
             min_samples_leaf=least,
             smoothing=data.smoothing,
-            refine_iter=split.SPLIT_ITER if self.refine else 0,
-            weighting=self.weighting,
-            random_state=self.random_state,
-            exact=self.exact,
+            refine_iter=split.SPLIT_ITER if self.tree.refine else 0,
+            weighting=self.tree.weighting,
+            random_state=self.tree.random_state,
+            exact=self.tree.exact,
         )
 
 

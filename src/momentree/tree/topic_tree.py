@@ -23,10 +23,10 @@ from momentree.objects.mixtures import sums_over
 from momentree.persistence import fields
 from momentree.preprocessing import log_scale
 from momentree.refinement.em import group_sums
-from momentree.tree import hierarchy, online_tree, topic_growth
+from momentree.tree import online_tree, topic_growth
 from momentree.tree._base import BY_MOMENTS_ALONE, TreeEstimator
-from momentree.tree.growth import Branch
-from momentree.tree.leaves import build_nodes
+from momentree.tree.growth import Branch, Limits
+from momentree.tree.leaves import build_tree, word_shares
 from momentree.tree.selection import choose_n_components
 
 
@@ -231,7 +231,7 @@ class TopicTree(TreeEstimator):
 
     def _for_sums_alone(self, rows: Rows) -> Mapping[str, Any]:
         instead: dict[str, Any] = {}
-        growth = topic_growth.TopicGrowth.of(self)
+        growth = self._growth
         if growth.limits.by_criterion:
             instead["max_leaf_nodes"] = 8
         elif growth.searches and not topic_growth.is_sampled(rows, growth.n_topics):
@@ -292,13 +292,9 @@ class TopicTree(TreeEstimator):
         limited = TopicParameters.limited_smoothing(self.smoothing, leaves.total, shape)
         self._smoothing = float(limited)
 
-        def center(below: list[int]) -> Floats:
-            return _distribution(sums[:, below].sum(axis=1))
-
-        tree = build_nodes(
-            root, self.labels_, leaves.sizes, center=center, gain=lambda sides: _gain(scaled, sides)
+        tree, self._merges = build_tree(
+            root, self.labels_, scaled, leaves.sizes, TopicParameters, word_shares(sums)
         )
-        self._merges = hierarchy.Merges.of(tree, scaled, leaves.sizes, TopicParameters, center)
         return tree
 
     def _batch(self, X: Any, missing: Any | None, weight: Floats) -> online_tree.TreeBatch:  # noqa: ARG002
@@ -328,9 +324,7 @@ class TopicTree(TreeEstimator):
 
     @property
     def _growth(self) -> topic_growth.TopicGrowth:
-        return topic_growth.TopicGrowth.of(
-            self, None if self.choice_ is None else self.choice_.n_components
-        )
+        return topic_growth.TopicGrowth(self, Limits.of(self))
 
     def _choose(self, X: Any, weight: Floats) -> None:
         """Choose the number of leaves if that is asked for."""
@@ -393,17 +387,3 @@ class TopicTree(TreeEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
         return tags
-
-
-def _distribution(words: Floats) -> Floats:
-    total = words.sum()
-    return np.asarray(words / total) if total > 0 else words
-
-
-def _gain(sums: Floats, sides: list[list[int]]) -> float:
-    """Return the log-likelihood of several topics against one."""
-    # The likelihood of the words does not depend on the number of documents.
-    words = np.stack([sums[:, side].sum(axis=1) for side in sides], axis=1)
-    none = np.zeros(len(sides))
-    parts = TopicParameters.maximized_log_likelihood(words, none).sum()
-    return float(parts - TopicParameters.maximized_log_likelihood(words.sum(axis=1), none[0]))

@@ -185,7 +185,7 @@ def test_rows_and_messages_in_a_folder(fill):
     }
     assert documents.labels == ["in", "in", "in", "out", "out"]
     codes = [note.code for note in documents.notes]
-    assert codes == ["tables_left_out", "guessed_text_column"]
+    assert codes == ["tables_left_out", "chose_text_column"]
 
 
 def test_tables_are_read_if_there_are_more_of_them(fill):

@@ -83,7 +83,7 @@ def codes(notes):
 def test_languages_of_real_texts(shared_data, code, language, segment):
     corpus = vectorize(manual(shared_data, code))
     assert (corpus.vectorizer.language, corpus.vectorizer.segment) == (language, segment)
-    assert codes(corpus.notes)[0] in ("several_languages", "few_in_other_languages")
+    assert codes(corpus.notes)[0] == "several_languages"
     own = stop_words(code[:2])
     df = np.bincount(corpus.X.indices, minlength=corpus.X.shape[1])
     frequent = [corpus.vocabulary[j] for j in np.argsort(-df)[:50]]
@@ -210,7 +210,6 @@ def test_a_sample_does_not_depend_on_the_order():
     assert found == detect_languages(texts)
     assert found.n_texts == 1000
     assert set(found.codes) == {"de", "en", "fr"}
-    assert not detect_languages(ENGLISH * 40 + FRENCH[:1]).is_mixed
 
 
 def test_language_of_counts():

@@ -115,9 +115,7 @@ def test_parquet_missing_values(tmp_path):
     assert documents.labels == ["1", "", "2"]
     assert documents.ids == ["1", "2", "3"]
     assert documents.notes == [
-        Message(
-            "[guessed_text_column]", column="words", columns=["n", "y"], source="t.pq", **CHOOSE
-        ),
+        Message("[chose_text_column]", column="words", columns=["n", "y"], source="t.pq", **CHOOSE),
         Message("[rows_without_text]", n_rows=1, n_all=3, source="t.pq"),
         Message("[rows_without_label]", n_rows=1, n_all=3, source="t.pq"),
     ]

@@ -15,7 +15,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from momentree._types import Floats, Ints
 from momentree.core.choices import MAX_NGRAM
-from momentree.exceptions import EmptyCorpusError, InvalidDataError, InvalidParameterError
+from momentree.exceptions import EmptyCorpusError, InvalidParameterError, MomentreeError
 
 MAX_PHRASE = 3
 """Maximum number of words of a phrase."""
@@ -203,7 +203,7 @@ class WordCounter:
         counter = CountVectorizer(analyzer=analyze, dtype=np.int32)
         try:
             X = sp.csr_array(counter.fit_transform(texts))
-        except InvalidDataError:  # of a tokenizer
+        except MomentreeError:  # of a tokenizer
             raise
         except ValueError:  # there are no words
             nothing: Any = sp.csr_array((len(texts), 0), dtype=np.int32)

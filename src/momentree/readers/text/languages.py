@@ -37,9 +37,6 @@ _MAIN = 0.05
 _RELEVANT, _AT_LEAST, _OF_FEW = 0.01, 3, 0.2
 """Share of the texts from which a language is relevant, if it has three texts or a fifth."""
 
-_MIXED = 0.1
-"""Share of texts in other languages from which they may have topics of their own."""
-
 _WITHOUT_BLANKS = 0.2
 """Share of letters from which a text is in a script without blanks."""
 
@@ -74,11 +71,6 @@ class Languages:
         least = min(max(_AT_LEAST, _RELEVANT * self.n_texts), _OF_FEW * self.n_texts)
         main = next(iter(self.counts), None)
         return tuple(code for code, n in self.counts.items() if n >= least or code == main)
-
-    @property
-    def is_mixed(self) -> bool:
-        """Whether at least a tenth of the texts are not in the main language."""
-        return max(self.counts.values()) <= (1 - _MIXED) * sum(self.counts.values())
 
     def shares(self, codes: Iterable[str]) -> list[str]:
         """Return languages with their shares, such as "French (98%)"."""
@@ -236,20 +228,15 @@ def _notes_on_detected(found: Languages) -> list[Message]:
     unlisted = [tokens.NAMES[code] for code in codes if code not in tokens.LANGUAGES]
     notes = []
     if len(codes) > 1:
-        code = (
-            (
+        notes.append(
+            Message(
                 "[several_languages] the texts are in {languages:and}: from each, the stop words "
-                "of its own language are dropped. Texts in different languages have few words in "
-                "common, so topics may separate languages rather than subjects; to avoid this, "
-                "analyze each language by itself"
-            )
-            if found.is_mixed
-            else (
-                "[few_in_other_languages] the texts are in {languages:and}: from each, the stop "
-                "words of its own language are dropped; {parameters.language} sets other languages"
+                "of its own language are dropped; {parameters.language} sets other languages. If "
+                "many are not in the main language, topics may separate languages rather than "
+                "subjects: then analyze each language by itself",
+                languages=found.shares(codes),
             )
         )
-        notes.append(Message(code, languages=found.shares(codes)))
     elif not unlisted:
         notes.append(
             Message(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -17,12 +16,6 @@ from momentree._validation import check_integer, check_lengths
 from momentree.exceptions import EmptyCorpusError, InvalidParameterError
 from momentree.messages import Message
 from momentree.readers.copies import all_rows
-
-_CHANGE_BOTH_DF = (
-    "[change_both_df] lower {parameters.min_df} to {min_df} and raise {parameters.max_df} to "
-    "{max_df}"
-)
-
 
 MAX_DF = 0.5
 MAX_FEATURES = 20_000
@@ -132,7 +125,8 @@ def select_words(
             "[no_word_kept] none of {n_words:~word} in {n_documents:~document} is kept: {n_rare:,} "
             "occur in fewer documents than {parameters.min_df:{min_df}} allows, {n_common:,} in "
             "more than {parameters.max_df:{max_df}} allows, and {n_other:,} are stop words, do not "
-            "match the pattern of a word, are too long for one, or occur in no document; {remedy}",
+            "match the pattern of a word, are too long for one, or occur in no document; change "
+            "these limits",
             n_words=d,
             n_documents=found.n_rows,
             n_rare=int(rare.sum()),
@@ -140,7 +134,6 @@ def select_words(
             n_other=d - int(allowed.sum()),
             min_df=lowest if min_df is None else min_df,
             max_df=max_df,
-            remedy=_remedy(df[allowed], lowest, highest, n),
         )
     if max_features is not None and len(columns) > max_features:
         totals = found.totals()[columns]
@@ -170,33 +163,6 @@ def _document_frequencies(X: sp.csr_array[Any], weights: Floats | None) -> tuple
     df = np.bincount(X.indices[present], weights=each, minlength=X.shape[1])
     # Sums of thirds depend on the order of the documents in the last digits.
     return round(float(weights.sum()), 6), np.round(df, 6)
-
-
-def _remedy(df: Floats, lowest: float, highest: float, n: float) -> Message:
-    """Return the change of a limit that keeps words: to its default, or as far as needed."""
-    if not len(df):
-        return Message(
-            "[exclude_fewer_words] exclude fewer words with {parameters.language}, "
-            "{parameters.stop_words} and {parameters.token_pattern}"
-        )
-    least = default_min_df(round(n))
-    # Limits that exclude each other: relaxing one of them would keep few words.
-    if highest < min(lowest, MAX_DF * n) and ((df >= least) & (df <= MAX_DF * n)).any():
-        return Message(_CHANGE_BOTH_DF, min_df=least, max_df=MAX_DF)
-    low, high = df[df <= highest], df[df >= lowest]
-    if len(low):
-        return Message(
-            "[lower_min_df] lower {parameters.min_df} to {min_df}",
-            min_df=int(min(low.max(), least)),
-        )
-    if len(high):
-        # Rounded up, for a fraction that is large enough.
-        share = math.ceil(100 * high.min() / n) / 100
-        return Message(
-            "[raise_max_df] raise {parameters.max_df} to {max_df}",
-            max_df=min(1.0, max(MAX_DF, share)),
-        )
-    return Message(_CHANGE_BOTH_DF, min_df=int(df.max()), max_df=1.0)
 
 
 def _note_common(

@@ -64,62 +64,22 @@ def choose_text_column(
     named = roles.pick("text", list(length))
     if named is not None and _MUCH_MORE * length[named] >= length[chosen]:
         chosen = named
-    comparable = [name for name in length if length[name] >= _COMPARABLE * length[chosen]]
-    comparable.sort(key=lambda name: -length[name])
-    others = [name for name in comparable if name != chosen]
-    wordless = not with_words and len(filled) > 1
-    return chosen, _note_choice(schema, chosen, others, taken, wordless=wordless)
-
-
-def _note_choice(
-    schema: Schema,
-    chosen: str,
-    others: Sequence[str],
-    taken: Collection[str | None],
-    *,
-    wordless: bool,
-) -> list[Message]:
-    """Return a note on the choice of a column of text before others, unless it is obvious."""
-    table = schema.table
-    facts = {"column": chosen, "source": table.path.name, "parameter": "text_column"}
-    if wordless:
-        return [
-            Message(
-                "[no_words_in_columns] no column of {source} contains words; read {column!r}, "
-                "which has the longest strings. {parameter} chooses another ({columns:quoted all})",
-                columns=_others(schema, chosen),
-                **facts,
-            )
-        ]
-    if others:
-        return [
-            Message(
-                "[chose_text_column] read the text of {source} from column {column!r}; others with "
-                "text: {columns:quoted all}; {parameter} chooses another, or joins several",
-                columns=grid.excerpts(others),
-                **facts,
-            )
-        ]
-    named = roles.pick("text", table.names)
-    if named not in (None, *taken, chosen):
-        return [
-            Message(
-                "[passed_text_column] read the text of {source} from column {column!r}, because "
-                "{columns:quoted all} contains few words or none; {parameter} chooses another",
-                columns=[str(named)],
-                **facts,
-            )
-        ]
-    if chosen != named and len(table.names) > 1:
-        return [
-            Message(
-                "[guessed_text_column] read the text of {source} from column {column!r}, which has "
-                "the most words; {parameter} chooses another ({columns:quoted all})",
-                columns=_others(schema, chosen),
-                **facts,
-            )
-        ]
-    return []
+    least = _COMPARABLE * length[chosen]
+    others = [name for name in with_words if name != chosen and length[name] >= least]
+    others.sort(key=lambda name: -length[name])
+    if not others and (not with_words or chosen != roles.pick("text", head.names)):
+        others = _others(schema, chosen)
+    if not others:
+        return chosen, []
+    note = Message(
+        "[chose_text_column] read the text of {source} from column {column!r}; {parameter} chooses "
+        "another, or joins several ({columns:quoted all})",
+        source=head.path.name,
+        column=chosen,
+        columns=grid.excerpts(others),
+        parameter="text_column",
+    )
+    return chosen, [note]
 
 
 def check_texts(head: grid.Table, column: str) -> list[Message]:

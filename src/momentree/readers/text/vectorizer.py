@@ -53,8 +53,8 @@ class TextVectorizer(BaseEstimator):  # type: ignore[misc]
     token_pattern : str, default=TOKEN_PATTERN
         Regular expression for a word, with at most one group, which then matches the word. The
         default is two letters or more of any alphabet: "l'amore" gives "amore", "covid19" gives
-        "covid". Patterns that could run forever on some texts are rejected. Words of more than 255
-        characters are not counted, as they are usually encoded data.
+        "covid". A pattern that takes more than 10 seconds on a text is an error. Words of more than
+        255 characters are not counted, as they are usually encoded data.
     lowercase : bool, default=True
         Whether to convert texts to lower case.
     raw : bool, default=False

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from os import PathLike
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
+import regex
 import stopwordsiso
 
 from momentree.exceptions import InvalidDataError, InvalidParameterError, MissingLibraryError
 from momentree.messages import wording
 from momentree.readers.tables.files import open_text
-from momentree.readers.text.patterns import find_fault
 
 _NAMES = """
 af:Afrikaans am:Amharic ar:Arabic az:Azerbaijani be:Belarusian bg:Bulgarian bn:Bengali br:Breton
@@ -104,6 +104,8 @@ def is_available() -> bool:
 
 
 TOKEN_PATTERN = r"[^\W\d_]{2,}"  # noqa: S105  # two letters or more, of any alphabet
+MAX_SECONDS = 10
+"""Time for which a pattern of words is searched in a text, but for the default pattern."""
 AUTO = "auto"
 # Languages with a list of stop words.
 LANGUAGES = tuple(sorted(set(stopwordsiso.langs()) & set(NAMES)))
@@ -286,13 +288,12 @@ def tokenizer(
     inside words, and the points of Arabic and Hebrew vowels, which most texts omit, are removed.
     With `segment`, words are found in scripts without blanks, too.
     """
-    shown = {"parameter": "token_pattern", "value": token_pattern}
-    if isinstance(token_pattern, str) and len(token_pattern) > 80:
-        shown["value"] = f"{token_pattern[:80]}..."
+    shown = {"parameter": "token_pattern", "value": str(token_pattern)[:80]}
     try:
-        pattern = re.compile(token_pattern)
-        fault = find_fault(token_pattern)
-    except (re.error, TypeError, OverflowError, RecursionError) as error:
+        pattern: Any = re.compile(token_pattern)
+        if token_pattern != TOKEN_PATTERN:
+            pattern = regex.compile(token_pattern)
+    except (re.error, regex.error, TypeError, OverflowError, RecursionError) as error:
         problem = str(error)
         raise InvalidParameterError(
             "[not_a_regular_expression] {parameter:=value} is not a regular expression: {error}",
@@ -306,25 +307,29 @@ def tokenizer(
             **shown,
             n_groups=pattern.groups,
         )
-    if fault is not None:
-        raise InvalidParameterError(
-            "[slow_pattern] {parameter:=value} can take unlimited time on some texts: {fault}. Use "
-            "repetitions that can continue in only one way, such as [a-z]+(?:-[a-z]+)*",
-            **shown,
-            fault=fault,
-        )
+    # A pattern may come from the file of a model, and take exponential time.
+    limit = {} if token_pattern == TOKEN_PATTERN else {"timeout": MAX_SECONDS}
     split = segmenter() if segment else str
 
     def tokenize(text: str) -> list[str]:
         if lowercase:
             text = text.lower()
+        letters = text
         if not text.isascii():
             text = unicodedata.normalize("NFC", split(text)).translate(_INVISIBLE)
             letters = text.translate(_marks())
-            if letters != text:
-                spans = (match.span(pattern.groups) for match in pattern.finditer(letters))
-                return [text[start:end] for start, end in spans if start < end]
-        return [word for word in cast("list[str]", pattern.findall(text)) if word]
+        try:
+            if letters == text:
+                return [word for word in pattern.findall(text, **limit) if word]
+            spans = (match.span(pattern.groups) for match in pattern.finditer(letters, **limit))
+            return [text[start:end] for start, end in spans if start < end]
+        except TimeoutError as error:
+            raise InvalidParameterError(
+                "[slow_pattern] {parameter:=value} takes more than {seconds:~second} on a text. "
+                "Use repetitions that can continue in only one way, such as [a-z]+(?:-[a-z]+)*",
+                **shown,
+                seconds=MAX_SECONDS,
+            ) from error
 
     return tokenize
 

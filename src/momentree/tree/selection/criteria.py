@@ -137,157 +137,68 @@ def _directions(k: Ints, spectrum: Spectrum) -> Estimate | None:
 
 CLOSE = 0.99
 """At least this fraction of the gain is as good as the best."""
-TINY = 1e-300
 
 
 def reason(answer: Estimate, found: Mapping[Criterion, Estimate], curves: Curves) -> Message:
-    """Return the answer with its interval, then how each criterion compares."""
+    """Return the answer with its interval, then what each criterion says."""
     k, low, high = answer
     if not found:
-        alike = (
-            Message(_N_TOPICS, n=k),
-            Message("[documents_are_alike] The documents do not differ enough to form topics."),
-        )
-        return Message(_N_COMPONENTS_CHOSEN, facts=alike)
+        alike = Message("[documents_are_alike] The documents do not differ enough to form topics.")
+        return Message(_N_COMPONENTS_CHOSEN, facts=(Message(_N_TOPICS, n=k), alike))
     wide = Message(
         "[n_topics_of] {n:~topic} ({low} to {high} are plausible).", n=k, low=low, high=high
     )
-    about = {"completion": _about_completion, "spectrum": _about_spectrum}
-    chosen = wide if low < high else Message(_N_TOPICS, n=k)
-    facts = (fact for name in found for fact in about[name](answer, found, curves))
-    return Message(_N_COMPONENTS_CHOSEN, facts=(chosen, *facts))
-
-
-def _about_completion(
-    answer: Estimate, found: Mapping[Criterion, Estimate], curves: Curves
-) -> Iterator[Message]:
-    k, low, high = found["completion"]
-    if next(iter(found)) == "completion":
-        yield from _about_deciding_completion(answer, found["completion"], curves)
-    elif low <= answer.n_components <= high:
-        yield Message("[completion_agrees] Document completion agrees.")
-    elif k < answer.n_components:
-        yield Message(
-            "[completion_best_with_fewer] Document completion works best with only {n:~topic}.", n=k
-        )
-    else:
-        gain = _gain(curves)
-        known = np.isfinite(gain)
-        mine, most = np.interp((answer.n_components, k), curves.candidates[known], gain[known])
-        if mine >= MOST * most:
-            yield Message(
-                "[completion_hardly_improves] Document completion improves up to {n:~topic}, but "
-                "only a little beyond {after}.",
-                n=k,
-                after=answer.n_components,
-            )
+    decides = next(iter(found))
+    facts = [wide if low < high else Message(_N_TOPICS, n=k)]
+    for name, estimate in found.items():
+        if name == "completion":
+            facts += _about_completion(estimate, curves, decides=name == decides)
         else:
-            fraction = float(max(mine, 0.0) / max(most, TINY))
-            yield Message(
-                "[completion_improves] Document completion improves up to {n:~topic}; {chosen} "
-                "{chosen:?achieves/achieve} about {fraction:.0%} of that improvement.",
-                n=k,
-                chosen=answer.n_components,
-                fraction=fraction,
-            )
+            facts.append(_about_spectrum(estimate, int(curves.candidates[-1])))
+    return Message(_N_COMPONENTS_CHOSEN, facts=tuple(facts))
 
 
-def _about_deciding_completion(
-    answer: Estimate, own: Estimate, curves: Curves
-) -> Iterator[Message]:
-    k, gain = curves.candidates, _gain(curves)
-    best = int(k[largest(gain)])
-    yield Message("[completion_best] Document completion works best with {n:~topic}.", n=best)
-    if own.n_components < best:
-        near = _at(curves, own.n_components) / max(float(np.nanmax(gain)), TINY)
-        if near < CLOSE:
-            yield Message(
+def _about_completion(found: Estimate, curves: Curves, *, decides: bool) -> Iterator[Message]:
+    known = np.isfinite(curves.completion)
+    k, gain = curves.candidates[known], curves.completion[known] - curves.completion[known][0]
+    best = int(largest(gain))
+    yield Message(
+        "[completion_best] Document completion works best with {n:~topic}.", n=int(k[best])
+    )
+    if decides and found.n_components < k[best]:
+        part = float(np.interp(found.n_components, k, gain)) / float(gain[best])
+        yield Message(
+            "[completion_as_good] It works as well with {n}, within one standard error."
+            if part >= CLOSE
+            else (
                 "[topics_divisible] But these topics could be divided into ever finer ones; "
-                "{n:~topic} {n:?achieves/achieve} {fraction:.0%} of the improvement.",
-                n=own.n_components,
-                fraction=MOST,
-            )
-            return
-        yield Message(
-            "[completion_as_good] It works as well with {n}, within one standard error.",
-            n=own.n_components,
-        )
-    mine = _at(curves, answer.n_components)
-    enough = k[np.isfinite(gain) & (gain >= MOST * mine)]
-    if len(enough) and enough[0] < answer.n_components and mine > 0:
-        first = int(k[np.isfinite(gain)][0])
-        few = int(enough[0])
-        yield Message(
-            "[most_of_gain] {n:~topic} {n:?achieves/achieve} {fraction:.0%} of the improvement "
-            "from {first} to {chosen}.",
-            n=few,
+                "{n:~topic} {n:?achieves/achieve} {fraction:.0%} of the improvement."
+            ),
+            n=found.n_components,
             fraction=MOST,
-            chosen=answer.n_components,
-            first=first,
         )
-    open_end = own.high >= k[-1]
-    k = k[np.isfinite(curves.completion)]
-    if open_end and len(k) > 1:
+    if decides and found.high >= curves.candidates[-1] and len(k) > 1:
         yield Message(
             "[more_not_tried] More than {n:~topic} may be better, but were not tried.", n=int(k[-1])
         )
-    if len(k) > 1 and (np.diff(k) > 1).any():
-        yield Message("[numbers_tried] The numbers tried are {tried:and}.", tried=_runs(k))
 
 
-def _gain(curves: Curves) -> Floats:
-    values = curves.completion
-    return np.asarray(values - values[np.isfinite(values)][0])
-
-
-def _at(curves: Curves, n_components: int) -> float:
-    """Return the gain of a number, interpolated between those that were tried."""
-    gain = _gain(curves)
-    known = np.isfinite(gain)
-    return float(np.interp(n_components, curves.candidates[known], gain[known]))
-
-
-def _about_spectrum(
-    answer: Estimate, found: Mapping[Criterion, Estimate], curves: Curves
-) -> Iterator[Message]:
-    k, low, high = found["spectrum"]
-    decides = next(iter(found)) == "spectrum"
-    if k == curves.candidates[-1] > 1:
-        yield Message(
+def _about_spectrum(found: Estimate, tried: int) -> Message:
+    k, low, high = found
+    if k == tried > 1:
+        return Message(
             "[spectrum_supports_all] Cross-validation of the spectrum supports all {n:~topic} "
             "tried; there may be more.",
             n=k,
         )
-        return
-    if decides or low == high:
-        yield Message(
-            "[spectrum_supports] Cross-validation of the spectrum supports {n:~topic}.", n=k
-        )
-    else:
-        yield Message(
+    return Message(
+        "[spectrum_supports] Cross-validation of the spectrum supports {n:~topic}."
+        if low == high
+        else (
             "[spectrum_supports_about] Cross-validation of the spectrum supports {n:~topic} ({low} "
-            "to {high}).",
-            n=k,
-            low=low,
-            high=high,
-        )
-    other = found["completion"].n_components if "completion" in found else answer.n_components
-    if decides or low <= answer.n_components <= other <= high:
-        return
-    if other > high:
-        yield Message(
-            "[fewer_complete_worse] With fewer than {n}, document completion is worse.", n=other
-        )
-    else:
-        yield Message("[topics_may_be_merged] Some topics may therefore be merged.")
-
-
-def _runs(k: Ints) -> list[int | Message]:
-    """Abbreviate three or more consecutive numbers as a range: 1 to 6, 8 and 11."""
-    parts: list[int | Message] = []
-    for run in np.split(k, np.flatnonzero(np.diff(k) > 1) + 1):
-        if len(run) > 2:
-            parts.append(Message("[range] {low} to {high}", low=int(run[0]), high=int(run[-1])))
-        else:
-            parts += map(int, run)
-    return parts
+            "to {high})."
+        ),
+        n=k,
+        low=low,
+        high=high,
+    )
