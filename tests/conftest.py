@@ -22,7 +22,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # Tests do not depend on the clock, so examples have no time limit of their own. They are the same
 # on every run, unless --hypothesis-profile asks for random ones.
 settings.register_profile("random", deadline=None)
-settings.register_profile("same", deadline=None, derandomize=True, max_examples=40)
+settings.register_profile("same", deadline=None, derandomize=True, max_examples=15)
 settings.load_profile("same")
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -33,6 +33,13 @@ gc.disable()
 
 def pytest_addoption(parser):
     parser.addoption("--shuffle", type=int, metavar="SEED", help="run tests in a random order")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Look for examples in docstrings of the package, not of tests."""
+    found = yield
+    return [collector for collector in found if isinstance(collector, pytest.Module)]
 
 
 def pytest_collection_modifyitems(config, items):

@@ -65,6 +65,7 @@ def test_missing_corpus_is_skipped_with_a_reason(benchmark, monkeypatch, tmp_pat
     assert "NIPS: skipped, nips_1987_1999/X.npz is not in" in out
 
 
+@pytest.mark.long
 def test_every_corpus_loads_with_its_classes(benchmark, shared_data):
     common = benchmark("_common")
     corpus = common.load("Divina Commedia")
@@ -143,6 +144,7 @@ def test_memory(benchmark, tiny, monkeypatch, capsys):
     assert resident >= 0
 
 
+@pytest.mark.long
 def test_against_lda(benchmark, tiny):
     rows = benchmark("against_lda").measure(tiny.X, tiny.labels, leaves=3, repeats=1)
     assert len(rows) == 3
@@ -237,6 +239,7 @@ def test_accuracy_measures_every_method(benchmark, corpus):
     assert len(lines) == len(module.METHODS) + 2 - len(module.SLOW)
 
 
+@pytest.mark.long
 def test_topics_of_short_documents_with_and_without_a_limit(benchmark, monkeypatch, tiny):
     module = benchmark("short_documents")
     monkeypatch.setitem(module.SETS, "tiny", lambda _: (sp.csr_array(tiny.X), tiny.labels))
@@ -360,6 +363,7 @@ def test_stability(benchmark, patients):
     assert coin < 0.62
 
 
+@pytest.mark.long
 def test_every_method_groups_patients(benchmark, patients):
     module = benchmark("records_stability")
     for make in module.METHODS.values():
@@ -376,6 +380,7 @@ def test_stability_over_depths(benchmark, patients):
     assert all(0.3 <= float(cell) <= 1 for row in power for cell in row[1:])
 
 
+@pytest.mark.long
 def test_synthetic_records(benchmark):
     module = benchmark("records_synthetic")
     scores = module.measure(150, 20, 2, equal=True, scaled_by="feature", n_seeds=2)
@@ -405,6 +410,7 @@ def test_groups_found_again_in_incomplete_records(benchmark):
     assert module.calibration_error(P, labels) == pytest.approx((0.1 + 0.8 + 0.3) / 3)
 
 
+@pytest.mark.long
 def test_speed_and_memory_of_records(benchmark, tmp_path):
     module, parts = benchmark("records_speed"), benchmark("memory_tree").PARTS
     sample = make_patient_records(300, 40, 3, 6, random_state=0)
@@ -427,6 +433,7 @@ def test_the_way_to_a_report(benchmark, shared_data, tmp_path):
     assert (tmp_path / "report.html").stat().st_size > 100_000
 
 
+@pytest.mark.long
 def test_hidden_markov_models(benchmark):
     module = benchmark("hidden_markov")
     data = make_hmm(60, 12, 2, n_symbols=5, random_state=0)
@@ -436,6 +443,7 @@ def test_hidden_markov_models(benchmark):
     assert float(rows[0][2]) > float(rows[1][2]) - 1
 
 
+@pytest.mark.long
 def test_short_sequences(benchmark, monkeypatch):
     module = benchmark("hidden_markov")
     monkeypatch.setattr(module, "SHORT", ((2, 5, 40, 4),))

@@ -105,7 +105,10 @@ def test_relevance_of_the_pages_is_that_of_the_code():
     assert float(start) == CODE_LAMBDA
 
 
-LONG = {"README", "cluster", "command", "how_many", "inputs", "large", "models"}
+LONG = {
+    *("README", "cluster", "command", "embeddings", "how_many", "inputs", "large", "models"),
+    "records",
+}
 
 
 @pytest.mark.usefixtures("docstrings")

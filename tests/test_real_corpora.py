@@ -29,10 +29,7 @@ CORPORA = {
 
 @pytest.fixture(
     scope="module",
-    params=[
-        "bbc_news/docs.jsonl.gz",
-        pytest.param("reuters_r8/docs.jsonl.gz", marks=pytest.mark.long),
-    ],
+    params=[pytest.param(path, marks=pytest.mark.long) for path in CORPORA],
 )
 def corpus(request, shared_data):
     """A corpus, read once for the tree and the flat model, and its row of the table."""

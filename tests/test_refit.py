@@ -161,13 +161,11 @@ def test_predictions_do_not_depend_on_parameters_set_after_the_fit(estimator):
     def results():
         return [np.asarray(getattr(model, name)(X)) for name in methods]
 
-    before = results()
-    for parameter, value in model.get_params(deep=False).items():
-        for other in OTHERS:
-            model.set_params(**{parameter: other})
-            for found, expected in zip(results(), before, strict=True):
-                np.testing.assert_array_equal(found, expected)
-        model.set_params(**{parameter: value})
+    before, params = results(), model.get_params(deep=False)
+    for other in OTHERS:
+        model.set_params(**dict.fromkeys(params, other))
+        for found, expected in zip(results(), before, strict=True):
+            np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)

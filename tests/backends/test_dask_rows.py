@@ -90,6 +90,7 @@ def test_small_partitions_are_joined_by_a_rule_of_their_number(X):
     assert 16 <= sum(map(len, many._part_sizes)) <= 32
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::momentree.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("workers", [(2,), pytest.param((1, 4), marks=pytest.mark.long)])
 def test_the_same_bits_with_any_scheduler_and_number_of_workers(X, workers):

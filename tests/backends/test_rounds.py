@@ -58,8 +58,8 @@ def centers_of(model):
     ("model", "em"),
     [
         *((name, False) for name in MODELS),
-        *((name, True) for name in MODELS if name not in ("lda", "topics")),
-        pytest.param("topics", True, marks=pytest.mark.long),
+        ("single-topic", True),
+        *(pytest.param(name, True, marks=pytest.mark.long) for name in MODELS if name != "lda"),
     ],
 )
 def test_three_hospitals_fit_the_model_of_pooled_rows(model, em, tmp_path):

@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from momentree.backends import RowBlocks, get_num_threads, num_threads, use_kernels
@@ -13,7 +13,6 @@ from momentree.exceptions import InvalidDataError, InvalidParameterError
 from tests.raising import raises
 
 
-@settings(deadline=None, max_examples=40)
 @given(
     st.integers(0, 10_000),
     st.sampled_from([np.bool_, np.int16, np.int64, np.float32, np.float64]),
@@ -139,7 +138,6 @@ KINDS = [(np.float64, np.int32, False), (np.int64, np.int32, True), (np.float32,
 
 
 @pytest.mark.parametrize("kernels", ["scipy", "numba"])
-@settings(deadline=None, max_examples=40)
 @given(
     seed=st.integers(0, 10_000),
     kind=st.sampled_from(KINDS),
@@ -197,6 +195,7 @@ def test_products_agree_with_their_definitions(kernels, seed, kind, block_nnz, m
         )
 
 
+@pytest.mark.long
 def test_compiled_kernels_read_unusual_types():
     pytest.importorskip("numba")
     X = np.random.default_rng(5).poisson(1.0, size=(50, 6)).astype(np.uint8)

@@ -82,6 +82,7 @@ def test_three_hospitals_grow_the_tree_of_pooled_records(tree):
     assert max(sites.bytes_sent_) < 1.2 * min(sites.bytes_sent_)
 
 
+@pytest.mark.long
 def test_three_hospitals_with_patients_of_diabetes130(shared_data):
     X = sp.csr_array(sp.load_npz(shared_data / "diabetes130" / "X_patient_3digit.npz"))[::8]
     part = np.random.default_rng(0).integers(0, 3, size=X.shape[0])

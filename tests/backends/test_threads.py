@@ -150,6 +150,7 @@ def test_a_task_may_share_tasks_of_its_own():
         assert list(run(outer, 6)) == [6 * i for i in range(6)]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 def test_a_child_of_a_process_that_fits_has_all_threads_of_blas():
     code = """

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
@@ -76,7 +76,6 @@ def test_rotation_is_algorithm_1_as_published(seed):
     assert np.abs(sidiwo(moments, 2).centers - found.centers).max() > 1e-3
 
 
-@settings(deadline=None, max_examples=20)
 @given(st.integers(0, 10_000), st.integers(2, 6))
 def test_the_closed_form_is_not_worse_than_any_grid_point(seed, k):
     """The papers scan a; with k > 2 topics the slices are not jointly diagonalizable."""

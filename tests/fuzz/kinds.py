@@ -125,10 +125,10 @@ def runner(folder: Path) -> Run:
 
 @cache
 def _all(folder: Path) -> dict[str, Kind]:
-    from . import estimators, functions, models, seeds
+    from . import estimators, models, seeds
     from .command import Files
 
-    found: dict[str, Kind] = {"functions": functions.Functions()}
+    found: dict[str, Kind] = {}
     for name in models.NAMES:
         found[f"model-{name}"] = models.ModelFile(name, folder / "models")
     for name in estimators.cases():

@@ -255,7 +255,14 @@ def test_the_scale_of_weights_matters_to_smoothing_alone():
     np.testing.assert_allclose(one.components_, other.components_, rtol=1e-6)
 
 
-@pytest.mark.parametrize(("k", "d", "n", "seeds"), [(7, 16, 101, (2, 3)), (5, 30, 100, (3, 7))])
+@pytest.mark.parametrize(
+    ("k", "d", "n", "seeds"),
+    [
+        (7, 16, 101, (2,)),
+        pytest.param(7, 16, 101, (3,), marks=pytest.mark.long),
+        pytest.param(5, 30, 100, (3, 7), marks=pytest.mark.long),
+    ],
+)
 def test_a_hundred_rows_reach_twenty_random_starts(k, d, n, seeds):
     # Without starts near the average, the first sample misses 5 nats; without the second search,
     # the next two miss 0.9 and 1.5.

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
 from momentree import BernoulliMixture
-from momentree.exceptions import ConvergenceWarning, InvalidDataError, InvalidParameterError
+from momentree.exceptions import ConvergenceWarning, InvalidDataError
 
 from ..raising import raises, warns
 
@@ -27,7 +27,6 @@ WAYS = [
     *((start, "em") for start in EVERY_START if start != "moments"),
     *((start, None) for start in ("moments", "tree", "three_view_mom")),
 ]
-CHOICES = {"decomposition", "refine", "start", "convergence"}
 
 
 def draw(n=60, d=6, seed=0):
@@ -180,32 +179,6 @@ def test_a_column_seen_only_without_weight_is_refused():
     weight[0] = 0
     with raises(InvalidDataError, "never_observed", column=2):
         BernoulliMixture(2).fit(X, sample_weight=weight)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"n_components": None},
-        {"decomposition": None},
-        {"refine": "vb"},
-        {"start": "random"},
-        {"start": None},
-        {"convergence": "never"},
-        {"convergence": None},
-        {"smoothing": None},
-        {"max_iter": 0},
-        {"tol": -1e-3},
-        {"tol": "small"},
-    ],
-    ids=str,
-)
-def test_bad_parameters_are_refused_and_kept(options):
-    (name, value) = next(iter(options.items()))
-    model = BernoulliMixture(**options)
-    code = "not_a_choice" if name in CHOICES else "not_a_number"
-    with raises(InvalidParameterError, code, parameter=name):
-        model.fit(draw())
-    assert getattr(model, name) == value
 
 
 def test_views_need_three_features():

@@ -68,7 +68,7 @@ def test_the_size_of_blocks_changes_rounding_alone(gaps, seed, size):
 
 @EVERY
 def test_threads_change_no_bit(gaps, monkeypatch):
-    X = draw(1, n=1000, gaps=gaps)
+    X = draw(1, n=500, gaps=gaps)
     monkeypatch.setattr(rows.RowBlocks.__init__, "__defaults__", (500,))
     with num_threads(1):
         one = BernoulliMixture(3).fit(X)
@@ -134,7 +134,10 @@ def test_the_data_are_unchanged():
         np.testing.assert_array_equal(getattr(stored, name), getattr(kept[0], name))
 
 
-@pytest.mark.parametrize("start", ["auto", "tree", "three_view_mom"])
+@pytest.mark.parametrize(
+    "start",
+    ["auto", *(pytest.param(s, marks=pytest.mark.long) for s in ("tree", "three_view_mom"))],
+)
 def test_sparse_data_are_never_made_dense(start, monkeypatch):
     """1,000 records of 5,000 codes: dense they are 40 MB."""
     rng = np.random.default_rng(0)
@@ -160,6 +163,7 @@ def test_sparse_data_are_never_made_dense(start, monkeypatch):
 # --- figures of the thesis -----------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_mixtures_of_section_4_5_are_found():
     """99 features, 12 components, 10,000 records."""
     truth = make_bernoulli_mixture(weights=np.full(12, 1 / 12), random_state=0)

@@ -388,28 +388,6 @@ def test_words_never_seen_have_a_score(refine):
     assert np.isfinite(PoissonMixture(2, refine=refine).fit(X).score_samples([[9, 0, 9, 0]])).all()
 
 
-@pytest.mark.parametrize(
-    ("options", "code"),
-    [
-        ({"n_components": 0}, "not_a_number"),
-        ({"n_components": 2.5}, "not_a_number"),
-        ({"n_components": True}, "not_a_number"),
-        ({"decomposition": "pca"}, "not_a_choice"),
-        ({"refine": "gibbs"}, "not_a_choice"),
-        ({"start": "random"}, "not_a_choice"),
-        ({"log_scaling": "sqrt"}, "not_a_choice"),
-        ({"weighting": None}, "not_a_choice"),
-        ({"smoothing": 0}, "not_a_number"),
-        ({"max_iter": 0}, "not_a_number"),
-        ({"tol": float("nan")}, "not_a_number"),
-    ],
-    ids=str,
-)
-def test_parameters_out_of_range_are_named(corpus, options, code):
-    with raises(InvalidParameterError, code, parameter=next(iter(options))):
-        SingleTopicModel(**{"n_components": 3, **options}).fit(corpus.X)
-
-
 def test_three_words_are_drawn_from_whole_counts(corpus):
     with raises(InvalidParameterError, "three_words_after_log_scaling"):
         SingleTopicModel(3, weighting="three_words", log_scaling="log1p").fit(corpus.X)

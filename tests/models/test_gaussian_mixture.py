@@ -103,7 +103,7 @@ def test_scores_are_those_of_scikit_learn(covariance_type):
 
 
 @pytest.mark.parametrize("covariance_type", TYPES)
-@pytest.mark.parametrize("data", [load_iris, load_wine])
+@pytest.mark.parametrize("data", [load_iris, pytest.param(load_wine, marks=pytest.mark.long)])
 def test_ten_random_starts_are_no_more_likely(data, covariance_type):
     X, y = data(return_X_y=True)
     X, k = standardized(X), len(set(y))
@@ -168,7 +168,7 @@ def test_more_components_than_features():
 
 @pytest.mark.parametrize("covariance_type", TYPES)
 def test_missing_values(covariance_type):
-    X, labels = samples(600)
+    X, labels = samples(400)
     rng = np.random.default_rng(3)
     gaps = rng.random(X.shape) < 0.15
     gaps[gaps.all(axis=1), 0] = False
@@ -218,7 +218,7 @@ def test_sparse_samples_are_those_of_the_dense_table():
 
 
 def test_sampling_from_the_mixture_reproduces_it():
-    X, _ = samples(3000)
+    X, _ = samples(1000)
     for covariance_type in TYPES:
         model = GaussianMixture(3, covariance_type=covariance_type).fit(X)
         Y, labels = model.sample(8_000, random_state=0)
@@ -304,10 +304,6 @@ def test_bad_values_are_refused():
         GaussianMixture(2).fit(np.where(np.arange(30)[:, None] == 3, np.inf, X))
     with raises(InvalidDataError, "huge_value"):
         GaussianMixture(2).fit(X * 1e150)
-    with raises(InvalidParameterError, "not_a_choice"):
-        GaussianMixture(2, covariance_type="round").fit(X)
-    with raises(InvalidParameterError, "not_a_number"):
-        GaussianMixture(2, reg_covar=-1.0).fit(X)
     wide = sp.csr_array((5, 30_000))
     with raises(InvalidParameterError, "too_many_covariances", instead="diag"):
         GaussianMixture(2).fit(wide)
@@ -348,9 +344,8 @@ def test_units_in_which_the_floor_of_variances_hides_groups_are_noted(covariance
     assert not model.set_params(reg_covar=1e-16).fit(X).notes_
 
 
-@pytest.mark.parametrize(
-    "covariance_type", ["diag", pytest.param("spherical", marks=pytest.mark.long)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("covariance_type", ["diag", "spherical"])
 def test_many_components_in_many_dimensions_reach_ten_starts_of_scikit_learn(covariance_type):
     # 0.02 nats per sample allow for other optima of about the same likelihood; starts by groupings
     # alone are 0.1 to 0.4 below.

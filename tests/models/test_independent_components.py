@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.decomposition import FastICA
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from momentree import IndependentComponents, load
 from momentree.decomposition import sidiwo
@@ -22,7 +21,6 @@ from momentree.exceptions import (
 from momentree.metrics import amari_distance
 from tests.persistence.cases import rewritten
 from tests.raising import raises, warns
-from tests.sklearn_checks import DENSE_ONLY
 
 
 def draw(kind, n, d, seed):
@@ -170,12 +168,6 @@ def test_refuses_bad_input():
         IndependentComponents().fit(sp.csr_array(X))
     with raises(InvalidDataError, "no_spread"):
         IndependentComponents().fit(np.ones((5, 2)))
-    for options in ({"n_components": 0}, {"max_iter": 0}, {"tol": -1}):
-        with raises(InvalidParameterError, "not_a_number", parameter=next(iter(options))):
-            IndependentComponents(**options).fit(X)
-    for options in ({"refine": "em"}, {"decomposition": "pca"}):
-        with raises(InvalidParameterError, "not_a_choice", parameter=next(iter(options))):
-            IndependentComponents(**options).fit(X)
     found = IndependentComponents().fit(X)
     with raises(InvalidDataError, "wrong_shape", parameter="X"):
         found.inverse_transform(X[:, :1])
@@ -207,10 +199,3 @@ def test_saved_and_loaded(tmp_path):
         IndependentComponents(decomposition=lambda *a, **k: sidiwo(*a, **k)).fit(X).save(
             tmp_path / "b.mt"
         )
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@pytest.mark.filterwarnings("ignore::momentree.exceptions.ConvergenceWarning")
-@parametrize_with_checks([IndependentComponents()], expected_failed_checks=lambda _: DENSE_ONLY)
-def test_estimator_checks(estimator, check):
-    check(estimator)

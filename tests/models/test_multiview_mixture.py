@@ -1,5 +1,7 @@
 """Mixtures of views: separate matrices and column groups, kinds, means from moments alone."""
 
+import copy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -135,8 +137,8 @@ def test_samples_look_like_the_data(views, model):
 
 
 def test_every_column_may_be_a_view(views):
-    X = views[0][0]
-    X = np.hstack([X, X[::-1], views[0][1]])
+    X = views[0][0][:200]
+    X = np.hstack([X, X[::-1], views[0][1][:200]])
     assert len(mt.MultiviewMixture(2).fit(X).means_) == 7
 
 
@@ -193,18 +195,14 @@ def test_kinds_that_are_no_list_are_refused(kinds):
         mt.MultiviewMixture(2, kinds=kinds).fit(X)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "code"),
-    [
+def test_parameters_that_were_changed_to_none_are_not_saved(tmp_path, views, model):
+    for parameters, code in (
         ({"kinds": 10**9}, "not_a_kind_of_view"),
         ({"views": 1.0}, "not_views"),
         ({"views": "x"}, "not_views"),
         ({"views": [0, 0, 1]}, "column_in_two_views"),
-    ],
-)
-def test_parameters_that_were_changed_to_none_are_not_saved(tmp_path, parameters, code):
-    model = mt.MultiviewMixture(2).fit(np.random.default_rng(0).normal(size=(60, 6)))
-    model.set_params(**parameters)
-    with raises(InvalidParameterError, code):
-        model.save(tmp_path / "m.mt")
+    ):
+        changed = copy.copy(model).set_params(**parameters)
+        with raises(InvalidParameterError, code):
+            changed.save(tmp_path / "m.mt")
     assert not any(tmp_path.iterdir())

@@ -86,6 +86,7 @@ def test_batches_of_topics_that_overlap_stay_within_the_sampling_error():
     assert recovery_error(model.components_, topics) < 1.5 * best
 
 
+@pytest.mark.long
 def test_topics_of_mixed_documents_improve_with_each_batch():
     sample = make_lda(2000, 60, 3, alpha=0.6, length=60, random_state=0)
     model = LatentDirichletAllocation(3)
@@ -101,10 +102,10 @@ def test_topics_of_mixed_documents_improve_with_each_batch():
 
 @pytest.mark.parametrize("name", ["single-topic", "bernoulli"])
 def test_the_order_of_rows_in_a_batch_has_no_effect(name):
-    X, _ = data_of(KINDS[name], range(K), 1200)
-    order = np.random.default_rng(1).permutation(600)
+    X, _ = data_of(KINDS[name], range(K), 800)
+    order = np.random.default_rng(1).permutation(400)
     one, other = fresh(name), fresh(name)
-    for at in (slice(0, 600), slice(600, 1200)):
+    for at in (slice(0, 400), slice(400, 800)):
         one.partial_fit(X[at])
         other.partial_fit(X[at][order])
     assert np.array_equal(one.components_, other.components_)
@@ -211,27 +212,22 @@ def test_a_loaded_model_continues_exactly(name, n, tmp_path):
 
 
 BATCHES = {
-    "no rows": (np.zeros((0, D)), InvalidDataError, "invalid_table"),
-    "zeros": (np.zeros((3, D)), EmptyCorpusError, "all_empty"),
-    "negative": (-np.ones((3, D)), InvalidDataError, "negative_count"),
-    "NaN": (np.full((3, D), np.nan), InvalidDataError, "missing_count"),
-    "other columns": (np.ones((3, D + 1)), InvalidDataError, "invalid_table"),
+    "no rows": (np.zeros((0, D)), InvalidDataError),
+    "zeros": (np.zeros((3, D)), EmptyCorpusError),
+    "negative": (-np.ones((3, D)), InvalidDataError),
+    "NaN": (np.full((3, D), np.nan), InvalidDataError),
+    "other columns": (np.ones((3, D + 1)), InvalidDataError),
 }
 
 
-@pytest.mark.parametrize("case", BATCHES)
-def test_a_bad_batch_changes_nothing(case):
-    X, error, _ = BATCHES[case]
+def test_a_bad_batch_changes_nothing_and_one_row_is_learned():
     model = SingleTopicModel(3).partial_fit(documents(range(3), 400)[0])
     before = model.components_
-    with pytest.raises(error):
-        model.partial_fit(X)
-    assert model.components_ is before
-    assert model.n_samples_seen_ == 400
-
-
-def test_a_batch_of_one_row_is_learned():
-    model = SingleTopicModel(3).partial_fit(documents(range(3), 400)[0])
+    for X, error in BATCHES.values():
+        with pytest.raises(error):
+            model.partial_fit(X)
+        assert model.components_ is before
+        assert model.n_samples_seen_ == 400
     model.partial_fit(documents([0], 1)[0])
     assert model.n_samples_seen_ == 401
     assert len(model.labels_) == 1
@@ -319,7 +315,7 @@ def test_models_of_other_words_are_compared_by_name():
         compare_models(old, other)
 
 
-def numbers(seed, groups, n=900):
+def numbers(seed, groups, n=450):
     """Return samples of groups of deviation 1; all but the first columns are noise in all."""
     rng = np.random.default_rng(seed)
     return rng.standard_normal((n, 8)) + 6 * np.eye(3, 8)[rng.choice(groups, n)]

@@ -177,7 +177,7 @@ REAL = {
     "gaussian": GaussianMixture(2),
     "mixed": MixedMixture(2),
     "components": IndependentComponents(2),
-    "sequences": GaussianHMM(2),
+    "sequences": GaussianHMM(2, tol=1e-2),
 }
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from momentree.backends import RowBlocks
@@ -141,7 +141,6 @@ def test_checked_rows_with_known_rates_give_the_same():
     assert observation_rates(None, v) is None
 
 
-@settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 10_000))
 def test_weights_are_copies_and_columns_may_be_permuted(seed):
     rng = np.random.default_rng(seed)

@@ -67,7 +67,6 @@ def test_the_bounds_are_those_of_the_theorem():
     assert found.m2_relative == pytest.approx(np.linalg.norm(M1 - M1**2) / np.linalg.norm(M2))
 
 
-@settings(max_examples=40, deadline=None)
 @given(mu=probabilities, data=st.data())
 def test_no_bias_is_above_its_bound(mu, data):
     k = len(mu)

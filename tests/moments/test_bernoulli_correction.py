@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from momentree.datasets import make_bernoulli_mixture
@@ -25,7 +25,6 @@ def population(w, mu):
     return BernoulliMoments.from_data(rows, sample_weight=chance)
 
 
-@settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10_000), d=st.integers(1, 5), k=st.integers(1, 4))
 def test_the_true_parameters_give_the_exact_moments(seed, d, k):
     w, mu = model(seed, d, k)

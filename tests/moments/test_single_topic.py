@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from momentree.backends import RowBlocks
@@ -68,7 +68,6 @@ def with_long_documents(X):
     return X[X.sum(axis=1) >= 3]
 
 
-@settings(deadline=None, max_examples=30)
 @given(counts)
 def test_length_weighting_is_theorem_1(X):
     X = with_long_documents(X)
@@ -81,7 +80,6 @@ def test_length_weighting_is_theorem_1(X):
     np.testing.assert_allclose(found.m3_dense(), M3, atol=1e-13)
 
 
-@settings(deadline=None, max_examples=20)
 @given(counts)
 def test_uniform_weighting_averages_over_documents(X):
     if (X.sum(axis=1) >= 3).sum() == 0:
@@ -183,7 +181,6 @@ def test_population_moments_agree_with_their_definition():
     )
 
 
-@settings(deadline=None, max_examples=25)
 @given(st.integers(0, 10_000), st.sampled_from(["length", "uniform"]))
 def test_weights_are_copies_and_order_does_not_matter(seed, weighting):
     rng = np.random.default_rng(seed)

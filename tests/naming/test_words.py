@@ -1,7 +1,7 @@
 """Words and phrases that name the nodes of a tree of topics."""
 
 import numpy as np
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from momentree.naming import choose_words, find_phrases, join_forms, rank_terms
@@ -54,7 +54,6 @@ def trees(draw):
 FEW_WORDS = centers([2, 3, 3], [1, 1, 1], [0, 1, 1], [1, 0, 0], [1, 2, 2], [1, 1, 1], [0, 1, 1])
 
 
-@settings(deadline=None, max_examples=50)
 @given(trees())
 @example((FEW_WORDS @ np.eye(8)[[1, 3, 7]], [0, 0, 1, 1, 0, 4, 4]))
 def test_no_two_nodes_have_the_same_words_if_the_data_allow_it(tree):
@@ -69,7 +68,6 @@ def test_no_two_nodes_have_the_same_words_if_the_data_allow_it(tree):
             assert few or np.allclose(joined[i], joined[j])
 
 
-@settings(deadline=None, max_examples=50)
 @given(trees(), st.permutations(range(8)))
 def test_the_order_of_columns_has_no_effect(tree, order):
     p, parents = tree

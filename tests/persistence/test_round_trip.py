@@ -42,7 +42,20 @@ def assert_equal(a, b):
         assert a == b or (a != a and b != b)
 
 
-@pytest.mark.parametrize("name", CASES)
+LONG = {  # much as others are
+    *("topics by depth", "topics without limit", "three words", "clusters by rules"),
+    *("topic model by moments", "one topic", "Poisson by moments", "mixed columns by moments"),
+    *("Gaussians, tied", "Gaussians, spherical", "tied clusters", "diag clusters"),
+    "edited clusters of counts data, refine=em",
+    "edited clusters of non_negative data, refine=em",
+    "edited clusters of gaps data, refine=splits",
+}
+assert CASES.keys() >= LONG
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.long if name in LONG else ()) for name in CASES]
+)
 def test_a_round_trip_changes_nothing(name, tmp_path):
     model, X = case(name)
     config = {"vocabulary": ["a", "è"], "lowercase": True, "n": None}

@@ -38,7 +38,12 @@ def best_of_random_starts(rows, k, n_starts=10):
 
 @pytest.mark.parametrize(
     ("n", "d", "k", "spread"),
-    [(300, 12, 4, 1.0), (400, 20, 6, 2.0), (500, 60, 12, 0.5), (250, 40, 2, 1.0)],
+    [
+        (300, 12, 4, 1.0),
+        (250, 40, 2, 1.0),
+        pytest.param(400, 20, 6, 2.0, marks=pytest.mark.long),
+        pytest.param(500, 60, 12, 0.5, marks=pytest.mark.long),
+    ],
 )
 def test_it_is_as_likely_as_the_best_of_ten_random_starts(n, d, k, spread):
     for seed in range(2):

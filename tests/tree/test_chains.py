@@ -71,6 +71,7 @@ def test_a_joined_node_has_no_rule_and_all_children():
     assert root.children == leaves  # from left to right as before
 
 
+@pytest.mark.long
 def test_trees_of_nested_topics_stay_binary():
     X = make_hierarchical_topics(2000, random_state=0).X
     tree = TopicTree(8).fit(X)

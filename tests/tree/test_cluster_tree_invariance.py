@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -19,7 +19,7 @@ from .test_invariance import assert_same_tree, forms, stored
 every_kind = pytest.mark.parametrize(("kind", "refine"), PAIRS)
 
 
-def tree(X, refine="em", k=5, **options):
+def tree(X, refine="em", k=4, **options):
     fit = {
         name: options.pop(name) for name in ("sample_weight", "feature_names") if name in options
     }
@@ -28,8 +28,9 @@ def tree(X, refine="em", k=5, **options):
 
 @cache
 def tree_of(kind, refine="em"):
-    """The tree that all others are compared with; it is not to be changed."""
-    return tree(of_kind(kind)[0], refine)
+    """The tree on one thread, which all others are compared with; it is not to be changed."""
+    with num_threads(1):
+        return tree(of_kind(kind)[0], refine)
 
 
 # Few values make many records alike and many groups exactly symmetric, where rounding would decide
@@ -56,7 +57,6 @@ small_data = st.one_of(
 ).map(with_a_first_row_of_ones)
 
 
-@settings(deadline=None, max_examples=25)
 @given(small_data, st.randoms(use_true_random=False), st.sampled_from(REFINE))
 def test_any_shuffle_of_small_data_gives_the_same_labels(X, random, refine):
     order = random.sample(range(len(X)), len(X))
@@ -97,21 +97,10 @@ def test_a_common_factor_of_all_weights_changes_nothing(kind, refine):
 
 
 @every_kind
-def test_a_weight_of_zero_is_the_sample_left_out(kind, refine):
-    X, _ = of_kind(kind)
-    weight = (np.random.default_rng(3).random(len(X)) < 0.7).astype(float)
-    kept = np.flatnonzero(weight)
-    one, other = tree(X, refine, sample_weight=weight), tree(X[kept], refine)
-    np.testing.assert_array_equal(one.labels_[kept], other.labels_)
-    np.testing.assert_array_equal(one.labels_, other.predict(X))
-
-
-@every_kind
 def test_threads_and_repetition_change_no_bit(kind, refine):
     X, _ = of_kind(kind)
-    for n_threads in (1, 4):
-        with num_threads(n_threads):
-            assert_same_tree(tree_of(kind, refine), tree(X, refine))
+    with num_threads(4):
+        assert_same_tree(tree_of(kind, refine), tree(X, refine))
 
 
 @every_kind

@@ -20,6 +20,17 @@ LAYOUTS = {
 }
 
 
+SHORT = ("square", "slanted line", "uneven")
+
+
+def every(layouts):
+    """Each layout, some only in the long run."""
+    return pytest.mark.parametrize(
+        "layout",
+        [pytest.param(x, marks=() if x in SHORT else pytest.mark.long) for x in layouts],
+    )
+
+
 def sample(layout, seed, sizes=(500, 500, 500, 500)):
     rng = np.random.default_rng(seed)
     centers = np.array(LAYOUTS[layout], dtype=float)
@@ -36,7 +47,7 @@ def errors(tree, centers):
     return distance[leaf, center] * np.sqrt(sizes)
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@every(LAYOUTS)
 def test_the_four_centers_are_found(layout):
     for seed, refine in enumerate(("em", "leaves")):
         X, truth, centers = sample(layout, seed)
@@ -49,7 +60,7 @@ def test_the_four_centers_are_found(layout):
         assert wrong <= 10
 
 
-@pytest.mark.parametrize("layout", ["diamond", "slanted line", "parallelogram"])
+@every(["diamond", "slanted line", "parallelogram"])
 def test_moments_alone_find_them_where_one_direction_is_longest(layout):
     """Their borders are not those of least error: centers are within a standard deviation."""
     for seed in range(2):
@@ -62,7 +73,7 @@ def test_moments_alone_find_them_where_one_direction_is_longest(layout):
         assert sorted(groups) == [0, 1, 2, 3]
 
 
-@pytest.mark.parametrize("layout", [layout for layout in LAYOUTS if layout != "kite"])
+@every([layout for layout in LAYOUTS if layout != "kite"])
 def test_growth_ends_by_itself_at_four(layout):
     """In the kite the first cut goes through a group, and what is cut off stays a leaf."""
     X, _, centers = sample(layout, 0)
@@ -71,7 +82,7 @@ def test_growth_ends_by_itself_at_four(layout):
     assert (errors(tree, centers) < 4).all()
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@every(LAYOUTS)
 def test_groups_of_unequal_size_are_found(layout):
     X, _, centers = sample(layout, 1, sizes=(1000, 500, 250, 250))
     tree = ClusterTree(4).fit(X)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -155,7 +155,6 @@ small = st.tuples(st.integers(3, 12), st.integers(2, 5)).flatmap(
 )
 
 
-@settings(deadline=None, max_examples=25)
 @given(small)
 def test_the_side_of_a_record_is_its_larger_score(X):
     n, d = X.shape

@@ -130,6 +130,7 @@ def titles(seed):
     return np.array([rng.multinomial(max(1, rng.poisson(5)), topics[j]) for j in labels])
 
 
+@pytest.mark.long
 def test_fewer_topics_than_asked_for_are_a_warning():
     X = titles(0)
     with pytest.warns(ConvergenceWarning) as caught:

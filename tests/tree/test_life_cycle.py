@@ -53,27 +53,24 @@ def interrupt(*args, **kwargs):
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize(
-    "at",
-    [
+def test_a_fit_interrupted_anywhere_changes_nothing(X, monkeypatch):
+    first, again = TopicTree(3), TopicTree(3).fit(X[:, :20])
+    before = again.to_dict()
+    for at in (
         "tree.topic_growth.log_scale",
         "tree.topic_growth.TreeGrowth",
         "tree.topic_tree.build_tree",
         "estimators.names.name_by_words",
-    ],
-)
-def test_a_fit_interrupted_anywhere_changes_nothing(X, monkeypatch, at):
-    first, again = TopicTree(3), TopicTree(3).fit(X[:, :20])
-    before = again.to_dict()
-    with monkeypatch.context() as patch:
-        patch.setattr(f"momentree.{at}", interrupt)
-        for tree in (first, again):
-            with pytest.raises(KeyboardInterrupt):
-                tree.fit(X)
-    with pytest.raises(NotFittedError):
-        first.predict(X)
-    assert again.to_dict() == before
-    np.testing.assert_array_equal(again.predict(X[:, :20]), again.labels_)
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"momentree.{at}", interrupt)
+            for tree in (first, again):
+                with pytest.raises(KeyboardInterrupt):
+                    tree.fit(X)
+        with pytest.raises(NotFittedError):
+            first.predict(X)
+        assert again.to_dict() == before
+        np.testing.assert_array_equal(again.predict(X[:, :20]), again.labels_)
     for tree in (first, again):
         assert tree.fit(X).n_leaves_ == 3
 

@@ -15,7 +15,7 @@ from ..raising import raises
 TYPES = ("spherical", "diag", "tied", "full")
 
 
-def ellipses(kind, n=1500, seed=0):
+def ellipses(kind, n=600, seed=0):
     """Return three groups with covariances of a kind, and the group of each sample."""
     rng = np.random.default_rng(seed)
     means = np.array([[0, 0, 0], [4, 4, 0], [-4, 4, 0]])
@@ -58,11 +58,8 @@ def test_order_of_rows_and_units_have_no_influence(kind):
     X, _ = load_wine(return_X_y=True)
     tree = mt.ClusterTree(4, covariance_type=kind).fit(X)
     at = np.random.default_rng(0).permutation(len(X))
-    np.testing.assert_array_equal(
-        mt.ClusterTree(4, covariance_type=kind).fit(X[at]).labels_, tree.labels_[at]
-    )
-    other = mt.ClusterTree(4, covariance_type=kind).fit(X * 1e6 - 5e6)
-    np.testing.assert_array_equal(other.labels_, tree.labels_)
+    other = mt.ClusterTree(4, covariance_type=kind).fit(X[at] * 1e6 - 5e6)
+    np.testing.assert_array_equal(other.labels_, tree.labels_[at])
 
 
 @pytest.mark.parametrize("kind", TYPES)
@@ -150,8 +147,6 @@ def test_missing_values_of_new_samples_alone():
 def test_covariances_of_other_data_are_refused():
     with raises(InvalidParameterError, "covariances_of_real", kind="counts"):
         mt.ClusterTree(covariance_type="diag").fit(np.arange(20).reshape(10, 2))
-    with raises(InvalidParameterError, "not_a_choice"):
-        mt.ClusterTree(covariance_type="sphere").fit(ellipses("diag")[0])
 
 
 def test_names_say_what_is_high_and_low():

@@ -8,6 +8,10 @@ import momentree.tree.topic_growth as growth
 from momentree import SingleTopicModel, TopicTree
 from momentree.datasets import make_single_topic
 
+every_model = pytest.mark.parametrize(
+    "model", [TopicTree, pytest.param(SingleTopicModel, marks=pytest.mark.long)]
+)
+
 
 @pytest.fixture(scope="module")
 def sample():
@@ -20,7 +24,7 @@ def small_samples(monkeypatch):
     monkeypatch.setattr(growth, "SEARCHED_OF_TOPIC", 100)
 
 
-@pytest.mark.parametrize("model", [SingleTopicModel, TopicTree])
+@every_model
 def test_a_sample_leads_to_the_same_topics_for_any_order(sample, model, monkeypatch):
     whole = model(5).fit(sample.X)
     monkeypatch.setattr(growth, "SEARCHED", 500)
@@ -67,7 +71,7 @@ def test_a_leaf_that_is_too_small_outside_the_sample_is_not_made(sample, monkeyp
         assert min(np.bincount(tree.labels_)) >= least
 
 
-@pytest.mark.parametrize("model", [SingleTopicModel, TopicTree])
+@every_model
 def test_topics_that_are_searched_by_frequent_words_have_all_words(sample, model, monkeypatch):
     whole = model(5).fit(sample.X)
     monkeypatch.setattr(growth, "SEARCHED_WORDS", 60)

@@ -39,6 +39,7 @@ def test_algorithm_2_finds_the_topics(samples):
     assert [leaf.depth for leaf in trees[0].leaves_] == [3] * 8
 
 
+@pytest.mark.long
 def test_the_matrix_of_the_authors_gives_the_same(shared_data):
     topics = np.loadtxt(shared_data / "hierarchical_topics_M.csv", delimiter=",").T
     scores = []
@@ -48,7 +49,13 @@ def test_the_matrix_of_the_authors_gives_the_same(shared_data):
     assert np.mean(scores) >= 0.98
 
 
-@pytest.mark.parametrize("estimator", [TopicTree(8), SingleTopicModel(8)], ids=["tree", "flat"])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        pytest.param(TopicTree(8), id="tree"),
+        pytest.param(SingleTopicModel(8), id="flat", marks=pytest.mark.long),
+    ],
+)
 def test_rare_topics_of_random_weights_are_found(estimator):
     scores = []
     for seed in (1, 2, 3, 4):  # 8 to 12 documents of the rarest topic; a leaf has 5 or more

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -17,7 +17,6 @@ def corpus_of(X, words) -> Corpus:
     return Corpus(X=sp.csr_array(X), vocabulary=np.array(words), ids=["x"] * X.shape[0])
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     X=hnp.arrays(np.int64, (3, 5), elements=st.integers(0, 3)),
     wanted=st.lists(st.sampled_from("abcdefgh"), unique=True, min_size=1),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from momentree.datasets import roll_up
@@ -55,7 +55,6 @@ def test_codes_roll_up(system, table):
     assert roll_up(list(table.values()), system) == list(table.values())
 
 
-@settings(max_examples=40)
 @given(
     st.one_of(
         st.from_regex(r"[0-9]{3}[0-9]{0,2}", fullmatch=True),

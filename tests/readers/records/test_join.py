@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from momentree.datasets import read_records
@@ -118,7 +118,6 @@ def test_bad_joins(joined, other, options, error, code):
         joined(other, **options)
 
 
-@settings(max_examples=40)
 @given(st.permutations(range(3)), st.permutations(range(5)))
 def test_the_order_of_rows_has_no_effect(tmp_path_factory, rows, lines):
     folder = tmp_path_factory.mktemp("join")

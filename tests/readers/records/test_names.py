@@ -110,6 +110,7 @@ def test_made_up_visits_are_recognized():
     assert None not in code_titles(codes, "icd10")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("file", "columns"),
     [

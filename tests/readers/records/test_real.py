@@ -55,6 +55,7 @@ def test_mimic(shared_data):
     assert as_sets(joined) == expected
 
 
+@pytest.mark.long
 def test_diabetes(shared_data):
     folder = shared_data / "diabetes130"
     records = read_records(

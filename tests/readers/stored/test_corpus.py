@@ -96,7 +96,16 @@ def notes_of(corpus):
     return [str(note) for note in corpus.notes if not note.code.startswith("copies")]
 
 
-@pytest.mark.parametrize("form", [folder, csv, json_lines, parquet, shards])
+@pytest.mark.parametrize(
+    "form",
+    [
+        folder,
+        *(
+            pytest.param(form, marks=pytest.mark.long)
+            for form in (csv, json_lines, parquet, shards)
+        ),
+    ],
+)
 def test_a_stored_corpus_equals_one_in_memory(tmp_path, texts, form, monkeypatch):
     source = form(tmp_path, texts)
     monkeypatch.setattr(grid, "PART_BYTES", 10_000)
@@ -108,7 +117,7 @@ def test_a_stored_corpus_equals_one_in_memory(tmp_path, texts, form, monkeypatch
     "options",
     [
         {"unique": False, "passages": 50, "label_column": "id"},
-        {"max_features": 30, "lowercase": False},
+        pytest.param({"max_features": 30, "lowercase": False}, marks=pytest.mark.long),
         {"language": None, "raw": True, "min_df": 1, "max_df": 1.0, "ngram_range": (1, 2)},
     ],
 )
@@ -246,7 +255,7 @@ def test_full_temporary_files_are_not_those_of_the_folder(tmp_path, monkeypatch)
         read_corpus(csv(tmp_path, texts), folder=tmp_path / "work")
 
 
-@pytest.mark.parametrize("stage", ["choose", "corpus"])
+@pytest.mark.parametrize("stage", ["corpus", pytest.param("choose", marks=pytest.mark.long)])
 def test_a_damaged_file_is_named_with_the_folder(tmp_path, texts, monkeypatch, stage):
     source, work = csv(tmp_path, texts), tmp_path / "work"
     with monkeypatch.context() as patch:

@@ -28,6 +28,7 @@ time.sleep(600)
 """
 
 
+@pytest.mark.long
 def test_two_processes_do_not_share_a_folder(tmp_path):
     path = tmp_path / "t.work"
     command = [sys.executable, "-c", HOLDING, str(path)]

@@ -30,7 +30,10 @@ def test_repeated_values_that_exhaust_memory(tmp_path, read):
         read(parquet(tmp_path / "rows.parquet", {"text": many}))
 
 
-@pytest.mark.parametrize(("n", "text"), [(2_000, "x" * 100_000), (40_000_000, "x")])
+@pytest.mark.parametrize(
+    ("n", "text"),
+    [(2_000, "x" * 100_000), pytest.param(40_000_000, "x", marks=pytest.mark.long)],
+)
 def test_lists_of_repeated_values_that_exhaust_memory(tmp_path, n, text):
     values = pa.DictionaryArray.from_arrays(np.zeros(n, np.int8), [text])
     lists = pa.ListArray.from_arrays(pa.array([0, n // 2, n], pa.int32()), values)

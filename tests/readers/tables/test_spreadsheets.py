@@ -107,7 +107,10 @@ def test_lines_of_rows_below_blank_ones(tmp_path):
         read_records(path, code_columns=["x", "y"], **ALL)
 
 
-@pytest.mark.parametrize("many", [{"repeated_cells": 1 << 30}, {"repeated_rows": 1 << 40}])
+@pytest.mark.parametrize(
+    "many",
+    [{"repeated_cells": 1 << 30}, pytest.param({"repeated_rows": 1 << 40}, marks=pytest.mark.long)],
+)
 def test_repeated_cells_without_end(tmp_path, many):
     """Their reader drops what lies beyond the largest sheet there can be."""
     records = read_records(ods(tmp_path / "a.ods", **many), **ALL)

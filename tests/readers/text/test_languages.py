@@ -71,13 +71,18 @@ def codes(notes):
     ("code", "language", "segment"),
     [
         ("fr", "fr,en", False),
-        ("de", "de,en", False),
-        ("es", "es,en", False),
-        ("it", "it,en", False),
-        ("ru", "ru,en", False),
-        ("ko", "ko,en", False),
         ("ja", "ja,en", True),
-        ("zh_CN", "en,zh", True),  # two thirds of these pages are in English
+        *(
+            pytest.param(*case, marks=pytest.mark.long)
+            for case in (
+                ("de", "de,en", False),
+                ("es", "es,en", False),
+                ("it", "it,en", False),
+                ("ru", "ru,en", False),
+                ("ko", "ko,en", False),
+                ("zh_CN", "en,zh", True),  # two thirds of these pages are in English
+            )
+        ),
     ],
 )
 def test_languages_of_real_texts(shared_data, code, language, segment):
@@ -96,6 +101,7 @@ def test_english_is_quiet(shared_data):
     assert codes(read_corpus(path).notes) == []
 
 
+@pytest.mark.long
 def test_italian_verse(shared_data):
     corpus = read_corpus(shared_data / "divina_commedia" / "docs.jsonl.gz")
     assert corpus.vectorizer.language == "it"

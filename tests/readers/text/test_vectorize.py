@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from momentree.datasets import (
@@ -69,7 +69,6 @@ WORDS = st.sampled_from(
 TEXTS = st.lists(st.lists(WORDS, max_size=8).map(" ".join), min_size=1, max_size=8)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     texts=TEXTS,
     language=st.sampled_from([None, "en", "it"]),
@@ -100,7 +99,6 @@ def test_against_the_definition(texts, language, min_df, max_df, max_features):
     assert corpus.vectorizer.transform(texts).toarray().tolist() == counts
 
 
-@settings(max_examples=30, deadline=None)
 @given(texts=TEXTS, random=st.randoms(use_true_random=False))
 def test_order_of_documents_changes_nothing(texts, random):
     order = list(range(len(texts)))
