@@ -11,8 +11,9 @@ import pytest
 import scipy.sparse as sp
 
 from momentree import LatentDirichletAllocation, SingleTopicModel, TopicTree
-from momentree.backends import FileRows, RowBlocks, RowSampler, in_files, num_threads
+from momentree.backends import FileRows, RowBlocks, RowSampler, num_threads
 from momentree.backends.contents import row_weights
+from momentree.backends.sources import in_reach
 from momentree.datasets import make_single_topic, store_counts
 from momentree.exceptions import MomentreeError
 from tests.raising import raises
@@ -41,9 +42,9 @@ def is_in_file(array):
 
 
 def test_answers_are_those_of_rows_in_memory(X, stored):
-    rows, expected = in_files(stored), RowBlocks(X)
+    rows, expected = in_reach(stored, "", lambda _: {})[0], RowBlocks(X)
     assert isinstance(rows, FileRows)
-    assert in_files(X) is None
+    assert in_reach(X, "", lambda _: {})[0] is X
     assert is_in_file(rows.row_sums)
     np.testing.assert_array_equal(rows.row_sums, expected.row_sums)
     assert rows.total(rows.ones()) == N
@@ -55,13 +56,13 @@ def test_answers_are_those_of_rows_in_memory(X, stored):
     labels = rows.each(lambda c: (c > 12).astype(np.int32), rows.row_sums)
     assert is_in_file(labels)
     np.testing.assert_array_equal(
-        rows.group_sums(labels, 2, rows.ones()),
-        expected.group_sums(np.asarray(labels), 2, np.ones(N)),
+        rows.group_sums(labels, 2, rows.ones())[0],
+        expected.group_sums(np.asarray(labels), 2, np.ones(N))[0],
     )
 
 
 def test_samples_are_those_of_rows_in_memory(X, stored):
-    rows, expected = in_files(stored), RowBlocks(X)
+    rows, expected = FileRows(stored), RowBlocks(X)
     rng = np.random.default_rng(0)
     labels = rng.integers(3, size=N)
     for weight in (np.ones(N), rng.integers(3, size=N).astype(float)):
@@ -137,7 +138,7 @@ def test_no_page_of_weights_remains_after_their_check(stored, tmp_path):
     folder = tmp_path / "weights"
     folder.mkdir()
     np.save(folder / "weights.npy", np.r_[np.ones(N - 1), 0.5])
-    weight = row_weights(in_files(stored), np.load(folder / "weights.npy", mmap_mode="r"))
+    weight = row_weights(FileRows(stored), np.load(folder / "weights.npy", mmap_mode="r"))
     assert is_in_file(weight)
     assert resident(folder) == 0
     assert weight[-1] == 0.5

@@ -219,7 +219,7 @@ def test_what_a_rounded_note_says():
     found = list(map(str, Disclosure(5).notes([seen, one, text], [96920])))
     assert "about 97,000 records belong to about 68,000 patients" in found[0]
     assert "x='nr'" in found[0]
-    assert found[1].startswith("<5 of about 97,000 records have no codes")
+    assert found[1].startswith("<5 of about 97,000 records have none of the codes")
     assert "'hb'" in found[2]
     assert not {"Eve", "7"} & set(re.findall(r"\w+", found[2]))
 

@@ -11,14 +11,7 @@ from momentree.backends.rounds import NextRound, Rounds, Sites, next_round
 from momentree.backends.row_order import RowSampler, in_canonical_order, in_given_order, ordered
 from momentree.backends.rows import RowBlocks
 from momentree.backends.sites import DESCRIBE, Site, State, read_question
-from momentree.backends.sources import (
-    as_rows,
-    collected,
-    in_files,
-    is_collection,
-    is_elsewhere,
-    taken,
-)
+from momentree.backends.sources import as_rows, collected, is_collection, is_elsewhere, taken
 from momentree.backends.threads import get_num_threads, num_threads, single_threaded_blas
 
 __all__ = [
@@ -45,7 +38,6 @@ __all__ = [
     "get_num_threads",
     "group_totals",
     "in_canonical_order",
-    "in_files",
     "in_given_order",
     "is_collection",
     "is_elsewhere",

@@ -223,7 +223,7 @@ class Rows(ABC):
 
     def ones(self) -> RowArray:
         """Return a row array of ones."""
-        return self.map(products.ones)
+        return self.placed(np.broadcast_to(1.0, self.shape[:1]))
 
     def placed(self, values: RowArray) -> RowArray:
         """Return a row array that is where the rows are, so that it is moved only once.
@@ -255,8 +255,10 @@ class Rows(ABC):
         """
         return self.sum(products.total, values)
 
-    def group_sums(self, labels: RowArray, n_groups: int, weight: RowArray) -> Floats:
-        """Return the weighted column sums of groups of rows.
+    def group_sums(
+        self, labels: RowArray, n_groups: int, weight: RowArray
+    ) -> tuple[Floats, Floats]:
+        """Return the weighted column sums of groups of rows, and their weights.
 
         Parameters
         ----------
@@ -269,11 +271,14 @@ class Rows(ABC):
 
         Returns
         -------
-        ndarray of shape (p, n_groups)
+        sums : ndarray of shape (p, n_groups)
             Sums in columns, one per group.
+        sizes : ndarray of shape (n_groups,)
+            Total weights.
         """
-        sums = self.sum(partial(products.group_sums, n_groups=n_groups), labels, weight)
-        return np.ascontiguousarray(sums[..., 0].T)
+        total = self.sum(partial(products.group_sums, n_groups=n_groups), weight, labels)
+        sums, sizes = products.parted(total, n_groups, 1, n_groups)
+        return np.ascontiguousarray(sums[..., 0].T), sizes
 
     def group_sizes(self, labels: RowArray, n_groups: int, weight: RowArray) -> Floats:
         """Return the total weight of each group of rows.

@@ -151,10 +151,6 @@ class DaskRows(Rows):
         row_array = DaskRowArray(made, self._sizes, depth)
         return row_array if depth < DEEPEST else self._send(np.asarray(row_array))
 
-    def ones(self) -> DaskRowArray:
-        """Return a row array of ones."""
-        return self.placed(np.broadcast_to(1.0, self.shape[0]))
-
     def placed(self, values: RowArray) -> DaskRowArray:
         """Return a row array that is where the rows are, and here; see :meth:`Rows.placed`."""
         found = self._entries(values)

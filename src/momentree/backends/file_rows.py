@@ -82,10 +82,6 @@ class FileRows(Rows):
         """Return a function of row arrays, in a file; see :meth:`Rows.each`."""
         return each_part(function, *arrays)
 
-    def ones(self) -> RowArray:
-        """Return a row array of ones, which takes no memory."""
-        return np.broadcast_to(1.0, self.shape[:1])
-
     def placed(self, values: RowArray) -> RowArray:
         """Return the array itself."""
         return np.asarray(values)

@@ -24,12 +24,6 @@ def transposed_product(B: Block, Z: Floats) -> Floats:
 
 
 @kernel
-def ones(B: Block) -> Floats:
-    """Return the number one for each row."""
-    return np.ones(B.shape[0])
-
-
-@kernel
 def stored_values(B: Block) -> Floats:
     """Count the stored values, those not whole and from 0 to 65,535, and those not whole."""
     data = B.csr[0]
@@ -70,9 +64,12 @@ def dot(_: Block, first: Floats, second: Floats) -> Floats:
 
 
 @kernel
-def group_sums(B: Block, labels: Ints, weight: Floats, *, n_groups: int) -> Floats:
-    """Return the weighted column sums of groups of rows, shape (n_groups, d, 1)."""
-    return B.own_tdot(weight[:, None], labels, n_groups, out=B.total)
+def group_sums(B: Block, weight: Floats, labels: Ints, *, n_groups: int) -> Floats:
+    """Return the weighted column sums of groups of rows, (n_groups, d, 1), and their weights."""
+    out, sums, sizes = with_room(B, n_groups, 1, n_groups)
+    B.own_tdot(weight[:, None], labels, n_groups, out=sums)
+    sizes += group_totals(labels, weight, n_groups)
+    return out
 
 
 @kernel

@@ -185,25 +185,6 @@ SHARE = 0.25
 """Rows that take more of the memory of this machine become memory-mapped files."""
 
 
-def in_files(X: Any) -> FileRows | None:
-    """Return the rows of a large CSR matrix that is mapped from files, or None.
-
-    Parameters
-    ----------
-    X : object
-        Anything given to ``fit``.
-
-    Returns
-    -------
-    FileRows or None
-        The rows, if the values are mapped from a file and there are so many that rows in memory are
-        not sorted either.
-    """
-    if type(X) not in (sp.csr_array, sp.csr_matrix) or len(X.data) <= SORTED_NNZ:
-        return None
-    return None if mapped(X.data) is None else FileRows(X)
-
-
 def in_reach(
     X: Any, estimator: str, instead_for: Callable[[Rows], Mapping[str, Any] | None]
 ) -> tuple[Any, list[Message]]:
@@ -233,8 +214,12 @@ def in_reach(
         If single rows are needed and must stay where they are.
     """
     if not is_elsewhere(X):
-        mapped = in_files(X)
-        return X if mapped is None or instead_for(mapped) != {} else mapped, []
+        # Tables in memory of as many values are not sorted either.
+        large = type(X) in (sp.csr_array, sp.csr_matrix) and len(X.data) > SORTED_NNZ
+        if not large or mapped(X.data) is None:
+            return X, []
+        in_files = FileRows(X)
+        return in_files if instead_for(in_files) == {} else X, []
     rows = as_rows(X)
     instead = instead_for(rows)
     if instead is not None and not instead:

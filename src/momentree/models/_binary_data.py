@@ -74,6 +74,6 @@ class BinaryData:
 
 def counted(data: BinaryData, labels: RowArray, k: int) -> IncompleteAssigner:
     """Return the assigner of incomplete records, from the numbers of codes in each group."""
-    sums, d = data.rows.group_sums(labels, k, data.weight), data.ones.shape[1]
-    sizes = data.rows.group_sizes(labels, k, data.weight)
+    sums, sizes = data.rows.group_sums(labels, k, data.weight)
+    d = data.ones.shape[1]
     return IncompleteAssigner.from_sums(sums[:d], sums[d:] if len(sums) > d else None, sizes)

@@ -81,8 +81,7 @@ def starts_of(
 
     def grouped(name: str, labels: Ints) -> None:
         n_groups = int(labels.max()) + 1
-        sums = rows.group_sums(labels, n_groups, weight)
-        sizes = rows.group_sizes(labels, n_groups, weight)
+        sums, sizes = rows.group_sums(labels, n_groups, weight)
         kept = sizes > 0
         found[name] = family.m_step(sums[:, kept], sizes[kept], smoothing)
 

@@ -105,9 +105,9 @@ def choose_shown_words(
     rows, labels, weight = _drawn(rows, labels, weight, max(_LEAST, _COUNTED // n_drawn))
     # Weights of copies are thirds and the like, whose sums depend on the order of the documents.
     occurs, logs = rows.mapped(np.sign), rows.mapped(_log2_of_one_more)
-    in_leaves = np.round(occurs.group_sums(labels, n_leaves, weight), DECIMALS)
-    repeated = np.round(logs.group_sums(labels, n_leaves, weight), DECIMALS)
-    sizes = np.round(rows.group_sizes(labels, n_leaves, weight), DECIMALS)
+    in_leaves, sizes = occurs.group_sums(labels, n_leaves, weight)
+    in_leaves, sizes = np.round(in_leaves, DECIMALS), np.round(sizes, DECIMALS)
+    repeated = np.round(logs.group_sums(labels, n_leaves, weight)[0], DECIMALS)
     everywhere = in_leaves.sum(axis=1)
     names = np.array([str(word) for word in vocabulary], dtype=object)
     ranked = []

@@ -87,7 +87,7 @@ def repetition(
     manner of a Dirichlet-multinomial, B is 1 + rho (d - 1) for one topic of d words. Time O(nnz).
     """
     rows = backends.as_rows(X)
-    N = rows.group_sums(labels, n_groups, sample_weight)
+    N, _ = rows.group_sums(labels, n_groups, sample_weight)
     s = rows.sum(partial(repeat_sums, n_groups=n_groups), rows.row_sums, labels, sample_weight)[
         ..., 0
     ].T

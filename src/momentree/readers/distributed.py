@@ -20,14 +20,7 @@ from momentree.backends.sources import taken
 from momentree.messages import Message, wording
 from momentree.readers.stored.arrays import Numbers
 from momentree.readers.tables import grid, roles
-from momentree.readers.text import (
-    cleaning,
-    counting,
-    objects,
-    selection,
-    tables,
-    vectorize,
-)
+from momentree.readers.text import cleaning, counting, objects, selection, tables, vectorize
 from momentree.readers.text.vectorizer import TextVectorizer
 
 _NO_FILES_OF_PATTERN = (

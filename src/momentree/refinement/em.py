@@ -292,8 +292,7 @@ class Samples:
 
     def group_sums(self, labels: backends.RowArray, n_groups: int) -> tuple[Floats, Floats]:
         """Return the sums of the statistics of each group, (p, k), and the sizes, (k,)."""
-        sums = self.rows.group_sums(labels, n_groups, self.weight)
-        return sums, self.rows.group_sizes(labels, n_groups, self.weight)
+        return self.rows.group_sums(labels, n_groups, self.weight)
 
     def m_step(self, family: objects.Family[P], labels: backends.RowArray, n_groups: int) -> P:
         """Return the parameters for given groups."""
@@ -346,7 +345,10 @@ def em_of_groups(
     list of Refined or None
         One per group; None without a start.
     """
-    sums, weights = group_sums(rows, own, len(starts), sample_weight) if totals is None else totals
+    if totals is None:
+        sums, weights = rows.group_sums(own, len(starts), sample_weight)
+        totals = sums.T, weights
+    sums, weights = totals
     found = [
         None if start is None else _GroupRun(start, sums[j], float(weights[j]), smoothing, tol)
         for j, start in enumerate(starts)
@@ -409,30 +411,6 @@ class _GroupRun(Generic[P]):
     def result(self) -> Refined[P]:
         """The outcome so far."""
         return Refined(self._parameters, self._last, self._n_iter, self.converged)
-
-
-def group_sums(
-    rows: backends.Rows, own: backends.RowArray, n_groups: int, sample_weight: backends.RowArray
-) -> tuple[Floats, Floats]:
-    """Return the weighted sums of the statistics of each group, (g, p), and the weights, (g,)."""
-    total = rows.sum(SumsAndWeights(n_groups), sample_weight, own)
-    sums, weights = backends.parted(total, n_groups, 1, n_groups)
-    return sums[:, :, 0], weights
-
-
-@kernel
-@dataclass(frozen=True)
-class SumsAndWeights:
-    """Weighted sums of the rows of each group, and of the weights."""
-
-    n_groups: int
-
-    def __call__(self, B: backends.Block, v: Floats, own: Ints) -> Floats:
-        """Return the sums."""
-        out, sums, sizes = backends.with_room(B, self.n_groups, 1, self.n_groups)
-        B.own_tdot(v[:, None], own, self.n_groups, out=sums)
-        sizes += backends.group_totals(own, v, self.n_groups)
-        return out
 
 
 @kernel

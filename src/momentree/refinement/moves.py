@@ -98,8 +98,7 @@ def move_samples(
     if n_groups < 2:
         return labels
     k, v = n_groups, sample_weight
-    S = rows.group_sums(labels, k, v)
-    N = rows.group_sizes(labels, k, v)
+    S, N = rows.group_sums(labels, k, v)
     last = float(classification_log_likelihood(S, N, smoothing).sum())
     labels = labels.copy()
     near, part = np.arange(len(labels), dtype=np.intp), rows
@@ -143,9 +142,9 @@ def _after_moves(
     moved, to = moved[some], to[some]
     k, w, before = len(N), v[moved], labels[moved]
     part = rows.take(moved)
-    sums = S + part.group_sums(to, k, w) - part.group_sums(before, k, w)
-    sizes = N + part.group_sizes(to, k, w) - part.group_sizes(before, k, w)
-    return np.maximum(sums, 0.0), np.maximum(sizes, 0.0)  # rounding may leave less than nothing
+    (into, n_into), (out, n_out) = part.group_sums(to, k, w), part.group_sums(before, k, w)
+    # Rounding may leave less than nothing.
+    return np.maximum(S + into - out, 0.0), np.maximum(N + n_into - n_out, 0.0)
 
 
 def _gains(rows: RowBlocks, labels: Ints, v: Floats, C: Floats, N: Floats) -> tuple[Ints, Floats]:

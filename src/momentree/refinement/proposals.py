@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from momentree._types import Floats, Ints
-from momentree.backends import Block, RowBlocks, parted
+from momentree.backends import Block, RowBlocks, parted, products
 from momentree.core.ties import largest, largest_first, ranks
 from momentree.objects import Family, MixtureParameters
 from momentree.refinement import moves
-from momentree.refinement.em import GroupSteps, SumsAndWeights, group_sums
+from momentree.refinement.em import GroupSteps
 
 PRODUCTS = 4
 """Products with the second moments. EM continues from the direction, so it need not be exact."""
@@ -109,9 +110,8 @@ def halves(
     A sample is multiplied only with the vector of its own component: time O(nnz + p k).
     """
     k, v = n_components, sample_weight
-    sums_of_groups = SumsAndWeights(k)
-    by_group, sizes = group_sums(rows, labels, k, v)
-    sums = by_group.T
+    sums_of_groups = partial(products.group_sums, n_groups=k)
+    sums, sizes = rows.group_sums(labels, k, v)
     means = sums / np.maximum(sizes, TINY)
     squares = (column_scale**2)[:, None]
 
@@ -131,8 +131,8 @@ def halves(
     direction = _first_direction(means, squares, variance)
     score = _score_along(direction, means)
     for _ in range(PRODUCTS):
-        products, at_mean = parted(rows.sum(products_of, labels, v), k, 1, k)
-        direction = squares * (products[:, :, 0].T - means * at_mean)
+        scored, at_mean = parted(rows.sum(products_of, labels, v), k, 1, k)
+        direction = squares * (scored[:, :, 0].T - means * at_mean)
         direction /= np.maximum(np.abs(direction).max(axis=0), TINY)
         score = _score_along(direction, means)
     firsts, n_first = parted(rows.sum(first_sides_of, labels, v), k, 1, k)

@@ -90,7 +90,8 @@ def describe(root: TreeNode, counts: Any, weight: Floats) -> Callable[[list[int]
     labels: Ints = np.zeros(counts.shape[0], dtype=np.intp)
     for i, leaf in enumerate(leaves):
         labels[leaf.samples] = i
-    center = word_shares(backends.RowBlocks(counts).group_sums(labels, len(leaves), weight))
+    sums, _ = backends.RowBlocks(counts).group_sums(labels, len(leaves), weight)
+    center = word_shares(sums)
     for node in root.nodes():
         node.center = center([leaf.leaf_id or 0 for leaf in node.leaves()])
     return center

@@ -389,8 +389,7 @@ class ClusterTree(TreeEstimator):
         order.
         """
         feature_map, k = self._feature_map, len(root.leaves())
-        sums = rows.group_sums(labels, k, weight)
-        sizes = rows.group_sizes(labels, k, weight)
+        sums, sizes = rows.group_sums(labels, k, weight)
         self._spread = None
         if feature_map.kind == "real":
             self._spread = cluster_leaves.spread_within(
@@ -406,7 +405,7 @@ class ClusterTree(TreeEstimator):
         kind, k, n = self._feature_map.kind, len(sizes), values.shape[0]
         of_values = np.empty((0, k))
         if kind not in ("binary", "counts", "real"):  # statistics are of scaled values
-            of_values = values.group_sums(self.labels_, k, weight)
+            of_values, _ = values.group_sums(self.labels_, k, weight)
         total = float(values.total(weight))
         return MixtureSums(n, sums, sizes, of_values, self.smoothing, 0.0, total)
 
@@ -448,8 +447,7 @@ class ClusterTree(TreeEstimator):
         def sums_of(labels: Ints, k: int) -> MixtureSums:
             self.labels_ = np.empty_like(labels)
             self.labels_[at] = labels
-            sums = rows.group_sums(labels, k, weight)
-            sizes = rows.group_sizes(labels, k, weight)
+            sums, sizes = rows.group_sums(labels, k, weight)
             return self._sums_of_leaves(backends.RowBlocks(X), sums, sizes, in_order)
 
         known = feature_map.kind in ("binary", "counts")

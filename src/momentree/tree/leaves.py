@@ -91,7 +91,8 @@ def refine_leaves(
         leaves = root.leaves()
     if tree.growth == "best_first":
         of_splits, split_family = splits
-        join_chains(root, of_splits.group_sums(labels, len(leaves), weight), sizes, split_family)
+        of_leaves, _ = of_splits.group_sums(labels, len(leaves), weight)
+        join_chains(root, of_leaves, sizes, split_family)
     order = sort_children(root, sizes, result.sums)
     assigner = MixtureAssigner.of(parameters.reordered(order))
     return RefinedLeaves(

@@ -97,7 +97,7 @@ def _mixture_bic(
     n_sides = len(sizes)
     if issubclass(family, GaussianParameters) and n_sides == 2:
         rows = _along_the_means(rows, np.where(columns[:, None], sums / sizes, 0.0))
-        sums = rows.group_sums(side, n_sides, sample_weight)
+        sums, _ = rows.group_sums(side, n_sides, sample_weight)
     whole = sums.sum(axis=1, keepdims=True), sizes.sum(keepdims=True)
     gain = log_likelihood(family, rows, sample_weight, sums, sizes)
     gain -= log_likelihood(family, rows, sample_weight, *whole)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,14 +12,14 @@ import numpy as np
 import momentree.backends as backends
 import momentree.tree.leaves as tree_leaves
 from momentree._types import Ints
-from momentree.backends import RowArray, RowBlocks, Rows
+from momentree.backends import RowArray, RowBlocks, Rows, products
 from momentree.core.choices import LogScaling
 from momentree.inference.posteriors import responsibilities
 from momentree.objects import MixtureParameters, TopicParameters
 from momentree.preprocessing import log_scale
 from momentree.preprocessing.burstiness import with_frequent_words, with_scaling
 from momentree.preprocessing.log_scaling import typical_count_per_token
-from momentree.refinement.em import Samples, SumsAndWeights, group_sums, m_step
+from momentree.refinement.em import Samples, m_step
 from momentree.tree import split, splitters, stopping, topic_search
 from momentree.tree.growth import Grown, Limits, TreeGrowth, log
 
@@ -204,14 +205,15 @@ class TopicGrowth:
             drawn = self.scale(sample.counts, sample.weight, log_scaling)
             labels = drawn.in_canonical_order(some.in_given_order(labels))
         k = len(grown.root.leaves())
-        by_leaf, sizes = group_sums(drawn.rows, labels, k, drawn.weight)
+        by_leaf, sizes = drawn.rows.group_sums(labels, k, drawn.weight)
         data = self.scale(counts, weight, log_scaling)
         if self.tree.refine:
-            topics = TopicParameters.m_step(by_leaf.T, sizes, drawn.smoothing)
+            topics = TopicParameters.m_step(by_leaf, sizes, drawn.smoothing)
             return TopicStart(log_scaling, data, Grown(grown.root, grown.labels, topics))
-        tree_leaves.use_topics_of_sides(grown.root, by_leaf.T, sizes, drawn.smoothing)
+        tree_leaves.use_topics_of_sides(grown.root, by_leaf, sizes, drawn.smoothing)
         kernel = tree_leaves.rule_assigner(grown.root).labels_kernel()
-        labels, total = data.rows.map_and_sum(kernel, SumsAndWeights(k), data.weight)
+        sums_of_groups = partial(products.group_sums, n_groups=k)
+        labels, total = data.rows.map_and_sum(kernel, sums_of_groups, data.weight)
         sums, sizes = backends.parted(total, k, 1, k)
         if sizes.min() < self.tree.min_samples_leaf:
             return None
@@ -228,27 +230,37 @@ class TopicGrowth:
 
     def _grow(self, counts: Rows, weight: RowArray, least: float) -> TopicStart:
         """Grow a tree from counts on the scale that is asked for, or that their repeats ask for."""
-        total, limits = float(counts.total(weight)), self.limits
-
-        def attempt(log_scaling: LogScaling | None, counts: Rows, weight: RowArray) -> Any:
-            share = float(counts.total(weight)) / total
-            data = self.scale(counts, weight, log_scaling)
-            growth = TreeGrowth(
-                data.rows,
-                data.weight,
-                data.count_per_token,
-                self._splitter(data, max(least * share, min(least, 1.0))),
-                growth=self.tree.growth,
-                criterion=stopping.topic_bic if limits.by_criterion else None,
-            )
-            grown = growth.grow(limits)
-            leaves = len(grown.root.leaves())
-            return (data, grown), lambda: data.in_given_order(grown.labels), leaves
-
         wanted = None if self.tree.weighting == "three_words" else self.tree.log_scaling
-        n_groups = min(limits.leaves, 2.0**limits.depth)
-        log_scaling, (data, grown) = with_scaling(wanted, attempt, counts, weight, n_groups)
-        return TopicStart(log_scaling, data, grown)
+        if wanted != "auto":
+            return self._grow_scaled(wanted, counts, weight, least)
+        total = float(counts.total(weight))
+
+        def attempt(
+            log_scaling: LogScaling | None, counts: Rows, weight: RowArray
+        ) -> tuple[TopicStart, Any, int]:
+            share = float(counts.total(weight)) / total
+            some = max(least * share, min(least, 1.0))
+            start = self._grow_scaled(log_scaling, counts, weight, some)
+            leaves = len(start.grown.root.leaves())
+            return start, lambda: start.data.in_given_order(start.grown.labels), leaves
+
+        n_groups = min(self.limits.leaves, 2.0**self.limits.depth)
+        return with_scaling("auto", attempt, counts, weight, n_groups)[1]
+
+    def _grow_scaled(
+        self, log_scaling: LogScaling | None, counts: Rows, weight: RowArray, least: float
+    ) -> TopicStart:
+        """Grow a tree from counts on a scale."""
+        data = self.scale(counts, weight, log_scaling)
+        growth = TreeGrowth(
+            data.rows,
+            data.weight,
+            data.count_per_token,
+            self._splitter(data, least),
+            growth=self.tree.growth,
+            criterion=stopping.topic_bic if self.limits.by_criterion else None,
+        )
+        return TopicStart(log_scaling, data, growth.grow(self.limits))
 
     def _splitter(self, data: ScaledCounts, least: float) -> splitters.TopicSplitter:
         return splitters.TopicSplitter(

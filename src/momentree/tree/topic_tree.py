@@ -22,7 +22,6 @@ from momentree.objects import MixtureSums, TopicParameters
 from momentree.objects.mixtures import sums_over
 from momentree.persistence import fields
 from momentree.preprocessing import log_scale
-from momentree.refinement.em import group_sums
 from momentree.tree import online_tree, topic_growth
 from momentree.tree._base import BY_MOMENTS_ALONE, TreeEstimator
 from momentree.tree.growth import Branch, Limits
@@ -244,7 +243,10 @@ class TopicTree(TreeEstimator):
         X, _, weight = samples
         counts = as_rows(X)
         filled = contents.filled_weights(counts, weight)
-        self._choose(X, filled)
+        if self.max_leaf_nodes == "auto":
+            self.choice_ = choose_n_components(
+                X, sample_weight=filled, random_state=self.random_state
+            )
         growth = self._growth
         self.log_scaling_, data, grown = growth.start(counts, filled)
         refined = growth.refine_leaves(data, grown)
@@ -278,9 +280,8 @@ class TopicTree(TreeEstimator):
         Those of log-scaled counts, and the sizes of leaves, may be known.
         """
         if known is None:
-            by_leaf, sizes = group_sums(data.rows, labels, k, data.weight)
-            known = by_leaf.T, sizes
-        raw = counts.group_sums(in_order, k, weight) if self.log_scaling_ else np.empty((0, k))
+            known = data.rows.group_sums(labels, k, data.weight)
+        raw = counts.group_sums(in_order, k, weight)[0] if self.log_scaling_ else np.empty((0, k))
         return sums_over(counts, weight, *known, raw, data.asked_smoothing)
 
     def _nodes_of(self, root: Branch, leaves: MixtureSums) -> node.TreeNode:
@@ -325,15 +326,6 @@ class TopicTree(TreeEstimator):
     @property
     def _growth(self) -> topic_growth.TopicGrowth:
         return topic_growth.TopicGrowth(self, Limits.of(self))
-
-    def _choose(self, X: Any, weight: Floats) -> None:
-        """Choose the number of leaves if that is asked for."""
-        if self.max_leaf_nodes == "auto":
-            self.choice_ = choose_n_components(
-                X,
-                sample_weight=weight,
-                random_state=self.random_state,
-            )
 
     def _name(self, root: node.TreeNode) -> None:
         names.name_by_words(root, self.vocabulary_, languages=self.languages_)

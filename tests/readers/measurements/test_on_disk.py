@@ -147,3 +147,19 @@ def test_spreadsheets_are_refused(tmp_path):
     pd.DataFrame({"a": [0.5, 1.5], "b": [1.0, 2.5]}).to_excel(path, index=False)
     with raises(InvalidParameterError, "table_not_streamed"):
         read_measurements(path, folder=tmp_path / "work")
+
+
+def test_a_coder_reads_new_records_on_disk_too(tmp_path, source):
+    coder = read_measurements(source, outcome_columns="died").coder
+    whole = read_measurements(source, coder=coder)
+    stored = read_measurements(source, folder=tmp_path / "work", coder=coder)
+    same(stored.columns, whole.columns)
+    assert stored.coder == coder
+    assert stored.ids == whole.ids
+
+
+@pytest.mark.parametrize("bad", [{"empty": "none"}, {"kinds": {"hb": "text"}}])
+def test_bad_options_are_refused_before_a_folder_is_made(tmp_path, source, bad):
+    with pytest.raises(InvalidParameterError, match=next(iter(bad))):
+        read_measurements(source, folder=tmp_path / "work", **bad)
+    assert not (tmp_path / "work").exists()

@@ -228,7 +228,7 @@ def test_records_whose_codes_were_all_dropped(tmp_path):
     rows = "".join(f"r{i},A{i}\n" for i in range(9))
     text, options = "x,B1\ny,B1\ny,B2\nz,B2\n", {"min_records": 2, "min_codes": 2}
     rare = written(tmp_path, f"id,code\n{rows}{text}", **options)
-    assert notes_of(rare)["all_codes_dropped"] == {"n_records": 9, "n_all": 12}
+    assert notes_of(rare)["records_without_codes"] == {"n_records": 9, "n_all": 12}
     rows = "".join(f"r{i},\n" for i in range(6))
     none = written(tmp_path, f"id,code\n{rows}{text}", **options)
     assert notes_of(none)["records_without_codes"] == {"n_records": 6, "n_all": 9}

@@ -160,7 +160,7 @@ def test_empty_cells_that_mean_no(tmp_path):
     options = {"empty": "zero", "outcome_columns": "death"}
     records = written(tmp_path, text, **options)
     np.testing.assert_array_equal(records.X.toarray(), expected)
-    assert notes_of(records)["empty_is_zero"] == {"n_columns": 3}
+    assert notes_of(records)["empty_is_zero"]["n_columns"] == 3
     assert notes_of(records)["missing_cells"] == {"n_missing": 1}
     # New records are read in the same way, also where a column is empty.
     coder = RecordCoder.from_dict(json.loads(json.dumps(records.coder.to_dict())))

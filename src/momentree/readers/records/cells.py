@@ -339,33 +339,16 @@ def read_binary_cells(
             n_code_columns=len(answers.ones),
             column=grid.excerpt(unmarked[0]),
         )
-    notes = []
-    if answers.text:
-        notes.append(
-            Message(
-                "[text_left_out] left out {n_columns:~column} of text: {columns:quoted list}",
-                **grid.listed(answers.text),
-            )
-        )
-    if answers.empty:
-        notes.append(Message(wording.COLUMNS_WITHOUT_VALUES, **grid.listed(answers.empty)))
-    if answers.filled:
-        notes.append(
-            Message(
-                "[empty_is_zero] treated empty cells in {n_columns:~column} as no",
-                n_columns=len(answers.filled),
-            )
-        )
-    if unmarked:
-        notes.append(
-            Message(
-                "[ones_or_nothing] {n_columns:~column} {n_columns:?contains/contain} only ones and "
-                "empty cells: {columns:quoted list}; these empty cells are missing values "
-                "({parameter:'zero'} treats all empty cells as no)",
-                **grid.listed(unmarked),
-                parameter="empty",
-            )
-        )
+    lists = {
+        "[text_left_out] left out {n_columns:~column} of text: {columns:quoted list}": answers.text,
+        wording.COLUMNS_WITHOUT_VALUES: answers.empty,
+        "[empty_is_zero] treated empty cells in {n_columns:~column} as no: {columns:quoted "
+        "list}": answers.filled,
+        "[ones_or_nothing] {n_columns:~column} {n_columns:?contains/contain} only ones and empty "
+        "cells: {columns:quoted list}; these empty cells are missing values "
+        "({parameters.empty:'zero'} treats all empty cells as no)": unmarked,
+    }
+    notes = [Message(text, **grid.listed(names)) for text, names in lists.items() if names]
     if n_missing := answers.n_missing:
         notes.append(Message(wording.MISSING_CELLS, n_missing=n_missing))
     ones, missing = _stacked([*answers.ones.values()]), _stacked([*answers.missing.values()])

@@ -84,9 +84,11 @@ class Batch:
     def matrix(self, n_cells: int, heeded: NDArray[np.bool_] | None = None) -> sp.csr_array[Any]:
         """Return how often each cell is in each record, without cells that are not `heeded`."""
         rows, cells = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
+        known = self.record >= 0
+        all_known = bool(known.all())
         for number, index in self.columns:
             kept = number >= 0 if heeded is None else (number >= 0) & heeded[number]
-            row = np.flatnonzero(kept[index] & (self.record >= 0))
+            row = np.flatnonzero(kept[index] if all_known else kept[index] & known)
             rows.append(self.record[row])
             cells.append(number[index[row]])
         shape = (self.n_records, n_cells)

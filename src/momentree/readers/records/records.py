@@ -258,10 +258,6 @@ def read_records(
     return reading.on_disk(Path(path), Path(folder), columns, **keeping)
 
 
-def _is_file(value: Any) -> bool:
-    return isinstance(value, str | PathLike) and Path(value).is_file()
-
-
 @dataclass(frozen=True)
 class _Reading:
     """What to read from a table of records."""
@@ -346,14 +342,14 @@ class _Reading:
             if columns[name]:
                 raise InvalidParameterError(wording.NEEDS_ALL_ROWS, parameter=name)
         allowed, source = reader.open_in_parts(path, memory, self.opening)
-        grouping = {name: Path(v) if _is_file(v) else v for name, v in self.grouping.items()}
-        options = {**columns, **grouping, **self.limits, **vars(self.opening), "memory": allowed}
-        options |= {"code_columns": self.named, "empty": self.empty, "coder": self.coder}
+        options = {**columns, **self.grouping, **self.limits, **vars(self.opening)}
+        options |= {"code_columns": self.named, "empty": self.empty, "memory": allowed}
+        options |= {"coder": self.coder, **also}
         keys = (self.id_column, self.union_by)
         used = schema.columns_read(source.head, columns["ignore_columns"], keys)
         head = replace(source.head, columns={name: source.head.columns[name] for name in used})
         layout, work = self.find_layout(Joined(head, [], [], [])), WorkFolder(folder)
-        with work.begun(path, {**options, **also}, resume=resume):
+        with work.begun(path, options, resume=resume):
             if not work.has(RECORDS):
                 self._store(source, head, layout, work, allowed)
             return _open(work.path / RECORDS, work.read(RECORDS), path.name)
@@ -415,10 +411,8 @@ class _Reading:
         coder = self.before
         n_entries, d = numbered.count(entries), len(coder.codes)
         column, notes = _columns_of_codes(entries, n_entries, coder, wide=layout.form == "wide")
-        # Codes without a column share the last one, which is not kept.
-        coding = Coding.of(entries, numbered.n_cells, np.where(column < 0, d, column), d + 1)
-        rows = _Rows(numbered, coding)
-        n_repeated = sum(int(repeated[:d].sum()) for _, repeated, _ in rows)
+        rows = _Rows(numbered, Coding.of(entries, numbered.n_cells, column, d))
+        n_repeated = sum(int(repeated.sum()) for _, repeated, _ in rows)
         repeats = choice.note_repeats(n_repeated, coder, self.joined_by(table))
         return np.arange(d), coder, rows, [*repeats, *notes]
 
@@ -564,17 +558,19 @@ def _collect(
 ) -> tuple[NDArray[np.bool_], list[Message]]:
     """Append the records with the codes chosen; return which have enough codes, and notes."""
     wide = chosen.form == "wide"
-    n_none, dropped, enough = 0, False, [np.empty(0, dtype=np.bool_)]
+    n_none, enough = 0, [np.empty(0, dtype=np.bool_)]
     for records, _, ids in chosen.rows:
         X = sp.csr_array(records[:, chosen.keep])
-        n_codes = count_codes(X)
+        n_codes = _count_of_rows(X, X.data == 1)
         n_none += int((n_codes == 0).sum())
-        dropped |= bool((count_codes(records)[n_codes == 0] > 0).any())
-        enough.append(has_enough(X, n_codes, min_codes, wide=wide))
+        if min_codes is None and wide:  # all "no" is an answer
+            enough.append(_count_of_rows(X, np.isnan(X.data)) < X.shape[1])
+        else:
+            enough.append(n_codes >= (1 if min_codes is None else min_codes))
         append(X, ids)
     fitted = np.concatenate(enough)
     n_few = int((~fitted).sum())
-    return fitted, note_few_codes(len(fitted), n_none, n_few, min_codes, dropped=dropped)
+    return fitted, _note_few_codes(len(fitted), n_none, n_few, min_codes)
 
 
 def _note_patients(table: grid.Table, layout: Layout, record: Ints) -> list[Message]:
@@ -651,50 +647,25 @@ def _columns_of_codes(
     return column, notes
 
 
-def count_codes(X: sp.csr_array[Any]) -> Ints:
-    """Count the codes of each record, without missing ones."""
+def _count_of_rows(X: sp.csr_array[Any], chosen: NDArray[np.bool_]) -> Ints:
+    """Return how many of the stored entries of each row are chosen."""
     row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    return np.bincount(row[X.data == 1], minlength=X.shape[0])
+    return np.bincount(row[chosen], minlength=X.shape[0])
 
 
-def count_missing(X: sp.csr_array[Any]) -> Ints:
-    """Count the missing values of each record."""
-    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    return np.bincount(row[np.isnan(X.data)], minlength=X.shape[0])
-
-
-def has_enough(
-    X: Any, n_codes: NDArray[Any], min_codes: int | None, *, wide: bool
-) -> NDArray[np.bool_]:
-    """Return whether each record is fitted: it has `min_codes` codes.
-
-    None requires one code or, in a wide table, where all "no" is an answer, one known value.
-    """
-    if min_codes is None and wide:
-        return np.asarray(count_missing(X) < X.shape[1])
-    return np.asarray(n_codes >= (1 if min_codes is None else min_codes))
-
-
-def note_few_codes(
-    n: int, n_none: int, n_few: int, min_codes: int | None, *, dropped: bool
-) -> list[Message]:
-    """Return notes on records without codes, all `dropped` perhaps, and with few of them."""
+def _note_few_codes(n: int, n_none: int, n_few: int, min_codes: int | None) -> list[Message]:
+    """Return notes on records without codes, and with too few to be fitted."""
     notes = []
     if n_none and n_none != n_few:
-        code = (
-            (
-                "[all_codes_dropped] {n_records:,} of {n_all:~record} {n_records:?has/have} no "
-                "codes, or none of those kept"
-            )
-            if dropped
-            else (
-                "[records_without_codes] {n_records:,} of {n_all:~record} {n_records:?has/have} no "
-                "codes"
+        notes.append(
+            Message(
+                "[records_without_codes] {n_records:,} of {n_all:~record} {n_records:?has/have} "
+                "none of the codes",
+                n_records=n_none,
+                n_all=n,
             )
         )
-        notes.append(Message(code, n_records=n_none, n_all=n))
     if n_few:
-        needed = 1 if min_codes is None else min_codes
         notes.append(
             Message(
                 "[too_few_codes] {n_records:,} of {n_all:~record} {n_records:?has/have} "
@@ -702,7 +673,7 @@ def note_few_codes(
                 "fitting, assigned afterwards",
                 n_records=n_few,
                 n_all=n,
-                min_codes=needed,
+                min_codes=1 if min_codes is None else min_codes,
             )
         )
     return notes

@@ -369,14 +369,14 @@ def fingerprint(source: Path) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """Return an option as plain values that JSON keeps."""
+    if isinstance(value, Path) or (isinstance(value, str) and os.path.isfile(value)):
+        return fingerprint(Path(value))  # so that a change of its content is found
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Mapping):
         return {str(key): _plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [_plain(part) for part in value]
-    if isinstance(value, Path):
-        return fingerprint(value)
     return getattr(value, "__qualname__", repr(value))
 
 

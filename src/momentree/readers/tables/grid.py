@@ -23,6 +23,7 @@ SAMPLE_ROWS = 1_000
 _CELLS, _MIN_ROWS = 200_000, 20
 """Cells examined in wide tables, but never fewer rows than these."""
 
+_FEW_VALUES = 10
 _MAX_EXCERPT = 40
 """Maximum length of an excerpt, in characters."""
 
@@ -89,12 +90,10 @@ class Table:
         places = {cell: place[text] for cell, text in stripped.items()}
         padded = {cell for cell, text in stripped.items() if text and text != cell}
         index = np.fromiter(map(places.__getitem__, self.columns[name]), np.intp, self.n_rows)
-        first = np.empty(len(place), dtype=np.intp)
-        first[index[::-1]] = np.arange(self.n_rows)[::-1]  # the last assignment wins
         return IndexedCells(
             np.array(list(place), dtype=object),
             np.bincount(index, minlength=len(place)),
-            first,
+            _first_rows(index, len(place)),
             sum(cell in padded for cell in self.columns[name]) if padded else 0,
             index,
         )
@@ -102,7 +101,7 @@ class Table:
     @property
     def row_size(self) -> float:
         """Characters of a row, with one for each separator."""
-        size = sum(len(cell) + 1 for cells in self.columns.values() for cell in cells)
+        size = sum(sum(map(len, cells)) + len(cells) for cells in self.columns.values())
         return max(size, 1) / max(self.n_rows, 1)
 
     def place(self, row: int, column: str) -> dict[str, Any]:
@@ -112,6 +111,15 @@ class Table:
     def lacks(self, column: str, parameter: str) -> ReadError:
         """Return the error for a missing column."""
         return no_such_column(str(self.path), column, self.names, parameter)
+
+
+def _first_rows(index: Ints, n_values: int) -> Ints:
+    """Return the first row of each value, given the value of each row."""
+    if n_values <= _FEW_VALUES:  # as in most columns of a wide table
+        return np.array([np.argmax(index == value) for value in range(n_values)], dtype=np.intp)
+    first = np.empty(n_values, dtype=np.intp)
+    first[index[::-1]] = np.arange(len(index))[::-1]  # the last assignment wins
+    return first
 
 
 def no_such_column(path: str, column: str, names: Sequence[str], parameter: str) -> ReadError:

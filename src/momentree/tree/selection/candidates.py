@@ -160,11 +160,9 @@ class SingleTopicFits:
             grown = self._growing.grow(growth.Limits(self._grown_to))
             self._labels, self._partitions = grown.labels, partitions(grown.root)
             leaves = len(self._partitions)
-            self._sizes = self._rows.group_sizes(self._labels, leaves, self._weight)
-            self._sums, self._words = (
-                rows.group_sums(self._labels, leaves, self._weight)
-                for rows in (self._rows, self._counts)
-            )
+            groups = self._labels, leaves, self._weight
+            self._sums, self._sizes = self._rows.group_sums(*groups)
+            self._words, _ = self._counts.group_sums(*groups)
         if n_components > len(self._partitions):
             return None
         return np.eye(n_components)[self._partitions[n_components - 1]]
