@@ -99,16 +99,9 @@ class TreeEstimator(
         "_leaf_sums": batches.sums_of("k").optional,  # of the samples of each leaf
     }
 
-    max_leaf_nodes: int | Literal["auto", "bic"] | None
+    max_leaf_nodes: int | Literal["auto", "bic", "aic3"] | None
     max_depth: int | None
-    min_samples_leaf: float
     growth: Growth
-    smoothing: float
-    exact: bool
-    max_iter: int
-    tol: float
-    half_life: float | None
-    verbose: bool | int
 
     tree_: TreeNode
     leaves_: list[TreeNode]

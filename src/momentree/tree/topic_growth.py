@@ -230,27 +230,37 @@ class TopicGrowth:
 
     def _grow(self, counts: Rows, weight: RowArray, least: float) -> TopicStart:
         """Grow a tree from counts on the scale that is asked for, or that their repeats ask for."""
-        total, limits = float(counts.total(weight)), self.limits
-
-        def attempt(log_scaling: LogScaling | None, counts: Rows, weight: RowArray) -> Any:
-            share = float(counts.total(weight)) / total
-            data = self.scale(counts, weight, log_scaling)
-            growth = TreeGrowth(
-                data.rows,
-                data.weight,
-                data.count_per_token,
-                self._splitter(data, max(least * share, min(least, 1.0))),
-                growth=self.tree.growth,
-                criterion=stopping.topic_bic if limits.by_criterion else None,
-            )
-            grown = growth.grow(limits)
-            leaves = len(grown.root.leaves())
-            return (data, grown), lambda: data.in_given_order(grown.labels), leaves
-
         wanted = None if self.tree.weighting == "three_words" else self.tree.log_scaling
-        n_groups = min(limits.leaves, 2.0**limits.depth)
-        log_scaling, (data, grown) = with_scaling(wanted, attempt, counts, weight, n_groups)
-        return TopicStart(log_scaling, data, grown)
+        if wanted != "auto":
+            return self._grow_scaled(wanted, counts, weight, least)
+        total = float(counts.total(weight))
+
+        def attempt(
+            log_scaling: LogScaling | None, counts: Rows, weight: RowArray
+        ) -> tuple[TopicStart, Any, int]:
+            share = float(counts.total(weight)) / total
+            some = max(least * share, min(least, 1.0))
+            start = self._grow_scaled(log_scaling, counts, weight, some)
+            leaves = len(start.grown.root.leaves())
+            return start, lambda: start.data.in_given_order(start.grown.labels), leaves
+
+        n_groups = min(self.limits.leaves, 2.0**self.limits.depth)
+        return with_scaling("auto", attempt, counts, weight, n_groups)[1]
+
+    def _grow_scaled(
+        self, log_scaling: LogScaling | None, counts: Rows, weight: RowArray, least: float
+    ) -> TopicStart:
+        """Grow a tree from counts on a scale."""
+        data = self.scale(counts, weight, log_scaling)
+        growth = TreeGrowth(
+            data.rows,
+            data.weight,
+            data.count_per_token,
+            self._splitter(data, least),
+            growth=self.tree.growth,
+            criterion=stopping.topic_bic if self.limits.by_criterion else None,
+        )
+        return TopicStart(log_scaling, data, growth.grow(self.limits))
 
     def _splitter(self, data: ScaledCounts, least: float) -> splitters.TopicSplitter:
         return splitters.TopicSplitter(

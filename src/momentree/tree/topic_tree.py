@@ -243,7 +243,10 @@ class TopicTree(TreeEstimator):
         X, _, weight = samples
         counts = as_rows(X)
         filled = contents.filled_weights(counts, weight)
-        self._choose(X, filled)
+        if self.max_leaf_nodes == "auto":
+            self.choice_ = choose_n_components(
+                X, sample_weight=filled, random_state=self.random_state
+            )
         growth = self._growth
         self.log_scaling_, data, grown = growth.start(counts, filled)
         refined = growth.refine_leaves(data, grown)
@@ -323,15 +326,6 @@ class TopicTree(TreeEstimator):
     @property
     def _growth(self) -> topic_growth.TopicGrowth:
         return topic_growth.TopicGrowth(self, Limits.of(self))
-
-    def _choose(self, X: Any, weight: Floats) -> None:
-        """Choose the number of leaves if that is asked for."""
-        if self.max_leaf_nodes == "auto":
-            self.choice_ = choose_n_components(
-                X,
-                sample_weight=weight,
-                random_state=self.random_state,
-            )
 
     def _name(self, root: node.TreeNode) -> None:
         names.name_by_words(root, self.vocabulary_, languages=self.languages_)
