@@ -53,7 +53,6 @@ def at_sites(X, *, min_count=1, cuts=(50, 130)):
 TREES = {
     "clusters": ClusterTree(3),
     "clusters without EM": ClusterTree(3, refine=None),
-    "one split": ClusterTree(n_components=3),
     "topics": TopicTree(3, search="none"),
 }
 
