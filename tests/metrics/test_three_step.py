@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -250,26 +252,30 @@ def test_bad_covariates_are_refused(code, columns):
         corrected_covariates(labels, P, {"z": np.arange(100.0)}, reference=3)
 
 
+LIMITS = {"abs_tol": 1e-11, "rel_tol": 1e-11, "max_iter": 2000, "progress_bar": 0}
+MEASURED = {"n_components": 3, "measurement": "binary", "random_state": 1, **LIMITS}
+
+
 @pytest.fixture(scope="module")
 def stepmix():
-    return pytest.importorskip("stepmix").stepmix.StepMix
+    """StepMix, data, and its posteriors without outcomes."""
+    StepMix = pytest.importorskip("stepmix").stepmix.StepMix
+    *_, X, table = make()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return StepMix, X, table, StepMix(**MEASURED).fit(X).predict_proba(X)
 
 
-def step_mix(StepMix, X, structural, values, correction, **options):
-    limits = {"abs_tol": 1e-11, "rel_tol": 1e-11, "max_iter": 2000, "progress_bar": 0}
+def fit_in_three_steps(StepMix, X, structural, values, correction, **options):
     model = StepMix(
-        n_components=3,
-        measurement="binary",
         structural=structural,
         n_steps=3,
         correction=correction,
         assignment="modal",
-        random_state=1,
         structural_params=options or None,
-        **limits,
-    ).fit(X, values)
-    alone = StepMix(n_components=3, measurement="binary", random_state=1, **limits).fit(X)
-    return model.get_parameters()["structural"], alone.predict_proba(X)
+        **MEASURED,
+    )
+    return model.fit(X, values).get_parameters()["structural"]
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -278,19 +284,18 @@ def step_mix(StepMix, X, structural, values, correction, **options):
     [("age", "gaussian_diag", "means"), ("died", "binary", "pis"), ("ward", "categorical", "pis")],
 )
 def test_corrected_outcomes_are_those_of_stepmix(stepmix, name, kind, parameter):
-    *_, X, table = make()
-    values = table[[name]].to_numpy()
-    theirs, P = step_mix(stepmix, X, kind, values, "BCH")
+    StepMix, X, table, P = stepmix
+    theirs = fit_in_three_steps(StepMix, X, kind, table[[name]].to_numpy(), "BCH")
     ours = corrected_outcome(P.argmax(axis=1), P, table[name])
     assert ours.estimates == pytest.approx(np.reshape(theirs[parameter], (3, -1)), abs=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_corrected_covariates_are_those_of_stepmix(stepmix):
-    *_, X, table = make()
+    StepMix, X, table, P = stepmix
     Z = np.column_stack([(table["age"] - 50) / 10, table["died"]])
     newton = {"method": "newton-raphson", "intercept": True, "max_iter": 1, "lr": 1.0}
-    theirs, P = step_mix(stepmix, X, "covariate", Z, "ML", **newton)
+    theirs = fit_in_three_steps(StepMix, X, "covariate", Z, "ML", **newton)
     ours = corrected_covariates(P.argmax(axis=1), P, {"age": Z[:, 0], "died": Z[:, 1]}, reference=0)
     beta = theirs["beta"][:, 1:] - theirs["beta"][0, 1:]
     # StepMix iterates EM, whose last steps are about 1e-5.

@@ -69,7 +69,7 @@ def test_the_attack_breaks_the_rule_that_hides_the_smallest_other(row, found):
     assert disclosed(table, classes(5)) == []
 
 
-@pytest.mark.parametrize("seed", seeds(2, 6))
+@pytest.mark.parametrize("seed", seeds(1, 6))
 def test_no_count_of_classes_is_disclosed(seed):
     rng, tested = np.random.default_rng(seed), 0
     for _ in range(60):
@@ -288,7 +288,6 @@ def test_the_attack_breaks_means_with_many_digits():
     ("n", "spread"),
     [
         (25, 0.8),
-        (25, 3.0),
         (100, 20.0),
         *(
             pytest.param(n, spread, marks=pytest.mark.long)
@@ -296,6 +295,7 @@ def test_the_attack_breaks_means_with_many_digits():
             for spread in (0.8, 3.0, 20.0)
             if (n, spread) != (100, 20.0)
         ),
+        pytest.param(25, 3.0, marks=pytest.mark.long),
         pytest.param(25, 20.0, marks=pytest.mark.long),
     ],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -189,17 +189,6 @@ _LABELS_NOT_OF_TREE = (
 )
 
 
-class Node(Protocol):
-    """A node of a tree of samples, such as :class:`momentree.tree.TreeNode`."""
-
-    children: list[Any]
-
-    @property
-    def samples(self) -> Ints:
-        """Row numbers of the samples of the node."""
-        ...
-
-
 def dendrogram_purity(tree: Any, labels: ArrayLike) -> float:
     """Measure how well a whole tree agrees with known classes, at all of its levels.
 
@@ -285,7 +274,7 @@ def _pairs(counts: Any) -> Floats:
     return np.asarray(counts * (counts - 1.0) / 2.0)
 
 
-def _of_tree(root: Node, codes: Ints) -> Iterator[tuple[Floats, list[Floats]]]:
+def _of_tree(root: Any, codes: Ints) -> Iterator[tuple[Floats, list[Floats]]]:
     """Yield the number of samples of each class in every node, and in its children."""
     samples = root.samples
     if len(samples) != len(codes) or not np.array_equal(np.sort(samples), np.arange(len(codes))):

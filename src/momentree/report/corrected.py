@@ -15,15 +15,9 @@ from numpy.typing import ArrayLike
 from momentree import exceptions, messages, metrics
 from momentree._types import Floats
 from momentree.metrics import three_step
+from momentree.report import text
 from momentree.report.disclosure import Disclosure
 from momentree.report.groups import Groups
-from momentree.report.text import (
-    clean_text,
-    clean_values,
-    finite_number,
-    finite_numbers,
-    for_readers,
-)
 
 _CONFIDENCE = 0.95
 _DIGITS = 4
@@ -74,7 +68,7 @@ def correct_outcomes(
             else:
                 result, unsure = _corrected_mean(outcome, D, groups), False
         except exceptions.InvalidDataError as error:
-            reason = for_readers(error.message)
+            reason = text.for_readers(error.message)
             continue
         if result is not None:
             outcomes.append(_entry(outcome, result, groups, unsure))
@@ -149,10 +143,14 @@ def _entry(
                 "name": name,
                 "impossible": np.flatnonzero(impossible & ~hidden[at]).tolist(),
                 **{
-                    key: finite_numbers(np.where(hidden[at] | impossible, np.nan, values), digits)
+                    key: text.finite_numbers(
+                        np.where(hidden[at] | impossible, np.nan, values), digits
+                    )
                     for key, values in columns.items()
                 },
-                "p_value": None if hidden[at].any() else finite_number(corrected.p_values[at], 6),
+                "p_value": None
+                if hidden[at].any()
+                else text.finite_number(corrected.p_values[at], 6),
             }
         )
     return {
@@ -177,14 +175,16 @@ def correct_covariates(
     reason, terms, reference = None, [], None
     if covariates:
         try:
-            cleaned = {clean_text(name): clean_values(v) for name, v in covariates.items()}
+            cleaned = {
+                text.clean_text(name): text.clean_values(v) for name, v in covariates.items()
+            }
             table = metrics.corrected_covariates(labels, proba, cleaned, confidence=_CONFIDENCE)
         except exceptions.InvalidDataError as error:
-            reason = for_readers(error.message)
+            reason = text.for_readers(error.message)
         else:
             reference = table.reference
             if not table.converged:
-                reason = for_readers(
+                reason = text.for_readers(
                     messages.Message(
                         "[covariates_separate] a covariate separates some groups almost perfectly, "
                         "so that some odds ratios have no finite estimate; leave it out, or "
@@ -194,10 +194,10 @@ def correct_covariates(
             terms = [
                 {
                     "name": name,
-                    "odds_ratios": finite_numbers(table.odds_ratios[:, j], 3),
-                    "low": finite_numbers(table.intervals[:, j, 0], 3),
-                    "high": finite_numbers(table.intervals[:, j, 1], 3),
-                    "p_value": finite_number(table.p_values[j], 6),
+                    "odds_ratios": text.finite_numbers(table.odds_ratios[:, j], 3),
+                    "low": text.finite_numbers(table.intervals[:, j, 0], 3),
+                    "high": text.finite_numbers(table.intervals[:, j, 1], 3),
+                    "p_value": text.finite_number(table.p_values[j], 6),
                 }
                 for j, name in enumerate(table.terms)
             ]

@@ -84,16 +84,6 @@ def hidden_cells(counts: Ints, shares: Floats, disclosure: Disclosure) -> Mask:
     return hidden
 
 
-def shown(values: Any, hidden: Mask, digits: int) -> Any:
-    """Return rounded values as lists, with None where they are hidden."""
-    if np.ndim(values) > 1:
-        return [shown(row, gone, digits) for row, gone in zip(values, hidden, strict=True)]
-    return [
-        None if gone else round(float(value), digits)
-        for value, gone in zip(values, hidden, strict=True)
-    ]
-
-
 def shares_by_position(proba: Floats, lengths: Ints, disclosure: Disclosure) -> dict[str, Any]:
     """Return the mean posterior of each state by position, in the form of the chart of areas."""
     reached = np.bincount(lengths)[::-1].cumsum()[::-1][1:]  # sequences of at least 1, 2, ... steps

@@ -218,6 +218,7 @@ def test_a_tree_gets_the_chart_when_it_is_given_an_order(case):
     assert 'id="tab-relations"' not in page
 
 
+@pytest.mark.long
 def test_many_topics_and_documents_keep_the_page_small(large_case):
     rng = np.random.default_rng(0)
     model = SingleTopicModel(4).fit(large_case.X)

@@ -26,7 +26,7 @@ def manuals(shared_data):
     return texts
 
 
-@pytest.mark.parametrize("code", ["fr", "ru"])
+@pytest.mark.parametrize("code", ["fr", pytest.param("ru", marks=pytest.mark.long)])
 def test_a_wrong_language_is_noticed(manuals, code):
     texts = manuals(code)
     [note] = notes_on_function_words(fit(vectorize(texts, language="en")))
@@ -36,7 +36,14 @@ def test_a_wrong_language_is_noticed(manuals, code):
     assert notes_on_function_words(fit(vectorize(texts))) == []
 
 
-@pytest.mark.parametrize("code", ["zh_CN", "ja", "ko"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "zh_CN",
+        pytest.param("ja", marks=pytest.mark.long),
+        pytest.param("ko", marks=pytest.mark.long),
+    ],
+)
 def test_other_scripts_have_no_topics_of_function_words(manuals, code):
     assert notes_on_function_words(fit(vectorize(manuals(code)))) == []
 
@@ -53,6 +60,7 @@ def test_all_words_kept(shared_data):
     assert "English" in summary["notes"][0]
 
 
+@pytest.mark.long
 def test_words_of_a_related_language_are_not_its_function_words(shared_data):
     """Dante's "son, dio, sé, tal" are on the Spanish list, too."""
     with gzip.open(shared_data / "divina_commedia" / "docs.jsonl.gz", "rt") as file:
@@ -62,7 +70,9 @@ def test_words_of_a_related_language_are_not_its_function_words(shared_data):
     assert "topics_of_stop_words" not in {note.code for note in notes_on_function_words(tree)}
 
 
-@pytest.mark.parametrize("name", ["divina_commedia/docs.jsonl.gz", "m10", "re1"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("divina_commedia/docs.jsonl.gz", marks=pytest.mark.long), "m10", "re1"]
+)
 def test_good_topics_are_not_noticed(shared_data, name):
     corpus = read_corpus(shared_data / name)
     for n_leaves in (2, 8):

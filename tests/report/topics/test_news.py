@@ -10,6 +10,8 @@ from momentree.preprocessing import tfidf
 from momentree.readers import read_corpus
 from momentree.report.topics.evidence import Evidence, place_documents, rank_documents
 
+pytestmark = pytest.mark.long
+
 # The least share of neighbors in the same topic: measured is 0.97.
 PURITY = 0.95
 

@@ -333,7 +333,9 @@ def plot_n_components(choice: ComponentChoice, ax: Any = None) -> list[Axes]:
         _frame(panel, choice, k)
         at = int(np.abs(k - choice.by_criterion[name][0]).argmin())
         values, ring = _draw(panel, name, choice.table, k), _PANELS[name][2]
-        panel.plot(k[at], _at(k, values, at), "o", ms=10, mfc="none", mec=ring, mew=1.6, zorder=4)
+        known = np.isfinite(values)
+        height = np.interp(k[at], k[known], values[known])  # candidates may be without a value
+        panel.plot(k[at], height, "o", ms=10, mfc="none", mec=ring, mew=1.6, zorder=4)
     if panels:
         low, high = choice.interval
         text = f"{choice.n_components} component{'' if choice.n_components == 1 else 's'}"
@@ -371,12 +373,6 @@ def _frame(panel: Axes, choice: ComponentChoice, k: Any) -> None:
     panel.set_axisbelow(True)
     canvas.bare(panel, "left", "bottom")
     panel.tick_params(colors=SOFT, labelsize=9)
-
-
-def _at(k: Any, values: Floats, at: int) -> float:
-    """Return a value, interpolated between the candidates that were tried."""
-    known = np.isfinite(values)
-    return float(np.interp(k[at], k[known], values[known])) if known.any() else float("nan")
 
 
 def _draw(panel: Axes, name: str, table: Any, k: Any) -> Floats:
