@@ -104,7 +104,7 @@ def parts(path: Path, names: Path, folder: Path) -> dict[str, float]:
 def command(path: Path, names: Path, folder: Path) -> dict[str, float]:
     """Return the seconds of the whole command and of its imports, each in a new process."""
     momentree = [sys.executable, "-m", "momentree"]
-    options = ["--rollup", "icd9", "--outcome", "death", "--names", str(names), "--stability"]
+    options = ["--rollup", "icd9", "--outcome", "death", "--code-names", str(names), "--stability"]
     output = ["--output", str(folder / "command.html")]
     tasks = {
         "momentree clusters": [*momentree, "clusters", str(path), *options, *output],

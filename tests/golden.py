@@ -42,7 +42,7 @@ _CHANGES = {"made", "version", "seconds", "time", "memory"}
 """Keys of what differs from run to run, or from version to version."""
 
 COMMANDS = {
-    "topics": "topics documents.csv -k 4 --json o.json --csv o.csv -o o.html --model topics.mt",
+    "topics": "topics documents.csv -k 4 --json o.json --csv o.csv -o o.html --save topics.mt",
     "topics by labels": "topics documents.csv -k auto --label-column theme --json o.json",
     "topics, flat": "topics documents.csv --flat -k 4 --json o.json",
     "topics of files": "topics texts -k 3 --json o.json",
@@ -57,10 +57,10 @@ COMMANDS = {
     "numbers": "clusters flowers.csv -k auto --json o.json --csv o.csv",
     "numbers, tree": "clusters flowers.csv -k 3 --outcome species --json o.json -o o.html",
     "mixed columns": "clusters patients.csv -k auto --stability --json o.json --csv o.csv",
-    "sequences": "sequences steps.csv --id-column id --states 2 --json o.json --csv o.csv",
-    "sums of a site": "moments visits.csv --rollup icd9 --min-cell 1 --save a.mom",
-    "sums of all sites": "merge a.mom --components 4 --next o.mom",
-    "numbers are no sequence": "sequences series.csv --id-column id --states 2",
+    "sequences": "sequences steps.csv --id-column id -k 2 --json o.json --csv o.csv",
+    "sums of a site": "moments visits.csv --rollup icd9 --min-cell 1 --sums a.mom",
+    "sums of all sites": "merge a.mom --flat -k 4 --next o.mom",
+    "numbers are no sequence": "sequences series.csv --id-column id -k 2",
 }
 
 

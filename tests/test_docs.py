@@ -22,7 +22,7 @@ PAGES = [*sorted(REPOSITORY.glob("*.md")), *sorted((REPOSITORY / "docs").rglob("
 
 
 def options_of_the_command() -> set[str]:
-    """Return every option of every command, such as "--leaves"."""
+    """Return every option of every command, such as "--groups"."""
     commands = typer.main.get_command(app).commands.values()
     names = {"--help", "--help-all", "--version"}
     for command in commands:
@@ -93,7 +93,7 @@ def test_defaults_of_options_are_those_of_the_command():
             default = shown.split(",")[0] or parameter.default
             assert str(default) == documented, f"{name} {option}: {default!r}"
             checked.add(option)
-    assert {"--leaves", "--groups", "--min-cell", "--min-records"} <= checked
+    assert {"--groups", "--min-cell", "--min-records"} <= checked
 
 
 def test_relevance_of_the_pages_is_that_of_the_code():

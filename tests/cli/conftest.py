@@ -180,7 +180,7 @@ def hostile_table(tmp_path):
 def model(tmp_path_factory, lasting_table):
     """A model of the documents, four leaves."""
     path = tmp_path_factory.mktemp("model") / "themes.mt"
-    result = invoke("topics", lasting_table, "--leaves", "4", "--model", path, "--quiet")
+    result = invoke("topics", lasting_table, "-k", "4", "--save", path, "--quiet")
     assert result.exit_code == 0, result.output
     return path
 

@@ -34,7 +34,7 @@ def test_prints_a_table(run, model, new_table):
 
 def test_training_documents_go_where_they_were(run, lasting_table, tmp_path):
     model, first = tmp_path / "m.mt", tmp_path / "first.csv"
-    run("topics", lasting_table, "-k", 4, "--id-column", "key", "--model", model, "--csv", first)
+    run("topics", lasting_table, "-k", 4, "--id-column", "key", "--save", model, "--csv", first)
     second = tmp_path / "second.csv"
     result = run("assign", model, lasting_table, "--id-column", "key", "--csv", second)
     assert result.exit_code == 0, result.output

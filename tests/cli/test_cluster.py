@@ -42,7 +42,7 @@ def made(path):
 @pytest.mark.parametrize("flat", [False, True])
 def test_outputs_are_those_in_memory(cluster, source, tmp_path, flat, monkeypatch):
     monkeypatch.setattr(stored, "SHOWN", 120)
-    how = ["--flat", "--components", "4"] if flat else ["--leaves", "4"]
+    how = ["--flat", "-k", "4"] if flat else ["-k", "4"]
     # Patterns are read on the threads of this machine if there is no scheduler.
     address = [] if flat else ["--scheduler", cluster.scheduler_address]
     pattern = source.with_name("*.parquet") if flat else source
@@ -54,7 +54,7 @@ def test_outputs_are_those_in_memory(cluster, source, tmp_path, flat, monkeypatc
         assert done.exit_code == 0, done.stderr
         return done
 
-    run("memory", source, "--search", "none", "--every-copy", "--passages", "none")
+    run("memory", source, "--search", "none", "--no-unique", "--passages", "none")
     done = run("cluster", pattern, *address)
     assert "as with --search none" in done.stderr
     table = (tmp_path / "cluster.csv").read_text(encoding="utf-8")
@@ -68,9 +68,9 @@ def test_outputs_are_those_in_memory(cluster, source, tmp_path, flat, monkeypatc
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--phrases"], "leave out --phrases, or read the files without --scheduler"),
-        (["--leaves", "auto"], "-k auto fits many models on one machine"),
-        (["--flat", "--model", "lda"], "add --no-refine"),
+        (["--phrases"], "--phrases cannot be used with --scheduler"),
+        (["-k", "auto"], "give --groups 8 and --refine none"),
+        (["--flat", "--model", "lda"], "give --groups 8 and --refine none"),
     ],
 )
 def test_options_that_need_all_documents_are_refused(source, more, said):

@@ -9,6 +9,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from momentree.datasets import make_bernoulli_mixture
+
 from .conftest import (
     CODE_NAMES,
     CONDITIONS,
@@ -48,7 +50,7 @@ def conditions_of(path, records):
 
 @pytest.mark.parametrize("flat", [False, True])
 def test_draws_the_groups(clusters, code_names, flat):
-    result = clusters("--names", code_names, *(["--flat"] if flat else []))
+    result = clusters("--code-names", code_names, *(["--flat"] if flat else []))
     assert result.exit_code == 0, result.output
     assert f"{N_RECORDS} records, 20 codes, 4 groups" in result.stdout
     drawn = re.findall(r"^\W*[0-3] \w.* 60 +25.0%", result.stdout, re.MULTILINE)
@@ -77,7 +79,7 @@ def test_all_outputs(clusters, records, records_table, code_names, tmp_path, fla
     names = {"--output": "r.html", "--csv": "a.csv", "--json": "g.json", "--save": "m.mt"}
     options = [part for option, name in names.items() for part in (option, tmp_path / name)]
     options += ["--flat"] if flat else []
-    result = clusters("--names", code_names, "--outcome", "died", *options)
+    result = clusters("--code-names", code_names, "--outcome", "died", *options)
     assert result.exit_code == 0, result.output
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(names.values())
     for name in names.values():
@@ -125,7 +127,7 @@ def test_number_of_groups(clusters, tmp_path, groups, flat):
 
 def test_the_data_choose_the_size_of_a_tree(clusters, tmp_path):
     content = found(clusters, tmp_path, groups="auto")
-    assert content["made"]["parameters"]["max_leaf_nodes"] is None
+    assert content["made"]["parameters"]["max_leaf_nodes"] == 4
     assert content["n_groups"] == 4
 
 
@@ -133,9 +135,28 @@ def test_the_data_choose_how_many_flat_groups(clusters, tmp_path):
     assert found(clusters, tmp_path, "--flat", groups="auto")["n_groups"] == 4
 
 
-def test_a_flat_choice_is_explained(clusters):
+def test_a_choice_is_explained(clusters):
     shown = clusters("--flat", groups="auto").stdout
-    assert words("n_groups_chosen", most=7) in shown
+    assert "AIC3 chose the number of groups; --groups 5 sets another." in shown
+
+
+@pytest.mark.parametrize("n_true", [1, 2, 3, 5])
+def test_the_default_finds_the_groups_of_made_records(run, tmp_path, n_true):
+    rng = np.random.default_rng(0)
+    X = rng.random((600, 30)) < rng.uniform(0.1, 0.6, 30)  # one group
+    if n_true > 1:
+        X = make_bernoulli_mixture(600, 30, n_true, random_state=1).X.toarray()
+    lines = ["id," + ",".join(f"c{j}" for j in range(30))]
+    rows = X.astype(int).tolist()
+    lines += [f"r{i}," + ",".join(map(str, row)) for i, row in enumerate(rows)]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(lines) + "\n")
+    result = run("clusters", path, "--min-records", 1, "--csv", tmp_path / "g.csv")
+    assert result.exit_code == 0, result.output
+    labels = [row["group"] for row in read_csv(tmp_path / "g.csv")]
+    sizes = np.unique(labels, return_counts=True)[1]
+    assert abs(len(sizes) - n_true) <= (n_true == 5)
+    assert f"{len(sizes)} group" in result.stdout  # none is empty
 
 
 def test_a_single_group_is_explained(clusters):
@@ -159,9 +180,9 @@ def test_min_samples_leaf(clusters):
 
 
 @pytest.mark.parametrize("flat", [[], ["--flat"]])
-@pytest.mark.parametrize(("option", "value"), [("--refine", "em"), ("--no-refine", None)])
+@pytest.mark.parametrize(("option", "value"), [("em", "em"), ("none", None)])
 def test_refine(clusters, tmp_path, flat, option, value):
-    content = found(clusters, tmp_path, *flat, option)
+    content = found(clusters, tmp_path, *flat, "--refine", option)
     assert content["made"]["parameters"]["refine"] == value
 
 
@@ -243,7 +264,7 @@ def test_options_of_codes(clusters, records, tmp_path):
 
     plain = count()
     assert plain == 21  # 999 is in every record, 123 in three
-    assert count("--keep-constant") == 22
+    assert count("--no-drop-constant") == 22
     assert count("--min-records", 4) == 20
     assert count("--cumulative-frequency", 0.5) < 15
     left = found(clusters, tmp_path, "--min-codes", 5, table=table)
@@ -338,8 +359,9 @@ def test_discharges_of_a_state(run, shared_data, tmp_path):
     folder = shared_data / "vermont_icd9"
     arguments = ["clusters", folder / "vermont_dx.csv.gz", "--id-column", "visit_id"]
     arguments += ["--code-column", "DX*", "--rollup", "icd9", "--outcome", "death"]
-    arguments += ["--names", folder / "icd9cm_hierarchy.csv.gz", "-o", tmp_path / "r.html"]
-    result = run(*arguments)
+    arguments += ["--code-names", folder / "icd9cm_hierarchy.csv.gz", "-o", tmp_path / "r.html"]
+    assert "5 groups" in run(*arguments[:-2]).stdout
+    result = run(*arguments, "-k", 8)
     assert result.exit_code == 0, result.output
     assert "8 groups" in result.stdout
     for name in ("Septicemia", "Chronic kidney disease", "Outcome of delivery", "Single liveborn"):
@@ -353,7 +375,7 @@ def test_files_hold_whole_names(run, records_table, tmp_path):
     rows = [{"code": code, "name": f"{code} {long}"} for code in sorted(filter(None, codes))]
     write_csv(names, rows)
     files = [tmp_path / "a.csv", tmp_path / "a.json"]
-    options = ["--names", names, "-k", 3, "--csv", files[0], "--json", files[1]]
+    options = ["--code-names", names, "-k", 3, "--csv", files[0], "--json", files[1]]
     result = run("clusters", records_table, *options)
     assert result.exit_code == 0, result.output
     groups = groups_in(files[1])
@@ -372,7 +394,7 @@ def test_reasons_need_no_mathematics(run, tmp_path, alike):
     lines += [f"r{i}," + ",".join(map(str, row.astype(int))) for i, row in enumerate(X)]
     path = tmp_path / "t.csv"
     path.write_text("\n".join(lines) + "\n")
-    result = run("clusters", path, "--groups", "auto", "--keep-constant")
+    result = run("clusters", path, "-k", "auto", "--no-drop-constant")
     assert result.exit_code == 0, result.output
     assert words("not_split", reason="") in result.stdout
     assert not re.search("nats|eigenvalue|M2|component|penalty", result.stdout)
@@ -386,7 +408,7 @@ def test_files_of_mimic_as_they_come(run, shared_data, tmp_path):
         folder / "DIAGNOSES_ICD.csv",
         *("--join", folder / "ADMISSIONS.csv", "--on", "HADM_ID"),
         *("--outcome", "HOSPITAL_EXPIRE_FLAG", "--rollup", "icd9"),
-        *("--names", folder / "D_ICD_DIAGNOSES.csv", "--output", page),
+        *("--code-names", folder / "D_ICD_DIAGNOSES.csv", "-k", 8, "--output", page),
     )
     assert result.exit_code == 0, result.output
     assert "129 records" in result.stdout
@@ -398,7 +420,7 @@ def test_files_of_mimic_as_they_come(run, shared_data, tmp_path):
 def test_messages_speak_of_records(run, refuses, tmp_path):
     table = tmp_path / "one.csv"
     table.write_text("id,dx\na,A01\na,A02\nb,A01\n", encoding="utf-8")
-    result = run("clusters", table, "--min-records", 1, "--keep-constant", "-k", 3)
+    result = run("clusters", table, "--min-records", 1, "--no-drop-constant", "-k", 3)
     assert "sample" not in result.output + result.stderr
 
 

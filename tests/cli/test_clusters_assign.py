@@ -28,7 +28,7 @@ def rows_of(result):
 def groups_model(request, tmp_path_factory, records_table, code_names):
     """A saved model of four groups, and the table of assignments of the fit."""
     folder = tmp_path_factory.mktemp("model")
-    arguments = ["clusters", records_table, "--rollup", "icd9", "-k", 4, "--names", code_names]
+    arguments = ["clusters", records_table, "--rollup", "icd9", "-k", 4, "--code-names", code_names]
     arguments += ["--save", folder / "m.mt", "--csv", folder / "a.csv"]
     arguments += ["--flat"] if request.param == "flat" else []
     result = invoke(*arguments)
@@ -83,7 +83,9 @@ def page_data(path):
 
 
 @pytest.mark.parametrize("min_cell", [1, 5])
-@pytest.mark.parametrize("edits", [[], ["--flat"], ["--split", 0, "--merge", "1,2"]], ids=str)
+@pytest.mark.parametrize(
+    "edits", [[], ["--flat"], ["--edit", "split 0", "--edit", "merge 1 2"]], ids=str
+)
 def test_the_command_assigns_as_the_page_does(run, records_table, tmp_path, edits, min_cell):
     """The same numbers, although small counts are kept out of the page."""
     model, page = tmp_path / "m.mt", tmp_path / "r.html"

@@ -120,7 +120,7 @@ def test_names_for_an_outcome(refused, records, tmp_path):
 def test_a_table_of_names_without_names(refused, records_table, tmp_path):
     path = tmp_path / "names.csv"
     path.write_text("a,b,c\n1,2,3\n")
-    assert "names.csv" in refused(records_table, "--names", path)
+    assert "names.csv" in refused(records_table, "--code-names", path)
 
 
 @pytest.mark.parametrize(
@@ -150,9 +150,9 @@ def test_a_fraction_beyond_its_range(refused, records_table):
 @pytest.mark.parametrize(
     ("option", "code"),
     [
-        ("--include-records", "applies_to_report"),
-        ("--escape-formulas", "applies_to_csv"),
-        ("--flat", "applies_to_trees"),
+        ("--include-records", "option_needs"),
+        ("--escape-formulas", "option_needs"),
+        ("--flat", "option_excluded"),
     ],
 )
 def test_options_without_effect(refuses, option, code):
@@ -173,7 +173,7 @@ def test_no_output_over_an_input(refuses, tmp_path, records):
     groups = tmp_path / "map.csv"
     groups.write_text("code,group\n5856,585\n")
     before = [path.read_bytes() for path in (table, names, groups)]
-    options = ["--names", names, "--rollup", groups]
+    options = ["--code-names", names, "--rollup", groups]
     for path in (table, names, groups):
         line = refuses("clusters", table, *options, "--csv", path)
         assert words("same_as_input", path=path) in line
@@ -205,7 +205,7 @@ def test_errors_do_not_disclose_the_size_of_a_small_group(refused, tmp_path):
         odd = [{"id": str(40 + i), "codes": "V30 774 765"} for i in range(n)]
         path = write_csv(tmp_path / f"{n}.csv", [*rows, *odd])
         options = ["--code-column", "codes", "--flat", "-k", 3, "--min-records", 1]
-        line = refused(path, *options, "--split", 2)
+        line = refused(path, *options, "--edit", "split 2")
         assert line.code == "edit_failed"
         assert words("small_group", group=2, min_cell=5) in line
 

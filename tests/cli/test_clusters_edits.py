@@ -6,28 +6,28 @@ import csv
 
 import pytest
 
-from momentree import BernoulliMixture
+from momentree import ClusterTree
 
 from .conftest import words
 
 
 @pytest.mark.parametrize(
-    ("option", "value"),
-    [("--merge", v) for v in ("2", "2,", "2,2", "a,b", "", "1;2", "-1,2")]
-    + [("--split", v) for v in ("", "x", "2:", "2:1", "2:x", "-1", "1,2", "1:2:3")],
+    "value",
+    [f"merge {v}" for v in ("2", "2,", "2 2", "a b", "", "1;2", "-1 2")]
+    + [f"split {v}" for v in ("", "x", "2 into", "2 into 1", "2 into x", "-1", "1 2", "1 into 2 3")]
+    + ["", "join 1 2"],
 )
-def test_bad_edits_are_refused_before_the_work(refuses, tmp_path, option, value):
-    line = refuses("clusters", tmp_path / "not-read.csv", option, value)
-    assert line.code == f"not_a_{option[2:]}"
-    assert f"{option} {value}".strip() in line
+def test_bad_edits_are_refused_before_the_work(refuses, tmp_path, value):
+    line = refuses("clusters", tmp_path / "not-read.csv", "--edit", value)
+    assert line.code == "not_an_edit"
+    assert f"--edit '{value}'" in line
 
 
-@pytest.mark.parametrize("option", [["--merge", "2,9"], ["--split", "9"]])
-def test_groups_that_do_not_exist(refuses, records_table, option):
-    line = refuses("clusters", records_table, "--quiet", "-k", 4, *option)
+@pytest.mark.parametrize("edit", ["merge 2 9", "split 9"])
+def test_groups_that_do_not_exist(refuses, records_table, edit):
+    line = refuses("clusters", records_table, "--quiet", "-k", 4, "--edit", edit)
     assert line.code == "no_group"
-    name, value = option
-    assert words("no_group", parameter=name[2:], value=value, group=9, last=3) in line
+    assert words("no_group", value=edit, group=9, last=3).split(": ")[1] in line
 
 
 def groups_of(clusters, path, *options):
@@ -37,23 +37,27 @@ def groups_of(clusters, path, *options):
         return [int(row["group"]) for row in csv.DictReader(file)]
 
 
-@pytest.mark.parametrize("flat", [[], ["--flat"]])
-def test_merged_groups_are_the_union(clusters, tmp_path, flat):
-    before = groups_of(clusters, tmp_path / "a.csv", *flat)
-    after = groups_of(clusters, tmp_path / "b.csv", *flat, "--merge", "0,2")
+def test_merged_groups_are_the_union(clusters, tmp_path):
+    before = groups_of(clusters, tmp_path / "a.csv")
+    after = groups_of(clusters, tmp_path / "b.csv", "--edit", "merge 0 2")
     pairs = set(zip(before, after, strict=True))
     assert len(pairs) == 4
     assert {old for old, new in pairs if new == dict(pairs)[0]} == {0, 2}
 
 
-@pytest.mark.parametrize("flat", [[], ["--flat"]])
-def test_a_split_leaves_the_others(clusters, tmp_path, flat):
-    before = groups_of(clusters, tmp_path / "a.csv", *flat)
-    result = clusters(*flat, "--split", "1:3", "-o", tmp_path / "r.html")
+def test_a_list_has_no_edits(refuses, records_table):
+    assert (
+        refuses("clusters", records_table, "--flat", "--edit", "split 1").code == "option_excluded"
+    )
+
+
+def test_a_split_leaves_the_others(clusters, tmp_path):
+    before = groups_of(clusters, tmp_path / "a.csv")
+    result = clusters("--edit", "split 1 into 3", "-o", tmp_path / "r.html")
     assert result.exit_code == 0, result.output
     assert "6 groups" in result.stdout
-    assert "--split 1:3" in (tmp_path / "r.html").read_text(encoding="utf-8")
-    after = groups_of(clusters, tmp_path / "b.csv", *flat, "--split", "1:3")
+    assert "split 1 into 3" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    after = groups_of(clusters, tmp_path / "b.csv", "--edit", "split 1 into 3")
     pairs = set(zip(before, after, strict=True))
     assert sorted(old for old, _ in pairs) == [0, 1, 1, 1, 2, 3]
     assert len({new for _, new in pairs}) == 6
@@ -61,34 +65,35 @@ def test_a_split_leaves_the_others(clusters, tmp_path, flat):
 
 def test_edits_are_applied_in_the_order_written(clusters, tmp_path):
     """What a run shows is what the next run's option counts from."""
-    both = groups_of(clusters, tmp_path / "b.csv", "--split", "0", "--merge", "0,1")
+    both = groups_of(clusters, tmp_path / "b.csv", "--edit", "split 0", "--edit", "merge 0 1")
     unedited = groups_of(clusters, tmp_path / "c.csv")
     assert len(set(zip(unedited, both, strict=True))) == 4
-    first = groups_of(clusters, tmp_path / "a.csv", "--merge", "0,1,2", "--split", "1:2")
-    last = groups_of(clusters, tmp_path / "a.csv", "--split", "1:2", "--merge", "0,1,2")
+    merged, divided = ("--edit", "merge 0 1 2"), ("--edit", "split 1 into 2")
+    first = groups_of(clusters, tmp_path / "a.csv", *merged, *divided)
+    last = groups_of(clusters, tmp_path / "a.csv", *divided, *merged)
     assert (len(set(first)), len(set(last))) == (3, 3)
     assert first != last
 
 
 def test_edits_use_the_numbers_after_the_previous_edit(refuses, records_table):
-    edits = ["--merge", "0,1", "--split", "3"]
+    edits = ["--edit", "merge 0 1", "--edit", "split 3"]
     line = refuses("clusters", records_table, "--rollup", "icd9", "-k", 4, "--quiet", *edits)
-    assert words("no_group", parameter="split", value="3", group=3, last=2) in line
+    assert words("no_group", value="split 3", group=3, last=2).split(": ")[1] in line
 
 
 def test_a_split_into_fewer_groups_is_noted(clusters, monkeypatch):
-    split = BernoulliMixture.split_group
+    split = ClusterTree.split_group
     monkeypatch.setattr(
-        BernoulliMixture, "split_group", lambda self, X, j, n_groups: split(self, X, j, n_groups=2)
+        ClusterTree, "split_group", lambda self, X, j, n_groups: split(self, X, j, n_groups=2)
     )
-    result = clusters("--flat", "--split", "1:3")
-    assert words("fewer_parts", parameter="split", value="1:3", found=2) in result.stderr
+    result = clusters("--edit", "split 1 into 3")
+    assert "--edit 'split 1 into 3' made 2 groups" in result.stderr
 
 
 def test_an_edited_model_is_saved(clusters, run, records_table, tmp_path):
     path = tmp_path / "a.csv"
     groups = groups_of(
-        clusters, path, "--split", "1", "--merge", "0,3", "--save", tmp_path / "m.mt"
+        clusters, path, "--edit", "split 1", "--edit", "merge 0 3", "--save", tmp_path / "m.mt"
     )
     arguments = ["assign", tmp_path / "m.mt", records_table, "--complete"]
     result = run(*arguments, "--csv", tmp_path / "again.csv")

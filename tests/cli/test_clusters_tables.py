@@ -78,7 +78,7 @@ def test_a_table_of_text_is_escaped_on_request(clusters, described, tmp_path):
         ("unexpected_value", ["--fits", "10-2"]),
         ("unexpected_value", ["--fits", "4"]),
         ("unexpected_value", ["--fits", "0-4"]),
-        ("applies_to_fits", ["--fits-table", "fits.csv"]),
+        ("option_needs", ["--fits-table", "fits.csv"]),
         ("cannot_write", ["--table-one", "one.docx"]),
     ],
 )

@@ -56,9 +56,9 @@ def test_refusals(run, files, model, tmp_path):
 
     vectors = ("--embeddings", folder / "v.npy")
     refused("159 rows for 160 documents", "topics", table, "--embeddings", folder / "short.npy")
-    refused("--flat has no effect", "topics", table, *vectors, "--flat")
-    refused("--weighting has no effect", "topics", table, *vectors, "--weighting", "uniform")
-    refused("leave out --passages", "topics", table, *vectors, "--passages", 50)
+    refused("--flat cannot be used with --embeddings", "topics", table, *vectors, "--flat")
+    refused("--log-scaling cannot be", "topics", table, *vectors, "--log-scaling", "log1p")
+    refused("--passages cannot be used with", "topics", table, *vectors, "--passages", 50)
     own = tmp_path / "own.mt"
     assert run("topics", table, *vectors, "--save", own).exit_code == 0
     refused("give those of the new documents: --embeddings", "assign", own, table)

@@ -18,23 +18,22 @@ TABLES = {"encoding": "utf-8", "separator": ",", "sheet": "one", "skip_rows": 0,
 FILES = {"output": "r.html", "csv": "r.csv", "json": "r.json", "save": "r.mt"}
 COMMON = {**COLUMNS, **TABLES, **FILES, "quiet": True, "verbose": True, "rename": "0=First"}
 GROUPS = {"table_one": "one.csv", "fits_table": "fits.csv", "fits": "2-2", "stability": True}
-CODES = {"names": "none", "rollup": "icd10", "min_cell": 1}
-LARGE = {"memory": "800MB", "resume": True, "refine": False}
+CODES = {"code_names": "icd10", "rollup": "icd10", "min_cell": 1}
+LARGE = {"memory": "800MB", "resume": True, "refine": "none"}
 
 # A value of each option of each command; one that begins with @ is a file of the inputs.
 VALUES = {
     "topics": {
         **COMMON,
         **LARGE,
-        "n_topics": 2, "depth": 1, "growth": "depth", "min_samples_leaf": 2, "flat": True,
-        "model": "lda", "alpha0": 1, "search": "none", "log_scaling": "none",
-        "weighting": "uniform", "text_column": "body", "label_column": "label", "order": "nr",
+        "groups": 2, "max_depth": 1, "min_samples_leaf": 2, "flat": True,
+        "model": "lda", "search": "none", "log_scaling": "none", "text_column": "body",
+        "label_column": "label", "order": "nr",
         "language": "none", "stop_words": "boat,sail", "min_df": 1, "max_df": "1.0",
         "max_features": 9, "phrases": True, "ngrams": 2, "token_pattern": "[a-z]+",
-        "tokenizer": "shlex:split", "keep_case": True, "raw": True, "passages": "none",
+        "tokenizer": "shlex:split", "lowercase": True, "raw": True, "passages": "none",
         "unique": True, "documents": 5, "scheduler": "tcp://127.0.0.1:1",
         "embeddings": "@vectors.npy", "vocabulary": "@vocab.txt", "like": "@old.mt",
-        "names": "@names.csv",
     },
     "clusters": {
         **COMMON,
@@ -44,13 +43,13 @@ VALUES = {
         "groups": 2, "flat": True, "min_samples_leaf": 2, "form": "auto", "code_column": "*10",
         "union_by": "patient", "outcome": "class", "covariate": "class", "ignore": "patient",
         "join": "@ages.csv", "on": "id", "empty": "zero", "min_records": 1, "min_codes": 1,
-        "cumulative_frequency": 1, "keep_constant": True, "kind": "x=number", "missing": 999,
-        "merge": "0,1", "split": "0", "include_records": True,
+        "cumulative_frequency": 1, "drop_constant": True, "kind": "x=number", "missing": 999,
+        "edit": "merge 0 1", "include_records": True,
     },
     "sequences": {
         **COMMON,
         **CODES,
-        "states": 2, "time_column": "time", "time_format": "%Y", "code_column": "page",
+        "groups": 2, "time_column": "time", "time_format": "%Y", "code_column": "page",
         "id_column": "user", "min_sequences": 1, "include_sequences": True,
         "sequence_csv": "s.csv",
     },
@@ -58,7 +57,6 @@ VALUES = {
 # What else an option is documented to need.
 NEEDS = {
     "model": ("--flat",),
-    "alpha0": ("--flat", "--model", "lda"),
     "fits": ("--flat",),
     "fits_table": ("--flat", "--fits", "2-2"),
     "order": ("-o", "r.html"),
@@ -81,20 +79,20 @@ OF_READING = ("Reading", "Counting", "Codes")
 # What does not apply to a kind of input, and the message that says so.
 NO_SHEETS = {"sheet": "spreadsheets_only"}
 NOT_ON_WORKERS = {"scheduler": "only_parquet_on_workers"}
-FOR_CODES = ("union_by", "rollup", "names", "min_records", "cumulative_frequency", "min_codes")
+FOR_CODES = ("union_by", "rollup", "code_names", "min_records", "cumulative_frequency", "min_codes")
 NO_CODES = {
     **NO_SHEETS,
     "code_column": "no_such_column",
-    **dict.fromkeys((*FOR_CODES, "keep_constant"), "neither_codes_nor_measurements"),
+    **dict.fromkeys((*FOR_CODES, "drop_constant"), "neither_codes_nor_measurements"),
 }
-NO_MEASUREMENTS = {**NO_SHEETS, **dict.fromkeys(("kind", "missing"), "applies_to_measurements")}
-NO_TREE = dict.fromkeys(("min_samples_leaf", "merge", "split"), "edits_need_a_tree")
+NO_MEASUREMENTS = {**NO_SHEETS, **dict.fromkeys(("kind", "missing"), "applies_to_other_form")}
+NO_TREE = dict.fromkeys(("min_samples_leaf", "edit"), "edits_need_a_tree")
 OF_TEXTS = ("id_column", "separator", "sheet", "header", "text_column", "label_column")
-OF_WORDS = ("keep_case", "phrases", "ngrams", "tokenizer", "raw")
+OF_WORDS = ("lowercase", "phrases", "ngrams", "tokenizer", "raw")
 REFUSED = {
     ("topics", "folder"): {
         **NOT_ON_WORKERS,
-        **dict.fromkeys(("id_column", "text_column", "label_column"), "column_of_folder"),
+        **dict.fromkeys(("id_column", "text_column", "label_column"), "not_for_text_files"),
         **dict.fromkeys(("separator", "sheet", "header"), "not_for_text_files"),
         "order": "no_columns_to_order_by",
         "vocabulary": "only_for_counts",
@@ -180,8 +178,7 @@ def line_of(command, name):
     option = declared(command)[name]
     flag = (option.secondary_opts if value is False else option.opts)[0]
     line = [*NEEDS.get(name, ()), *((flag,) if isinstance(value, bool) else (flag, value))]
-    number = {"topics": "n_topics", "clusters": "groups", "sequences": "states"}[command]
-    return line if name == number else [*line, declared(command)[number].opts[0], 2]
+    return line if name == "groups" else [*line, "-k", 2]
 
 
 CASES = [

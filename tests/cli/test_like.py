@@ -24,7 +24,7 @@ def months(tmp_path_factory):
 @pytest.mark.parametrize("memory", [(), ("--memory", "1GB")])
 def test_flat_topics_keep_numbers_and_names(run, tmp_path, months, memory):
     old, new = tmp_path / "jan.mt", tmp_path / "feb"
-    january = ("--components", 3, "--rename", "1=Old name", "--save", old)
+    january = ("-k", 3, "--rename", "1=Old name", "--save", old)
     assert run("topics", months[0], "--flat", *january).exit_code == 0
     files = ("--csv", f"{new}.csv", "--json", f"{new}.json", "-o", f"{new}.html")
     label = ("--label-column", "theme")
@@ -76,14 +76,15 @@ def test_embeddings(run, tmp_path, lasting_table, documents):
 
 
 def test_a_model_of_another_kind_is_refused(refuses, lasting_table, model):
-    assert refuses("topics", lasting_table, "--like", model, "--flat").code == "like_tree"
+    assert refuses("topics", lasting_table, "--like", model, "--flat").code == "like_other_kind"
 
 
 def test_a_flat_model_names_its_options(run, refuses, tmp_path, lasting_table):
-    lda = ("--flat", "--model", "lda", "--components", 4, "--save", tmp_path / "a.mt")
+    lda = ("--flat", "--model", "lda", "-k", 4, "--save", tmp_path / "a.mt")
     assert run("topics", lasting_table, *lda).exit_code == 0
     line = refuses("topics", lasting_table, "--flat", "--like", tmp_path / "a.mt")
-    assert "add --flat --model lda, or leave out --like" in line
+    assert "LatentDirichletAllocation, and the new model is a SingleTopicModel" in line
+    assert "--flat, --model and --embeddings" in line
     again = run("topics", lasting_table, *lda[:3], "--like", tmp_path / "a.mt")
     assert again.exit_code == 0, again.output
     assert "4 stayed" in again.stdout

@@ -138,7 +138,7 @@ def test_the_number_of_groups_is_chosen(folder):
     result = invoke("clusters", folder / "numbers.csv", *options)
     assert result.exit_code == 0, result.output
     assert "3 groups" in result.stdout
-    assert "Number of groups chosen by the lowest BIC" in result.stdout
+    assert "BIC chose the number of groups" in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -159,15 +159,15 @@ def test_one_group_is_explained_by_what_was_asked(tmp_path, options, reason):
 
 def test_groups_of_trees_are_edited_and_named(folder):
     result = invoke(
-        "clusters", folder / "numbers.csv", "-k", 3, "--outcome", "died", "--merge", "0,1",
+        "clusters", folder / "numbers.csv", "-k", 3, "--outcome", "died", "--edit", "merge 0 1",
         "--rename", "0=Merged",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     assert "2 groups" in result.stdout
     assert "Merged" in result.stdout
-    refused = invoke("clusters", folder / "mixed.csv", "-k", 3, "--merge", "0,1")
+    refused = invoke("clusters", folder / "mixed.csv", "-k", 3, "--edit", "merge 0 1")
     assert refused.exit_code == 2
-    assert "--merge applies only to trees" in refused.stderr
+    assert "--edit applies only to trees" in refused.stderr
 
 
 @pytest.mark.parametrize(

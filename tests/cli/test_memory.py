@@ -38,7 +38,7 @@ def source(tmp_path_factory):
 
 def arguments(source, folder, *more):
     return [
-        *("topics", source, "--id-column", "key", "--label-column", "theme", "--leaves", "4"),
+        *("topics", source, "--id-column", "key", "--label-column", "theme", "-k", "4"),
         *("--csv", folder / "t.csv", "--json", folder / "t.json", "--save", folder / "t.mt", *more),
     ]
 
@@ -54,12 +54,12 @@ def test_results_are_those_in_memory(tmp_path, source, flat, monkeypatch):
     one, other = tmp_path / "one", tmp_path / "other"
     one.mkdir()
     other.mkdir()
-    how = ["--flat", "--components", "4"] if flat else []
+    how = ["--flat", "-k", "4"] if flat else []
 
     def run(folder, *more):
         given = arguments(source, folder, *how, *more)
         if flat:
-            del given[given.index("--leaves") : given.index("--leaves") + 2]
+            del given[given.index("-k") : given.index("-k") + 2]
         done = invoke(*given)
         assert done.exit_code == 0, done.stderr
         return json.loads((folder / "t.json").read_text(encoding="utf-8"))
@@ -125,9 +125,9 @@ def test_a_killed_run_is_continued(tmp_path, source, monkeypatch):
     assert f"the folder {work} has unfinished work" in again.stderr
     assert "continue with --resume" in again.stderr
 
-    changed = invoke(*given, "--resume", "--no-refine")
+    changed = invoke(*given, "--resume", "--refine", "none")
     assert changed.exit_code == 2
-    assert "--refine was True" in changed.stderr
+    assert "--refine was 'em'" in changed.stderr
 
     monkeypatch.setattr(sources, "SORTED_NNZ", 0)
     done = invoke(*given, "--resume", "--verbose")
@@ -189,9 +189,9 @@ def test_an_error_in_the_input_keeps_nothing(tmp_path, source):
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--resume"], "--resume continues a run with --memory; add it"),
-        (["--memory", "1GB", "--phrases"], "leave out --phrases or --memory"),
-        (["--memory", "1GB", "--leaves", "auto"], "--memory does not allow -k auto"),
+        (["--resume"], "--resume has no effect without --memory; add --memory"),
+        (["--memory", "1GB", "--phrases"], "--phrases cannot be used with --memory"),
+        (["--memory", "1GB", "-k", "auto"], "--memory does not allow --groups auto"),
         (["--memory", "10MB"], "10MB is too little; expected at least --memory 600MB"),
         (["--memory", "much"], "--memory much is not an amount of memory"),
     ],
@@ -223,7 +223,7 @@ def test_groups_are_those_in_memory(tmp_path, codes, how, monkeypatch):
     found = []
     for more in ([], ["--memory", "1GB"]):
         outputs = ["--csv", tmp_path / "g.csv", "--save", tmp_path / "g.mt"]
-        done = invoke("clusters", codes, "-k", 3, *how, *outputs, *more)
+        done = invoke("clusters", codes, *how, *outputs, *more)
         assert done.exit_code == 0, done.stderr
         found.append([(tmp_path / name).read_bytes() for name in ("g.csv", "g.mt")])
         assert len(os.listdir(tmp_path)) == 3
@@ -273,8 +273,8 @@ def test_a_folder_is_not_read_with_its_unfinished_work(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--outcome", "icd"], "leave out --outcome or --memory"),
-        (["--groups", "auto"], "--memory does not allow --groups auto"),
+        (["--outcome", "icd"], "--outcome cannot be used with --memory"),
+        (["--stability"], "--stability cannot be used with --memory"),
     ],
 )
 def test_options_that_need_all_records_are_refused(codes, more, said):
@@ -363,4 +363,4 @@ def test_a_sample_of_measurements_is_read_once(tmp_path, measured, monkeypatch):
 def test_other_tables_of_measurements_are_not_joined_in_bounded_memory(measured):
     done = invoke("clusters", measured, "--join", measured, "--memory", "1GB")
     assert done.exit_code == 2
-    assert "leave out --join or --memory" in done.stderr
+    assert "--join cannot be used with --memory" in done.stderr

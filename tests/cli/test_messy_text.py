@@ -61,7 +61,7 @@ def test_copies_get_no_leaf(run, tmp_path):
     assert "--every-copy counts every copy" in notes
     assert size > 130  # with documents of its theme
     assert leaf_of_copies("--unique")[0] == size
-    size, notes = leaf_of_copies("--every-copy")
+    size, notes = leaf_of_copies("--no-unique")
     assert "--unique counts each text once" in notes
     assert size == 100
 
@@ -70,7 +70,7 @@ def test_copies_get_no_leaf(run, tmp_path):
 def test_long_documents_have_one_row_with_proportions(run, long_table, tmp_path, flat):
     outputs = {"--csv": "a.csv", "--json": "a.json", "--save": "m.mt", "-o": "a.html"}
     options = [part for option, name in outputs.items() for part in (option, tmp_path / name)]
-    options += ["--flat", "--components", 4] if flat else ["-k", 4]
+    options += ["--flat", "-k", 4] if flat else ["-k", 4]
     options += ["--id-column", "key", "--order", "year"]
     result = run("topics", long_table, *options)
     assert result.exit_code == 0, result.output

@@ -1,4 +1,4 @@
-"""Names on the command line: titles, ``--rename``, ``--names``, and fewer leaves than asked for."""
+"""Names on the command line: titles, ``--rename``, and fewer leaves than asked for."""
 
 import csv
 import json
@@ -24,13 +24,13 @@ def leaves_of(node):
     return [leaf for child in node["children"] for leaf in leaves_of(child)] or [node]
 
 
-@pytest.mark.parametrize("options", [[], ["--flat", "--components", "4"]])
+@pytest.mark.parametrize("options", [[], ["--flat", "-k", "4"]])
 def test_given_names_are_the_same_everywhere(run, table, tmp_path, options):
     page, rows, model, tree = (tmp_path / f"r.{end}" for end in ("html", "csv", "mt", "json"))
     names = write(tmp_path / "names.csv", "number,name\n0,Overridden\n1,Gärten\n")
     found = run(
         "topics", table, "-k" if not options else "--max-df", *(["4"] if not options else ["0.5"]),
-        *options, "--names", names, "--rename", "0=My topic", "-o", page, "--csv", rows,
+        *options, "--rename", names, "--rename", "0=My topic", "-o", page, "--csv", rows,
         "--save", model, "--json", tree,
     )  # fmt: skip
     assert found.exit_code == 0, found.stderr
@@ -55,7 +55,7 @@ def test_given_names_are_the_same_everywhere(run, table, tmp_path, options):
 def test_a_node_above_leaves_can_be_named(run, table):
     found = run("topics", table, "-k", "2", "--rename", "0-1=All", "--rename", "0=A")
     assert "'0-1'" in found.stderr  # the root is all documents
-    found = run("topics", table, "-k", "4", "--growth", "depth", "--rename", "0-1=A pair")
+    found = run("topics", table, "-k", "4", "--refine", "none", "--rename", "0-1=A pair")
     assert "A pair" in found.stdout
 
 
@@ -67,10 +67,10 @@ def test_a_node_above_leaves_can_be_named(run, table):
         (["--rename", "1="], "--rename 3=Climate"),
         (["--rename", "1=A", "--rename", "1=B"], "--rename names 1 twice"),
         (["--rename", "1=A", "--rename", "0=A"], "the same name, 'A'"),
-        (["--rename", f"1={'x' * 200}"], "200 characters"),
-        (["--names", "codes.csv"], "'number' and 'name'"),
-        (["--names", "more.csv"], "more.csv names '7'"),
-        (["--names", "absent.csv"], "absent.csv"),
+        (["--rename", f"1={'x' * 200}"], "1 to 120 characters"),
+        (["--rename", "codes.csv"], "'number' and 'name'"),
+        (["--rename", "more.csv"], "--rename names '7'"),
+        (["--rename", "absent.csv"], "--rename absent.csv"),
     ],
 )
 def test_names_that_are_refused(run, table, tmp_path, monkeypatch, options, words):
@@ -87,8 +87,8 @@ def test_names_of_groups_and_of_codes(run, records_table, code_names, tmp_path):
     names = write(tmp_path / "names.csv", "number,name\n0,My group\n")
     page, model = tmp_path / "r.html", tmp_path / "m.mt"
     found = run(
-        "clusters", records_table, "-k", "4", "--rollup", "icd9", "--names", names,
-        "--names", code_names, "--split", "1", "--rename", "2=Other group", "-o", page,
+        "clusters", records_table, "-k", "4", "--rollup", "icd9", "--rename", names,
+        "--code-names", code_names, "--edit", "split 1", "--rename", "2=Other group", "-o", page,
         "--save", model,
     )  # fmt: skip
     assert found.exit_code == 0, found.stderr
@@ -99,13 +99,6 @@ def test_names_of_groups_and_of_codes(run, records_table, code_names, tmp_path):
     rows = tmp_path / "again.csv"
     assert run("assign", model, records_table, "--csv", rows).exit_code == 0
     assert "My group" in rows.read_text(encoding="utf-8")
-
-
-def test_two_files_of_the_same_kind(run, records_table, tmp_path):
-    one, other = (write(tmp_path / f"{n}.csv", "number,name\n0,A\n") for n in "ab")
-    found = run("clusters", records_table, "--names", one, "--names", other)
-    assert found.exit_code == 2
-    assert "which all name groups" in found.stderr
 
 
 def test_titles_are_not_names_of_files(run, table, records_table, tmp_path):
@@ -127,21 +120,11 @@ def test_fewer_leaves_than_asked_for_have_a_reason(run, table):
     (line,) = run("topics", table, "-k", "40", "--min-samples-leaf", "30").stderr.splitlines()
     assert "instead of 40: " in line
     assert run("topics", table, "-k", "4").stderr == ""
-    assert run("topics", table, "--leaves", "auto").stderr == ""
-
-
-@pytest.mark.parametrize(
-    ("options", "n_leaves"),
-    [(("-k", 3), 3), (("-k", 3, "--depth", 2), 3), (("--depth", 2), 4)],
-)
-def test_growth_by_depth_stops_at_the_leaves_that_are_given(run, table, options, n_leaves):
-    found = run("topics", table, "--growth", "depth", "--min-samples-leaf", 1, *options)
-    assert found.exit_code == 0
-    assert f"{n_leaves} leaves" in found.stdout
+    assert run("topics", table, "-k", "auto").stderr == ""
 
 
 def test_fewer_flat_topics_have_a_reason(run, tmp_path):
     path = write(tmp_path / "t.csv", "text\n" + "sea boat sail\n" * 20 + "oven bread flour\n" * 20)
     options = ["--model", "lda", "--log-scaling", "none", "--max-df", "1.0"]
-    found = run("topics", path, "--flat", "--components", "6", *options)
+    found = run("topics", path, "--flat", "-k", "6", *options)
     assert "of 6 topics were found: " in found.stdout

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
-import signal
 import stat
 import tempfile
 import threading
@@ -34,9 +32,7 @@ def refused(reason: str):
 
 
 def write_all(outputs: Outputs, *options: str) -> None:
-    with outputs.writing() as write:
-        for option in options:
-            write(option, fill("new"))
+    outputs.write(dict.fromkeys(options, fill("new")))
 
 
 def outputs_to(**targets: Path | None) -> Outputs:
@@ -48,10 +44,12 @@ def outputs_to(**targets: Path | None) -> Outputs:
 
 def test_files_appear_together_at_the_end(tmp_path):
     outputs = outputs_to(a=tmp_path / "a.html", b=tmp_path / "b.json")
-    with outputs.writing() as write:
-        write("a", fill("one"))
-        write("b", fill("two"))
+
+    def second(path: Path):
+        path.write_text("two")
         assert not (tmp_path / "a.html").exists()
+
+    outputs.write({"a": fill("one"), "b": second})
     assert (tmp_path / "a.html").read_text() == "one"
     assert (tmp_path / "b.json").read_text() == "two"
     assert sorted(os.listdir(tmp_path)) == ["a.html", "b.json"]
@@ -67,13 +65,8 @@ def test_an_error_leaves_all_as_it_was(tmp_path, error):
         path.write_text("half")
         raise error
 
-    def run():
-        with outputs.writing() as write:
-            write("a", fill("new"))
-            write("b", fail)
-
     with pytest.raises((MomentreeError, KeyboardInterrupt, ValueError)):
-        run()
+        outputs.write({"a": fill("new"), "b": fail})
     assert old.read_text() == "old"
     assert os.listdir(tmp_path) == ["a.html"]
 
@@ -85,11 +78,8 @@ def test_error_names_option_file_and_cause(tmp_path):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
     values = {"path": str(tmp_path / "a.html"), "reason": os.strerror(errno.ENOSPC)}
-    with (
-        raises(MomentreeError, "cannot_write", parameter="a", **values),
-        outputs.writing() as write,
-    ):
-        write("a", fail)
+    with raises(MomentreeError, "cannot_write", parameter="a", **values):
+        outputs.write({"a": fail})
 
 
 def test_failing_move_names_the_file(tmp_path, monkeypatch):
@@ -100,15 +90,14 @@ def test_failing_move_names_the_file(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "replace", replace)
     reason = os.strerror(errno.EROFS)
-    with raises(MomentreeError, "cannot_write", reason=reason), outputs.writing() as write:
-        write("a", fill("x"))
+    with raises(MomentreeError, "cannot_write", reason=reason):
+        outputs.write({"a": fill("x")})
     assert os.listdir(tmp_path) == []
 
 
 def test_option_not_given_writes_nothing(tmp_path):
     outputs = outputs_to(a=None)
-    with outputs.writing() as write:
-        write("a", lambda path: pytest.fail("called for an option that was not given"))
+    outputs.write({"a": lambda path: pytest.fail("called for an option that was not given")})
     assert "a" not in outputs
     assert outputs.paths == []
 
@@ -161,8 +150,7 @@ def test_a_link_stays_a_link(tmp_path):
     real.write_text("old")
     link = tmp_path / "link.html"
     link.symlink_to(real)
-    with outputs_to(a=link).writing() as write:
-        write("a", fill("new"))
+    outputs_to(a=link).write({"a": fill("new")})
     assert link.is_symlink()
     assert real.read_text() == "new"
 
@@ -174,9 +162,7 @@ def test_permissions(tmp_path):
     old.chmod(0o640)
     mask = os.umask(0o022)
     try:
-        with outputs_to(a=old, b=tmp_path / "new.html").writing() as write:
-            write("a", fill("x"))
-            write("b", fill("x"))
+        outputs_to(a=old, b=tmp_path / "new.html").write({"a": fill("x"), "b": fill("x")})
     finally:
         os.umask(mask)
     assert stat.S_IMODE(old.stat().st_mode) == 0o640
@@ -189,8 +175,7 @@ def test_pipe_is_written_to_and_stays(tmp_path):
     read: list[bytes] = []
     reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
     reader.start()
-    with outputs_to(a=pipe).writing() as write:
-        write("a", fill("through the pipe"))
+    outputs_to(a=pipe).write({"a": fill("through the pipe")})
     reader.join()
     assert read == [b"through the pipe"]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
@@ -201,74 +186,9 @@ def test_full_device():
     outputs = Outputs()
     outputs.add("a", Path("/dev/full"), HTML)
     reason = os.strerror(errno.ENOSPC)
-    with raises(MomentreeError, "cannot_write", reason=reason), outputs.writing() as write:
-        write("a", fill("x"))
+    with raises(MomentreeError, "cannot_write", reason=reason):
+        outputs.write({"a": fill("x")})
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
-
-
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
-def test_a_signal_waits_while_files_are_moved(tmp_path, monkeypatch, name):
-    number = getattr(signal, name)
-    outputs = outputs_to(a=tmp_path / "a.html", b=tmp_path / "b.html")
-    replace = Path.replace
-
-    def interrupted_replace(self, target):
-        os.kill(os.getpid(), number)
-        return replace(self, target)
-
-    def stop(number, frame):
-        raise SystemExit(128 + number)
-
-    monkeypatch.setattr(Path, "replace", interrupted_replace)
-    before = signal.signal(number, stop)
-    try:
-        with pytest.raises(SystemExit):
-            write_all(outputs, "a", "b")
-        assert signal.getsignal(number) is stop
-    finally:
-        signal.signal(number, before)
-    assert sorted(os.listdir(tmp_path)) == ["a.html", "b.html"]
-
-
-def test_a_signal_waits_while_what_is_unfinished_is_removed(tmp_path, monkeypatch):
-    outputs = outputs_to(a=tmp_path / "a.html", b=tmp_path / "b.html")
-    remove = shutil.rmtree
-
-    def interrupted_remove(folder, **options):
-        os.kill(os.getpid(), signal.SIGINT)
-        remove(folder, **options)
-
-    monkeypatch.setattr(shutil, "rmtree", interrupted_remove)
-    with pytest.raises(KeyboardInterrupt):
-        write_all(outputs, "a", "b")
-    assert sorted(os.listdir(tmp_path)) == ["a.html", "b.html"]
-
-
-def test_a_move_that_fails_takes_those_before_it_back(tmp_path, monkeypatch):
-    new, old, last = (tmp_path / name for name in ("new.html", "old.html", "last.html"))
-    old.write_text("old")
-    last.write_text("last")
-    outputs = outputs_to(new=new, old=old, last=last)
-    replace = Path.replace
-
-    def failing_replace(self, target):
-        if target == last:
-            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
-        return replace(self, target)
-
-    monkeypatch.setattr(Path, "replace", failing_replace)
-    with raises(MomentreeError, "cannot_write", parameter="last"):
-        write_all(outputs, "new", "old", "last")
-    assert sorted(os.listdir(tmp_path)) == ["last.html", "old.html"]
-    assert (old.read_text(), last.read_text()) == ("old", "last")
-
-
-def test_files_are_kept_by_copies_where_there_are_no_links(tmp_path, monkeypatch):
-    def link(*paths):
-        raise PermissionError(errno.EPERM, "no links")
-
-    monkeypatch.setattr(os, "link", link)
-    test_a_move_that_fails_takes_those_before_it_back(tmp_path, monkeypatch)
 
 
 def test_a_hard_link_of_the_input_is_the_input(tmp_path):
@@ -290,9 +210,7 @@ def test_two_names_of_one_file_are_one_output(tmp_path):
 
 def test_a_long_name_is_no_reason_to_fail(tmp_path):
     target = tmp_path / ("a" * 250 + ".html")
-    with outputs_to(a=target, b=tmp_path / "b.html").writing() as write:
-        write("a", fill("1"))
-        write("b", fill("2"))
+    outputs_to(a=target, b=tmp_path / "b.html").write({"a": fill("1"), "b": fill("2")})
     assert target.read_text() == "1"
 
 
@@ -302,6 +220,5 @@ def test_a_file_below_dev_is_replaced_whole():
         target = Path(folder) / "a.html"
         target.write_text("old")
         number = target.stat().st_ino
-        with outputs_to(a=target).writing() as write:
-            write("a", fill("new"))
+        outputs_to(a=target).write({"a": fill("new")})
         assert (target.read_text(), target.stat().st_ino == number) == ("new", False)

@@ -31,8 +31,7 @@ def half(path):
 def stall(target: Path) -> None:
     outputs = Outputs()
     outputs.add("output", target, (".html",))
-    with outputs.writing() as write:
-        write("output", half)
+    outputs.write({"output": half})
 
 main()
 """

@@ -127,10 +127,10 @@ def test_tables_without_states_are_refused(tmp_path, refuses, table, code):
 
 
 def test_options_are_checked_first(clicks, refuses):
-    assert "--states: '1'" in refuses("sequences", clicks, "-k", "1")
+    assert "--groups 1" in refuses("sequences", clicks, "-k", "1", "--quiet")
     assert refuses("sequences", clicks, "-k", "999", "--quiet").code == "more_moves_than_steps"
-    assert refuses("sequences", clicks, "--include-sequences").code == "applies_to_report"
-    assert refuses("sequences", clicks, "--escape-formulas").code == "applies_to_csv"
+    assert refuses("sequences", clicks, "--include-sequences").code == "option_needs"
+    assert refuses("sequences", clicks, "--escape-formulas").code == "option_needs"
     line = refuses("sequences", clicks, "--code-column", "pages")
     assert line.code == "no_such_column"
     assert "--code-column" in line

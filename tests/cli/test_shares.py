@@ -94,12 +94,12 @@ def written(run, tmp_path, *options):
 
 
 @pytest.mark.parametrize("flat", [[], ["--flat"], ["--flat", "--model", "lda"]], ids=" ".join)
-@pytest.mark.parametrize("unique", [["--unique"], ["--every-copy"]], ids=" ".join)
+@pytest.mark.parametrize("unique", [["--unique"], ["--no-unique"]], ids=" ".join)
 @pytest.mark.parametrize("copies", [0, 30])
 def test_every_output_shows_the_same_shares(run, tmp_path, copies, unique, flat):
     table = documents(copies=copies)
     table.to_csv(tmp_path / "texts.csv", index=False)
-    number = ["--components", 4] if flat else ["--leaves", 4]
+    number = ["-k", 4]
     options = ["--text-column", "text", "--label-column", "label", "--language", "none"]
     screen, page, content, rows = written(
         run, tmp_path, "topics", tmp_path / "texts.csv", *number, *options, *unique, *flat

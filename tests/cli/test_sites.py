@@ -32,7 +32,7 @@ def answers(run, folder, to, number, *options, question=None):
     files = [to / f"{name}{number}.mom" for name in "abc"]
     for name, file in zip("abc", files, strict=True):
         asked = () if question is None else ("--round", question)
-        result = run("moments", folder / f"{name}.csv", *options, *asked, "--save", file)
+        result = run("moments", folder / f"{name}.csv", *options, *asked, "--sums", file)
         assert result.exit_code == 0, result.output
     return files
 
@@ -43,7 +43,7 @@ def rounds(run, folder, to, options, *fit, model_name="auto", most=200):
     model = to / "model.mt"
     for number in range(2, most):
         question = to / f"round{number}.mom"
-        result = run("merge", *files, *fit, "--next", question, "--fit", model)
+        result = run("merge", *files, *fit, "--next", question, "--save", model)
         assert result.exit_code == 0, result.output
         if model.exists():
             assert not question.exists()
@@ -61,7 +61,7 @@ def pooled(hospitals):
 
 def test_three_hospitals_by_files_alone(run, hospitals, pooled, tmp_path):
     options = (*CODES, "--min-cell", 1)
-    model, result = rounds(run, hospitals, tmp_path, options, "--components", 4)
+    model, result = rounds(run, hospitals, tmp_path, options, "--flat", "-k", 4)
     assert "450 rows with 20 columns" in result.stdout
     fitted = BernoulliMixture(4, start="raw_moments").fit(pooled.X, feature_names=pooled.codes)
     found = load(model)
@@ -77,7 +77,7 @@ def test_three_hospitals_by_files_alone(run, hospitals, pooled, tmp_path):
 @pytest.mark.long
 def test_a_tree_grown_by_files_is_that_of_all_rows(run, hospitals, pooled, tmp_path):
     options = (*CODES, "--min-cell", 1)
-    model, result = rounds(run, hospitals, tmp_path, options, "--leaves", 3)
+    model, result = rounds(run, hospitals, tmp_path, options, "-k", 3)
     fitted = ClusterTree(3).fit(pooled.X, feature_names=pooled.codes)
     found = load(model)
     assert [leaf.name for leaf in found.leaves_] == [leaf.name for leaf in fitted.leaves_]
@@ -101,7 +101,7 @@ def test_documents_with_a_list_of_words(run, tmp_path):
     words = sorted({word for theme in THEMES.values() for word in theme.split()})
     (tmp_path / "words.txt").write_text("\n".join(words) + "\n")
     options = ("--text-column", "body", "--min-cell", 1, "--vocabulary", tmp_path / "words.txt")
-    fit = ("-k", 4, "--steps", 0)
+    fit = ("--flat", "-k", 4, "--refine", "none")
     model, result = rounds(
         run, tmp_path, tmp_path, options, *fit, model_name="single-topic", most=16
     )
@@ -119,19 +119,19 @@ def test_documents_with_a_list_of_words(run, tmp_path):
 
 def test_rows_that_were_kept_answer_like_the_table(run, hospitals, tmp_path):
     table, kept = hospitals / "a.csv", tmp_path / "a.rows"
-    first = run("moments", table, *CODES, "--save", tmp_path / "1.mom", "--keep", kept)
+    first = run("moments", table, *CODES, "--sums", tmp_path / "1.mom", "--keep", kept)
     assert first.exit_code == 0, first.output
-    again = run("moments", kept, "--save", tmp_path / "again.mom")
+    again = run("moments", kept, "--sums", tmp_path / "again.mom")
     assert again.stdout == first.stdout.replace("1.mom", "again.mom").replace(f", {kept}", "")
     assert (tmp_path / "again.mom").read_bytes() == (tmp_path / "1.mom").read_bytes()
     question = tmp_path / "2.mom"
-    assert run("merge", tmp_path / "1.mom", "--components", 2, "--next", question).exit_code == 0
-    asked = "--round", question, "--save"
+    assert run("merge", tmp_path / "1.mom", "--flat", "-k", 2, "--next", question).exit_code == 0
+    asked = "--round", question, "--sums"
     assert run("moments", table, *CODES, *asked, tmp_path / "of_table.mom").exit_code == 0
     assert run("moments", kept, *asked, tmp_path / "of_rows.mom").exit_code == 0
     answers = [(tmp_path / name).read_bytes() for name in ("of_table.mom", "of_rows.mom")]
     assert answers[0] == answers[1]
-    refused = run("moments", kept, "--rollup", "icd9", "--save", tmp_path / "refused.mom")
+    refused = run("moments", kept, "--rollup", "icd9", "--sums", tmp_path / "refused.mom")
     assert refused.exit_code == 2
     assert "leave out --rollup" in refused.stderr
 
@@ -139,10 +139,10 @@ def test_rows_that_were_kept_answer_like_the_table(run, hospitals, tmp_path):
 @pytest.mark.parametrize("damage", [b"", b"no zip file", "cut", "a state"])
 def test_damaged_rows_are_refused(run, hospitals, tmp_path, damage):
     kept, state = tmp_path / "a.rows", tmp_path / "1.mom"
-    run("moments", hospitals / "a.csv", *CODES, "--save", state, "--keep", kept)
+    run("moments", hospitals / "a.csv", *CODES, "--sums", state, "--keep", kept)
     content = {"cut": kept.read_bytes()[:-40], "a state": state.read_bytes()}.get(damage, damage)
     kept.write_bytes(content)
-    result = run("moments", kept, "--save", tmp_path / "2.mom")
+    result = run("moments", kept, "--sums", tmp_path / "2.mom")
     assert result.exit_code == 2
     assert "a.rows is not a file of momentree moments --keep" in result.stderr
     assert not (tmp_path / "2.mom").exists()
@@ -154,9 +154,9 @@ def test_columns_that_only_some_sites_have(run, tmp_path):
     for name, rows in sites.items():
         lines = [f"{name}{i},{codes}" for i, codes in enumerate(rows * 4)]
         (tmp_path / f"{name}.csv").write_text("\n".join([header, *lines]) + "\n")
-        run("moments", tmp_path / f"{name}.csv", "--save", tmp_path / f"{name}.mom")
+        run("moments", tmp_path / f"{name}.csv", "--sums", tmp_path / f"{name}.mom")
     pooled = tmp_path / "pooled.mom"
-    result = run("merge", tmp_path / "a.mom", tmp_path / "b.mom", "--save", pooled)
+    result = run("merge", tmp_path / "a.mom", tmp_path / "b.mom", "--sums", pooled)
     assert result.exit_code == 0, result.output
     assert "zeros where a site has no such column" in result.stderr
     found = State.load(pooled)
@@ -174,7 +174,7 @@ def files(tmp_path_factory, hospitals):
     folder = tmp_path_factory.mktemp("files")
     answers(invoke, hospitals, folder, 1, *CODES)
     first = [folder / f"{name}1.mom" for name in "abc"]
-    invoke("merge", *first, "-k", 3, "--next", folder / "question.mom")
+    invoke("merge", *first, "--flat", "-k", 3, "--next", folder / "question.mom")
     return folder
 
 
@@ -185,24 +185,22 @@ def test_refusals(refuses, hospitals, files, tmp_path):
     (tmp_path / "other.csv").write_text("visit_id,codes\n" + "r,X99;X98\n" * 9)
     (tmp_path / "gaps.csv").write_text("visit_id,x,y\n" + "a,1,\n" * 9 + "b,0,1\n" * 9)
     cases = {
-        "site_twice": ("merge", a, b, a, "--save", mom),
-        "fit_too_early": ("merge", a, b, "-k", 3, "--fit", model),
-        "flat_or_tree": ("merge", a, b, "-k", 3, "--leaves", 3, "--next", mom),
-        "components_needed": ("merge", a, b, "--next", mom),
-        "components_of_next": ("merge", a, b, "-k", 3),
-        "question_to_merge": ("merge", a, question, "--save", mom),
-        "damaged_state": ("merge", a, tmp_path / "short.mom", "--save", mom),
-        "no_such_file": ("merge", a, tmp_path / "none.mom", "--save", mom),
-        "not_a_question": ("moments", table, *CODES, "--round", a, "--save", mom),
-        "model_of_round": (
-            *("moments", table, *CODES, "--round", question, "--model", "poisson", "--save", mom),
+        "site_twice": ("merge", a, b, a, "--sums", mom),
+        "fit_too_early": ("merge", a, b, "--flat", "-k", 3, "--save", model),
+        "option_needs": ("merge", a, b, "--next", mom),
+        "question_to_merge": ("merge", a, question, "--sums", mom),
+        "damaged_state": ("merge", a, tmp_path / "short.mom", "--sums", mom),
+        "no_such_file": ("merge", a, tmp_path / "none.mom", "--sums", mom),
+        "not_a_question": ("moments", table, *CODES, "--round", a, "--sums", mom),
+        "option_excluded": (
+            *("moments", table, *CODES, "--round", question, "--model", "poisson", "--sums", mom),
         ),
         "no_column_in_common": (
-            *("moments", tmp_path / "other.csv", "--round", question, "--save", mom),
+            *("moments", tmp_path / "other.csv", "--round", question, "--sums", mom),
         ),
-        "incomplete_for_moments": ("moments", tmp_path / "gaps.csv", "--save", mom),
-        "too_few_rows_to_release": ("moments", table, *CODES, "--min-cell", 500, "--save", mom),
-        "cannot_write": ("moments", table, *CODES, "--save", out.with_suffix(".csv")),
+        "incomplete_for_moments": ("moments", tmp_path / "gaps.csv", "--sums", mom),
+        "too_few_rows_to_release": ("moments", table, *CODES, "--min-cell", 500, "--sums", mom),
+        "cannot_write": ("moments", table, *CODES, "--sums", out.with_suffix(".csv")),
     }
     for code, arguments in cases.items():
         line = refuses(*arguments, "-q")
@@ -215,17 +213,17 @@ def test_files_of_other_rounds(refuses, run, hospitals, files, tmp_path):
     """Answers to other questions, and sums of several rounds."""
     first = [files / f"{name}1.mom" for name in "abc"]
     of_all = answers(run, hospitals, tmp_path, 2, *CODES, question=files / "question.mom")
-    run("merge", *first[:2], "-k", 3, "--next", tmp_path / "question.mom")
+    run("merge", *first[:2], "--flat", "-k", 3, "--next", tmp_path / "question.mom")
     (tmp_path / "two").mkdir()
     of_two = answers(
         run, hospitals, tmp_path / "two", 2, *CODES, question=tmp_path / "question.mom"
     )
     out = "--next", tmp_path / "x.mom"
     cases = {
-        "files_differ": (*first, of_all[0], of_two[1], "-k", 3, *out),
-        "answers_of_another_fit": (*first, *of_two, "-k", 3, *out),
-        "round_missing": (*of_all, "-k", 3, *out),
-        "save_of_one_round": (*first, *of_all, "--save", tmp_path / "x.mom"),
+        "files_differ": (*first, of_all[0], of_two[1], "--flat", "-k", 3, *out),
+        "answers_of_another_fit": (*first, *of_two, "--flat", "-k", 3, *out),
+        "round_missing": (*of_all, "--flat", "-k", 3, *out),
+        "sums_of_one_round": (*first, *of_all, "--sums", tmp_path / "x.mom"),
     }
     for code, arguments in cases.items():
         line = refuses("merge", *arguments)
@@ -236,7 +234,7 @@ def test_no_name_of_a_suppressed_column_is_sent(run, refuses, tmp_path):
     rare, letters = "zarathustrasson", tmp_path / "letters.csv"
     texts = [f"the wind was blue {rare if i == 7 else 'today'}" for i in range(60)]
     letters.write_text("body\n" + "\n".join(texts) + "\n")
-    options = ("moments", letters, "--text-column", "body", "--save")
+    options = ("moments", letters, "--text-column", "body", "--sums")
     result = run(*options, tmp_path / "letters.mom")
     assert "Suppressed 1 column " in result.stdout
     found = State.load(tmp_path / "letters.mom")
@@ -247,7 +245,7 @@ def test_no_name_of_a_suppressed_column_is_sent(run, refuses, tmp_path):
     assert rare in State.load(tmp_path / "all.mom").columns
     codes = tmp_path / "codes.csv"
     codes.write_text("id,codes\n" + "".join(f"{i},A{i:02};B{i:02}\n" for i in range(9)))
-    line = refuses("moments", codes, "-q", "--save", tmp_path / "codes.mom")
+    line = refuses("moments", codes, "-q", "--sums", tmp_path / "codes.mom")
     assert line.code == "no_common_column"
 
 
@@ -261,13 +259,13 @@ def test_nothing_tells_what_is_in_a_suppressed_column(run, tmp_path):
     (tmp_path / "more.csv").write_text("\n".join(["id,codes", *common]) + "\n")
     sums = {name: tmp_path / f"{name}.mom" for name in (*sites, "more")}
     for name, path in sums.items():
-        run("moments", tmp_path / f"{name}.csv", "--save", path)
+        run("moments", tmp_path / f"{name}.csv", "--sums", path)
     assert sums["one"].read_bytes() == sums["two"].read_bytes()
     question = tmp_path / "question.mom"
-    run("merge", sums["one"], sums["more"], "-k", 2, "--next", question)
+    run("merge", sums["one"], sums["more"], "--flat", "-k", 2, "--next", question)
     assert "Z99" in read_question(question.read_bytes())["columns"]
     for name in sites:
-        result = run("moments", tmp_path / f"{name}.csv", "--round", question, "--save", sums[name])
+        result = run("moments", tmp_path / f"{name}.csv", "--round", question, "--sums", sums[name])
         assert "Suppressed 1 column " in result.stdout
     assert sums["one"].read_bytes() == sums["two"].read_bytes()
 
@@ -276,7 +274,7 @@ def test_nothing_tells_what_is_in_a_suppressed_column(run, tmp_path):
 def test_answers_of_other_rows_or_with_other_options(run, hospitals, files, tmp_path):
     given = [files / f"{name}1.mom" for name in "abc"]
     last = answers(run, hospitals, tmp_path, 2, *CODES, question=files / "question.mom")
-    out = "-k", 3, "--next", tmp_path / "next.mom"
+    out = "--flat", "-k", 3, "--next", tmp_path / "next.mom"
     assert "warning: this" not in run("merge", *given, *last, *out).stderr
     result = run("merge", *given, *last[:2], *out)
     assert "this round has 300 rows, and the one before had 450" in result.stderr
@@ -287,13 +285,13 @@ def test_answers_of_other_rows_or_with_other_options(run, hospitals, files, tmp_
         *other,
         "--round",
         files / "question.mom",
-        "--save",
+        "--sums",
         tmp_path / "other.mom",
     )
     assert "not all tables were read with the same --rollup" in result.stderr
-    run("moments", hospitals / "a.csv", *other, "--save", tmp_path / "first.mom")
+    run("moments", hospitals / "a.csv", *other, "--sums", tmp_path / "first.mom")
     first = tmp_path / "first.mom", files / "b1.mom"
-    result = run("merge", *first, "--save", tmp_path / "merged.mom")
+    result = run("merge", *first, "--sums", tmp_path / "merged.mom")
     assert "not all tables were read with the same --rollup" in result.stderr
 
 
@@ -303,6 +301,6 @@ def test_fewer_components_than_requested(run, tmp_path):
     for name, times in zip("abc", (7, 8, 9), strict=True):
         texts = "red green blue\ncat dog mouse\n" * times
         (tmp_path / f"{name}.csv").write_text("body\n" + texts)
-    fit = ("-k", 20, "--steps", 0)
+    fit = ("--flat", "-k", 20, "--refine", "none")
     _, result = rounds(run, tmp_path, tmp_path, options, *fit, model_name="poisson", most=16)
     assert "2 of 20 components found" in result.stderr

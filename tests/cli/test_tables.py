@@ -59,7 +59,7 @@ def test_names_that_utf_8_cannot_hold_are_written_out(run, tmp_path):
             pytest.skip("needs a file system that takes any bytes as names")
     pattern = os.fsdecode(rb"\w+|" + b"\xff")
     files = ["--csv", table, "--save", model, "--output", tmp_path / "r.html"]
-    result = run("topics", folder, "--leaves", "2", "--token-pattern", pattern, *files)
+    result = run("topics", folder, "-k", "2", "--token-pattern", pattern, *files)
     assert result.exit_code == 0, result.output
     assert r"\udcff7.txt," in table.read_text(encoding="utf-8")
     assert run("assign", model, folder, "--csv", table).exit_code == 0
@@ -81,7 +81,7 @@ def dangerous(tmp_path):
 def test_every_command_can_escape_formulas(run, dangerous, tmp_path):
     documents, records = dangerous
     table, model = tmp_path / "t.csv", tmp_path / "m.mt"
-    topics = ["topics", documents, "--id-column", "key", "--leaves", "2", "--csv", table]
+    topics = ["topics", documents, "--id-column", "key", "-k", "2", "--csv", table]
     clusters = ["clusters", records, "-k", "2", "--csv", table]
     assign = ["assign", model, documents, "--id-column", "key", "--csv", table]
     assert run(*topics, "--save", model).exit_code == 0
@@ -96,4 +96,4 @@ def test_every_command_can_escape_formulas(run, dangerous, tmp_path):
 def test_escaping_requires_a_table(refuses, dangerous):
     documents, records = dangerous
     for command in (["topics", documents], ["clusters", records]):
-        assert refuses(*command, "--escape-formulas").code == "applies_to_csv"
+        assert refuses(*command, "--escape-formulas").code == "option_needs"

@@ -3,7 +3,7 @@
 import pytest
 
 from momentree.exceptions import InvalidParameterError, ReadError
-from momentree.naming import check_names, holds_names, parse_names, read_names
+from momentree.naming import check_names, parse_names, read_names
 
 from ..raising import raises
 
@@ -57,7 +57,6 @@ def test_names_as_typed():
 def test_a_file_of_names(tmp_path):
     path = tmp_path / "names.csv"
     path.write_text('\ufeffnumber,name\r\n0,"Trade, law"\r\n1,\r\n0-1,Été\r\n', encoding="utf-8")
-    assert holds_names(path)
     assert read_names(path) == {"0": "Trade, law", "0-1": "Été"}
 
 
@@ -65,7 +64,7 @@ def test_a_file_of_names(tmp_path):
     ("content", "error", "code"),
     [
         ("code,name\n250,Diabetes\n", ReadError, "not_a_table_of_names"),
-        ("number,name\n0,A\n0,B\n", InvalidParameterError, "named_twice"),
+        ("number,name\n0,A\n0,B\n", InvalidParameterError, "named_twice_in_file"),
     ],
 )
 def test_other_files(tmp_path, content, error, code):
@@ -75,15 +74,8 @@ def test_other_files(tmp_path, content, error, code):
         read_names(path)
 
 
-def test_a_table_in_another_encoding_has_no_names_of_groups(tmp_path):
-    path = tmp_path / "names.csv"
-    path.write_text("code,name\n250,Diabète\n", encoding="latin-1")
-    assert not holds_names(path)
-
-
 def test_a_file_of_another_kind(tmp_path):
     path = tmp_path / "names.xlsx"
     path.write_bytes(b"PK")
-    assert not holds_names(path)
     with raises(ReadError, "unknown_suffix"):
         read_names(path)

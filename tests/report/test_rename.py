@@ -119,7 +119,7 @@ def test_names_are_saved_as_a_file_that_can_be_read_back(opened_page, tmp_path):
     with downloads(page, tmp_path) as saved:
         path = saved("#save-names")
     assert leaves_silently(page)
-    assert f"--names {path.name}" in texts(page, "#names-bar")[0]
+    assert f"--rename {path.name}" in texts(page, "#names-bar")[0]
     # The mark at the beginning is for spreadsheets, and the long dash: they take 2-3 for a date.
     inner = [["2–3", "Both"]] if summary["nodes"][4]["children"] else []
     with path.open(encoding="utf-8-sig", newline="") as stream:

@@ -119,3 +119,11 @@ def test_the_likelihood_of_poisson_counts_is_theirs():
     found = log_likelihood(PoissonParameters, rows, np.ones(200), sums, sizes)
     # The variance is mu + mu^2 / 10,000.
     assert found == pytest.approx((X * np.log(mu) - mu).sum(), rel=1e-3)
+
+
+@pytest.mark.parametrize(("k", "n_found"), [(1, 1), (3, 3), (12, 8)])
+def test_aic3_finds_at_most_eight_groups(k, n_found):
+    rates = np.random.default_rng(k).uniform(0.02, 0.7, (k, 40))
+    rng = np.random.default_rng(0)
+    X = rng.random((800, 40)) < rates[rng.integers(k, size=800)]
+    assert ClusterTree("aic3", data="binary").fit(X).n_leaves_ == n_found

@@ -10,17 +10,13 @@ from typing import Any, Literal
 
 import typer
 
-from momentree.cli import guard, output, screen
+from momentree.cli import guard, screen
 from momentree.cli.options import Options
+from momentree.cli.output import Outputs, Writers
 from momentree.messages import Message, in_words
 
 _INCOMPLETE = ("files_unreadable",)
 """Notes on input that could not be read."""
-_SUFFIXES = {"output": (".html", ".htm"), "csv": (".csv",), "model": (".mt",)}
-"""Endings of files that are not in the table of options."""
-
-Writers = Mapping[str, Callable[[Path], object]]
-"""Functions that write a file, by the option that names it."""
 
 
 class Run:
@@ -31,19 +27,16 @@ class Run:
         context: typer.Context,
         options: Options,
         inputs: Iterable[Path | list[Path]],
-        files: Mapping[str, Path | None],
     ) -> None:
         self.options = options
         self.quiet = bool(options.quiet)
         self._incomplete = False
         self._audience = guard.audience_of(context.command.name or "")
         self._progress = screen.Progress(quiet=self.quiet, verbose=options.verbose)
-        self.outputs = output.Outputs([*_paths(inputs), *options.inputs()])
+        self.outputs = Outputs([*_paths(inputs), *options.inputs()])
         for option in options.table:
             if option.suffixes:
                 self.outputs.add(option.name, options.by_name[option.name], option.suffixes)
-        for name, path in files.items():
-            self.outputs.add(name, path, _SUFFIXES[name])
 
     def writes(self, option: str) -> bool:
         """Whether an option requests a file."""
@@ -71,9 +64,7 @@ class Run:
 
     def write_files(self, writers: Writers) -> None:
         """Write the files of the options that were given, all of them or none."""
-        with self.outputs.writing() as write:
-            for option, fill in writers.items():
-                write(option, fill)
+        self.outputs.write(writers)
 
     def end(self) -> None:
         """Print the names of the files written; exit with status 3 if input was left out."""
@@ -85,15 +76,14 @@ class Run:
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted model, what is told of it, and what was measured of it.
+    """A fitted model and what was measured of it.
 
-    `model` is the model as it was named and edited by hand, `took` the seconds of the fit,
-    `remarks` are lines below the result, and `more` is what a task keeps for its later steps.
+    `model` is the model as it was named and edited by hand, `took` the seconds of the fit, and
+    `more` is what a task keeps for its later steps.
     """
 
     model: Any
     took: float
-    remarks: tuple[Message, ...] = ()
     more: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from momentree import exceptions, metrics, models, readers, report
-from momentree.cli import checks, groups, stored, tables
-from momentree.cli._run import Fit, Run, Task, Writers, made_with, note_number, perform, why_one
-from momentree.cli.by_hand import NO_NAMES, Edit, GivenNames, apply_edits, read_edits, sort_names
+from momentree.cli import by_hand, groups, stored, tables
+from momentree.cli._run import Fit, Run, Task, made_with, note_number, perform, why_one
 from momentree.cli.options import Options, kinds_by_column
+from momentree.cli.output import Writers
 from momentree.messages import Message, wording
 from momentree.metrics.outcomes import outcome_numbers
 from momentree.readers import Measurements, Records
@@ -29,7 +29,7 @@ from momentree.report.disclosure import Disclosure
 from momentree.report.outcomes import notes_shown, why_no_classes
 from momentree.tree import ClusterTree
 
-_EDITS_NEED_A_TREE = (
+_NEEDS_A_TREE = (
     "[edits_need_a_tree] {parameter} applies only to trees; the groups of this table are a list, "
     "because trees need columns of numbers; leave it out, and set the number of groups with "
     "{parameters.n_components}"
@@ -49,10 +49,12 @@ _FITTING = ("groups", "flat", "min_samples_leaf", "refine")
 """Options that decide on the model."""
 _OPENING = ("encoding", "separator", "sheet", "skip_rows", "header")
 _FOR_CODES = (
-    *("code_column", "union_by", "rollup", "min_records", "cumulative_frequency", "min_codes"),
-    "keep_constant",
+    *("code_column", "union_by", "rollup", "code_names", "min_records", "cumulative_frequency"),
+    *("min_codes", "drop_constant"),
 )
 _FOR_MEASUREMENTS = ("kind", "missing")
+_OF_ALL_RECORDS = "outcome covariate fits stability edit include_records"
+"""Options that need all records with codes in memory."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +62,8 @@ class Table:
     """A table of records, and what the options say about its groups."""
 
     records: Records | Measurements
-    given: GivenNames = NO_NAMES
-    edits: tuple[Edit, ...] = ()
+    names: by_hand.Names = field(default_factory=dict)
+    edits: tuple[by_hand.Edit, ...] = ()
     title: str | None = None
 
     @property
@@ -73,17 +75,15 @@ class Table:
 def read(run: Run, held: ExitStack) -> Table:
     """Read a table of codes or of measurements, whichever it contains."""
     options = run.options
-    edits = tuple(read_edits(options))
-    names_of_codes, names_of_groups = sort_names(options.names)
-    given = GivenNames.read(options.rename, names_of_groups)
-    measured = _contains_measurements(options, names_of_codes)
+    edits = tuple(map(by_hand.Edit.parse, options.edit or ()))
+    names = by_hand.read_names(options.rename)
+    measured = _contains_measurements(options)
     arguments = options.read_by("measurements" if measured else "records")
     if measured:
         arguments["kinds"] = kinds_by_column(options.kind or ())
-    elif names_of_codes is not None:
-        arguments["names"] = names_of_codes
     if options.memory is not None:
-        checks.check_in_parts(options, measured=measured)
+        if not measured:
+            options.exclude(_OF_ALL_RECORDS, beside="memory")
         work = stored.work_folder(options.source, run.outputs.requested)
         held.enter_context(stored.kept(run, work, resume=options.resume))
         arguments |= {
@@ -95,53 +95,52 @@ def read(run: Run, held: ExitStack) -> Table:
     records = _read_table(options.source, arguments, measured=measured)
     if options.memory is not None and not measured:
         stored.note_fit(run, len(records), options.memory, stored.BYTES_OF_RECORD)
-    return Table(records, given, edits, options.title)
+    return Table(records, names, edits, options.title)
 
 
-def _contains_measurements(options: Options, names_of_codes: str | None) -> bool:
+def _contains_measurements(options: Options) -> bool:
     """Return whether to read a table as measurements: by the options, or else by its columns.
 
     Options that do not apply to what the table contains are refused.
     """
-    source, form = options.source, options.form
-    of_codes = options.first_given(*_FOR_CODES)
-    if of_codes is None and names_of_codes is not None:
-        of_codes = "names"
-    of_measurements = options.first_given(*_FOR_MEASUREMENTS)
-    if form != "auto":
-        measured = bool(form == "measurements")
+    of_codes, of_measurements = (
+        next((name for name in names if options.is_set(name)), None)
+        for names in (_FOR_CODES, _FOR_MEASUREMENTS)
+    )
+    if options.form != "auto":
+        measured = bool(options.form == "measurements")
     elif of_codes is not None:
         measured = False
     else:
-        arguments = options.read_by("measurements")
-        opening = {name: arguments[name] for name in _OPENING if name in arguments}
-        if of_measurements is None and holds_steps(source, **opening):
-            raise exceptions.InvalidParameterError(
-                "[steps_of_sequences] {path} has a step of a sequence in each row, such as a "
-                "click: use momentree sequences {path}; to group its rows as records all the same, "
-                "pass {parameters.form:measurements}",
-                path=str(source),
-            )
-        roles = ("id_column", "ignore_columns")
-        opening |= {name: arguments[name] for name in roles if name in arguments}
-        outcomes = [*(options.outcome or ()), *(options.covariate or ())]
-        measured = readers.holds_measurements(source, outcome_columns=outcomes, **opening)
-    if measured and of_codes is not None:
+        measured = _looks_measured(options, of_measurements is None)
+    other = of_codes if measured else of_measurements
+    if other is not None:
         raise exceptions.InvalidParameterError(
-            "{parameter} applies only to tables of codes, but {path} was read as measurements; if "
-            "it contains codes, add {parameters.form:codes}",
-            parameter=of_codes,
-            path=str(source),
-        )
-    if not measured and of_measurements is not None:
-        raise exceptions.InvalidParameterError(
-            "[applies_to_measurements] {parameter} applies only to tables of measurements, but "
-            "{path} contains codes; if it contains measurements, add "
-            "{parameters.form:measurements}",
-            parameter=of_measurements,
-            path=str(source),
+            "[applies_to_other_form] {parameter} applies only to tables of {kind}, but {path} was "
+            "read as {form}; if it contains {kind}, add {parameters.form:=kind}",
+            parameter=other,
+            path=str(options.source),
+            kind="codes" if measured else "measurements",
+            form="measurements" if measured else "codes",
         )
     return measured
+
+
+def _looks_measured(options: Options, check_steps: bool) -> bool:
+    """Return whether a table contains measurements; steps of sequences are refused."""
+    arguments = options.read_by("measurements")
+    names = (*_OPENING, "id_column", "ignore_columns")
+    opening = {name: arguments[name] for name in names if name in arguments}
+    named = {name: opening.pop(name) for name in names[-2:] if name in opening}
+    if check_steps and holds_steps(options.source, **opening):
+        raise exceptions.InvalidParameterError(
+            "[steps_of_sequences] {path} has a step of a sequence in each row, such as a click: "
+            "use momentree sequences {path}; to group its rows as records all the same, pass "
+            "{parameters.form:measurements}",
+            path=str(options.source),
+        )
+    outcomes = [*(options.outcome or ()), *(options.covariate or ())]
+    return readers.holds_measurements(options.source, outcome_columns=outcomes, **named, **opening)
 
 
 def _read_table(
@@ -187,47 +186,39 @@ def proceed(run: Run, table: Table) -> None:
 def _fit(run: Run, table: Table) -> Fit:
     """Find groups of records, edit and name them, and measure how good they are."""
     options, records = run.options, table.records
-    n_groups = options.groups
+    n_groups = None if options.groups == "auto" else options.groups
     if isinstance(records, Measurements):
-        n_groups = n_groups if "groups" in options.given else None
-        _check_measured(options, records, table.edits)
+        _check_measured(options, records)
         X = groups.as_data(records, records.enough, frame=not records.only_numbers)
-        find = partial(_find_measured, run, records, X, n_groups)
-        n_fitted = int(records.enough.sum())
     else:
         X = records.fitted
-        find = partial(_find_by_codes, run, records, X, n_groups)
-        n_fitted = X.shape[0]
-    _check(records, n_groups, n_fitted, Disclosure(options.min_cell))
-    start = time.perf_counter()
+    _check(records, n_groups, Disclosure(options.min_cell))
     with run.stage("finding groups"):
-        found, remarks, took = find()
+        found, took = stored.fit_once(records, partial(_find, run, records, X, n_groups))
         note_number(run, found, n_groups, "groups")
-        edited = table.given.apply(apply_edits(run, found, X, table.edits, options.min_cell))
-    if table.edits:
-        took = time.perf_counter() - start
+        start = time.perf_counter()
+        edited = by_hand.apply_edits(run, found, X, table.edits, options.min_cell)
+        edited = by_hand.rename(edited, table.names)
+        took += time.perf_counter() - start
     quality = _quality(run, table, found, edited, X)
-    return Fit(edited, took, remarks, {"quality": quality, "n_groups": n_groups, "X": X})
+    return Fit(edited, took, {"quality": quality, "n_groups": n_groups, "X": X})
 
 
-def _check_measured(options: Options, table: Measurements, edits: Sequence[Edit]) -> None:
+def _check_measured(options: Options, table: Measurements) -> None:
     """Refuse options of trees for lists, and those of lists for trees."""
-    is_tree = table.only_numbers and not options.flat
-    if not table.only_numbers and "min_samples_leaf" in options.given:
-        raise exceptions.InvalidParameterError(_EDITS_NEED_A_TREE, parameter="min_samples_leaf")
-    if edits and not is_tree:
-        raise exceptions.InvalidParameterError(_EDITS_NEED_A_TREE, parameter=edits[0].option)
-    if options.fits is not None and is_tree:
+    for name in filter(options.is_set, ("min_samples_leaf", "edit")):
+        if not table.only_numbers:
+            raise exceptions.InvalidParameterError(_NEEDS_A_TREE, parameter=name)
+    if options.fits is not None and table.only_numbers and not options.flat:
         raise exceptions.InvalidParameterError(
             "{parameters.fits} compares mixtures of measurements; add {parameters.flat}, because a "
             "tree of measurements has no BIC"
         )
 
 
-def _check(
-    records: Records | Measurements, n_groups: int | None, n_fitted: int, disclosure: Disclosure
-) -> None:
+def _check(records: Records | Measurements, n_groups: int | None, disclosure: Disclosure) -> None:
     """Refuse too few records, and outcomes that are names, dates or ids, before the fit."""
+    n_fitted = int(np.sum(records.enough))
     if not n_fitted:
         raise exceptions.InvalidDataError(
             "[no_record_with_enough_codes] none of {n_records:~record} has enough codes; lower "
@@ -253,47 +244,33 @@ def _check(
             )
 
 
-def _find_measured(
-    run: Run, table: Measurements, X: Any, n_groups: int | None
-) -> tuple[Any, tuple[Message, ...], float]:
-    start = time.perf_counter()
-    arguments, flat = _estimator_arguments(run.options), run.options.flat
-    found, remarks = groups.find_mixture_or_tree(run, table, X, n_groups, arguments, flat=flat)
-    return found, tuple(remarks), time.perf_counter() - start
+def _find(run: Run, records: Records | Measurements, X: Any, n_groups: int | None) -> Any:
+    """Grow a tree, or fit a mixture; a criterion chooses the number of groups if it is None.
 
-
-def _find_by_codes(
-    run: Run, records: Records, X: Any, n_groups: int | None
-) -> tuple[Any, tuple[Message, ...], float]:
-    """Grow a tree by codes, or fit a mixture; BIC chooses the number of groups if it is None."""
-    arguments, remarks = _estimator_arguments(run.options), list[Message]()
-
-    def fit() -> Any:
-        if not run.options.flat:
-            tree = ClusterTree(n_groups or "auto", data="binary", **arguments)
-            return tree.fit(X, feature_names=records.codes)
-        mixture = models.BernoulliMixture(n_groups or "auto", **arguments)
-        mixture.fit(X, feature_names=records.codes)
-        if n_groups is None:  # refits of the mixture keep its number of groups
-            mixture.set_params(n_components=len(mixture.weights_))
-            tried = len(mixture.diagnostics_["bic"])
-            remarks.append(Message(wording.N_GROUPS_CHOSEN, most=tried))
-        return mixture
-
+    Of measurements, BIC chooses it. BIC charges codes, most of which are rare, more than they can
+    gain, so AIC3 chooses it for them, and at most 8 groups.
+    """
+    options, flat = run.options, run.options.flat
+    size, min_cell = options.min_samples_leaf, options.min_cell
+    # With at least 5 records in each group, a size shown as "<6" would be known to be 5.
+    arguments = {"min_samples_leaf": min_cell if size == min_cell - 1 else size}
+    arguments |= options.chosen("refine")
+    if isinstance(records, Measurements):
+        return groups.find_mixture_or_tree(run, records, X, n_groups, arguments, flat=flat)
     with warnings.catch_warnings():
         # A note already reports if there are fewer groups.
         warnings.simplefilter("ignore", exceptions.ConvergenceWarning)
-        found, took = stored.fit_once(records, fit)
-    return found, tuple(remarks), took
-
-
-def _estimator_arguments(options: Options) -> dict[str, Any]:
-    arguments = options.fitted_by("refine")
-    if not options.flat:
-        size, min_cell = options.min_samples_leaf, options.min_cell
-        # With at least 5 records in each group, a size shown as "<6" would be known to be 5.
-        arguments["min_samples_leaf"] = min_cell if size == min_cell - 1 else size
-    return arguments
+        kept: Any = {"feature_names": records.codes}
+        tree = ClusterTree(n_groups or "aic3", data="binary", **arguments)
+        if n_groups is None:
+            tree.set_params(refine="em").fit(X, **kept)
+            n_groups = tree.n_leaves_
+            tree.set_params(max_leaf_nodes=n_groups)  # of refits, such as those of samples
+            if not flat and options.refine is not None:
+                return tree
+        if flat:
+            return models.BernoulliMixture(n_groups, **options.chosen("refine")).fit(X, **kept)
+        return tree.set_params(refine=options.refine).fit(X, **kept)
 
 
 def _quality(run: Run, table: Table, found: Any, edited: Any, X: Any) -> dict[str, Any]:
@@ -336,9 +313,9 @@ def _predictive_power(records: Records | Measurements, labels: Any) -> dict[str,
 
 def _summarize(run: Run, table: Table, fit: Fit) -> tuple[dict[str, Any], list[str]]:
     options, records = run.options, table.records
-    by_hand = {
-        "edited by hand": ", ".join(map(str, table.edits)) or None,
-        "named by hand": str(table.given) or None,
+    edits = {
+        "edited by hand": ", ".join(edit.value for edit in table.edits) or None,
+        "named by hand": ", ".join(table.names) or None,
     }
     shown: dict[str, Any] = {
         "quality": fit.more["quality"],
@@ -349,7 +326,7 @@ def _summarize(run: Run, table: Table, fit: Fit) -> tuple[dict[str, Any], list[s
     with run.stage("summarizing"):
         if isinstance(records, Measurements):
             kinds = [f"{n} ({k.replace('_', '/')})" for n, k in records.kinds.items()]
-            made = made_with(records.name, fit.took, columns=", ".join(kinds), **by_hand)
+            made = made_with(records.name, fit.took, columns=", ".join(kinds), **edits)
             proba = fit.model.predict_proba(fit.more["X"])
             summary = report.summarize_measurements(
                 fit.model, records, proba=proba, made_with=made, **shown
@@ -360,12 +337,13 @@ def _summarize(run: Run, table: Table, fit: Fit) -> tuple[dict[str, Any], list[s
                 "records joined by": records.coder.union_by,
                 "codes rolled up by": records.coder.rollup,
             }
-            made = made_with(records.name, fit.took, **settings, **by_hand)
+            made = made_with(records.name, fit.took, **settings, **edits)
             summary = report.summarize_records(fit.model, records, made_with=made, **shown)
-    remarks = list(fit.remarks)
-    n_groups = fit.more["n_groups"]
-    unsplit = not options.flat or (table.measured and n_groups is None)
-    if summary["n_leaves"] == 1 and unsplit:
+    n_groups, remarks = fit.more["n_groups"], list[Message]()
+    if n_groups is None:
+        criterion = "BIC" if table.measured else "AIC3"
+        remarks.append(Message(wording.N_GROUPS_CHOSEN, criterion=criterion))
+    if summary["n_leaves"] == 1 and (n_groups is None or not options.flat):
         remarks.append(Message(wording.NOT_SPLIT, reason=why_one(fit.model, n_groups)))
     return summary, list(map(run.words, remarks))
 

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import import_module
 from inspect import Parameter, Signature
-from pathlib import Path
 from typing import Any
 
 import typer
 
-import momentree.cli.checks as check
 from momentree.cli._run import Run
-from momentree.cli.guard import ORDER
 from momentree.cli.option_table import options_of
 from momentree.cli.options import Argument, Options
 
 
 @dataclass(frozen=True)
 class CommandSpec:
-    """A command: its inputs, its help, and checks of options that load no library.
+    """A command: its inputs, its help, and the module that does its work.
 
     The module of its name in this room does the work, in two functions: ``read(run, held)`` returns
     what was read, with resources that `held` closes at the end, and ``proceed(run, data)`` writes
-    the results. `reading` names the first step, and `files` are output files that do not follow
-    from the table of options.
+    the results. `reading` names the first step.
     """
 
     name: str
@@ -34,8 +30,6 @@ class CommandSpec:
     examples: str
     arguments: tuple[Argument, ...] = ()
     reading: str = "reading {source}"
-    check: Callable[[Options], None] | None = None
-    files: Callable[[Options], Mapping[str, Path | None]] | None = None
 
     @property
     def epilog(self) -> str:
@@ -49,7 +43,8 @@ class CommandSpec:
         def command(context: typer.Context, **values: Any) -> None:
             sources = [(name, context.get_parameter_source(name)) for name in values]
             given = [name for name, source in sources if source and source.name != "DEFAULT"]
-            self.run(context, Options(table, values, given=given, typed=context.meta[ORDER]))
+            off = {option.name: not values[option.name] for option in table if option.is_on}
+            self.run(context, Options(table, values | off, given))
 
         command.__name__ = self.name
         parameters = [argument.as_parameter() for argument in self.arguments]
@@ -60,11 +55,9 @@ class CommandSpec:
 
     def run(self, context: typer.Context, options: Options) -> None:
         """Check the options, then read, and continue with what was read."""
-        if self.check is not None:
-            self.check(options)
+        options.check_together()
         inputs = {argument.name: options.by_name[argument.name] for argument in self.arguments}
-        files = {} if self.files is None else self.files(options)
-        run = Run(context, options, inputs.values(), files)
+        run = Run(context, options, inputs.values())
         shown = {name: getattr(path, "name", "") or path for name, path in inputs.items()}
         with ExitStack() as held:
             with run.stage(self.reading.format_map(shown)):
@@ -88,7 +81,6 @@ Groups of made-up hospital visits, whose table, visits.csv, you can then group y
   momentree demo --records --output visits.html
   momentree clusters visits.csv --rollup icd10 --outcome died""",
         reading="reading what comes with momentree",
-        files=check.files_of_demo,
     ),
     CommandSpec(
         "topics",
@@ -102,16 +94,13 @@ A table with known labels to compare with the topics, and words to leave out:
   momentree topics news.csv --label-column section --stop-words said,mr
 
 As many topics as the data support, and a model for new documents:
-  momentree topics news.jsonl.gz --leaves auto --save news.mt
-
-Every leaf split down to depth 3, by moments alone:
-  momentree topics counts.npz --growth depth --depth 3 --no-refine
+  momentree topics news.jsonl.gz -k auto --save news.mt
 
 Groups of similar embeddings, named by the words of the documents:
   momentree topics news.csv --embeddings vectors.npy -o news.html
 
 Twelve topics that documents mix, charted over the years:
-  momentree topics speeches.csv --flat --model lda --components 12 --order year -o speeches.html
+  momentree topics speeches.csv --flat --model lda -k 12 --order year -o speeches.html
 
 Millions of documents, in one gigabyte of memory; after an interruption, add --resume:
   momentree topics news.parquet --memory 1GB --csv topics.csv -o news.html
@@ -130,8 +119,6 @@ A name of your own for leaf 3:
                 "UCI bag-of-words, SciPy .npz, Matrix Market, SVMlight.",
             ),
         ),
-        check=check.check_topics,
-        files=lambda options: {"model": check.model_of(options)[1]},
     ),
     CommandSpec(
         "clusters",
@@ -147,8 +134,8 @@ A table with one row per code, and the readmission rate of each group:
 The codes of MIMIC, with outcomes from its table of admissions:
   momentree clusters DIAGNOSES_ICD.csv --join ADMISSIONS.csv --on HADM_ID --outcome '*EXPIRE*'
 
-Admissions joined by patient, as many groups as the data support, and a model for new patients:
-  momentree clusters stays.csv --union-by patient --groups auto --save stays.mt
+Admissions joined by patient, five groups, and a model for new patients:
+  momentree clusters stays.csv --union-by patient -k 5 --save stays.mt
 
 Table one by group for a paper, and fits with 2 to 10 groups:
   momentree clusters visits.csv --covariate age --covariate sex --table-one one.xlsx --fits 2-10
@@ -157,7 +144,7 @@ A table of measurements: lab values, yes or no, categories; the last column is a
   momentree clusters patients.csv --outcome died -o patients.html
 
 The same groups, with group 3 split and then 2 and 5 merged:
-  momentree clusters visits.csv --split 3 --merge 2,5 -o visits.html
+  momentree clusters visits.csv --edit 'split 3' --edit 'merge 2 5' -o visits.html
 
 Groups with names of your own:
   momentree clusters visits.csv --rename 0="Births" --rename 3="Heart failure" -o visits.html""",
@@ -171,7 +158,6 @@ Groups with names of your own:
                 "or a folder of counts that store_counts has written.",
             ),
         ),
-        check=check.check_clusters,
     ),
     CommandSpec(
         "sequences",
@@ -201,7 +187,6 @@ States with names of your own:
                 "codes in one cell.",
             ),
         ),
-        check=check.check_sequences,
     ),
     CommandSpec(
         "assign",
@@ -250,13 +235,13 @@ sites.
 The file contains sums, and no row. Sites that may share sums but no rows send such files to
 momentree merge, which returns the question of the next round, or a model.""",
         """Each hospital, first round: how many visits it has, and which codes
-  momentree moments visits.csv --rollup icd9 --save north1.mom --keep north.rows
+  momentree moments visits.csv --rollup icd9 --sums north1.mom --keep north.rows
 
 Whoever merges the files sends back a question, and each hospital answers it
-  momentree moments north.rows --round r2.mom --save north2.mom
+  momentree moments north.rows --round r2.mom --sums north2.mom
 
 Documents, with a list of words that all sites share
-  momentree moments letters/ --vocabulary words.txt --save archive1.mom""",
+  momentree moments letters/ --vocabulary words.txt --sums archive1.mom""",
         arguments=(
             Argument(
                 "source",
@@ -265,7 +250,6 @@ Documents, with a list of words that all sites share
                 "counts as for momentree topics; or the rows that --keep wrote.",
             ),
         ),
-        check=check.check_moments,
     ),
     CommandSpec(
         "merge",
@@ -275,13 +259,13 @@ model.
 Moments take 12 to 30 rounds, and each step of EM is one more; a tree takes about a hundred. The
 result is that of the pooled rows, up to rounding, if no site suppressed anything.""",
         """The question of the second round of three hospitals
-  momentree merge north1.mom south1.mom west1.mom --components 6 --next r2.mom
+  momentree merge north1.mom south1.mom west1.mom --flat -k 6 --next r2.mom
 
 All answers so far: write the next question, or the model once no question is left
-  momentree merge north*.mom south*.mom west*.mom --components 6 --next r3.mom --fit groups.mt
+  momentree merge north*.mom south*.mom west*.mom --flat -k 6 --next r3.mom --save groups.mt
 
 A tree instead of a flat list
-  momentree merge north*.mom south*.mom west*.mom --leaves 6 --next r3.mom --fit tree.mt""",
+  momentree merge north*.mom south*.mom west*.mom -k 6 --next r3.mom --save tree.mt""",
         arguments=(
             Argument(
                 "sources",
@@ -291,6 +275,5 @@ A tree instead of a flat list
             ),
         ),
         reading="merging",
-        check=check.check_merge,
     ),
 )

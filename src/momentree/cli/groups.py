@@ -71,35 +71,30 @@ def find_mixture_or_tree(
     parameters: Mapping[str, Any],
     *,
     flat: bool,
-) -> tuple[Any, list[Message]]:
-    """Fit a tree to numbers, or else a mixture; also return remarks.
+) -> Any:
+    """Fit a tree to numbers, or else a mixture.
 
     A tree splits samples by moments of all columns together, so it needs columns of one kind.
     """
     names = list(table.columns)
+    shared = {key: value for key, value in parameters.items() if key != "min_samples_leaf"}
     if not table.only_numbers:
         if not flat:
             run.note(
                 "[list_of_mixed] the groups are a list, not a tree, because the columns are of "
                 "different kinds"
             )
-        shared = {key: value for key, value in parameters.items() if key != "min_samples_leaf"}
         mixture = models.MixedMixture(n_groups or "auto", kinds=dict(table.kinds), **shared)
-        fitted = _fitted(run, mixture, X)
-        return fitted, _chosen(fitted, [fitted])
+        return _with_number(_fitted(run, mixture, X))
     if flat:
-        return _mixture(run, X, n_groups, names, **parameters)
-    remarks = list[Message]()
+        return _mixture(run, X, n_groups, names, **shared)
     if n_groups is None:
-        found, remarks = _mixture(run, _sampled(X), None, names)
-        n_groups = len(found.weights_)
+        n_groups = len(_mixture(run, _sampled(X), None, names).weights_)
     tree = ClusterTree(n_groups, data="real", **parameters)
-    return _fitted(run, tree, X, feature_names=names), remarks
+    return _fitted(run, tree, X, feature_names=names)
 
 
-def _mixture(
-    run: Run, X: Any, n_groups: int | None, names: list[str], **parameters: Any
-) -> tuple[Any, list[Message]]:
+def _mixture(run: Run, X: Any, n_groups: int | None, names: list[str], **parameters: Any) -> Any:
     """Fit the mixture of Gaussians with the covariances, and number of groups, of lowest BIC.
 
     Smoothing by as many samples as columns keeps groups of a few equal records from being the most
@@ -126,15 +121,12 @@ def _mixture(
     best = min(found, key=lambda mixture: _bic(mixture, X))
     for note in best.notes_:
         run.note(note)
-    return best, _chosen(best, found)
+    return _with_number(best)
 
 
-def _chosen(best: Any, found: list[Any]) -> list[Message]:
-    """Return a remark on the numbers of groups tried; refits of the best keep its own."""
-    if best.n_components != "auto":
-        return []
-    best.set_params(n_components=len(best.weights_))
-    return [Message(wording.N_GROUPS_CHOSEN, most=max(len(f.diagnostics_["bic"]) for f in found))]
+def _with_number(model: Any) -> Any:
+    """Return a model whose refits, such as those of its stability, keep its number of groups."""
+    return model.set_params(n_components=len(model.weights_))
 
 
 def _bic(mixture: Any, X: Any) -> float:

@@ -23,8 +23,6 @@ from momentree.messages import PYTHON, Audience, Message, in_words
 from momentree.messages.plain import PLAIN
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
-ORDER = "momentree.order"
-"""Key in the context of a command for the names of its options, in the order given."""
 _ALL = "momentree.all"
 """Key for whether the help shows all options."""
 USUAL = {command: usual_options(command) for command in SHORT_HELP}
@@ -60,18 +58,14 @@ def audience_of(command: str) -> Audience:
     options = options_of(command)
 
     def as_option(name: str, text: str | None, value: Any) -> str:
-        for option in options:
-            flag = option.flag_for(name)
-            if flag is None:
-                continue
-            if switch := option.switch_for(value):
-                return switch
-            if text is None:
-                return flag
-            if isinstance(value, str) and value != text:  # not text of the template
-                return f"{flag} {shlex.quote(value)}"
-            return f"{flag} {'none' if value is None else text}"
-        return PYTHON.parameter(name, text, value)
+        option = next((option for option in options if option.names(name)), None)
+        if option is None:
+            return PYTHON.parameter(name, text, value)
+        if text is None or option.kind is bool:
+            return option.flag_for(value)
+        if isinstance(value, str) and value != text:  # not text of the template
+            return f"{option.flag} {shlex.quote(value)}"
+        return f"{option.flag} {'none' if value is None else text}"
 
     return Audience(as_option, _WORDS, _SAMPLES.get(command, PYTHON.sample))
 
@@ -117,9 +111,7 @@ class Command(TyperCommand):
     """A command that reports errors and warnings as lines on standard error."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the options and their order, which typer does not keep across options."""
-        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
-        ctx.meta[ORDER] = [parameter.name for parameter in order]
+        """Read the options, and whether the help shows all of them."""
         ctx.meta[_ALL] = "--help-all" in args
         return super().parse_args(ctx, args)
 

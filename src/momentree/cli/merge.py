@@ -12,6 +12,7 @@ from momentree._files import read_file
 from momentree.backends import read_question
 from momentree.cli._run import Run
 from momentree.cli.moments import described, note_differences, with_columns
+from momentree.cli.options import Options
 from momentree.cli.screen import show
 
 Save = Callable[[Path], object]
@@ -91,14 +92,14 @@ def proceed(run: Run, states: list[backends.State]) -> None:
             n_others=n_others,
         )
         lines.append(run.words(note))
-    if run.writes("save"):
+    if run.writes("sums"):
         if len(states) > 1:
             raise exceptions.InvalidParameterError(
-                "[save_of_one_round] {parameters.save} requires files of one round; leave out "
+                "[sums_of_one_round] {parameters.sums} requires files of one round; leave out "
                 "those of the rounds before"
             )
-        saves["save"] = first.save
-    if options.components or options.leaves:
+        saves["sums"] = first.save
+    if options.groups is not None:
         more_saves, more_lines = _fit_or_ask(run, states, name)
         saves |= more_saves
         lines += more_lines
@@ -114,7 +115,7 @@ def _fit_or_ask(
 ) -> tuple[dict[str, Save], list[str]]:
     """Fit a model to all answers, or find the next question: what to write, and what to print."""
     options = run.options
-    model = estimator_for(name, options.components, options.leaves, options.steps)
+    model = estimator_for(name, options)
     rows = backends.Rounds(states)
     try:
         with run.stage("fitting"):
@@ -137,37 +138,37 @@ def _fit_or_ask(
     vars(model).pop("feature_names_in_", None)  # the command assigns arrays, not frames
     config = _reader_of(states[0], rows.columns.tolist())
     lines = ["", *_components(model)]
-    if not run.writes("fit"):
+    if not run.writes("save"):
         note = messages.Message(
             "[model_complete] No question is left; write the model with {parameter:FILE.mt}.",
-            parameter="fit",
+            parameter="save",
         )
         lines += ["", run.words(note)]
-    return {"fit": lambda path: model.save(path, vectorizer_config=config)}, lines
+    return {"save": lambda path: model.save(path, vectorizer_config=config)}, lines
 
 
-def estimator_for(model: str, components: int | None, leaves: int | None, steps: int | None) -> Any:
+def estimator_for(model: str, options: Options) -> Any:
     """Return the estimator of a model, for which sums suffice."""
-    if leaves is not None:
-        if model == "bernoulli":
-            return tree.ClusterTree(leaves)
-        if model == "single-topic":
-            return tree.TopicTree(leaves, search="none")
-        raise exceptions.InvalidParameterError(
-            "{parameters.leaves} grows trees of codes (bernoulli) and of words (single-topic), not "
-            "of {model}; give {parameters.components}",
-            model=model,
-        )
-    kinds: dict[str, Any] = {
-        "single-topic": models.SingleTopicModel,
-        "lda": models.LatentDirichletAllocation,
-        "poisson": models.PoissonMixture,
-        "bernoulli": models.BernoulliMixture,
-    }
-    refine = None if model == "lda" or steps == 0 else "em"
-    start = "raw_moments" if model == "bernoulli" else "moments"
-    estimator = kinds[model](components, start=start, refine=refine)
-    return estimator.set_params(max_iter=steps) if steps else estimator
+    k, refine = options.groups, options.refine
+    if options.flat:
+        start = "raw_moments" if model == "bernoulli" else "moments"
+        kinds: dict[str, Any] = {
+            "single-topic": models.SingleTopicModel,
+            "lda": models.LatentDirichletAllocation,
+            "poisson": models.PoissonMixture,
+            "bernoulli": models.BernoulliMixture,
+        }
+        refine = None if model == "lda" else refine
+        return kinds[model](k, start=start, refine=refine).set_params(**options.chosen("max_iter"))
+    if model == "bernoulli":
+        return tree.ClusterTree(k, refine=refine)
+    if model == "single-topic":
+        return tree.TopicTree(k, search="none", refine=refine)
+    raise exceptions.InvalidParameterError(
+        "[no_tree_of_model] trees are of codes (bernoulli) and of words (single-topic), not of "
+        "{model}; add {parameters.flat}",
+        model=model,
+    )
 
 
 def _reader_of(description: backends.State, columns: list[str]) -> dict[str, Any] | None:

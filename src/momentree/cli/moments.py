@@ -19,7 +19,7 @@ from momentree.cli.options import Options
 from momentree.cli.screen import show
 from momentree.core.container import reading, write_container
 from momentree.core.sparse import check_structure
-from momentree.exceptions import InvalidDataError, ReadError
+from momentree.exceptions import InvalidDataError, InvalidParameterError, ReadError
 from momentree.messages import wording
 
 KEPT = ".rows"
@@ -92,14 +92,27 @@ class Table:
 def read(run: Run, _held: ExitStack) -> tuple[Table, Question | None]:
     """Read a question, if there is one, and the rows of a table for its model."""
     options = run.options
-    question = None if options.question is None else Question.load(options.question)
+    question = None if options.round is None else Question.load(options.round)
     if options.source.suffix == KEPT:
+        _check_kept(options)
         table = Table.load(options.source)
     else:
         table = _read_table(run, _model_of(options) if question is None else question.model)
     if question is not None:
         _note_left_out(run, table, question)
     return table, question
+
+
+def _check_kept(options: Options) -> None:
+    """Refuse options for reading what was read already."""
+    reading = [option.name for option in options.table if option.reads]
+    for name in filter(options.is_set, ["model", "vocabulary", "keep", *reading]):
+        raise InvalidParameterError(
+            "[rows_were_read] the rows in {path} were read and kept in an earlier round; leave "
+            "out {parameter}",
+            path=str(options.source),
+            parameter=name,
+        )
 
 
 def _read_table(run: Run, model: str) -> Table:
@@ -233,7 +246,7 @@ def proceed(run: Run, data: tuple[Table, Question | None]) -> None:
         )
         state = site.state(question.content if question else DESCRIBE)
     with run.stage("writing"):
-        run.write_files({"save": state.save, "keep": table.save})
+        run.write_files({"sums": state.save, "keep": table.save})
     if not run.quiet:
         lines = [described(run, [state], len(site.columns), about["model"])]
         n_columns = site.suppressed_["columns"]

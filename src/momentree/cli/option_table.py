@@ -8,11 +8,10 @@ from typing import Literal
 
 import momentree.cli.options as parse
 from momentree.cli.options import Option
-from momentree.core.choices import Empty, Form, Growth, Search, Weighting
+from momentree.core.choices import Empty, Form, Search, TopicModel
 
-_MODELS = Literal["auto", "single-topic", "lda", "poisson", "bernoulli"]
-_HTML, _TABLE = (".html", ".htm"), (".csv", ".xlsx", ".tex")
-_TITLES = "titles of ICD if the codes are clearly diagnoses"
+SiteModel = Literal["auto", "single-topic", "lda", "poisson", "bernoulli"]
+HTML, _TABLE = (".html", ".htm"), (".csv", ".xlsx", ".tex")
 _ROLLUP = (
     "Roll codes up to their first three characters, or to the groups in a table with columns code "
     "and group."
@@ -43,167 +42,107 @@ def usual_options(command: str) -> list[str]:
 
 _GROUPS = (
     *_panel(
-        "Topics",
-        "topics",
-        Option(
-            "n_topics", parse.count_or_auto, "N|auto",
-            "Number of leaves of the tree or, with --flat, of topics. auto chooses it by "
-            "cross-validation.",
-            default=8, flags=("--leaves", "--components", "-k"), usual=True,
-            parameters={
-                "max_leaf_nodes": "--leaves", "n_components": "--components", "n_topics": "-k",
-            },
-        ),
-        Option(
-            "flat", bool, None, "Find a flat list of topics instead of a tree.",
-            default=False, usual=True,
-        ),
-    ),
-    *_panel(
-        "Growing the tree",
-        "topics",
-        Option("depth", parse.count, "N", "Maximum depth of the tree.", fits="max_depth"),
-        Option(
-            "growth", Growth, None,
-            "best_first splits the leaf that gains most; depth splits every leaf down to --depth.",
-            default="best_first", fits="growth",
-        ),
-        Option(
-            "min_samples_leaf", parse.count, "N", "Minimum number of documents in a leaf.",
-            default=5, fits="min_samples_leaf",
-        ),
-    ),
-    *_panel(
-        "Flat topics",
-        "topics",
-        Option(
-            "model", str, "NAME|FILE.mt",
-            "single-topic: one topic per document; lda: documents mix topics. A file name works "
-            "like --save. May be given once for each.",
-            shown="single-topic", repeatable=True, usual=True,
-        ),
-        Option(
-            "alpha0", parse.positive_or_auto, "A|auto",
-            "Initial total concentration of lda, which EM refines: the smaller, the fewer topics a "
-            "document mixes.",
-            shown="auto", fits="alpha0",
-        ),
-    ),
-    *_panel(
         "Groups",
-        "clusters",
+        "topics clusters",
         Option(
-            "groups", parse.count_or_auto, "N|auto",
-            "Number of groups. With auto, BIC determines it; for measurements, it does so by "
-            "default.",
-            default=8, flags=("--groups", "-k"), usual=True,
-            parameters={"max_leaf_nodes": "--groups", "n_components": "--groups"},
+            "groups", parse.word_or_number("auto"), "N|auto",
+            {
+                "topics": "Number of topics: leaves of the tree or, with --flat, entries of the "
+                "list. auto chooses it by cross-validation.",
+                "clusters": "Number of groups. auto chooses it: of codes by AIC3, at most 8; of "
+                "measurements by BIC.",
+                "sequences": "Number of states. auto chooses it by BIC, from 2 to 10.",
+                "merge": "Number of leaves of a tree or, with --flat, of entries of a list.",
+            },
+            short="-k", usual=True, parameters="max_leaf_nodes n_components candidates",
+            default={"topics": 8, "clusters sequences": "auto"},
+            needs={"merge": "next save"},
         ),
         Option(
-            "flat", bool, None, "Find a flat list of groups (a mixture) instead of a tree.",
-            default=False, usual=True,
+            "flat", bool, None,
+            {
+                "topics": "Find a flat list of topics instead of a tree.",
+                "clusters": "Find a flat list of groups (a mixture) instead of a tree.",
+                "merge": "Fit a flat list (a mixture) instead of a tree, in far fewer rounds.",
+            },
+            default=False, usual=True, excludes="max_depth min_samples_leaf edit",
+            needs={"merge": "groups"},
         ),
         Option(
-            "min_samples_leaf", parse.count, "N", "Minimum number of records in a group of a tree.",
-            default=5,
+            "max_depth", int, "N", "Maximum depth of the tree.", least=1, commands="topics",
+        ),
+        Option(
+            "min_samples_leaf", int, "N", "Minimum number of documents or records in a leaf.",
+            default=5, least=1,
+        ),
+        Option(
+            "model", TopicModel, None,
+            "Flat topics: single-topic has one topic per document; in lda, documents mix topics.",
+            default="single-topic", needs="flat", usual=True, commands="topics",
         ),
         Option(
             "outcome", str, "NAME",
             "Outcome column, or a pattern; report its rate per group. Repeatable.",
-            repeatable=True, reads="outcome_columns", usual=True,
+            repeatable=True, reads="outcome_columns", usual=True, commands="clusters",
         ),
         Option(
             "covariate", str, "NAME",
             "Covariate, such as age or sex, or a pattern; describe it per group, and report how it "
             "predicts the group. Repeatable.",
-            repeatable=True, reads="covariate_columns",
+            repeatable=True, reads="covariate_columns", commands="clusters",
         ),
         Option(
             "fits", parse.count_range, "LOW-HIGH",
             "Compare fits with these numbers of groups, such as 2-10: log-likelihood, AIC, BIC, "
             "entropy and smallest group; with --stability, stability as well.",
+            commands="clusters",
         ),
         Option(
             "stability", bool, None,
             "Report how well the groups of five overlapping samples agree.",
-            default=False, usual=True,
-        ),
-    ),
-    *_panel(
-        "Editing groups (edits apply in the order given)",
-        "clusters",
-        Option(
-            "merge", str, "A,B",
-            "Merge groups; numbers are as shown without this option. Repeatable.",
-            repeatable=True,
+            default=False, usual=True, commands="clusters",
         ),
         Option(
-            "split", str, "A|A:N",
-            "Split a group in two or N; numbers are as shown without this option. Repeatable.",
-            repeatable=True,
-        ),
-    ),
-    *_panel(
-        "States",
-        "sequences",
-        Option(
-            "states", parse.states_or_auto, "N|auto",
-            "Number of states. With auto, the lowest BIC of 2 to 10 states determines it.",
-            shown="auto", flags=("--states", "-k"), parameters={"n_components": "--states"},
-            usual=True,
+            "edit", str, "EDIT",
+            "Edit the groups: 'merge 2 5', 'split 3' or 'split 3 into 4'. Repeatable, in order; "
+            "numbers are as shown without this edit.",
+            repeatable=True, commands="clusters",
         ),
     ),
     *_panel(
         "Fitting",
         "topics",
         Option(
-            "refine", bool, None, "Refine the result of the moments by EM.",
-            default=True, flags=("--refine/--no-refine",), fits="refine", values=("em", None),
-            commands="topics clusters",
+            "refine", parse.one_of("em", "none"), "<em|none>",
+            "Refine the result of the moments by EM, or not.",
+            default="em", commands="topics clusters merge", needs={"merge": "groups"},
         ),
         Option(
             "search", Search, None,
             "starts improves the topics by splits, merges and moves of documents, from two starts; "
             "none keeps those of the first splits, in a third of the time.",
-            default="starts", fits="search",
+            default="starts",
         ),
         Option(
-            "log_scaling", parse.log_scaling, "<auto|log1p|none>",
+            "log_scaling", parse.one_of("auto", "log1p", "none"), "<auto|log1p|none>",
             "Scale each count x to log2(1 + x), so that repeated words have less weight; auto does "
             "so if words repeat more often than independent words.",
-            default="auto", fits="log_scaling",
+            default="auto",
         ),
         Option(
-            "weighting", Weighting, None,
-            "Weight of documents in the moments. three_words requires --log-scaling none.",
-            default="length", fits="weighting",
-        ),
-        Option(
-            "question", Path, "FILE.mom",
+            "round", Path, "FILE.mom",
             "Answer the question of this round, a file written by momentree merge --next.",
-            shown="the first round", flags=("--round",), is_input=True, commands="moments",
+            shown="the first round", is_input=True, excludes="model", commands="moments",
         ),
         Option(
-            "model", _MODELS, None,
+            "model", SiteModel, None,
             "The model of the rows. auto is bernoulli for tables of codes, and single-topic for "
             "folders, texts and counts. A table with a column of texts needs single-topic or lda.",
             default="auto", commands="moments",
         ),
         Option(
-            "components", parse.count, "K",
-            "Fit a flat list of K components.",
-            flags=("--components", "-k"), parameters={"n_components": "--components"},
-            commands="merge",
-        ),
-        Option(
-            "leaves", parse.count, "K", "Grow a tree of K leaves instead of a flat list.",
-            parameters={"max_leaf_nodes": "--leaves"}, commands="merge",
-        ),
-        Option(
-            "steps", parse.whole_number, "N",
-            "Number of steps of EM of a flat list, at most; 0 estimates it by moments alone, in "
-            "fewer rounds.",
-            shown="until EM converges", parameters={"max_iter": "--steps"}, commands="merge",
+            "max_iter", int, "N", "Number of steps of EM of a flat list, at most.",
+            shown="until EM converges", least=1, needs="flat", commands="merge",
         ),
     ),
 )  # fmt: skip
@@ -216,40 +155,42 @@ _READING = (
             "Embeddings of the documents, one row each, in the order of the documents: they form "
             "the groups, and the words name them.",
             commands="topics assign", only="documents", is_input=True,
+            excludes="flat search log_scaling passages",
         ),
         Option(
             "id_column", str, "NAME", "Column with the id of each row.",
-            reads="id_column", usual=True, commands="topics clusters assign moments",
+            reads=True, usual=True, commands="topics clusters assign moments",
         ),
         Option(
             "encoding", str, "NAME|auto",
             "Encoding of text files. auto guesses it for each file.",
-            default="auto", reads="encoding",
+            default="auto", reads=True,
         ),
         Option(
             "separator", str, "CHAR", "Character between columns.",
-            shown="detected", reads="separator",
+            shown="detected", reads=True,
         ),
-        Option("sheet", str, "NAME", "Sheet of a spreadsheet.", shown="the first", reads="sheet"),
+        Option("sheet", str, "NAME", "Sheet of a spreadsheet.", shown="the first", reads=True),
         Option(
-            "skip_rows", parse.whole_number, "N",
+            "skip_rows", int, "N",
             "Rows to skip above the header row, such as a title.",
-            default=0, reads="skip_rows",
+            default=0, least=0, reads=True,
         ),
         Option(
             "header", bool, None, "Whether the first row of a table names its columns.",
-            shown="detected", flags=("--header/--no-header",), reads="header",
+            shown="detected", reads=True,
         ),
         Option(
             "memory", str, "SIZE",
             "Work in this much memory, such as 1GB or 800MB, with what was read in a folder on "
             "disk next to the output.",
             shown="as much as needed", commands="topics clusters", usual="topics",
+            excludes={"topics": "embeddings phrases order", "clusters": "join on sheet"},
         ),
         Option(
             "resume", bool, None,
             "With --memory: continue after the last finished step of a stopped run.",
-            default=False, commands="topics clusters",
+            default=False, needs="memory", commands="topics clusters",
         ),
         Option(
             "scheduler", str, "ADDRESS",
@@ -264,18 +205,18 @@ _READING = (
         Option(
             "text_column", str, "NAME",
             "Column with the text. Repeatable: the columns are joined.",
-            shown="detected", repeatable=True, reads="text_column", only="documents", usual=True,
+            shown="detected", repeatable=True, reads=True, only="documents", usual=True,
             commands="topics assign moments",
         ),
         Option(
             "label_column", str, "NAME", "Column with known labels, to compare with the topics.",
-            reads="label_column", only="documents", usual=True,
+            reads=True, only="documents", usual=True,
         ),
         Option(
             "order", str, "NAME|input",
             "Column of numbers or dates that orders the documents in the chart of topic "
             "proportions.",
-            default="input", usual=True,
+            default="input", usual=True, needs="output",
         ),
         Option(
             "vocabulary", Path, "FILE",
@@ -298,12 +239,12 @@ _READING = (
         Option(
             "raw", bool, None,
             "Keep HTML, mail headers, quoted replies, signatures, URLs and page numbers.",
-            default=False, reads="raw", only="texts",
+            default=False, reads=True, only="texts",
         ),
         Option(
-            "passages", parse.words_of_passage, "auto|none|N",
+            "passages", parse.word_or_number("auto", "none"), "auto|none|N",
             "Cut long texts into passages of N words; auto decides by their length.",
-            default="auto", reads="passages", only="texts",
+            default="auto", reads=True, only="texts",
         ),
     ),
     *_panel(
@@ -313,7 +254,7 @@ _READING = (
             "language", parse.language, "CODE|auto",
             "Drop the stop words of this language, or of several: en,fr. auto finds the languages "
             "of the texts; none keeps all words.",
-            default="auto", reads="language", only="texts", usual=True,
+            default="auto", reads=True, only="texts", usual=True,
         ),
         Option(
             "stop_words", str, "FILE|WORDS",
@@ -324,24 +265,24 @@ _READING = (
         Option(
             "min_df", parse.count_or_fraction, "N|FRACTION",
             "Drop words in fewer than this number or fraction (0.01) of documents.",
-            shown="5, or 2 below 1,000 documents", reads="min_df", only="texts",
+            shown="5, or 2 below 1,000 documents", reads=True, only="texts",
         ),
         Option(
             "max_df", parse.count_or_fraction, "N|FRACTION",
             "Drop words in more than this number or fraction of documents.",
-            shown="0.5", reads="max_df", only="texts",
+            shown="0.5", reads=True, only="texts",
         ),
         Option(
-            "max_features", parse.count, "N", "Keep only the N most frequent words.",
-            shown="20000", reads="max_features", only="texts",
+            "max_features", int, "N", "Keep only the N most frequent words.",
+            shown="20000", least=1, reads=True, only="texts",
         ),
         Option(
             "token_pattern", str, "REGEX", "Regular expression that matches a word.",
-            reads="token_pattern", only="texts",
+            reads=True, only="texts",
         ),
         Option(
-            "keep_case", bool, None, "Do not convert words to lower case.",
-            default=False, reads="lowercase", values=(False, True), only="texts",
+            "lowercase", bool, None, "Do not convert words to lower case.",
+            default=True, reads=True, only="texts",
         ),
         Option(
             "phrases", bool, None,
@@ -349,14 +290,14 @@ _READING = (
             default=False,
         ),
         Option(
-            "ngrams", parse.ngrams, "N",
+            "ngrams", int, "N",
             "Count sequences of up to N neighboring words, besides the words.",
-            default=1, parameters={"ngram_range": "--ngrams"},
+            default=1, least=1, parameters="ngram_range",
         ),
         Option(
-            "unique", bool, None, "Count equal and nearly equal texts as one document.",
+            "unique", bool, None, "Count equal and nearly equal texts as one document, or not.",
             shown="if one text has so many copies that they could form a topic",
-            flags=("--unique/--every-copy",), reads="unique", only="texts",
+            reads=True, only="texts",
         ),
     ),
     *_panel(
@@ -371,7 +312,7 @@ _READING = (
         Option(
             "union_by", str, "NAME",
             "Join rows with equal values in this column, such as a patient id, into one record.",
-            reads="union_by", only="records", commands="clusters assign moments",
+            reads=True, only="records", commands="clusters assign moments",
         ),
         Option(
             "ignore", str, "NAME", "Column to ignore, or a pattern. Repeatable.",
@@ -393,24 +334,23 @@ _READING = (
             "kind", str, "COLUMN=KIND",
             "Kind of a column of measurements, by name or pattern: number, yes_no, category or "
             "count. Repeatable.",
-            shown="detected", repeatable=True, only="measurements",
-            parameters={"kinds": "--kind"},
+            shown="detected", repeatable=True, only="measurements", parameters="kinds",
         ),
         Option(
             "missing", str, "VALUE",
             "A value of measurements that stands for a missing one, such as 999, besides empty "
             "cells, NA, ? and -. Repeatable.",
-            repeatable=True, reads="missing", only="measurements",
+            repeatable=True, reads=True, only="measurements",
         ),
         Option(
             "join", parse.input_path, "FILE",
             "Another table with outcomes of the same records. Repeatable.",
-            repeatable=True, reads="join", is_input=True,
+            repeatable=True, reads=True, is_input=True,
         ),
         Option(
             "on", str, "COLUMN",
             "Column by which to join a table, or LEFT=RIGHT if it has two names. Repeatable.",
-            shown="the only column in both tables", repeatable=True, reads="on",
+            shown="the only column in both tables", repeatable=True, reads=True,
         ),
         Option(
             "empty", Empty, None,
@@ -418,11 +358,11 @@ _READING = (
                 "clusters": _EMPTY,
                 "moments": f"{_EMPTY} Sums over sites require complete records.",
             },
-            default="missing", reads="empty", only="records measurements",
+            default="missing", reads=True, only="records measurements",
         ),
         Option(
             "rollup", str, "icd9|icd10|FILE", _ROLLUP,
-            reads="rollup", only="records", commands="moments",
+            reads=True, only="records", commands="moments",
         ),
     ),
     *_panel(
@@ -431,61 +371,58 @@ _READING = (
         Option(
             "id_column", str, "NAME",
             "Column that says which rows form a sequence, such as the id of a patient.",
-            shown="detected", reads="id_column", usual=True, commands="sequences",
+            shown="detected", reads=True, usual=True, commands="sequences",
         ),
         Option(
             "time_column", str, "NAME|none",
             "Column that orders the steps: numbers or dates; none is the order of the rows.",
-            shown="detected", reads="time_column", only="sequences", usual="sequences",
+            shown="detected", reads=True, only="sequences", usual="sequences",
         ),
         Option(
             "code_column", str, "NAME", "Column with the codes.",
-            shown="detected", reads="code_column", usual=True, commands="sequences",
+            shown="detected", reads=True, usual=True, commands="sequences",
         ),
         Option(
             "time_format", str, "FORMAT", "Format of the times, such as %d/%m/%Y.",
-            shown="detected", reads="time_format", only="sequences",
+            shown="detected", reads=True, only="sequences",
         ),
     ),
     *_panel(
         "Codes",
         "clusters",
         Option(
-            "min_sequences", parse.count, "N",
+            "min_sequences", int, "N",
             "Merge codes that occur in fewer than N sequences into one.",
-            shown="5, or 2 below 1,000 sequences", reads="min_sequences", commands="sequences",
+            shown="5, or 2 below 1,000 sequences", least=1, reads=True, commands="sequences",
         ),
         Option(
             "rollup", str, "icd9|icd10|FILE", _ROLLUP,
-            reads="rollup", only="records sequences", usual="clusters",
+            reads=True, only="records sequences", usual="clusters",
             commands="clusters sequences", is_input=True,
         ),
         Option(
-            "names", str, "FILE|icd9|icd10|none",
-            {
-                command: "Names of codes: a table with columns code and name, or the titles of "
-                f"ICD. Or names of {groups}: columns number and name. May be given once for each."
-                for command, groups in (("clusters", "groups"), ("sequences", "states"))
-            },
-            shown=_TITLES, repeatable=True, is_input=True,
+            "code_names", parse.not_empty, "FILE|icd9|icd10|none",
+            "Names of codes: a table with columns code and name, or the titles of ICD.",
+            shown="titles of ICD if the codes are clearly diagnoses", reads="names", is_input=True,
+            only="records sequences", commands="clusters sequences",
         ),
         Option(
-            "min_records", parse.count, "N", "Drop codes that occur in fewer than N records.",
-            shown="5, or 2 below 1,000 records", reads="min_records", only="records",
+            "min_records", int, "N", "Drop codes that occur in fewer than N records.",
+            shown="5, or 2 below 1,000 records", least=1, reads=True, only="records",
         ),
         Option(
-            "cumulative_frequency", parse.fraction, "FRACTION",
+            "cumulative_frequency", float, "FRACTION",
             "Keep only the most frequent codes that make up this fraction of all entries.",
-            shown="all", reads="cumulative_frequency", only="records",
+            shown="all", reads=True, only="records",
         ),
         Option(
-            "min_codes", parse.whole_number, "N",
+            "min_codes", int, "N",
             "Fit only records with at least N codes; assign the others afterwards.",
-            shown="1; 0 for columns of yes and no", reads="min_codes", only="records",
+            shown="1; 0 for columns of yes and no", least=0, reads=True, only="records",
         ),
         Option(
-            "keep_constant", bool, None, "Keep codes that every record has.",
-            default=False, reads="drop_constant", values=(False, True), only="records",
+            "drop_constant", bool, None, "Keep codes that every record has.",
+            default=True, reads=True, only="records",
         ),
     ),
 )  # fmt: skip
@@ -494,7 +431,7 @@ _OUTPUT = (
         None,
         "demo",
         Option(
-            "output", Path, "FILE.html", "The report.", flags=("--output", "-o"),
+            "output", Path, "FILE.html", "The report.", short="-o",
             shown="momentree-demo.html, or momentree-demo-records.html",
         ),
         Option(
@@ -514,36 +451,26 @@ _OUTPUT = (
             is_input=True, commands="topics",
         ),
         Option(
-            "rename", str, "N=NAME",
-            {
-                "topics clusters":
-                    "Name a leaf, topic or group; 0-3=NAME names the node above leaves 0 to 3. "
-                    "Repeatable.",
-                "sequences": "Name a state. Repeatable.",
-            },
-            repeatable=True, usual=True,
-        ),
-        Option(
-            "names", Path, "FILE",
-            "Names of leaves or topics: a table with columns number and name, such as the report "
-            "saves.",
-            is_input=True, commands="topics",
+            "rename", str, "N=NAME|FILE",
+            "Name group N; in a tree, 0-3=NAME names the node above leaves 0 to 3. Or a table with "
+            "columns number and name, such as the report saves. Repeatable.",
+            repeatable=True, usual=True, is_input=True,
         ),
         Option(
             "output", Path, "FILE.html", "Report: one page that works offline.",
-            flags=("--output", "-o"), suffixes=_HTML, usual=True,
+            short="-o", suffixes=HTML, usual=True,
         ),
         Option(
             "title", str, "TEXT", "Title of the report and of the printed result.",
             shown="from the input",
         ),
         Option(
-            "documents", parse.whole_number_or_all, "N|all",
+            "documents", parse.word_or_number("all", least=0), "N|all",
             "Number of documents that the report lists, spread evenly over the topics.",
-            shown="as many as 4 MB hold", commands="topics",
+            shown="as many as 4 MB hold", needs="output", commands="topics",
         ),
         Option(
-            "min_cell", parse.count, "N",
+            "min_cell", int, "N",
             {
                 "clusters":
                     "Suppress nonzero counts of records below N, and the cells they could be "
@@ -556,19 +483,19 @@ _OUTPUT = (
                     "pairs of columns and groups of rows likewise; they may be frequent elsewhere, "
                     "which the result then lacks.",
             },
-            default=5, parameters={"min_count": "--min-cell"}, usual=True,
+            default=5, least=1, parameters="min_count", usual=True,
         ),
         Option(
             "include_records", bool, None,
             "Show up to 2,000 individual records in the report, with their ids if they have codes. "
             "Otherwise it contains none.",
-            default=False, commands="clusters",
+            default=False, needs="output", commands="clusters",
         ),
         Option(
             "include_sequences", bool, None,
             "Show up to 40 individual sequences with their ids in the report, which otherwise "
             "contains none.",
-            default=False, commands="sequences",
+            default=False, needs="output", commands="sequences",
         ),
         Option(
             "csv", Path, "FILE.csv",
@@ -588,9 +515,13 @@ _OUTPUT = (
         ),
         Option(
             "escape_formulas", bool, None,
-            "In the CSV file, put an apostrophe before text that a spreadsheet would run as a "
-            "formula.",
-            default=False, commands="topics clusters sequences assign",
+            dict.fromkeys(
+                ("topics clusters sequences", "assign"),
+                "In the table, put an apostrophe before text that a spreadsheet would run as a "
+                "formula.",
+            ),
+            default=False,
+            needs={"topics clusters sequences": "csv table_one fits_table sequence_csv"},
         ),
         Option(
             "json", Path, "FILE.json",
@@ -604,12 +535,7 @@ _OUTPUT = (
         Option(
             "next", Path, "FILE.mom",
             "The question of the next round, for momentree moments --round at each site.",
-        suffixes=(".mom",), commands="merge",
-        ),
-        Option(
-            "fit", Path, "FILE.mt",
-            "The model, for momentree assign. With --next, it is written once no question is left.",
-            suffixes=(".mt",), commands="merge",
+            suffixes=(".mom",), needs="groups", commands="merge",
         ),
         Option(
             "save", Path, "FILE.mt",
@@ -617,8 +543,9 @@ _OUTPUT = (
                 "topics": "The model, for momentree assign.",
                 "clusters sequences":
                     "The model, for momentree assign. It contains no ids, but exact frequencies.",
+                "merge": "The model, for momentree assign, once no question is left.",
             },
-            suffixes=(".mt",), usual=True,
+            suffixes=(".mt",), needs={"merge": "groups"}, usual=True,
         ),
         Option(
             "table_one", Path, "FILE",
@@ -628,10 +555,10 @@ _OUTPUT = (
         ),
         Option(
             "fits_table", Path, "FILE", "The table of --fits: .csv, .xlsx or .tex.",
-            suffixes=_TABLE, commands="clusters",
+            suffixes=_TABLE, needs="fits", commands="clusters",
         ),
         Option(
-            "save", Path, "FILE.mom",
+            "sums", Path, "FILE.mom",
             {
                 "moments":
                     "The answer, to send to whoever merges it. No row can be read from one file, "
@@ -650,12 +577,12 @@ _OUTPUT = (
             suffixes=(".rows",), commands="moments",
         ),
         Option(
-            "quiet", bool, None, "Print only errors.", default=False, flags=("--quiet", "-q"),
+            "quiet", bool, None, "Print only errors.", default=False, short="-q",
             commands="demo topics clusters sequences assign moments merge",
         ),
         Option(
             "verbose", bool, None, "Log each step and its time to standard error.",
-            default=False, flags=("--verbose", "-v"),
+            default=False, short="-v",
             commands="demo topics clusters sequences assign moments merge",
         ),
     ),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, get_args
 
 import typer
 
-from momentree.core.choices import MAX_NGRAM, AutoLogScaling, ColumnKind
+from momentree.core.choices import ColumnKind
 from momentree.exceptions import InvalidParameterError
 from momentree.messages import Message, wording
 
@@ -23,14 +23,20 @@ class Option:
     Parameters
     ----------
     name : str
-        Name of the value; the flag is the same with hyphens unless `flags` says otherwise.
+        Name of the value; the flag is the same with hyphens. That of a switch that is on by
+        default begins with ``--no-``; one without a default has both flags.
     kind : type, Literal or function
-        ``bool`` for a switch, ``str``, ``Path``, the choices, or a parser of the text.
+        ``bool`` for a switch, ``int``, ``float``, ``str``, ``Path``, the choices, or a parser of
+        the text.
     metavar, help : str
         What the help shows. A mapping has the texts of commands, separated by blanks; they are
         then those that have the option.
     default, shown : object, str or None
-        The default, and how the help words it.
+        The default, or one for each command, and how the help words it.
+    short : str
+        A second flag of one letter.
+    least : int or None
+        The smallest number.
     commands : str
         Commands that have the option, separated by blanks, if `help` is one text.
     usual : bool or str
@@ -39,20 +45,21 @@ class Option:
         Heading in the help.
     repeatable : bool
         Whether the option may be given several times.
-    reads, fits : str
-        Parameter of the reader, or of the estimator, that the value is for.
+    reads : bool or str
+        Whether a reader has a parameter of this name, or the other name that it has.
     only : str
         Kinds of data that the option is for, if the command accepts several.
-    values : tuple
-        What a switch sets this parameter to, if it is on and if it is off.
-    parameters : Mapping
-        Further parameters in Python that messages name, with the flag of each.
+    parameters : str
+        Further parameters in Python that messages name, separated by blanks.
     suffixes : tuple of str
         Endings of the file that the option names for output.
     is_input : bool
         Whether the value names a file that is read.
     required : str
         Commands that need the option.
+    needs, excludes : str
+        Options of which one must be given too, and options that cannot be given too: in all
+        commands, or by command.
     """
 
     name: str
@@ -61,62 +68,69 @@ class Option:
     help: str | Mapping[str, str]
     default: Any = None
     shown: str | None = None
-    flags: tuple[str, ...] = ()
+    short: str = ""
+    least: int | None = None
     commands: str = ""
     usual: bool | str = False
     panel: str | None = None
     repeatable: bool = False
-    reads: str = ""
-    fits: str = ""
+    reads: bool | str = False
     only: str = ""
-    values: tuple[Any, Any] = (True, False)
-    parameters: Mapping[str, str] = field(default_factory=dict)
+    parameters: str = ""
     suffixes: tuple[str, ...] = ()
     is_input: bool = False
     required: str = ""
+    needs: str | Mapping[str, str] = ""
+    excludes: str | Mapping[str, str] = ""
 
     def of(self, command: str) -> Option | None:
         """Return the option of a command, with one text for its help; None if it has none."""
-        texts = self.help if isinstance(self.help, Mapping) else {self.commands: self.help}
-        help_ = next((text for names, text in texts.items() if command in names.split()), None)
-        return None if help_ is None else replace(self, help=help_, commands=command)
+        texts = self.help if isinstance(self.help, Mapping) else ()
+        if command not in " ".join(texts or [self.commands]).split():
+            return None
+        named: dict[str, Any] = {
+            field: next((value for names, value in values.items() if command in names.split()), "")
+            for field in ("help", "default", "needs", "excludes")
+            if isinstance(values := getattr(self, field), Mapping)
+        }
+        if named.get("default") == "":
+            named["default"] = None
+        return replace(self, commands=command, **named)
 
     @property
-    def spellings(self) -> tuple[str, ...]:
-        """The flags of the option."""
-        return self.flags or ("--" + self.name.replace("_", "-"),)
+    def flag(self) -> str:
+        """The flag of the option."""
+        return "--" + self.name.replace("_", "-")
 
-    def flag_for(self, parameter: str) -> str | None:
-        """Return the flag that stands for a parameter in Python, or None."""
-        if parameter in self.parameters:
-            return self.parameters[parameter]
-        flags = [flag for spelling in self.spellings for flag in spelling.split("/")]
-        same = "--" + parameter.replace("_", "-")
-        if same in flags:
-            return same
-        return flags[0] if parameter in {self.name, self.reads, self.fits} - {""} else None
+    @property
+    def parameter(self) -> str:
+        """The parameter of a reader that the option sets; "" if it sets none."""
+        return self.reads if isinstance(self.reads, str) else self.name if self.reads else ""
 
-    def switch_for(self, value: Any) -> str | None:
-        """Return the flag that sets a value by itself, or None."""
-        if self.kind is not bool:
-            return None
-        switches = self.spellings[0].split("/")
-        known = zip(map(str, self.values), switches, strict=False)
-        return dict(known).get(str(value))
+    def names(self, parameter: str) -> bool:
+        """Whether the option stands for a parameter in Python."""
+        return parameter in {self.name, self.parameter, *self.parameters.split()}
 
-    def argument(self, value: Any) -> Any:
-        """Return the value as the reader or the estimator takes it."""
-        if isinstance(value, bool):
-            return self.values[0 if value else 1]
-        return value
+    @property
+    def is_on(self) -> bool:
+        """Whether it is a switch that is on by default, and the only flag turns it off."""
+        return self.kind is bool and self.default is True
+
+    def flag_for(self, value: Any) -> str:
+        """Return the flag; that of a switch which is off if the value is False."""
+        return self.flag.replace("--", "--no-", 1) if value in (False, "False") else self.flag
 
     def as_parameter(self) -> inspect.Parameter:
         """Return the option as a parameter of a function of typer."""
-        metavar, settings = self.metavar, dict[str, Any]()
+        metavar, default, settings = self.metavar, self.default, dict[str, Any]()
         annotation: Any = self.kind
+        flags = [self.flag, *([self.short] if self.short else [])]
         if get_args(self.kind):
             metavar = f"<{'|'.join(get_args(self.kind))}>"
-            settings["parser"], annotation = choice_of(self.kind), str
+        elif self.is_on:
+            flags[0], default = self.flag_for(False), False
+        elif self.kind is bool and default is None:
+            flags[0] += f"/{self.flag_for(False)}"
         elif self.kind is Path and self.is_input:
             settings["parser"] = input_path
         elif not isinstance(self.kind, type):
@@ -126,19 +140,20 @@ class Option:
         if self.shown is not None:
             settings["show_default"] = self.shown
         option = typer.Option(
-            *self.spellings,
+            *flags,
             metavar=metavar,
             help=str(self.help),
             rich_help_panel=self.panel,
+            min=self.least,
             **settings,
         )
         required = self.commands in self.required.split()
-        if not required and self.default is None:
+        if not required and default is None:
             annotation = annotation | None
         return inspect.Parameter(
             self.name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if required else self.default,
+            default=inspect.Parameter.empty if required else default,
             annotation=Annotated[annotation, option],
         )
 
@@ -162,20 +177,14 @@ class Argument:
 
 
 class Options:
-    """The values of a run, those that the user set, and the order in which they were typed."""
+    """The values of a run, and the names of those that the user set."""
 
     def __init__(
-        self,
-        table: Iterable[Option],
-        values: Mapping[str, Any],
-        *,
-        given: Iterable[str] = (),
-        typed: Iterable[str] = (),
+        self, table: Iterable[Option], values: Mapping[str, Any], given: Iterable[str] = ()
     ) -> None:
         self.table = tuple(table)
         self.by_name = {option.name: option.default for option in self.table} | dict(values)
         self.given = frozenset(given)
-        self.typed = tuple(typed)
 
     def __getattr__(self, name: str) -> Any:
         """Return the value of an option."""
@@ -190,19 +199,15 @@ class Options:
         Options that were not given and have no default are left to the reader.
         """
         return {
-            option.reads: option.argument(value)
+            option.parameter: value
             for option in self.table
             if option.reads and (not option.only or set(option.only.split()) & set(kinds))
             if (value := self.by_name[option.name]) is not None or option.name in self.given
         }
 
-    def fitted_by(self, *names: str) -> dict[str, Any]:
-        """Return arguments of an estimator for these options, if the user set them."""
-        return {
-            option.fits: option.argument(self.by_name[option.name])
-            for option in self.table
-            if option.name in names and option.name in self.given
-        }
+    def chosen(self, *names: str) -> dict[str, Any]:
+        """Return the values of those of these options that the user set."""
+        return {name: self.by_name[name] for name in names if name in self.given}
 
     def inputs(self) -> list[Path]:
         """Return the files that options name for input; some values may be words instead."""
@@ -211,9 +216,33 @@ class Options:
         named = [value for values in lists for value in values if value is not None]
         return [Path(value) for value in named if isinstance(value, Path) or Path(value).is_file()]
 
-    def first_given(self, *names: str) -> str | None:
-        """Return the first of these options that the user set, or None."""
-        return next((name for name in names if name in self.given), None)
+    def check_together(self) -> None:
+        """Refuse options without those that they need, or beside those that exclude them."""
+        for option in filter(lambda option: self.is_set(option.name), self.table):
+            others = [name for name in str(option.needs).split() if name in self.by_name]
+            if others and not any(map(self.is_set, others)):
+                raise InvalidParameterError(
+                    "[option_needs] {parameter} has no effect without {other}; add {other}, or "
+                    "leave out {parameter}",
+                    parameter=option.name,
+                    other=Message("{parameter}", parameter=others[0]),
+                )
+            self.exclude(str(option.excludes), beside=option.name)
+
+    def exclude(self, names: str, *, beside: str) -> None:
+        """Refuse options that cannot be given beside another one."""
+        for name in filter(self.is_set, names.split()):
+            raise InvalidParameterError(
+                "[option_excluded] {parameter} cannot be used with {other}; leave out one of them",
+                parameter=name,
+                other=Message("{parameter}", parameter=beside),
+            )
+
+    def is_set(self, name: str) -> bool:
+        """Whether the user set an option to something that changes how the command works."""
+        value = self.by_name.get(name)
+        default = next((option.default for option in self.table if option.name == name), None)
+        return name in self.given and value not in (default, None, "auto", "none")
 
 
 def input_path(text: str) -> Path:
@@ -223,54 +252,43 @@ def input_path(text: str) -> Path:
     return Path(text)
 
 
-def choice_of(kind: Any) -> Callable[[str], str]:
-    """Return a parser for the choices of a ``Literal``."""
-    names = get_args(kind)
-
-    def choice(text: str) -> str:
-        if text not in names:
-            raise _refused(text, str(Message("{choices:quoted or}", choices=names)))
-        return text
-
-    return choice
+def not_empty(text: str) -> str:
+    """Parse a file or a word; an empty text is refused like an empty path."""
+    input_path(text)
+    return text
 
 
-def _whole(
-    lowest: int, expected: str, words: Mapping[str, Any] | None = None, highest: float = inf
-) -> Callable[[str], Any]:
-    """Return a parser for whole numbers in a range, and for words that stand for other values."""
-    known = words or {}
+def word_or_number(*words: str, least: int = 1) -> Callable[[str], Any]:
+    """Return a parser for some words, of which "none" is None, and whole numbers."""
 
     def integer(text: str) -> Any:
         """Read a whole number, or one of the words."""
-        if text in known:
-            return known[text]
+        if text in words:
+            return None if text == "none" else text
         # Typer also passes defaults, which are numbers.
-        if not str(text).isdecimal() or not lowest <= int(text) <= highest:
-            raise _refused(text, expected)
+        if not str(text).isdecimal() or int(text) < least:
+            raise _refuse(
+                text,
+                Message(
+                    "a whole number of at least {least}, or {words:quoted or}",
+                    least=least,
+                    words=words,
+                ),
+            )
         return int(text)
 
     return integer
 
 
-_COUNT = "a whole number of at least 1"
-whole_number = _whole(0, "a whole number")
-count = _whole(1, _COUNT)
-count_or_auto = _whole(1, f"{_COUNT}, or 'auto'", {"auto": None})
-states_or_auto = _whole(2, "a whole number of at least 2, or 'auto'", {"auto": None})
-whole_number_or_all = _whole(0, "a whole number, or 'all'", {"all": "all"})
-words_of_passage = _whole(
-    1,
-    "'auto', 'none', or a number of words of at least 1",
-    {"auto": "auto", "none": None},
-)
-ngrams = _whole(1, f"a number of words from 1 to {MAX_NGRAM}", highest=MAX_NGRAM)
+def one_of(*words: str) -> Callable[[str], str | None]:
+    """Return a parser for some words, of which "none" is None."""
 
+    def word(text: str) -> str | None:
+        if text not in words:
+            raise _refuse(text, Message("{words:quoted or}", words=words))
+        return None if text == "none" else text
 
-def log_scaling(text: str) -> str | None:
-    """Parse how counts are scaled; ``none`` is None."""
-    scaling = choice_of(Literal[AutoLogScaling, "none"])(text)
-    return None if scaling == "none" else scaling
+    return word
 
 
 def language(text: str) -> str | None:
@@ -282,35 +300,19 @@ def count_range(text: str) -> range:
     """Parse two numbers of groups, such as 2-10; the range includes both."""
     low, _, high = (part.strip() for part in text.partition("-"))
     if not (low.isdecimal() and high.isdecimal() and 1 <= int(low) <= int(high)):
-        raise _refused(text, "a smallest and a largest number of groups, such as 2-10")
+        raise _refuse(text, "a smallest and a largest number of groups, such as 2-10")
     return range(int(low), int(high) + 1)
-
-
-def positive_or_auto(text: str) -> float | None:
-    """Parse a positive number, or ``auto``, which is None."""
-    if text == "auto":
-        return None
-    number = _number(text, float)
-    if not 0 < number < inf:
-        raise _refused(text, "a number above 0, or 'auto'")
-    return number
 
 
 def count_or_fraction(text: str) -> float:
     """Parse a number of documents (an integer) or a fraction of them (with a decimal point)."""
-    is_fraction = "." in text
-    number = _number(text, float if is_fraction else int)
-    if not 0 <= number <= (1 if is_fraction else inf):
+    try:
+        number = float(text) if "." in text else int(text)
+    except ValueError:
+        number = -1
+    if not 0 <= number <= (1 if "." in text else inf):
         expected = "a number of documents (5), or a fraction of them with a decimal point (0.05)"
-        raise _refused(text, expected)
-    return number
-
-
-def fraction(text: str) -> float:
-    """Parse a fraction above 0, of at most 1."""
-    number = _number(text, float)
-    if not 0 < number <= 1:
-        raise _refused(text, "a number above 0 and at most 1")
+        raise _refuse(text, expected)
     return number
 
 
@@ -348,16 +350,7 @@ def kinds_by_column(values: Iterable[str]) -> dict[str, str]:
     return kinds
 
 
-def _number(text: str, kind: type[int] | type[float]) -> float:
-    try:
-        return kind(text)
-    except ValueError:
-        return -1
-
-
-def _refused(value: str, expected: str) -> typer.BadParameter:
+def _refuse(value: str, expected: str | Message) -> typer.BadParameter:
     # Errors of momentree are ValueErrors, for which typer would print only the value.
-    problem = Message(
-        "[unexpected_value] {value!r}; expected {expected}", value=value, expected=expected
-    )
-    return typer.BadParameter(str(problem))
+    template = "[unexpected_value] {value!r}; expected {expected}"
+    return typer.BadParameter(str(Message(template, value=value, expected=expected)))

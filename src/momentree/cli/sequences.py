@@ -14,8 +14,10 @@ import pandas as pd
 
 from momentree import exceptions, messages, models, readers, report
 from momentree.cli import by_hand, tables
-from momentree.cli._run import Fit, Run, Task, Writers, made_with, perform
+from momentree.cli._run import Fit, Run, Task, made_with, perform
+from momentree.cli.output import Writers
 from momentree.models import StatesFit
+from momentree.naming import check_names
 from momentree.readers import Sequences
 from momentree.report.disclosure import Disclosure
 
@@ -29,16 +31,14 @@ class Steps:
     """Sequences of codes, and names for their states."""
 
     sequences: Sequences
-    given: by_hand.GivenNames
+    names: by_hand.Names
 
 
 def read(run: Run, _held: ExitStack) -> Steps:
     """Read sequences of codes."""
     options = run.options
-    names_of_codes, names_of_states = by_hand.sort_names(options.names)
-    given = by_hand.GivenNames.read(options.rename, names_of_states)
-    arguments = options.read_by("sequences")
-    return Steps(readers.read_sequences(options.source, names=names_of_codes, **arguments), given)
+    names = by_hand.read_names(options.rename)
+    return Steps(readers.read_sequences(options.source, **options.read_by("sequences")), names)
 
 
 def proceed(run: Run, steps: Steps) -> None:
@@ -53,7 +53,8 @@ def proceed(run: Run, steps: Steps) -> None:
 
 def _fit(run: Run, steps: Steps) -> Fit:
     """Find states of sequences; the lowest BIC chooses their number if none was given."""
-    sequences, n_states = steps.sequences, run.options.states
+    sequences = steps.sequences
+    n_states = None if run.options.groups == "auto" else run.options.groups
     _check(sequences, n_states or 2)
     start = time.perf_counter()
     with run.stage("finding states"):
@@ -92,7 +93,7 @@ def _fit(run: Run, steps: Steps) -> Fit:
                     most=most,
                 )
             )
-    return Fit(fitted, took, (*remarks, *_simpler(fits, k)), {"fits": fits})
+    return Fit(fitted, took, {"fits": fits, "remarks": [*remarks, *_simpler(fits, k)]})
 
 
 def _check(sequences: Sequences, n_states: int) -> None:
@@ -120,7 +121,7 @@ def _check(sequences: Sequences, n_states: int) -> None:
         )
     if n_states > 2 and n_states**2 > (n_steps := len(sequences.symbols)):
         raise exceptions.InvalidDataError(
-            "[more_moves_than_steps] {parameters.states:{n_states}} would need {n_moves:,} "
+            "[more_moves_than_steps] {parameters.n_components:{n_states}} would need {n_moves:,} "
             "probabilities of moves, more than there are steps ({n_steps:,}); use fewer states",
             n_states=n_states,
             n_moves=n_states**2,
@@ -154,8 +155,9 @@ def _summarize(run: Run, steps: Steps, fit: Fit) -> tuple[dict[str, Any], list[s
     options, sequences = run.options, steps.sequences
     settings = {
         "codes rolled up by": sequences.coder.rollup,
-        "named by hand": str(steps.given) or None,
+        "named by hand": ", ".join(steps.names) or None,
     }
+    numbers = {str(j): None for j in range(len(fit.model.startprob_))}
     with run.stage("summarizing"):
         summary = report.summarize_sequences(
             fit.model,
@@ -165,9 +167,9 @@ def _summarize(run: Run, steps: Steps, fit: Fit) -> tuple[dict[str, Any], list[s
             title=options.title or f"States of {sequences.name}",
             made_with=made_with(sequences.name, fit.took, **settings),
             fits=fit.more["fits"],
-            state_names=steps.given.of_states(len(fit.model.startprob_)),
+            state_names=check_names(steps.names, numbers, parameter="rename"),
         )
-    return summary, list(map(run.words, fit.remarks))
+    return summary, list(map(run.words, fit.more["remarks"]))
 
 
 def _write(

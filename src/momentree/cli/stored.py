@@ -117,14 +117,14 @@ def note_fit(run: Run, n_rows: int, memory: str, bytes_per_row: int) -> None:
         )
 
 
-def search_fits(corpus: readers.Corpus, n_topics: int | None, memory: str) -> bool:
+def search_fits(corpus: readers.Corpus, n_topics: int, memory: str) -> bool:
     """Return whether topics are searched in a sample, or in few enough documents for all."""
-    if are_many(len(corpus), n_topics or 1):
+    if are_many(len(corpus), n_topics):
         return True
     return BYTES_OF_FIT + BYTES_OF_SEARCH * len(corpus.X.data) <= memory_bytes(memory)
 
 
-def fit_once(corpus: readers.Corpus | readers.Records, fit: Callable[[], Any]) -> tuple[Any, float]:
+def fit_once(corpus: Any, fit: Callable[[], Any]) -> tuple[Any, float]:
     """Return a fitted model and the time it took; that of an earlier run if it was finished."""
     start = time.perf_counter()
     if isinstance(corpus, readers.StoredCorpus):

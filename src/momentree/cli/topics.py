@@ -5,20 +5,20 @@ from __future__ import annotations
 import sys
 import warnings
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
 import momentree.cli.stored as disk
 from momentree import models, readers, report
-from momentree.cli import by_hand, checks, tables
-from momentree.cli._run import Fit, Run, Task, Writers, made_with, note_number, perform
+from momentree.cli import by_hand, tables
+from momentree.cli._run import Fit, Run, Task, made_with, note_number, perform
 from momentree.cli.options import Options, words_or_file
-from momentree.core.choices import TopicModel
+from momentree.cli.output import Writers
 from momentree.exceptions import ConvergenceWarning, InvalidParameterError, ReadError
 from momentree.messages import Message, wording
 from momentree.readers import Corpus, TextVectorizer
@@ -26,6 +26,11 @@ from momentree.readers.text.words import name_of, read_words
 from momentree.report import text, topics
 from momentree.tree import ClusterTree, TopicTree
 
+_ON_THIS_MACHINE = (
+    "memory embeddings vocabulary phrases passages order search label_column id_column unique "
+    "encoding separator sheet skip_rows header"
+)
+"""Options that need all documents on this machine."""
 _CHOOSING = "choosing the number of topics"
 _SHOWN = (
     *("language", "min_df", "max_df", "max_features", "lowercase", "raw", "passages"),
@@ -33,12 +38,9 @@ _SHOWN = (
 )
 """Settings of the vectorizer that the report lists."""
 _ONLY_IF_USED, _UNUSED = ("phrases", "ngram_range"), (False, [1, 1])
-_FITTING = (
-    *("depth", "growth", "min_samples_leaf", "flat", "model", "alpha0"),
-    *("refine", "search", "log_scaling", "weighting"),
-)
-"""Options that decide on the model, beside the number of topics."""
-_OF_TREE = ("refine", "depth", "growth", "min_samples_leaf")
+_OF_TREE = ("refine", "max_depth", "min_samples_leaf")
+_FITTING = (*_OF_TREE, "groups", "flat", "model", "search", "log_scaling")
+"""Options that decide on the model."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +48,9 @@ class Documents:
     """Counted documents, and what the options say about their topics."""
 
     corpus: Corpus
-    n_topics: int | None
+    n_topics: int | Literal["auto"]
     title: str | None = None
-    given: by_hand.GivenNames = by_hand.NO_NAMES
-    model: TopicModel | None = None
+    names: by_hand.Names = field(default_factory=dict)
     old: by_hand.OldModel | None = None
     order: pd.Series[Any] | None = None
     vectors: Any = None
@@ -60,28 +61,39 @@ class Documents:
 def read(run: Run, held: ExitStack) -> Documents:
     """Read and count documents, and what else the options name."""
     options = run.options
-    source, flat = options.source, options.flat
-    model, _ = checks.model_of(options)
-    if options.scheduler is not None or readers.is_pattern(source):
-        checks.check_on_cluster(options, model)
-    given = by_hand.GivenNames.read(options.rename, options.names)
-    old, n_topics = None, options.n_topics
-    if options.like is not None:
-        embedded = options.embeddings is not None
-        old = by_hand.OldModel.read(options.like, flat=flat, kind=model, embeddings=embedded)
-        n_topics = n_topics if "n_topics" in options.given else old.n_groups
-    deep = options.growth == "depth" and options.depth is not None
-    if deep and "n_topics" not in options.given:
-        n_topics = None
+    _check(options)
+    source, n_topics, names = options.source, options.groups, by_hand.read_names(options.rename)
+    old = by_hand.OldModel.read(options)
+    if old is not None and "groups" not in options.given:
+        n_topics = old.n_groups
     arguments = _reader_arguments(options)
     order = None if options.order == "input" else _read_order(source, options)
-    needs_search = options.search != "none" and not (flat and model == "lda")
-    corpus, search = _read_corpus(run, held, arguments, n_topics, needs_search=needs_search)
+    corpus, search = _read_corpus(run, held, arguments, n_topics)
     vectors = None
     if options.embeddings is not None:
         vectors = readers.read_embeddings(options.embeddings, n_rows=len(corpus))
     title = options.title or _title_of(source)
-    return Documents(corpus, n_topics, title, given, model, old, order, vectors, search)
+    return Documents(corpus, n_topics, title, names, old, order, vectors, search)
+
+
+def _check(options: Options) -> None:
+    """Refuse options that a run cannot follow."""
+    if options.model == "lda":
+        options.exclude("search log_scaling", beside="model")
+    if options.groups == "auto" and options.memory is not None:
+        raise InvalidParameterError(
+            "[auto_with_memory] {parameters.memory} does not allow {parameters.n_components:auto}, "
+            "which fits many models; give a number, such as the one found for a sample"
+        )
+    if options.scheduler is None and not readers.is_pattern(options.source):
+        return
+    options.exclude(_ON_THIS_MACHINE, beside="scheduler")
+    if options.groups == "auto" or (options.model == "lda" and options.refine):
+        raise InvalidParameterError(
+            "[not_on_workers] choosing a number of topics and the EM of lda need all documents on "
+            "one machine; give {parameters.n_components:8} and {parameters.refine:none}, or "
+            "read the files without {parameters.scheduler} and patterns"
+        )
 
 
 def _reader_arguments(options: Options) -> dict[str, Any]:
@@ -104,9 +116,7 @@ def _read_corpus(
     run: Run,
     held: ExitStack,
     arguments: dict[str, Any],
-    n_topics: int | None,
-    *,
-    needs_search: bool,
+    n_topics: Any,
 ) -> tuple[Corpus, bool]:
     """Read documents on workers, in memory or on disk; say whether a search is possible."""
     options = run.options
@@ -115,7 +125,7 @@ def _read_corpus(
         files = disk.on_workers(source)
         held.enter_context(disk.connected(options.scheduler))
         corpus = readers.read_corpus(files, phrases=options.phrases, **arguments)
-        if not (options.flat and checks.model_of(options)[0] == "lda"):
+        if options.model != "lda":
             run.note(
                 "[search_left_out_on_cluster] rows stay on the workers: topics come from "
                 "splits and EM alone, as with {parameters.search:none}"
@@ -131,10 +141,11 @@ def _read_corpus(
         folder=work.path,
         memory=memory,
         resume=options.resume,
-        also={"n_topics": n_topics, **{name: options.by_name[name] for name in _FITTING}},
+        also={name: options.by_name[name] for name in _FITTING} | {"groups": n_topics},
         **arguments,
     )
-    fits = not needs_search or disk.search_fits(stored, n_topics, memory)
+    fits = "none" in (options.search, options.refine or "none") or options.model == "lda"
+    fits = fits or disk.search_fits(stored, n_topics, memory)
     if not fits:
         run.note(
             "[search_left_out] a search in all documents would exceed {parameters.memory}, so "
@@ -231,17 +242,15 @@ def proceed(run: Run, data: Documents) -> None:
 
 def _grow(run: Run, data: Documents) -> Fit:
     """Grow a tree of topics, or of embeddings."""
-    options, n_topics = run.options, data.n_topics
-    n_leaves: Any = "auto" if n_topics is None and options.depth is None else n_topics
-    X: Any = data.corpus.X
+    options, n_leaves, X = run.options, data.n_topics, data.corpus.X
     if data.vectors is None:
         stage = _CHOOSING if n_leaves == "auto" else "growing the tree"
-        names = (*_OF_TREE, "search", "log_scaling", "weighting")
-        tree = TopicTree(n_leaves, **(options.fitted_by(*names) | _left_out(data)))
+        arguments = options.chosen(*_OF_TREE, "search", "log_scaling") | _left_out(data)
+        tree = TopicTree(n_leaves, **arguments)
         grow = partial(tree.fit, data.corpus)
     else:
         stage, X = "growing the tree", data.vectors.X
-        arguments = options.fitted_by(*_OF_TREE)
+        arguments = options.chosen(*_OF_TREE)
         grow = partial(
             ClusterTree(n_leaves, **arguments, data="directions").fit, X, counts=data.corpus
         )
@@ -253,7 +262,7 @@ def _grow(run: Run, data: Documents) -> Fit:
     if grown.n_leaves_ > 1:
         requested = n_leaves if choice is None else choice.n_components
         note_number(run, grown, None if requested == "auto" else requested, "leaves")
-    named = by_hand.Named.of(grown, data.old, data.given)
+    named = by_hand.Named.of(grown, data.old, data.names)
     documents, shown = disk.shown_of(data.corpus, named.model)
     more = {"named": named, "choice": choice, "documents": documents, "shown": shown, "X": X}
     return Fit(named.model, took, more=more)
@@ -261,14 +270,12 @@ def _grow(run: Run, data: Documents) -> Fit:
 
 def _fit_flat(run: Run, data: Documents) -> Fit:
     """Fit a flat model of topics."""
-    n_topics: Any = data.n_topics or "auto"
-    arguments = run.options.fitted_by("refine", "weighting")
+    n_topics, arguments = data.n_topics, run.options.chosen("refine")
     estimator: Any
-    if data.model == "lda":
-        arguments |= run.options.fitted_by("alpha0")
+    if run.options.model == "lda":
         estimator = models.LatentDirichletAllocation(n_topics, **arguments)
     else:
-        arguments |= run.options.fitted_by("log_scaling")
+        arguments |= run.options.chosen("log_scaling")
         searched = run.options.search != "none" and data.search
         if not searched and arguments.get("refine", "em"):
             arguments["start"] = "tree"
@@ -278,7 +285,7 @@ def _fit_flat(run: Run, data: Documents) -> Fit:
         # The diagnostics already report if there are fewer topics.
         warnings.simplefilter("ignore", ConvergenceWarning)
         fitted, took = disk.fit_once(data.corpus, partial(estimator.fit, data.corpus))
-    named = by_hand.Named.of(fitted, data.old, data.given)
+    named = by_hand.Named.of(fitted, data.old, data.names)
     documents, shown = disk.shown_of(data.corpus, named.model)
     with run.stage("inferring topic proportions"):
         proportions = named.model.predict_proba(documents.X)
@@ -383,7 +390,7 @@ def _write(
         named = fit.more["named"].content()
         tables.write_json(path, format_, {**content(summary, model), **named, **chosen})
 
-    return {"csv": write_csv, "json": write_content, "save": model.save, "model": model.save}
+    return {"csv": write_csv, "json": write_content, "save": model.save}
 
 
 def _choice(run: Run, choice: models.ComponentChoice | None) -> dict[str, Any] | None:

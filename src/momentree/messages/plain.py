@@ -16,6 +16,7 @@ PLAIN: dict[str, str] = {
         "nothing; use fewer groups"
     ),
     "bic_penalty": "two groups describe it no better than one (by BIC)",
+    "aic3_penalty": "two groups describe it no better than one (by AIC3)",
     "max_depth_reached": "the maximum depth, {limit}, was reached",
     "max_leaf_nodes_reached": "the maximum number of groups, {limit}, was reached",
     "more_components_than_features": _INDISTINCT,

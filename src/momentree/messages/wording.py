@@ -178,6 +178,9 @@ ONE_COMPONENT = "[one_component] the moments support no second component"
 BIC_PENALTY = (
     "[bic_penalty] a split would gain {gain:.4g} nats, less than the BIC penalty of {penalty:.4g}"
 )
+AIC3_PENALTY = (
+    "[aic3_penalty] a split would gain {gain:.4g} nats, less than the AIC3 penalty of {penalty:.4g}"
+)
 THREE_WORDS_AFTER_LOG_SCALING = (
     "[three_words_after_log_scaling] {parameters.weighting:=weighting} draws words from whole "
     "counts; use it with {parameters.log_scaling:=log_scaling}"
@@ -210,7 +213,8 @@ NOT_ONE_EACH = (
 )
 NOT_SPLIT = "[not_split] Not split: {reason}"
 N_GROUPS_CHOSEN = (
-    "[n_groups_chosen] Number of groups chosen by the lowest BIC among 1 to {most} groups."
+    "[n_groups_chosen] {criterion} chose the number of groups; {parameters.n_components:5} sets "
+    "another."
 )
 DAMAGED_ASSIGNMENT = (
     "[damaged_assignment] the model is damaged: {found} does not fit its groups and codes"

@@ -1,6 +1,6 @@
 """Names of topics and groups: the terms that set a node apart from its parent and siblings."""
 
-from momentree.naming.given import check_names, holds_names, parse_names, read_names
+from momentree.naming.given import check_names, parse_names, read_names
 from momentree.naming.phrases import Phrases, find_phrases
 from momentree.naming.shown import N_SHOWN, choose_shown_words
 from momentree.naming.words import (
@@ -24,7 +24,6 @@ __all__ = [
     "choose_words",
     "common_last",
     "find_phrases",
-    "holds_names",
     "join_forms",
     "parse_names",
     "rank_terms",

@@ -8,10 +8,10 @@ from numbers import Integral
 from os import PathLike
 from typing import Any
 
-from momentree.exceptions import InvalidParameterError, MomentreeError, ReadError
+from momentree.exceptions import InvalidParameterError, ReadError
 from momentree.messages import wording
 
-_NAMED_TWICE = "[named_twice] {parameter:{source}} names {number} twice; leave out one of the names"
+_NAMED_TWICE = "[named_twice] {parameter} names {number} twice; leave out one of the names"
 
 
 MAX_LENGTH = 120
@@ -26,7 +26,7 @@ _KEY = re.compile(r"\s*([0-9]{1,9})(?:\s*[-–]\s*([0-9]{1,9}))?\s*")
 
 
 def check_names(
-    names: Any, known: Mapping[str, Any], *, parameter: str = "names", source: str = ""
+    names: Any, known: Mapping[str, Any], *, parameter: str = "names"
 ) -> dict[str, str]:
     """Check names that are given to nodes.
 
@@ -39,8 +39,6 @@ def check_names(
         Its keys are the numbers that exist, as strings: "3", "0-3".
     parameter : str, default="names"
         Parameter or option with the names.
-    source : str, default=""
-        File with the names, if any.
 
     Returns
     -------
@@ -59,7 +57,7 @@ def check_names(
     >>> check_names({0: "Trade", "1 - 2": "Sport"}, {"0": 1, "1": 1, "2": 1, "1-2": 1})
     {'0': 'Trade', '1-2': 'Sport'}
     """
-    shown: dict[str, Any] = {"parameter": parameter, "source": source}
+    shown: dict[str, Any] = {"parameter": parameter}
     if not isinstance(names, Mapping):
         raise InvalidParameterError(
             "[names_not_a_mapping] {parameter} is a {type}; expected a mapping from numbers to "
@@ -74,7 +72,7 @@ def check_names(
         key = _key_of(number)
         if key is None or key not in known:
             raise InvalidParameterError(
-                "[no_number_to_name] {parameter:{source}} names {number!r}, but the result has the "
+                "[no_number_to_name] {parameter} names {number!r}, but the result has the "
                 "numbers 0 to {last}, and for inner nodes of a tree those of their first and last "
                 "leaf; these names may belong to another result",
                 **shown,
@@ -86,7 +84,7 @@ def check_names(
             raise InvalidParameterError(_NAMED_TWICE, **shown, number=key)
         if text in number_of:
             raise InvalidParameterError(
-                "[same_name] {parameter:{source}} gives {numbers:and} the same name, {name!r}; "
+                "[same_name] {parameter} gives {numbers:and} the same name, {name!r}; "
                 "give different names",
                 **shown,
                 name=text,
@@ -110,7 +108,7 @@ def _checked(name: object, shown: Mapping[str, Any], number: str) -> str:
     text = " ".join(name.split()) if isinstance(name, str) else ""
     if not 0 < len(text) <= MAX_LENGTH or not text.isprintable():
         raise InvalidParameterError(
-            "[bad_name] {parameter:{source}} gives {number} the name {name!r}; expected 1 to "
+            "[bad_name] {parameter} gives {number} the name {name!r}; expected 1 to "
             "{most} characters that can be shown, or leave it out",
             **shown,
             number=number,
@@ -147,34 +145,14 @@ def parse_names(values: Iterable[str], *, parameter: str = "rename") -> dict[str
         if not equals or key is None or not name.strip():
             raise InvalidParameterError(
                 "[not_a_rename] {parameter:{value}}; expected a number and a name, such as "
-                "{parameter:3=Climate}",
+                "{parameter:3=Climate}, or a table with the columns number and name",
                 parameter=parameter,
                 value=value,
             )
         if key in names:
-            raise InvalidParameterError(_NAMED_TWICE, parameter=parameter, source="", number=key)
+            raise InvalidParameterError(_NAMED_TWICE, parameter=parameter, number=key)
         names[key] = name
     return names
-
-
-def holds_names(path: str | PathLike[str]) -> bool:
-    """Return whether a file is one of names of topics or groups, by its columns.
-
-    Parameters
-    ----------
-    path : str or path-like
-        A file.
-
-    Returns
-    -------
-    bool
-        Whether it is a CSV or TSV table with the columns number and name, in UTF-8.
-    """
-    try:
-        opened = _open(path)
-    except MomentreeError:  # such as a table in another encoding, which is one of codes
-        return False
-    return opened is not None and _is_header(opened.head.names)
 
 
 def read_names(path: str | PathLike[str]) -> dict[str, str]:
@@ -197,11 +175,16 @@ def read_names(path: str | PathLike[str]) -> dict[str, str]:
     InvalidParameterError
         If a number occurs twice.
     """
-    opened = _open(path)
-    if opened is None:
+    # Imported here, because readers import pandas, which growing a tree does not need.
+    from momentree.readers.tables.files import check_exists, suffix
+    from momentree.readers.tables.reader import open_table
+
+    found = check_exists(path)
+    if suffix(found) not in SUFFIXES:
         raise ReadError(wording.UNKNOWN_SUFFIX, path=str(path), suffixes=", ".join(SUFFIXES))
+    opened = open_table(found, suffixes=SUFFIXES, check_titles=False)
     columns = opened.head.names
-    if not _is_header(columns):
+    if not set(HEADER) <= {column.strip().lower() for column in columns}:
         raise ReadError(
             "[not_a_table_of_names] {path} has the columns {columns:quoted list}; a file of names "
             "has the columns 'number' and 'name'",
@@ -216,26 +199,13 @@ def read_names(path: str | PathLike[str]) -> dict[str, str]:
             continue
         if key in names:
             raise InvalidParameterError(
-                _NAMED_TWICE, parameter="names", source=str(path), number=key
+                "[named_twice_in_file] {path} names {number} twice; leave out one of the names",
+                path=str(path),
+                number=key,
             )
         names[key] = text
     return names
 
 
-def _open(path: str | PathLike[str]) -> Any | None:
-    # Imported here, because readers import pandas, which growing a tree does not need.
-    from momentree.readers.tables.files import check_exists, suffix
-    from momentree.readers.tables.reader import open_table
-
-    found = check_exists(path)
-    if suffix(found) not in SUFFIXES:
-        return None
-    return open_table(found, suffixes=SUFFIXES, check_titles=False)
-
-
 def _column(columns: Iterable[str], wanted: str) -> str:
     return next(column for column in columns if column.strip().lower() == wanted)
-
-
-def _is_header(columns: Iterable[str]) -> bool:
-    return set(HEADER) <= {column.strip().lower() for column in columns}

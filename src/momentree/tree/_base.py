@@ -99,7 +99,7 @@ class TreeEstimator(
         "_leaf_sums": batches.sums_of("k").optional,  # of the samples of each leaf
     }
 
-    max_leaf_nodes: int | Literal["auto", "bic"] | None
+    max_leaf_nodes: int | Literal["auto", "bic", "aic3"] | None
     max_depth: int | None
     growth: Growth
 

@@ -158,12 +158,14 @@ class ClusterGrowth:
             criterion=partial(stopping.mixture_bic, family) if limits.by_criterion else None,
         )
         grown = growth.grow(Limits(tree_leaves.MORE_LEAVES * limits.leaves) if merged else limits)
-        while_better = limits.by_criterion and self.over_leaves and kind in ("binary", "counts")
+        criterion: stopping.Criterion = "aic3" if self.tree.max_leaf_nodes == "aic3" else "bic"
+        while_better = self.over_leaves and kind in ("binary", "counts")
+        while_better = while_better and (limits.by_criterion or criterion == "aic3")
         if not merged and not while_better:
             return grown
         samples = Samples(collected(rows), weight, self.tree.smoothing, self.tree.tol)
         if while_better:
-            return tree_leaves.merge_while_better(grown, samples, family=family)
+            return tree_leaves.merge_while_better(grown, samples, criterion, family=family)
         return tree_leaves.merge_back(
             grown, samples, int(limits.leaves), family=family, max_iter=self.tree.max_iter
         )

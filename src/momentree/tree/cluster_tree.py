@@ -58,7 +58,7 @@ class ClusterTree(TreeEstimator):
 
     Parameters
     ----------
-    max_leaf_nodes : int >= 1, "auto" or None, default=8
+    max_leaf_nodes : int >= 1, "auto", "aic3" or None, default=8
         Number of leaves (clusters) at which growth stops. "auto" uses the Bayesian information
         criterion: a split of n samples is accepted if a mixture of the two sides gains more than
         (p + 1)/2 log n nats over one group, where p is the number of features that occur. Counts
@@ -67,8 +67,10 @@ class ClusterTree(TreeEstimator):
         are then merged while BIC falls, if EM runs over them. Gaussians are compared along the line
         through the two means, whatever `covariance_type` is, so elongated groups side by side may
         not be separated. For directions the `counts` of ``fit`` determine the number, by
-        :func:`choose_n_components`; without counts, ``fit`` refuses. None sets no limit but
-        `max_depth`.
+        :func:`choose_n_components`; without counts, ``fit`` refuses. "aic3" grows eight leaves, and
+        then merges leaves of binary data and counts while AIC3 falls, whose penalty is 3 (p + 1)/2
+        nats: BIC charges many rare features more than they can gain (``docs/how_many.md``). None
+        sets no limit but `max_depth`.
     max_depth : int >= 0 or None, default=None
         Largest number of splits between the root and a leaf. None sets no limit; with
         ``growth="depth"`` it is the smallest depth at which there can be `max_leaf_nodes` leaves.
@@ -204,7 +206,7 @@ class ClusterTree(TreeEstimator):
     True
     """
 
-    max_leaf_nodes: int | Literal["auto"] | None = 8
+    max_leaf_nodes: int | Literal["auto", "aic3"] | None = 8
     _: KW_ONLY
     max_depth: int | None = None
     min_samples_leaf: float = 5
@@ -226,6 +228,7 @@ class ClusterTree(TreeEstimator):
     }
     _rules: ClassVar[rules.Rules] = {
         **TreeEstimator._rules,
+        "max_leaf_nodes": rules.whole(1, optional=True, words=("auto", "aic3")),
         "refine": (*get_args(cluster_growth.Refine), None),
         "data": ("auto", *get_args(kinds.Kind)),
         "scaling": ("auto", None),

@@ -66,6 +66,10 @@ class Grown:
     sums_and_sizes: tuple[Floats, Floats] | None = None
 
 
+MAX_MERGED_LEAVES = 8
+"""Leaves that are grown, and then merged while AIC3 falls."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """How far a tree may grow."""
@@ -80,6 +84,7 @@ class Limits:
         """Return the limits set by the parameters of an estimator, or by the chosen number."""
         choice = getattr(tree, "choice_", None)
         wanted = tree.max_leaf_nodes if choice is None else choice.n_components
+        wanted = MAX_MERGED_LEAVES if wanted == "aic3" else wanted
         by_criterion = isinstance(wanted, str)
         # Small integers of NumPy overflow in products.
         leaves = math.inf if by_criterion or wanted is None else int(wanted)

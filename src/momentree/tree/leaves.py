@@ -22,7 +22,7 @@ from momentree.refinement.em import Refined, Samples, column_sums, expected_stat
 from momentree.tree.growth import Branch, Grown, log
 from momentree.tree.hierarchy import Merges, join_chains, least_loss_merges, tree_of_groups
 from momentree.tree.split import SPLIT_ITER
-from momentree.tree.stopping import log_likelihood, n_added
+from momentree.tree.stopping import Criterion, log_likelihood, n_added
 
 P = TypeVar("P", bound=MixtureParameters)
 
@@ -162,7 +162,7 @@ def rule_assigner(root: Branch) -> RuleAssigner:
 MORE_LEAVES = 2
 """A tree is grown to this many times the leaves requested."""
 PATIENCE = 3
-"""Stop after so many merges in a row without a lower BIC."""
+"""Stop after so many merges in a row without a lower BIC or AIC3."""
 
 
 def merge_back(
@@ -195,14 +195,17 @@ def merge_back(
     )
 
 
-def merge_while_better(grown: Grown, samples: Samples, *, family: type[MixtureParameters]) -> Grown:
-    """Merge the pair of leaves that loses least, with EM after each merge, while BIC falls.
+def merge_while_better(
+    grown: Grown, samples: Samples, criterion: Criterion, *, family: type[MixtureParameters]
+) -> Grown:
+    """Merge the pair of leaves that loses least, with EM after each merge, while BIC or AIC3 falls.
 
     A criterion that judges splits one by one keeps both parts of a group that an early split has
     cut. The result is a binary tree over the merged leaves, or the same tree if no merge is better.
     """
     k, rows, weight = len(grown.root.leaves()), collected(samples.rows), samples.weight
-    penalty = 0.5 * n_added(family, rows, weight) * float(np.log(max(float(weight.sum()), 2.0)))
+    n = max(float(weight.sum()), 2.0)
+    penalty = 0.5 * n_added(family, rows, weight) * (float(np.log(n)) if criterion == "bic" else 3)
     parameters: MixtureParameters = samples.m_step(family, grown.labels, k)
     mixtures, scores = list[MixtureParameters](), list[float]()
     while True:
@@ -225,7 +228,8 @@ def merge_while_better(grown: Grown, samples: Samples, *, family: type[MixturePa
     log.info("merged %d leaves into %d", k, k - best)
     gain = scores[best - 1] - scores[best] + penalty
     labels = _likeliest_groups(mixtures[best], rows)
-    reason = Message(wording.BIC_PENALTY, gain=gain, penalty=penalty)
+    template = wording.BIC_PENALTY if criterion == "bic" else wording.AIC3_PENALTY
+    reason = Message(template, gain=gain, penalty=penalty)
     return tree_of_groups(samples, labels, family, reason)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,6 +18,7 @@ from momentree.messages import Message, wording
 from momentree.objects import GaussianParameters, MixtureParameters, PoissonParameters
 from momentree.tree.split import SampleGroups, Split, Splits
 
+Criterion = Literal["bic", "aic3"]
 AcceptanceCriterion: TypeAlias = Callable[[Splits, SampleGroups], list[Message | None]]
 """Returns the reasons to reject the splits of groups; None accepts one."""
 

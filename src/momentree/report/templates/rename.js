@@ -1,5 +1,5 @@
 // Names given by the reader. They appear everywhere at once, and can be kept as a small file for the
-// option --names, or in a copy of the page.
+// option --rename, or in a copy of the page.
 const LONGEST_NAME = 120;
 const namesOf = ({ name, name_parts, long_name_parts }) => ({ name, name_parts, long_name_parts });
 const asName = (name) => ({ name, ...(nodes[0].name_parts ? { name_parts: [name], long_name_parts: [name] } : {}) });
@@ -62,7 +62,7 @@ function drawNamesBar() {
   const file = fileName("names", "csv");
   const count = given.size ? `${plural(given.size, "name")} of your own${unsaved ? ", not saved yet" : ""}` : "Your names are removed, which is not saved yet";
   bar.replaceChildren(
-    el("p", {}, el("b", {}, `${count}. `), "To keep them, save a copy of this page, or the names alone: pass their file to momentree with ", el("code", {}, `--names ${file}`), " when you make the report again."),
+    el("p", {}, el("b", {}, `${count}. `), "To keep them, save a copy of this page, or the names alone: pass their file to momentree with ", el("code", {}, `--rename ${file}`), " when you make the report again."),
     el("div", { class: "tools" },
       el("button", { type: "button", id: "save-names", onclick: () => { saveNames(file); setUnsaved(false); } }, "Save names (CSV)"),
       el("button", { type: "button", id: "save-page", onclick: () => { savePage(); setUnsaved(false); } }, "Save page"),
