@@ -232,7 +232,7 @@ def test_the_wrong_command_names_the_right_one(run, refuses, tmp_path):
     codes = csv_of(tmp_path / "codes.csv", ["patient", "visit", "code"], lines)
     numbers = csv_of(tmp_path / "numbers.csv", ["a", "b"], [(i / 7, i / 9) for i in range(60)])
     for path in (codes, numbers):
-        assert refuses("topics", path).code == "no_words_in_table"
+        assert refuses("topics", path).code == "not_documents"
         assert f"momentree clusters {path}" in run("topics", path).stderr.replace("\n", " ")
     given = run("topics", flowers, "--text-column", "class", "--min-df", 1, "--max-df", "1.0")
     assert "momentree clusters" not in given.stderr

@@ -92,7 +92,7 @@ OF_WORDS = ("lowercase", "phrases", "ngrams", "tokenizer", "raw")
 REFUSED = {
     ("topics", "folder"): {
         **NOT_ON_WORKERS,
-        **dict.fromkeys(("id_column", "text_column", "label_column"), "column_of_folder"),
+        **dict.fromkeys(("id_column", "text_column", "label_column"), "not_for_text_files"),
         **dict.fromkeys(("separator", "sheet", "header"), "not_for_text_files"),
         "order": "no_columns_to_order_by",
         "vocabulary": "only_for_counts",

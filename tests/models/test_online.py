@@ -342,7 +342,8 @@ def test_groups_of_numbers_stay_though_other_columns_are_noise(name):
     changes = compare_models(old, new)
     assert {group.status for group in changes} == {"stayed"}
     assert max(group.distance for group in changes) < 0.1 * changes.separation
-    other = clone(model).set_params(n_components=2).fit(sample(2, range(2)))
+    size = "max_leaf_nodes" if hasattr(model, "max_leaf_nodes") else "n_components"
+    other = clone(model).set_params(**{size: 2}).fit(sample(2, range(2)))
     assert len(compare_models(old, other).of("vanished")) == 1
 
 

@@ -54,9 +54,9 @@ def nan(row, column):
     [
         (np.ones((3, 3)), "embeddings_of_other_rows", {"found": 3, "needed": 4}),
         (np.ones((4, 2)), "embeddings_of_other_size", {"found": 2, "needed": 3}),
-        (np.ones((4, 3), dtype=int), "embeddings_not_real", {"type": "int64"}),
-        (np.ones((4, 3), dtype=complex), "embeddings_not_real", {"type": "complex128"}),
-        (np.ones((4, 3), dtype=bool), "embeddings_not_real", {"type": "bool"}),
+        (np.ones((4, 3), dtype=int), "embeddings_shape", {"type": "int64"}),
+        (np.ones((4, 3), dtype=complex), "embeddings_shape", {"type": "complex128"}),
+        (np.ones((4, 3), dtype=bool), "embeddings_shape", {"type": "bool"}),
         (np.ones(4), "embeddings_shape", {"shape": "(4,)"}),
         (np.ones((4, 3, 2)), "embeddings_shape", {"shape": "(4, 3, 2)"}),
         (np.ones((4, 0)), "embeddings_shape", {"shape": "(4, 0)"}),

@@ -150,27 +150,26 @@ class GaussianData:
             return objects.SharedGaussianParameters.with_squares(squares, self.floor)
         if self.covariance_type == "full":
             return objects.FullGaussianParameters.with_floor(self.floor)
-        incomplete = self.missing is not None
-        if self.covariance_type == "diag":
-            diagonal = objects.DiagonalGaussianParameters
-            kind = objects.IncompleteDiagonalGaussianParameters if incomplete else diagonal
-            return kind.with_floor(self.floor)
-        if incomplete:
-            return objects.IncompleteSphericalGaussianParameters.with_floor(self.floor)
-        return objects.GaussianParameters.with_floor(float(self.floor[0]))
+        return self._simple.with_floor(self.floor)
+
+    @property
+    def _simple(self) -> type[objects.GaussianParameters | objects.DiagonalGaussianParameters]:
+        """The class of the parameters of "spherical" and "diag"."""
+        if self.covariance_type == "spherical":
+            complete = self.missing is None
+            return objects.GaussianParameters if complete else objects.IncompleteGaussianParameters
+        diagonal = objects.DiagonalGaussianParameters
+        return diagonal if self.missing is None else objects.IncompleteDiagonalGaussianParameters
 
     def rows(self) -> RowBlocks:
         """Return the statistics of the samples for this family."""
         d = self.Z.shape[1]
-        if self.missing is not None and self.covariance_type in ("spherical", "diag"):
-            Z = sp.csr_array(self.Z)
-            return RowBlocks(
-                objects.IncompleteDiagonalGaussianParameters.statistics(Z, self.missing)
-            )
-        if sp.issparse(self.Z):
-            spherical = self.covariance_type == "spherical"
-            family = objects.GaussianParameters if spherical else objects.DiagonalGaussianParameters
-            return RowBlocks(family.statistics(self.Z))
+        if self.covariance_type in ("spherical", "diag"):
+            statistics: Any = self._simple.statistics
+            if self.missing is not None:
+                return RowBlocks(statistics(sp.csr_array(self.Z), self.missing))
+            if sp.issparse(self.Z):
+                return RowBlocks(statistics(self.Z))
         lifts: dict[str, tuple[Callable[[Floats], Floats], int]] = {
             "spherical": (_with_length, d + 1),
             "diag": (_with_squares, 2 * d),

@@ -11,6 +11,7 @@ import numpy as np
 from momentree import objects
 from momentree._types import Floats
 from momentree.core.ties import exceeds, largest_first
+from momentree.inference.posteriors import responsibilities
 from momentree.messages import Message, wording
 from momentree.models._gaussian_data import GaussianComponents, GaussianData
 from momentree.models._gaussian_starts import SEARCH_SMOOTHING, Start, starts_of
@@ -151,9 +152,7 @@ def _filled(data: GaussianData, diagonal: objects.MixtureParameters) -> Gaussian
     """Return data with gaps filled by their expectations under a diagonal mixture."""
     assert data.missing is not None  # noqa: S101 - for the type checker
     rows = replace(data, covariance_type="diag").rows()
-    joint = rows.map(lambda B: B.dot(diagonal.coefficients) + diagonal.offsets)
-    joint = np.exp(joint - joint.max(axis=1, keepdims=True))
-    expected = (joint / joint.sum(axis=1, keepdims=True)) @ diagonal.centers.T
+    expected = np.asarray(responsibilities(rows, diagonal)) @ diagonal.centers.T
     gaps = data.missing.toarray() > 0
     return replace(data, Z=np.where(gaps, expected, data.Z), missing=None)
 
@@ -169,8 +168,6 @@ def _in_units(p: objects.MixtureParameters, data: GaussianData) -> GaussianCompo
         covariances = p.covariance * np.outer(s, s)
     elif isinstance(p, objects.DiagonalGaussianParameters):
         covariances = p.variances.T * s**2
-        if data.covariance_type == "spherical":
-            covariances = covariances[:, 0].copy()
     else:
         assert isinstance(p, objects.GaussianParameters)  # noqa: S101 - for the type checker
         covariances = p.variances * s[0] ** 2

@@ -325,8 +325,6 @@ def _spherical(
         p = spherical_gaussian_parameters(moments, found)
         total = moments.variance + (moments.constant or 0.0) ** 2
         v = np.maximum(p.variances, LEAST * max(total, TINY))
-        if isinstance(family, objects.DiagonalGaussianParameters):  # with missing values
-            v = np.tile(v, (len(p.centers), 1))
         starts[f"moments_{variances}"] = family.member(p.weights, p.centers, v)
         reason = reason or found.diagnostics["reason"]
     return starts, reason

@@ -73,8 +73,8 @@ class HiddenMarkovModel(base.Estimator):
         """Return a number for each sequence that depends only on its content."""
 
     @abstractmethod
-    def _starts(self, X: Any, lengths: Ints, k: int) -> Iterator[tuple[str, HMMParameters]]:
-        """Yield names and starts of k states, at least one, best guess first."""
+    def _start(self, name: str, X: Any, lengths: Ints, k: int) -> HMMParameters | None:
+        """Return a start of k states; None if there are fewer. "cycle" always exists."""
 
     @property
     @abstractmethod
@@ -202,6 +202,27 @@ class HiddenMarkovModel(base.Estimator):
                 states=few,
                 needed=needed,
             )
+
+    def _starts(self, X: Any, lengths: Ints, k: int) -> Iterator[tuple[str, HMMParameters]]:
+        """Yield names and starts of k states, at least one, best guess first."""
+        names = self._rules["start"] if self.start == "auto" else ("auto", self.start)
+        any_found = False
+        for name in names[1:] if k > 1 else ():  # type: ignore[index]
+            if (start := self._start(name, X, lengths, k)) is not None:
+                any_found = True
+                yield name, start
+        if not any_found and self.start != "auto" and k > 1:
+            raise InvalidDataError(
+                "[no_such_start] {parameter:=start} finds fewer than {k:~state} in these "
+                "sequences; lower {parameters.n_components}, or use {parameters.start:'auto'}",
+                parameter="start",
+                start=self.start,
+                k=k,
+            )
+        if not any_found:  # one state, or hardly any different observations
+            start = self._start("cycle", X, lengths, k)
+            assert start is not None  # noqa: S101 - for the type checker
+            yield "cycle", start
 
     def _refined(self, X: Any, lengths: Ints, k: int) -> tuple[RefinedHMM, dict[str, Any]]:
         """Return the most likely result of all starts, and the name of its start."""

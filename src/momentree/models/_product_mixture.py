@@ -21,6 +21,7 @@ from momentree.models._density import DensityFit, DensityModel, log
 from momentree.models._product_starts import (
     MAX_FEATURES,
     ProductData,
+    ProductStart,
     from_moments,
     from_splits,
     most_likely,
@@ -31,8 +32,6 @@ from momentree.objects import ProductColumns, ProductParameters
 from momentree.persistence import fields
 from momentree.preprocessing.mixed_columns import Encoded
 from momentree.refinement import Refined, em
-
-ProductStart = Literal["auto", "search", "moments"]
 
 BRIEF = 30
 """Maximum number of EM steps from each start during the search for the number of components."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
@@ -19,12 +18,6 @@ from momentree.models._hidden_markov import HiddenMarkovModel
 from momentree.models._steps import Decomposer, decomposer
 from momentree.objects.hidden_markov import CategoricalEmissions, GaussianEmissions, HMMParameters
 from momentree.persistence import fields
-
-_NO_SUCH_START = (
-    "[no_such_start] {parameter:=start} finds fewer than {k:~state} in these sequences; lower "
-    "{parameters.n_components}, or use {parameters.start:'auto'}"
-)
-
 
 HMMStart = Literal["auto", "moments", "windows", "short_windows", "contexts"]
 
@@ -161,28 +154,25 @@ class CategoricalHMM(HiddenMarkovModel):
         place = np.arange(len(X)) - np.repeat(starts, lengths)
         return np.add.reduceat(values * np.sqrt(1.0 + place), starts)
 
-    def _starts(self, X: Ints, lengths: Ints, k: int) -> Iterator[tuple[str, HMMParameters]]:
+    def _start(self, name: str, X: Ints, lengths: Ints, k: int) -> HMMParameters | None:
         d = int(X.max()) + 1 if self.n_features is None else int(self.n_features)
-        method = decomposer(self.decomposition)
-        methods: dict[str, Callable[[], HMMParameters | None]] = {
-            "moments": lambda: hmm_starts.from_moments(X, lengths, k, d, method, self.random_state),
-            "windows": lambda: hmm_starts.from_windows(X, lengths, k, d, hmm_starts.WINDOW),
-            "short_windows": lambda: hmm_starts.from_windows(
-                X, lengths, k, d, hmm_starts.SHORT_WINDOW
-            ),
-            "contexts": lambda: hmm_starts.from_contexts(X, lengths, k, d),
-        }
-        any_found = False
-        wanted = list(methods) if self.start == "auto" else [self.start]
-        for name in wanted if k > 1 else []:
-            found = methods[name]()
-            if found is not None:
-                any_found = True
-                yield name, hmm_starts.softened(found, X, d) if self.refine else found
-        if not any_found and self.start != "auto" and k > 1:
-            raise InvalidDataError(_NO_SUCH_START, parameter="start", start=self.start, k=k)
-        if not any_found:  # one state, or almost equal sequences
-            yield "cycle", _cycle(X, k, d)
+        if name == "cycle":  # every k-th symbol belongs to a state
+            mean = np.bincount(X, minlength=d) / len(X)
+            own = (np.arange(d) % k == np.arange(k)[:, None]) * mean + 1e-3 * mean
+            same = np.full(k, 1.0 / k)
+            emissions = CategoricalEmissions(own / own.sum(axis=1, keepdims=True))
+            return HMMParameters(same, np.tile(same, (k, 1)), emissions)
+        if name == "moments":
+            method = decomposer(self.decomposition)
+            found = hmm_starts.from_moments(X, lengths, k, d, method, self.random_state)
+        elif name == "contexts":
+            found = hmm_starts.from_contexts(X, lengths, k, d)
+        else:
+            window = hmm_starts.WINDOW if name == "windows" else hmm_starts.SHORT_WINDOW
+            found = hmm_starts.from_windows(X, lengths, k, d, window)
+        if found is None or not self.refine:
+            return found
+        return hmm_starts.softened(found, X, d)
 
     @property
     def _emissions(self) -> CategoricalEmissions:
@@ -209,19 +199,6 @@ class CategoricalHMM(HiddenMarkovModel):
                 self.emissionprob_.shape[1], size=int(here.sum()), p=self.emissionprob_[j]
             )
         return X
-
-
-def _cycle(X: Ints, k: int, d: int) -> HMMParameters:
-    """Return a start in which every k-th symbol belongs to a state."""
-    mean = np.bincount(X, minlength=d) / len(X)
-    own = (np.arange(d) % k == np.arange(k)[:, None]) * mean
-    own = own + 1e-3 * mean
-    same = np.full(k, 1.0 / k)
-    return HMMParameters(
-        same,
-        np.tile(same, (k, 1)),
-        CategoricalEmissions(own / own.sum(axis=1, keepdims=True)),
-    )
 
 
 GaussianHMMStart = Literal["auto", "moments", "windows", "clusters"]
@@ -386,31 +363,20 @@ class GaussianHMM(HiddenMarkovModel):
         values = (np.tanh(X) * np.random.RandomState(0).random_sample(X.shape[1])).sum(axis=1)
         return np.add.reduceat(values * np.sqrt(1.0 + place), starts)
 
-    def _starts(self, X: Floats, lengths: Ints, k: int) -> Iterator[tuple[str, HMMParameters]]:
-        d = X.shape[1]
-        method = decomposer(self.decomposition)
-        near = np.clip(X, -NEAR, NEAR)
-        methods: dict[str, Callable[[], Floats | None]] = {
-            "moments": lambda: hmm_starts.posteriors_of_moments(
-                near, lengths, k, method, self.random_state
-            ),
-            "windows": lambda: hmm_starts.posteriors_of_windows(near, lengths, k),
-            "clusters": lambda: hmm_starts.posteriors_of_clusters(near, k),
-        }
+    def _start(self, name: str, X: Floats, lengths: Ints, k: int) -> HMMParameters | None:
+        d, near = X.shape[1], np.clip(X, -NEAR, NEAR)
+        if name == "cycle":
+            G: Floats | None = np.eye(k)[np.argsort(np.argsort(X[:, 0], kind="stable")) % k]
+        elif name == "moments":
+            method = decomposer(self.decomposition)
+            G = hmm_starts.posteriors_of_moments(near, lengths, k, method, self.random_state)
+        elif name == "windows":
+            G = hmm_starts.posteriors_of_windows(near, lengths, k)
+        else:
+            G = hmm_starts.posteriors_of_clusters(near, k)
         kind, floor = self.covariance_type, float(self.reg_covar)
         form = GaussianEmissions(np.zeros((k, d)), np.zeros((k, d, d)), kind, floor)
-        any_found = False
-        wanted = list(methods) if self.start == "auto" else [self.start]
-        for name in wanted if k > 1 else []:
-            G = methods[name]()
-            if G is not None:
-                any_found = True
-                yield name, hmm_starts.gaussian_start(G, X, lengths, form)
-        if not any_found and self.start != "auto" and k > 1:
-            raise InvalidDataError(_NO_SUCH_START, parameter="start", start=self.start, k=k)
-        if not any_found:  # one state, or hardly any different observations
-            G = np.eye(k)[np.argsort(np.argsort(X[:, 0], kind="stable")) % k]
-            yield "cycle", hmm_starts.gaussian_start(G, X, lengths, form)
+        return None if G is None else hmm_starts.gaussian_start(G, X, lengths, form)
 
     @property
     def _emissions(self) -> GaussianEmissions:

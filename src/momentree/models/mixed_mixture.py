@@ -15,7 +15,8 @@ from momentree._types import Floats, Ints
 from momentree._validation import rules
 from momentree.core.choices import Refine
 from momentree.exceptions import MomentreeWarning
-from momentree.models._product_mixture import ProductMixture, ProductStart, Unencoded
+from momentree.models._product_mixture import ProductMixture, Unencoded
+from momentree.models._product_starts import ProductStart
 from momentree.models._steps import Decomposer
 from momentree.models._tables import as_table
 from momentree.persistence import fields

@@ -17,8 +17,8 @@ from momentree._validation import check_missing
 from momentree.core import choices, sparse
 from momentree.exceptions import InvalidDataError, InvalidParameterError, MomentreeWarning
 from momentree.messages import wording
-from momentree.models._product_mixture import ProductMixture, ProductStart, Unencoded
-from momentree.models._product_starts import ProductData
+from momentree.models._product_mixture import ProductMixture, Unencoded
+from momentree.models._product_starts import ProductData, ProductStart
 from momentree.models._steps import Decomposer
 from momentree.models._tables import (
     ViewColumns,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import zlib
+from bisect import insort
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -191,25 +192,13 @@ def _chosen(texts: Sequence[str], labels: Ints, n_leaves: int) -> list[int]:
     if len(texts) <= MAX_DOCUMENTS:
         return list(range(len(texts)))
     # A checksum is as good as random, but does not depend on the order of documents.
-    checksums = (zlib.crc32(text.encode("utf-8", "surrogatepass")) for text in texts)
     each = max(MAX_DOCUMENTS // n_leaves, MIN_DOCUMENTS)
-    least = [(np.empty(0, np.uint32), np.empty(0, np.intp)) for _ in range(n_leaves)]
-    start = 0
-    for part in in_parts(labels, always=True):
-        drawn = np.fromiter(checksums, np.uint32, len(part))
-        for leaf in np.unique(part[part >= 0]).tolist():
-            here = np.flatnonzero(part == leaf)
-            sums = np.concatenate([least[leaf][0], drawn[here]])
-            at = np.concatenate([least[leaf][1], here + start])
-            if len(at) > each:
-                kept = sums <= np.partition(sums, each - 1)[each - 1]
-                sums, at = sums[kept], at[kept]
-            least[leaf] = sums, at
-        start += len(part)
-    chosen = []
-    for sums, at in least:
-        ordered = sorted(
-            zip(sums.tolist(), at.tolist(), strict=True), key=lambda one: (one[0], texts[one[1]])
-        )
-        chosen += [i for _, i in ordered[:each]]
-    return chosen
+    least: list[list[tuple[int, str, int]]] = [[] for _ in range(n_leaves)]
+    leaves = chain.from_iterable(part.tolist() for part in in_parts(labels, always=True))
+    for i, (leaf, text) in enumerate(zip(leaves, texts, strict=True)):
+        checksum = zlib.crc32(text.encode("utf-8", "surrogatepass"))
+        some = least[leaf] if leaf >= 0 else []
+        if len(some) < each or checksum <= some[-1][0]:
+            insort(some, (checksum, text[:MAX_CHARACTERS], i))
+            del some[each:]
+    return [i for some in least for _, _, i in some]

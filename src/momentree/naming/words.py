@@ -245,13 +245,9 @@ def choose_distinct(
 
 
 def _choices(terms: Sequence[str], leading: int, n: int, most: int) -> Iterator[list[str]]:
-    yield list(terms[:n])
-    for last in terms[n:leading]:
-        yield [*terms[: n - 1], last]
-    for k in range(n + 1, most + 1):
-        yield list(terms[:k])
-    for k in range(n - 1, 0, -1):
-        yield list(terms[:k])
+    firsts = [terms[:n], *([*terms[: n - 1], last] for last in terms[n:leading])]
+    firsts += [terms[:k] for k in (*range(n + 1, most + 1), *range(n - 1, 0, -1))]
+    yield from map(list, firsts)
     for last in terms[n:]:
         yield [*terms[: n - 1], last]
     for k in range(most, 0, -1):

@@ -18,7 +18,6 @@ from momentree.objects.gaussian import (
     GaussianParameters,
     IncompleteDiagonalGaussianParameters,
     IncompleteGaussianParameters,
-    IncompleteSphericalGaussianParameters,
 )
 from momentree.objects.mixtures import Family, MixtureParameters, MixtureSums
 from momentree.objects.products import ProductColumns, ProductParameters
@@ -34,7 +33,6 @@ __all__ = [
     "IncompleteBernoulliParameters",
     "IncompleteDiagonalGaussianParameters",
     "IncompleteGaussianParameters",
-    "IncompleteSphericalGaussianParameters",
     "LDAParameters",
     "MixtureParameters",
     "MixtureSums",

@@ -311,41 +311,6 @@ class IncompleteDiagonalGaussianParameters(DiagonalGaussianParameters):
         return values, squares, np.maximum(sizes - missing, 0.0)
 
 
-class IncompleteSphericalGaussianParameters(IncompleteDiagonalGaussianParameters):
-    """Spherical Gaussians for samples in which values are missing at random.
-
-    Diagonal Gaussians whose variances are the same for all features.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (k,)
-        omega_j = P[component j], sum 1.
-    centers : ndarray of shape (d, k)
-        mu_j = E[x | component j] in columns.
-    variances : ndarray of shape (d, k)
-        v_j > 0, in every row.
-    floor : float or ndarray of shape (d,)
-        Setting of the family: added to each variance in the M-step.
-    """
-
-    @family_method
-    def m_step(cls, sums: Floats, sizes: Floats, smoothing: float) -> Self:
-        """Return the means, and v_j = (sum_w V_wj + s v) / (sum_w N_wj + s) + mean(floor).
-
-        N_wj is the number of observed values of feature w, s = d smoothing, and v the pooled
-        variance of all features.
-        """
-        values, squares, N = cls._values(sums, sizes)
-        centers, within, _ = _around_means_of_features(values, squares, N)
-        pooled = within.sum() / max(float(N.sum()), TINY)
-        observed = N.sum(axis=0) + len(values) * smoothing
-        spread = within.sum(axis=0) + len(values) * smoothing * pooled
-        v = np.where(observed > 0, spread / np.maximum(observed, TINY), pooled)
-        least = _least_variance(values, squares, N, floored=bool(np.any(cls.floor))).max()
-        v = np.maximum(v + float(np.mean(cls.floor)), least)
-        return cls.member(sizes / sizes.sum(), centers, np.tile(v, (len(values), 1)))
-
-
 def _around_means_of_features(
     values: Floats, squares: Floats, N: Floats
 ) -> tuple[Floats, Floats, Floats]:

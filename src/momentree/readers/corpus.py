@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from momentree.core.limits import memory_bytes
 from momentree.exceptions import InvalidParameterError
+from momentree.messages import wording
 from momentree.readers import copies, distributed
 from momentree.readers.counts import files
 from momentree.readers.stored.corpus import COUNTS, TEXTS, WORDS, Stages, StoredCorpus
@@ -157,11 +158,14 @@ class _Request:
         source = check_exists(self.path)
         of_counts = files.holds_counts(source)
         if of_counts:
-            files.check_options(
-                source,
-                **self.columns,
-                **{name: getattr(self.vectorizer, name) for name in _COUNTING},
-            )
+            plain = {"skip_rows": 0, **TextVectorizer(passages="auto").to_dict()}
+            settings = self.vectorizer.to_dict()
+            values = {**self.columns, **{name: settings[name] for name in _COUNTING}}
+            for parameter, value in values.items():
+                if value not in (None, plain.get(parameter)):
+                    raise InvalidParameterError(
+                        wording.ONLY_FOR_TEXTS, parameter=parameter, path=str(source)
+                    )
         elif self.vocabulary is not None:
             raise InvalidParameterError(
                 "[only_for_counts] {parameters.vocabulary} applies only to counts, but {path} "
@@ -170,25 +174,15 @@ class _Request:
             )
         return source, of_counts
 
-    @property
-    def of_counts(self) -> dict[str, Any]:
-        """Which words of counts may be kept."""
-        return {
-            "language": self.vectorizer.language,
-            "stop_words": self.vectorizer.stop_words,
-            "token_pattern": self.token_pattern,
-        }
-
     def in_memory(self) -> objects.Corpus:
         source, of_counts = self.source()
         if not of_counts:
             documents = read_documents(source, encoding=self.encoding, **self.columns)
             return vectorize(documents, self.vectorizer, unique=self.unique)
-        limits = {
-            name: getattr(self.vectorizer, name) for name in ("min_df", "max_df", "max_features")
-        }
         corpus = files.read_counts(source, vocabulary=self.vocabulary, encoding=self.encoding)
-        return files.filter_vocabulary(corpus, unique=self.unique, **limits, **self.of_counts)
+        return files.filter_vocabulary(
+            corpus, self.vectorizer, token_pattern=self.token_pattern, unique=self.unique
+        )
 
     def on_disk(
         self, work: WorkFolder, memory: int, resume: bool, also: Mapping[str, Any]
@@ -208,7 +202,7 @@ class _Request:
             stages = Stages(work, self.vectorizer, self.unique, memory)
             if of_counts and not work.has(TEXTS):
                 stream = files.open_counts(source, self.vocabulary, self.encoding, in_parts=True)
-                write_count_stages(stream, work, self.encoding, **self.of_counts)
+                write_count_stages(stream, work, self.encoding, self.vectorizer, self.token_pattern)
             elif not work.has(TEXTS):
                 stages.read(stream_documents(source, **table))
             if not work.has(COUNTS):

@@ -107,18 +107,13 @@ def read_embeddings(
 
 def _check_shape(X: NDArray[Any], path: Path, n_rows: int | None, n_columns: int | None) -> None:
     """Raise ``InvalidDataError`` unless an array is a table of real numbers of this shape."""
-    if X.dtype.kind != "f":
+    if X.dtype.kind != "f" or X.ndim != 2 or 0 in X.shape:
         raise InvalidDataError(
-            "[embeddings_not_real] {path} contains values of type {type}; expected real numbers. "
-            "Embeddings stored as integers: save E.astype('float32')",
+            "[embeddings_shape] the array in {path} has shape {shape} and values of type {type}; "
+            "expected a table of real numbers with one row per document and one column per "
+            "dimension. Embeddings stored as integers: save E.astype('float32')",
             path=str(path),
             type=str(X.dtype),
-        )
-    if X.ndim != 2 or 0 in X.shape:
-        raise InvalidDataError(
-            "[embeddings_shape] the array in {path} has shape {shape}; expected a table with one "
-            "row per document and one column per dimension",
-            path=str(path),
             shape=str(X.shape),
         )
     n, d = X.shape

@@ -55,7 +55,6 @@ MESSES = {
     "links": ("See http://a.org/b?c=d, www.e.fr or x.y@z.com.", "See ,  or .", "links"),
     "Markdown link": ("[the sea](https://sea.org/x_y)", "[the sea]()", "links"),
     "pages": ("Sea.\nPage 3 of 9\nBoat.\nSeite 4\n", "Sea.\nBoat.", "pages"),
-    "counted pages": ("Sea\n7\nBoat\n- 8 -\nSky\n9\nSun", "Sea\nBoat\nSky\nSun", "pages"),
     "running titles": ("Report 1\nSea\fReport 2\nBoat\fReport 3\nSky", "Sea\fBoat\fSky", "pages"),
     "German": ("Am 3.5. schrieb Bob:\n> Ja?\n\nNein.", "Nein.", "quotes"),
     "French": ("Le 3 mai à 10:21, Bob a écrit :\n> Oui ?\n\nNon.", "Non.", "quotes"),

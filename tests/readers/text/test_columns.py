@@ -82,7 +82,7 @@ def test_other_columns_of_text_are_named_longest_first(tmp_path):
 def test_a_table_without_words_is_refused_unless_its_column_is_named(tmp_path):
     path, table = tmp_path / "t.csv", pd.DataFrame({"a": LINKS, "b": COLUMNS["uuid"]})
     table.to_csv(path, index=False)
-    with raises(ReadError, "no_words_in_table", column="a"):
+    with raises(ReadError, "not_documents", column="a"):
         read_documents(path)
     assert read_documents(path, text_column="a").texts == LINKS
     pd.DataFrame({"text": SHORT}).to_csv(tmp_path / "u.csv", index=False)

@@ -153,7 +153,7 @@ def test_encodings_of_a_folder(fill):
 
 @pytest.mark.parametrize("option", ["text_column", "label_column", "id_column"])
 def test_a_folder_has_no_columns(fill, option):
-    with raises(InvalidParameterError, "column_of_folder", parameter=option, value="kind"):
+    with raises(InvalidParameterError, "not_for_text_files", parameter=option, value="kind"):
         read_documents(fill({"a.txt": "text"}), **{option: "kind"})
 
 

@@ -117,7 +117,7 @@ def test_a_single_long_text_is_a_corpus_of_passages():
 
 def test_a_long_text_that_is_kept_whole_is_not_enough():
     text = documents().texts[-1]
-    with raises(EmptyCorpusError, "one_whole_document", name="book.txt"):
+    with raises(EmptyCorpusError, "one_document", name="book.txt"):
         vectorize(Documents([text], ["1"], name="book.txt"), passages=None)
 
 

@@ -420,8 +420,5 @@ def test_encoded_data_is_no_word():
     texts = [f"sea boat {blob}", f"sea sky {blob} {blob[1:]}", f"boat sky {blob[1:]}", "sky"] * 2
     corpus = vectorize(texts, max_df=1.0)
     assert list(corpus.vocabulary) == ["boat", blob[1:], "sea", "sky"]
-    note = Message("[long_words_dropped]", n_words=1, longest=255)
-    assert note in corpus.notes
-    assert note not in vectorize([*texts[:4], "sea"], min_df=3, max_df=1.0).notes  # it is rare
     with raises(EmptyCorpusError, "no_word_kept", n_other=1):
         vectorize([blob] * 4, max_df=1.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from os import PathLike
@@ -28,6 +28,7 @@ from momentree.readers.stored.counts import MARK, MAX_COLUMNS
 from momentree.readers.tables import files
 from momentree.readers.text import languages, objects, selection
 from momentree.readers.text import words as tokens
+from momentree.readers.text.vectorizer import TextVectorizer
 
 Lines = str | PathLike[str] | Sequence[str]
 """Words, or the path of a file with one per line."""
@@ -133,16 +134,6 @@ def find_companion(path: Path, what: str) -> Path | None:
                 if candidate.is_file():
                     return candidate
     return None
-
-
-_WORDS_ONLY = {
-    "phrases": False,
-    "ngram_range": (1, 1),
-    "skip_rows": 0,
-    "lowercase": True,
-    "raw": False,
-    "passages": "auto",
-}
 
 
 def holds_counts(path: str | os.PathLike[str]) -> bool:
@@ -400,15 +391,6 @@ def _merge_words(words: Sequence[str], notes: list[Message]) -> tuple[Ints, list
     return columns, list(unique)
 
 
-def check_options(path: Path, **for_texts: object) -> None:
-    """Raise ``InvalidParameterError`` if an option for texts is given with counts."""
-    for parameter, value in for_texts.items():
-        if value not in (None, _WORDS_ONLY.get(parameter)):
-            raise exceptions.InvalidParameterError(
-                wording.ONLY_FOR_TEXTS, parameter=parameter, path=str(path)
-            )
-
-
 def align_columns(corpus: objects.Corpus, vocabulary: Sequence[str]) -> objects.Corpus:
     """Align counts with the columns of another vocabulary, such as that of a fitted tree.
 
@@ -469,14 +451,11 @@ def align_columns(corpus: objects.Corpus, vocabulary: Sequence[str]) -> objects.
 
 def filter_vocabulary(
     corpus: objects.Corpus,
+    vectorizer: TextVectorizer | None = None,
     *,
-    language: str | None = tokens.AUTO,
-    stop_words: Iterable[str] | PathLike[str] = (),
-    min_df: int | float | None = None,
-    max_df: int | float = selection.MAX_DF,
-    max_features: int | None = selection.MAX_FEATURES,
     token_pattern: str | None = None,
     unique: bool | Literal["auto"] = "auto",
+    **settings: Any,
 ) -> objects.Corpus:
     """Choose the words of a corpus of counts, as :func:`vectorize` does for texts.
 
@@ -484,15 +463,18 @@ def filter_vocabulary(
     ----------
     corpus : Corpus
         Counts with their words; not modified.
-    language, stop_words, min_df, max_df, max_features : optional
-        Which words to keep; see :class:`TextVectorizer`. With "auto", stop words among the most
-        frequent words show the language.
+    vectorizer : TextVectorizer or None, default=None
+        Which words to keep; None is one with the default settings. With the language "auto", stop
+        words among the most frequent words show the language.
     token_pattern : str or None, default=None
         Leave out words that do not fully match this regular expression. None keeps words of any
         form, because the counts may be of codes and numbers.
     unique : bool or "auto", default="auto"
         Whether each group of equal or nearly equal documents has the weight of one, as in
         :func:`vectorize`.
+    **settings
+        Other values of parameters of :class:`TextVectorizer`: `language`, `stop_words`, `min_df`,
+        `max_df`, `max_features`.
 
     Returns
     -------
@@ -517,20 +499,19 @@ def filter_vocabulary(
     >>> filter_vocabulary(corpus).vocabulary.tolist()
     ['sea', 'bread']
     """
-    selection.check_limits(min_df, max_df, max_features)
+    vectorizer = replace(vectorizer or TextVectorizer(), **settings)
     check_unique(unique)
     words = np.asarray(corpus.vocabulary, dtype=object)
     X = corpus.X
     df = np.bincount(X.indices[X.data > 0], minlength=X.shape[1])
     if not X.shape[0]:
         raise exceptions.EmptyCorpusError(wording.NO_DOCUMENTS)
-    candidates, notes = candidate_words(words, df, language, stop_words, token_pattern)
+    candidates, notes = candidate_words(words, df, vectorizer, token_pattern)
     counts = sp.csr_array(X)
     counts.sort_indices()
     weights, copied = weigh_copies(find_copies(counts[:, np.flatnonzero(candidates)]), unique)
-    keep, dropped = selection.select_columns(
-        counts, words, min_df, max_df, max_features, candidates, weights
-    )
+    limits = vectorizer.min_df, vectorizer.max_df, vectorizer.max_features
+    keep, dropped = selection.select_columns(counts, words, *limits, candidates, weights)
     found = [*notes, *copied]
     if len(keep) == len(words):
         if not found:
@@ -550,16 +531,13 @@ def filter_vocabulary(
 def candidate_words(
     words: NDArray[Any],
     df: NDArray[Any],
-    language: str | None,
-    stop_words: Iterable[str] | PathLike[str],
+    vectorizer: TextVectorizer,
     token_pattern: str | None,
 ) -> tuple[NDArray[np.bool_], tuple[Message, ...]]:
     """Mark the words that are neither stop words nor of another form, given their frequencies."""
     pattern = tokens.TOKEN_PATTERN if token_pattern is None else token_pattern
-    reading = languages.choose_for_counts(list(map(str, words)), df, language)
-    unwanted = tokens.unwanted_words(
-        reading.language, tokens.read_words("stop_words", stop_words), pattern
-    )
+    reading = languages.choose_for_counts(list(map(str, words)), df, vectorizer.language)
+    unwanted = tokens.unwanted_words(reading.language, vectorizer.stop_words, pattern)
     found = np.fromiter((str(word).lower() not in unwanted for word in words), dtype=bool)
     if token_pattern is not None:
         matches = re.compile(token_pattern).fullmatch

@@ -190,9 +190,7 @@ class Stages:
             n = round(sum(float(part.sum()) for part in in_parts(weights)), 6)
             df = _weighted(counts, numbers, weights)
         limits = self.settings.min_df, self.settings.max_df, self.settings.max_features
-        found = selection.WordFrequencies(
-            words, len(counts), n, df, lambda: occurrences.astype(np.float64)
-        )
+        found = selection.WordFrequencies(words, len(counts), n, df, occurrences.astype(np.float64))
         keep, dropped = selection.select_words(found, *limits)
         notes += dropped
         if error := int(self.work.read(WORDS)["error"]):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,16 +16,21 @@ from momentree.readers.copies import checksums
 from momentree.readers.counts import files
 from momentree.readers.stored import arrays, corpus, counts
 from momentree.readers.stored.work import WorkFolder
+from momentree.readers.text.vectorizer import TextVectorizer
 
 log = logging.getLogger("momentree.readers")
 
 
 def write_count_stages(
-    stream: files.CountStream, work: WorkFolder, encoding: str, **which: Any
+    stream: files.CountStream,
+    work: WorkFolder,
+    encoding: str,
+    vectorizer: TextVectorizer,
+    token_pattern: str | None,
 ) -> None:
     """Write the row names of a file, and its counts with the words that may be kept.
 
-    These are the first two stages of a corpus; `which` are options of `candidate_words`.
+    These are the first two stages of a corpus.
     """
     frequencies = pd.DataFrame(columns=["documents", "occurrences"], dtype=np.float64)
     n_columns = counts.MAX_COLUMNS if stream.words is None else len(stream.words)
@@ -54,7 +57,16 @@ def write_count_stages(
         files.check_size(stream.path, n, len(frequencies))
         writer.finish()
         sums.finish()
-        notes = [*stream.notes, *_write_words(folder, frequencies, stream.words, **which)]
+        listed = frequencies.index.tolist()
+        words = stream.words
+        named = np.array([str(j) if words is None else words[j] for j in listed], dtype=object)
+        df = frequencies["documents"].to_numpy()
+        kept, choice = files.candidate_words(named, df, vectorizer, token_pattern)
+        notes = [*stream.notes, *choice]
+        arrays.write_strings(folder / "words", named[kept].tolist())
+        frequencies["numbers"] = frequencies.index.astype(np.int64)
+        for name in frequencies:
+            arrays.write_array(folder / f"{name}.npy", frequencies[name].to_numpy()[kept])
         noted["error"] = 0
         rows = {}
         for what in ("labels", "ids"):
@@ -79,18 +91,3 @@ def _add(frequencies: pd.DataFrame, X: sp.csr_array[Any]) -> pd.DataFrame:
     """Add the number of documents with each column that occurs, and that of occurrences."""
     new = pd.DataFrame({"documents": 1.0, "occurrences": X.data}, index=X.indices)
     return pd.concat([frequencies, new.groupby(level=0).sum()]).groupby(level=0).sum()
-
-
-def _write_words(
-    folder: Path, frequencies: pd.DataFrame, words: Sequence[str] | None, **which: Any
-) -> Sequence[Message]:
-    """Write the words that may be kept, with their frequencies; return notes on the choice."""
-    listed = frequencies.index.tolist()
-    named = np.array([str(j) if words is None else words[j] for j in listed], dtype=object)
-    kept, notes = files.candidate_words(named, frequencies["documents"].to_numpy(), **which)
-    arrays.write_strings(folder / "words", named[kept].tolist())
-    numbers = frequencies.index.to_numpy(np.int64)
-    values = {"numbers": numbers, **{name: frequencies[name].to_numpy() for name in frequencies}}
-    for name, array in values.items():
-        arrays.write_array(folder / f"{name}.npy", array[kept])
-    return notes

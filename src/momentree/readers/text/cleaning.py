@@ -6,7 +6,6 @@ import html
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
 
 from lxml import etree
 
@@ -242,10 +241,9 @@ _PAGE_NUMBER = re.compile(
     r"(?:[ \t]*(?:of|/|von|de|sur|di|из)[ \t]*\d{1,5})?[ \t\f]*",
     re.IGNORECASE,
 )
-_LONE_NUMBER = re.compile(r"[ \t\f]*[-–—]?[ \t]*(\d{1,4})[ \t]*[-–—]?[ \t\f]*")
 _DIGITS = re.compile(r"\d+")
 _MIN_PAGES = 3
-"""Fewest lone numbers that are page numbers, and fewest pages that show a running title."""
+"""Fewest pages that show a running title."""
 
 _NOTES = {
     "html": "[stripped_html] HTML from {n_rows:~document}",
@@ -379,19 +377,8 @@ def _strip_pages(text: str) -> str:
     if "\f" in text:
         text = _strip_running_titles(text)
     lines = text.split("\n")
-    drop = {at for at, line in enumerate(lines) if _is_page_number(line)}
-    numbers = [
-        (at, int(match[1]))
-        for at, line in enumerate(lines)
-        if len(line) <= 20 and (match := _LONE_NUMBER.fullmatch(line))
-    ]
-    counted = [b[1] == a[1] + 1 for a, b in pairwise(numbers)]
-    apart = [b[0] > a[0] + 1 for a, b in pairwise(numbers)]
-    if len(numbers) >= _MIN_PAGES and all(counted) and all(apart):
-        drop |= {at for at, _ in numbers}
-    if not drop:
-        return text
-    return "\n".join(line for at, line in enumerate(lines) if at not in drop)
+    kept = [line for line in lines if not _is_page_number(line)]
+    return text if len(kept) == len(lines) else "\n".join(kept)
 
 
 def _is_page_number(line: str) -> bool:

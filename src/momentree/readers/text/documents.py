@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from momentree._files import check_readable, is_special
 from momentree._validation import check_flag, check_integer
@@ -187,14 +188,9 @@ class _Folder:
     def refuse_options(self) -> None:
         """Refuse options of tables."""
         for parameter, value in self.options.given().items():
-            facts = {"parameter": parameter, "value": value, "path": str(self.path)}
-            if parameter in self.options.columns:
-                raise InvalidParameterError(
-                    "[column_of_folder] {parameter:=value} names a column, but {path} contains no "
-                    "tables; leave it out (the names of sub-folders are labels)",
-                    **facts,
-                )
-            raise InvalidParameterError(_NOT_FOR_TEXT_FILES, **facts)
+            raise InvalidParameterError(
+                _NOT_FOR_TEXT_FILES, parameter=parameter, value=value, path=str(self.path)
+            )
 
     def nothing(self) -> ReadError:
         """Return the error for a folder without documents."""
@@ -308,15 +304,7 @@ def _notes_on_encodings(name: str, reader: formats.FileReader, n_all: int) -> li
 
 def read_documents(
     path: str | PathLike[str],
-    *,
-    text_column: str | Sequence[str] | None = None,
-    label_column: str | None = None,
-    id_column: str | None = None,
-    encoding: str = AUTO,
-    separator: str | None = None,
-    sheet: str | None = None,
-    skip_rows: int = 0,
-    header: bool | None = None,
+    **options: Any,
 ) -> objects.Documents:
     r"""Read texts, with their ids and labels if any, from a folder, a table or a file of text.
 
@@ -334,27 +322,9 @@ def read_documents(
         - Parquet (.parquet, .pq), Excel (.xlsx, .xlsm, .xlsb, .xls), OpenDocument (.ods),
         - a mailbox (.mbox), one document per message,
         - one text: .txt, .md, .rst, .tex, .html, .eml, .pdf, .docx, .odt, .rtf.
-    text_column : str, sequence of str or None, default=None
-        Column of the text; fields of nested JSON are named with dots, "article.body". The text of a
-        row joins several columns as paragraphs, in this order, without empty cells. None uses
-        the first column with a common name (text, content, body, document, abstract, ...) that
-        contains words, or else the column with most words.
-    label_column : str or None, default=None
-        Column of known labels; None for no labels.
-    id_column : str or None, default=None
-        Column with the names of the documents. None uses the column "id", or else numbers the rows
-        from 1.
-    encoding : str, default="auto"
-        Encoding of text; "auto" guesses it for each file.
-    separator : str or None, default=None
-        For CSV and TSV: the character between columns. None detects comma, semicolon, tab or pipe.
-    sheet : str or None, default=None
-        For spreadsheets: name of the sheet; None reads the first.
-    skip_rows : int, default=0
-        For CSV, TSV and spreadsheets: number of rows above the names of the columns.
-    header : bool or None, default=None
-        For CSV, TSV and spreadsheets: whether the first row names the columns. None finds out;
-        without names, they are "column 1", "column 2" and so on.
+    **options
+        Those of :func:`stream_documents`: `text_column`, `label_column`, `id_column`, `encoding`,
+        `separator`, `sheet`, `skip_rows` and `header`.
 
     Returns
     -------
@@ -387,18 +357,7 @@ def read_documents(
     >>> pets.texts, pets.ids, pets.labels
     (['The cat, again', 'A dog'], ['a', 'b'], ['cat', 'dog'])
     """
-    return stream_documents(
-        path,
-        text_column=text_column,
-        label_column=label_column,
-        id_column=id_column,
-        encoding=encoding,
-        separator=separator,
-        sheet=sheet,
-        skip_rows=skip_rows,
-        header=header,
-        in_parts=False,
-    ).together()
+    return stream_documents(path, in_parts=False, **options).together()
 
 
 def stream_documents(
@@ -422,9 +381,28 @@ def stream_documents(
     Parameters
     ----------
     path : str or path-like
-        As in :func:`read_documents`.
-    text_column, label_column, id_column, encoding, separator, sheet, skip_rows, header : optional
-        As in :func:`read_documents`.
+        A file or folder, see :func:`read_documents`.
+    text_column : str, sequence of str or None, default=None
+        Column of the text; fields of nested JSON are named with dots, "article.body". The text of a
+        row joins several columns as paragraphs, in this order, without empty cells. None uses
+        the first column with a common name (text, content, body, document, abstract, ...) that
+        contains words, or else the column with most words.
+    label_column : str or None, default=None
+        Column of known labels; None for no labels.
+    id_column : str or None, default=None
+        Column with the names of the documents. None uses the column "id", or else numbers the rows
+        from 1.
+    encoding : str, default="auto"
+        Encoding of text; "auto" guesses it for each file.
+    separator : str or None, default=None
+        For CSV and TSV: the character between columns. None detects comma, semicolon, tab or pipe.
+    sheet : str or None, default=None
+        For spreadsheets: name of the sheet; None reads the first.
+    skip_rows : int, default=0
+        For CSV, TSV and spreadsheets: number of rows above the names of the columns.
+    header : bool or None, default=None
+        For CSV, TSV and spreadsheets: whether the first row names the columns. None finds out;
+        without names, they are "column 1", "column 2" and so on.
     in_parts : bool, default=True
         Whether to read tables in batches; False gives one batch, and limits its memory by the size
         of the file.

@@ -15,7 +15,8 @@ from email.policy import EmailPolicy
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any, BinaryIO
-from xml.parsers import expat
+
+from lxml import etree
 
 from momentree.core.container import DAMAGE
 from momentree.core.limits import BYTES_PER_ROW, check_memory, memory_limit
@@ -127,11 +128,10 @@ def _decode(content: bytes) -> str:
     return content.decode(found.name, "replace") if found else ""
 
 
-_W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main "
-_MC = "http://schemas.openxmlformats.org/markup-compatibility/2006 "
-_TEXT = "urn:oasis:names:tc:opendocument:xmlns:text:1.0 "
-_OFFICE = "urn:oasis:names:tc:opendocument:xmlns:office:1.0 "
-_BLOCK = 1 << 16
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+_TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
+_OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ def _read(path: Path, form: _Format) -> str:
                 return _text(path, archive, form)
         except MomentreeError:
             raise
-        except (*DAMAGE, expat.ExpatError, OSError) as error:
+        except (*DAMAGE, etree.XMLSyntaxError, OSError) as error:
             raise ReadError(_DAMAGED_FILE, path=str(path), format=form.name) from error
 
 
@@ -214,49 +214,31 @@ def _text(path: Path, archive: zipfile.ZipFile, form: _Format) -> str:
     texts = []
     for name in members:
         with archive.open(name) as file:
-            texts.append(_Extractor(form).read(file))
+            texts.append(_extract(form, file))
     return "".join(texts)
 
 
-class _Extractor:
-    """The text of an XML file, collected without a tree of its elements."""
+def _extract(form: _Format, file: IO[bytes]) -> str:
+    """Return the text of an XML file."""
+    parser = etree.XMLParser(resolve_entities=False, remove_comments=True, remove_pis=True)
+    tree: Any = etree.parse(file, parser)
+    if tree.docinfo.doctype:
+        raise ValueError(tree.docinfo.doctype)  # entities could expand without limit
+    return "".join(_pieces(tree.getroot(), form))
 
-    def __init__(self, form: _Format) -> None:
-        self._form = form
-        self._open: list[bool] = []  # whether each open element holds text
-        self._skipped = 0  # number of open elements inside one to skip, with it
-        self._texts: list[str] = []
 
-    def read(self, file: IO[bytes]) -> str:
-        parser = expat.ParserCreate(namespace_separator=" ")
-        parser.buffer_text = True
-        parser.StartElementHandler = self._start
-        parser.EndElementHandler = self._end
-        parser.CharacterDataHandler = self._text
-        parser.StartDoctypeDeclHandler = self._refuse  # entities could expand without limit
-        while block := file.read(_BLOCK):
-            parser.Parse(block, False)
-        parser.Parse(b"", True)
-        return "".join(self._texts)
-
-    def _refuse(self, *_: object) -> None:
-        raise expat.ExpatError
-
-    def _start(self, name: str, _attributes: object) -> None:
-        self._open.append(name in self._form.holds)
-        if self._skipped or name in self._form.skips:
-            self._skipped += 1
-
-    def _end(self, name: str) -> None:
-        self._open.pop()
-        if self._skipped:
-            self._skipped -= 1
-        elif name in self._form.ends:
-            self._texts.append(self._form.ends[name])
-
-    def _text(self, text: str) -> None:
-        if self._open and self._open[-1] and not self._skipped:
-            self._texts.append(text)
+def _pieces(element: Any, form: _Format) -> Iterator[str]:
+    """Yield the direct content of elements that hold text, and what stands after elements."""
+    if element.tag in form.skips:
+        return
+    holds = element.tag in form.holds
+    if holds:
+        yield element.text or ""
+    for child in element:
+        yield from _pieces(child, form)
+        if holds:
+            yield child.tail or ""
+    yield form.ends.get(element.tag, "")
 
 
 _PDF_FAULTS = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -74,7 +74,7 @@ class WordFrequencies:
     n_rows: int
     n_documents: float  # the sum of their weights
     df: Floats
-    totals: Callable[[], Floats]
+    totals: Floats
 
 
 def select_columns(
@@ -90,14 +90,11 @@ def select_columns(
 
     `candidates` marks the words that may be kept. `weights` are those of the documents; None gives
     each weight 1. Ties between equal counts are broken in alphabetical order. Notes list the words
-    that `max_df` drops, and count those longer than `MAX_WORD_LENGTH`.
+    that `max_df` drops. Words longer than `MAX_WORD_LENGTH` are not kept.
     """
     d = X.shape[1]
     n, df = _document_frequencies(X, weights)
-
-    def totals() -> Floats:
-        return np.bincount(X.indices, weights=X.data, minlength=d).astype(np.float64)
-
+    totals = np.bincount(X.indices, weights=X.data, minlength=d).astype(np.float64)
     found = WordFrequencies(words, X.shape[0], n, df, totals)
     return select_words(found, min_df, max_df, max_features, candidates)
 
@@ -115,8 +112,7 @@ def select_words(
     lowest = lowest_df(min_df, n)
     highest = _as_count(max_df, n)
     allowed = df > 0 if candidates is None else candidates & (df > 0)
-    long = allowed & np.fromiter((len(word) > MAX_WORD_LENGTH for word in words), np.bool_, d)
-    allowed &= ~long
+    allowed &= np.fromiter((len(word) <= MAX_WORD_LENGTH for word in words), np.bool_, d)
     common = allowed & (df > highest)
     rare = allowed & ~common & (df < lowest)
     columns = np.flatnonzero(allowed & ~rare & ~common)
@@ -136,21 +132,11 @@ def select_words(
             max_df=max_df,
         )
     if max_features is not None and len(columns) > max_features:
-        totals = found.totals()[columns]
+        totals = found.totals[columns]
         # Ties are broken by the alphabet, so that the order of the documents has no effect.
         order = np.lexsort((words[columns].astype(str), -totals))
         columns = np.sort(columns[order[:max_features]])
-    notes = _note_common(words, df, common, n, max_df)
-    if n_long := int((long & (df >= lowest) & (df <= highest)).sum()):
-        notes.append(
-            Message(
-                "[long_words_dropped] {n_words:~word} of more than {longest} characters "
-                "{n_words:?is/are} not counted: such words are usually encoded data",
-                n_words=n_long,
-                longest=MAX_WORD_LENGTH,
-            )
-        )
-    return columns, notes
+    return columns, _note_common(words, df, common, n, max_df)
 
 
 def _document_frequencies(X: sp.csr_array[Any], weights: Floats | None) -> tuple[float, Floats]:
@@ -345,7 +331,7 @@ class DocumentFrequencies:
             n,
             float(n),
             self.documents.astype(np.float64),
-            lambda: self.occurrences.astype(np.float64),
+            self.occurrences.astype(np.float64),
         )
 
     def _of(self, row: int) -> Ints:

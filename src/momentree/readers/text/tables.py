@@ -82,41 +82,26 @@ def choose_text_column(
     return chosen, [note]
 
 
-def check_texts(head: grid.Table, column: str) -> list[Message]:
-    """Refuse a guessed text column of codes, numbers or categories; note one that may be such."""
+def check_texts(head: grid.Table, column: str) -> None:
+    """Raise ``ReadError`` if a guessed text column is one of codes, numbers or categories."""
     cells = [cell.strip() for cell in head.columns[column] if cell.strip()]
     wordless = not Column(column, cells, len(cells)).has_words
-    if wordless and len(head.names) > 1 and roles.pick("text", [column]) is None:
+    values = set(cells)
+    few = len(cells) >= _MIN_CELLS and len(values) <= min(_OFTEN * len(cells), _CATEGORIES)
+    short = all(len(value.split()) <= _WORDS_OF_CATEGORY for value in values)
+    named = wordless and roles.pick("text", [column]) is not None
+    if len(head.names) > 1 and not named and (wordless or (few and short)):
         raise ReadError(
-            "[no_words_in_table] {path}: no column contains words; {column!r} has the longest "
-            "strings. To group rows by their codes or measurements, use momentree clusters {path}; "
-            "to read them as texts all the same, pass {parameters.text_column:=column}",
+            "[not_documents] {path}: no column contains texts; {column!r}, which comes closest, "
+            "has {n_values:~different value} in {n_rows:~row}{words}. To group rows by their codes "
+            "or measurements, use momentree clusters {path}; to read them as texts all the same, "
+            "pass {parameters.text_column:=column}",
             path=str(head.path),
             column=column,
+            n_values=len(values),
+            n_rows=len(cells),
+            words=", none of them words" if wordless else "",
         )
-    values = set(cells)
-    facts = {"column": column, "n_values": len(values), "n_rows": len(cells)}
-    short = all(len(value.split()) <= _WORDS_OF_CATEGORY for value in values)
-    if len(cells) < _MIN_CELLS or not short or len(values) > _OFTEN * len(cells):
-        return []
-    if len(head.names) > 1 and len(values) <= _CATEGORIES:
-        raise ReadError(
-            "[not_documents] {path}: no column contains texts; column {column!r} has only "
-            "{n_values:~different value} in {n_rows:~row}. To group rows by their codes or "
-            "measurements, use momentree clusters {path}; to read them as texts all the same, pass "
-            "{parameters.text_column:=column}",
-            path=str(head.path),
-            **facts,
-        )
-    return [
-        Message(
-            "[may_be_no_texts] column {column!r} of {source} has only {n_values:~different value} "
-            "in {n_rows:~row}; if they are codes or categories, use momentree clusters to group "
-            "the rows",
-            source=head.path.name,
-            **facts,
-        )
-    ]
 
 
 def _others(schema: Schema, chosen: str | None) -> list[str]:
@@ -192,7 +177,9 @@ def stream_table(
     if not text_columns:
         column, remarks = choose_text_column(head, {label_column, id_column})
         text_columns = [column]
-        notes += [*remarks, *(check_texts(head, column) if alone else ())]
+        notes += remarks
+        if alone:
+            check_texts(head, column)
     elif len(text_columns) > 1:
         columns = grid.excerpts(text_columns)
         notes.append(Message(wording.JOINED_TEXT_COLUMNS, columns=columns, source=head.path.name))
@@ -208,15 +195,7 @@ def stream_table(
         n = 0
         without_text = without_label = 0
         for table in parts:
-            for column in text_columns:
-                if column in table.kinds:
-                    raise ReadError(
-                        wording.NOT_TEXT,
-                        path=str(table.path),
-                        column=column,
-                        kind=table.kinds[column],
-                        parameter="text_column",
-                    )
+            _require_strings(table, text_columns)
             empty = [""] * table.n_rows
             texts = joined([table.columns.get(column, empty) for column in text_columns])
             labels = None if label_column is None else table.columns.get(label_column, empty)
@@ -234,6 +213,18 @@ def stream_table(
         )
 
     return DocumentStream(name, documents(), notes, source.n_rows)
+
+
+def _require_strings(table: grid.Table, columns: Sequence[str]) -> None:
+    for column in columns:
+        if column in table.kinds:
+            raise ReadError(
+                wording.NOT_TEXT,
+                path=str(table.path),
+                column=column,
+                kind=table.kinds[column],
+                parameter="text_column",
+            )
 
 
 def _require(table: grid.Table, given: Mapping[str, str | Sequence[str] | None]) -> None:

@@ -174,21 +174,13 @@ class SeenTexts:
         if not self.n_rows:
             raise EmptyCorpusError(wording.NO_DOCUMENTS)
         if self.n_rows == 1 and (settings.min_df is None or settings.max_df == selection.MAX_DF):
-            n_words = count_words(self.last)
-            if n_words > objects.LONG_TEXT_WORDS and settings.passages != "auto":
-                raise EmptyCorpusError(
-                    "[one_whole_document] {name} is one document of {n_words:~word}, which is not "
-                    "enough to find topics; leave out {parameters.passages}, and it is cut into "
-                    "passages",
-                    name=name,
-                    n_words=n_words,
-                )
             raise EmptyCorpusError(
                 "[one_document] {name} is one document of {n_words:~word}, which is not enough to "
                 "find topics; give a folder of texts, a table with one text per row, or a text of "
-                "more than 2,000 words, which is cut into passages",
+                "more than 2,000 words, which is cut into passages unless {parameters.passages} is "
+                "given",
                 name=name,
-                n_words=n_words,
+                n_words=count_words(self.last),
             )
         adapted, found = replace(settings, raw=True).adapt(self.sample.texts)
         return adapted, [*self.notes, *found]
