@@ -208,21 +208,20 @@ def test_a_tree_of_vectors_alone():
         tree.to_html(X=E)
 
 
-@pytest.mark.parametrize("leaves", ["auto", pytest.param(None, marks=pytest.mark.long)])
-def test_words_choose_the_number_of_groups(leaves):
+def test_words_choose_the_number_of_groups():
     """BIC would find one group of so many dimensions; the words have three topics."""
     E, truth = directions(k=3, n=80)
     topics = np.kron(np.eye(3), np.ones(8)) + 0.05
     topics /= topics.sum(axis=1, keepdims=True)
     rng = np.random.default_rng(0)
     counts = np.stack([rng.multinomial(30, topics[j]) for j in truth])
-    tree = mt.ClusterTree(leaves).fit(E, counts=counts)
+    tree = mt.ClusterTree("auto").fit(E, counts=counts)
     assert tree.choice_.n_components == tree.n_leaves_ == 3
     assert normalized_mutual_info_score(truth, tree.labels_) == 1
     assert mt.ClusterTree(3).fit(E, counts=counts).choice_ is None
     with raises(InvalidParameterError, "leaves_of_embeddings"):
-        mt.ClusterTree(leaves, data="directions").fit(E)
-    assert mt.ClusterTree(leaves, data="directions", max_depth=1).fit(E).n_leaves_ == 2
+        mt.ClusterTree("auto", data="directions").fit(E)
+    assert mt.ClusterTree(None, data="directions", max_depth=1).fit(E).n_leaves_ == 2
 
 
 def test_bad_input():

@@ -147,6 +147,7 @@ def test_inner_nodes_have_the_numbers_of_their_leaves(corpus):
     assert "0-2" not in nodes_by_number(tree.tree_)  # the root is all documents
 
 
+@pytest.mark.parametrize("groups", ["tree"], indirect=True)
 def test_edits_keep_the_names_of_other_groups(groups):
     model, X = groups
     renamed = model.rename({0: "First", 1: "Second", 3: "Last"})
@@ -163,8 +164,7 @@ def test_edits_keep_the_names_of_other_groups(groups):
             )
             assert last or edited.names_[int(number)] == name
     # In a tree, the group that was split is now an inner node.
-    kept = ["First"] if hasattr(model, "tree_") else []
-    assert sorted(split.given_names_.values()) == [*kept, "Last", "Second"]
+    assert sorted(split.given_names_.values()) == ["First", "Last", "Second"]
     assert "First" not in split.names_
 
 

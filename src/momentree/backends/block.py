@@ -121,6 +121,7 @@ class Block:
         self._values, self._factor = values, row_factor
         # Not by `cached_property`: until Python 3.12 its lock lets one thread work at a time.
         self._csr: tuple[Floats, Any, Any] | None = None
+        self._groups: tuple[int, Ints, tuple[Block, Any]] | None = None
         self.total: Floats | None = None
 
     # --- four products ---------------------------------------------------------------------------
@@ -466,7 +467,11 @@ class Block:
         """Return the rows that have a group, with columns for each group, and which these are.
 
         Column w of group j is column j d + w, so one product serves all groups and no row is moved.
+        Kernels ask for several products with the same groups: the last ones are kept.
         """
+        known = self._groups  # read once: another thread may ask for other groups
+        if known is not None and known[0] == g and np.array_equal(known[1], own):
+            return known[2]
         members = Members(own, self.shape[0], g)
         rows, own = self, members.own
         at: Any = slice(None)
@@ -474,6 +479,8 @@ class Block:
             at = np.flatnonzero(own >= 0)
             rows, own = self.take(at), own[at]
         if g == 1:
+            if rows is not self:  # or this block would refer to itself
+                self._groups = g, members.own.copy(), (rows, at)
             return rows, at
         data, indices, indptr = rows._csr or rows._read()
         d = self.shape[1]
@@ -481,7 +488,9 @@ class Block:
         columns = np.repeat((own * d).astype(kind), np.diff(indptr))
         columns += indices
         arrays = data, columns, indptr.astype(kind, copy=False), g * d
-        return Block(slice(0, len(own)), *arrays, row_factor=rows._factor), at
+        part = Block(slice(0, len(own)), *arrays, row_factor=rows._factor)
+        self._groups = g, members.own.copy(), (part, at)
+        return part, at
 
 
 class DenseBlock(Block):

@@ -21,7 +21,6 @@ from momentree.tree import ClusterTree
 
 _REPORTED = (
     "components_of_one_sample",
-    "fewer_clusters",
     "fewer_components",
     "fewer_leaves_found",
     "not_converged",
