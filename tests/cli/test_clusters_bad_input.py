@@ -204,7 +204,7 @@ def test_errors_do_not_disclose_the_size_of_a_small_group(refused, tmp_path):
     for n in (1, 3):
         odd = [{"id": str(40 + i), "codes": "V30 774 765"} for i in range(n)]
         path = write_csv(tmp_path / f"{n}.csv", [*rows, *odd])
-        options = ["--code-column", "codes", "--flat", "-k", 3, "--min-records", 1]
+        options = ["--code-column", "codes", "-k", 3, "--min-records", 1, "--min-samples-leaf", 1]
         line = refused(path, *options, "--edit", "split 2")
         assert line.code == "edit_failed"
         assert words("small_group", group=2, min_cell=5) in line

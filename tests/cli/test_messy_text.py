@@ -58,7 +58,7 @@ def test_copies_get_no_leaf(run, tmp_path):
 
     size, notes = leaf_of_copies()
     assert "99 of 260 documents are copies of others; each text is counted once" in notes
-    assert "--every-copy counts every copy" in notes
+    assert "--no-unique counts every copy" in notes
     assert size > 130  # with documents of its theme
     assert leaf_of_copies("--unique")[0] == size
     size, notes = leaf_of_copies("--no-unique")
@@ -103,7 +103,7 @@ def test_passages_can_be_chosen(run, refuses, long_table):
     assert "cut into 36 passages" in fine.stderr
     assert "--passages none keeps it whole" in fine.stderr
     for bad in ("all", "0", "-1", "2.5"):
-        assert "number of words" in refuses("topics", long_table, "--passages", bad)
+        assert "a whole number of at least 1" in refuses("topics", long_table, "--passages", bad)
 
 
 def test_a_single_row_is_cut_or_refused(run, refuses, tmp_path):
@@ -129,7 +129,9 @@ def test_frequent_words_that_are_dropped_are_listed(run, refuses, tmp_path):
         in result.stderr
     )
     message = refuses("topics", table, "--min-df", "0.9", "--max-df", "0.1")
-    assert "lower --min-df to 2 and raise --max-df to 0.5" in message
+    assert "--min-df 0.9" in message
+    assert "--max-df 0.1" in message
+    assert "change these limits" in message
 
 
 def test_a_single_file_of_text_is_an_input(run, refuses, tmp_path):
