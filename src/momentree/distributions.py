@@ -1,7 +1,5 @@
 """Distributions: fit simple distributions by their first two moments, with standard errors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args

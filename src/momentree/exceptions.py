@@ -1,7 +1,5 @@
 """Errors and warnings that momentree raises: each carries a message, a sentence with values."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from momentree.messages import Message

@@ -1,7 +1,5 @@
 """Parameters: turn decompositions into valid model parameters."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from momentree._types import Bools, Floats

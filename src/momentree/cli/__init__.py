@@ -1,7 +1,5 @@
 """The command ``momentree``: read files, find topics or groups, write files."""
 
-from __future__ import annotations
-
 import sys
 from typing import Annotated
 

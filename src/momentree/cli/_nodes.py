@@ -1,7 +1,5 @@
 """Draw nodes: a tree or list of their names, next to a table of columns, both by rich."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """One run of a command: its notes, progress and output files, and the way that all tasks take."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """``momentree assign``: assign new data to the leaves, topics, groups or states of a model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace

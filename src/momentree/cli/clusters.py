@@ -1,7 +1,5 @@
 """``momentree clusters``: find groups of records, by codes or by measurements."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The commands: what their help says, and which module does the work."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass

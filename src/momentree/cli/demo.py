@@ -1,7 +1,5 @@
 """``momentree demo``: a report on text, or on made-up records, without any input."""
 
-from __future__ import annotations
-
 import tempfile
 from contextlib import ExitStack
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Draw a summary in the terminal: a tree or list of nodes, tables and remarks."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Draw what distinguishes groups and states: codes, features, outcomes, moves and fits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """End a command with an exit status and one line on standard error, never a traceback."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

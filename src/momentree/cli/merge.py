@@ -1,7 +1,5 @@
 """``momentree merge``: merge the answers of sites, ask the next question, or fit a model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path

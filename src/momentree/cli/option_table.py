@@ -1,7 +1,5 @@
 """All options of all commands, each declared once, in the order of the help."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal

@@ -1,7 +1,5 @@
 """Write output files: check them first, write them to temporary files, then move all together."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Print safely: no control characters from the data, clean ends if printing fails, progress."""
 
-from __future__ import annotations
-
 import io
 import logging
 import os

@@ -1,7 +1,5 @@
 """``momentree sequences``: find the states of sequences of codes, and moves between them."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """Work beyond memory: stages on disk, a cluster, a report on a sample, a table in blocks."""
 
-from __future__ import annotations
-
 import copy
 import os
 import time

@@ -1,7 +1,5 @@
 """Draw words, labels and topics, and check the parameters of samplers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

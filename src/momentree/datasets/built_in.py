@@ -1,7 +1,5 @@
 """Built-in data: docstrings of installed packages, and made-up visits to a hospital."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import re

@@ -1,7 +1,5 @@
 """Samplers of mixtures of independent variables: Poisson, Bernoulli, patient records, Gaussians."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 

@@ -1,7 +1,5 @@
 """Samplers of documents and sequences: topic models and hidden Markov models."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The life cycle that all estimators share: check, fit, name, save and load."""
 
-from __future__ import annotations
-
 import copy
 import logging
 from abc import ABC, abstractmethod

@@ -4,8 +4,6 @@
 has. For a record of a few codes, ``predict_incomplete`` is the better choice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, TypeVar
 

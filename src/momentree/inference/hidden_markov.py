@@ -1,7 +1,5 @@
 """Inference in hidden Markov models: posteriors of states, and the most likely path."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

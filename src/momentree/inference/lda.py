@@ -1,7 +1,5 @@
 """Topic proportions of documents: variational inference and Gibbs sampling."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar

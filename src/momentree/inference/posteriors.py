@@ -1,7 +1,5 @@
 """Posteriors of mixtures, and the likelihood of the hidden half of documents."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

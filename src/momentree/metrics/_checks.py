@@ -1,7 +1,5 @@
 """Checks of labels, probabilities and records, and sums over groups of rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Protocol, Self
 

@@ -1,7 +1,5 @@
 """How covariates predict the group: three-step logistic regression by maximum likelihood."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

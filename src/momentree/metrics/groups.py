@@ -1,7 +1,5 @@
 """Profiles of groups: codes and relative risks; and what groups leave unexplained."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

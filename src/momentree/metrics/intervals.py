@@ -1,7 +1,5 @@
 """Confidence intervals of proportions and of their ratios, for many cells at once; and a test."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv, ndtri

@@ -1,7 +1,5 @@
 """Outcomes of records: their classes, rates in groups, and how well groups predict them."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Sequence

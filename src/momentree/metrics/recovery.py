@@ -1,7 +1,5 @@
 """Agreement with the truth: components, separated sources, and trees with known classes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Literal, get_args
 

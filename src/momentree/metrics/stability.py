@@ -1,7 +1,5 @@
 """Stability of a clustering when samples are replaced (T section 6.4.1), and of each group."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, overload
 

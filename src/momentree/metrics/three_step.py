@@ -1,7 +1,5 @@
 """How certainly records are assigned, and outcomes corrected for it by the method of BCH."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Relevance of words to topics, and coherence of topics (UMass and NPMI)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Base class of the flat models of counts and records."""
 
-from __future__ import annotations
-
 import logging
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Fit mixtures for counts: initialize from moments, tf-idf or a tree, then run EM."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Base class of mixtures of densities: models of tables of measurements rather than of counts."""
 
-from __future__ import annotations
-
 import logging
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Fit a Gaussian mixture to prepared data: starts, EM, units and order of components."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace

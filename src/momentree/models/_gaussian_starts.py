@@ -1,7 +1,5 @@
 """Initialize EM of a Gaussian mixture: groupings, moments, a tree, and a search."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal

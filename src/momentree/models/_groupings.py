@@ -1,7 +1,5 @@
 """Deterministic groupings of real-valued samples, from which EM may start."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Base class of hidden Markov models: fit, inference and information criteria."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Literal, Self

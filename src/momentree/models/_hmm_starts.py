@@ -1,7 +1,5 @@
 """Deterministic starts of Baum-Welch, and the choice of the most likely one."""
 
-from __future__ import annotations
-
 import logging
 import warnings
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Initialize latent Dirichlet allocation from moments (S Theorem 3) or a single-topic model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Base class of mixtures of independent columns of different kinds."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

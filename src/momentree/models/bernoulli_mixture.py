@@ -1,7 +1,5 @@
 """BernoulliMixture: a mixture of independent binary variables, for coded records (T chapter 4)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal, get_args

@@ -1,7 +1,5 @@
 """SingleTopicModel and PoissonMixture: mixtures for counts, by moments and EM."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 

@@ -1,7 +1,5 @@
 """Mixtures of Gaussians with four kinds of covariances, without a random start."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args

@@ -1,7 +1,5 @@
 """Hidden Markov models of symbols and of numbers."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args
 

@@ -1,7 +1,5 @@
 """Independent component analysis by fourth cumulants, refined by likelihood."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Self, get_args

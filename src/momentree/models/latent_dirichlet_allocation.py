@@ -1,7 +1,5 @@
 """LatentDirichletAllocation: documents that mix topics, by moments (S Theorem 3) and EM."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args

@@ -1,7 +1,5 @@
 """MixedMixture: mixtures of numbers, yes/no, counts and categories, a kind for each column."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal

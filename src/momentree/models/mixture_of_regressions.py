@@ -1,7 +1,5 @@
 """Mixtures of linear regressions, by moments and EM."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Self, get_args

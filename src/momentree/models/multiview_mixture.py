@@ -1,7 +1,5 @@
 """MultiviewMixture: a mixture of views, groups of columns that are independent of each other."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal, get_args

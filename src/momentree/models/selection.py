@@ -1,7 +1,5 @@
 """Choose the number of components by BIC, and compare fits."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

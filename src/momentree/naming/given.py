@@ -1,7 +1,5 @@
 """Names that people give to topics and groups: checks, and the file that keeps them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from numbers import Integral

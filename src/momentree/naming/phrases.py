@@ -1,7 +1,5 @@
 """Find phrases of two words in texts, such as "climate change", for names."""
 
-from __future__ import annotations
-
 import zlib
 from bisect import insort
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """Choose the words that are shown for topics: they find its documents, and occur together."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

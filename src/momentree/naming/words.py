@@ -1,7 +1,5 @@
 """Choose the words, phrases and features that name nodes, with inflections of a word joined."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from importlib import import_module

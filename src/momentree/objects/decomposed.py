@@ -1,7 +1,5 @@
 """Moments, Whitening and Decomposition: the results that mathematical functions exchange."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol

@@ -1,7 +1,5 @@
 """Parameters of mixtures of Gaussians with any covariances, one for each component or for all."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache

@@ -1,7 +1,5 @@
 """Parameters of mixtures of Gaussians without correlations, with or without missing values."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 

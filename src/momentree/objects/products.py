@@ -1,7 +1,5 @@
 """Parameters of mixtures whose columns are independent and may be of different kinds."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Parameters of mixtures of von Mises-Fisher distributions: directions around a mean direction."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 

@@ -1,7 +1,5 @@
 """Burstiness: how much more often words repeat within documents than independent words would."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from functools import partial

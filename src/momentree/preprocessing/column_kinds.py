@@ -1,7 +1,5 @@
 """Kinds of the columns of a table: numbers, yes/no, counts and categories."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Mapping
 from numbers import Number

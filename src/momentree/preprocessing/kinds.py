@@ -1,7 +1,5 @@
 """Kinds of data for cluster trees (binary, counts, real, directions, ...): detection, checks."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, get_args
 
 import numpy as np

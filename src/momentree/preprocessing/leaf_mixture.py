@@ -1,7 +1,5 @@
 """Mixtures of Gaussians over the leaves of a tree of real data, by kind of covariances."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

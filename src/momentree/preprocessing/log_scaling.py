@@ -1,7 +1,5 @@
 """Weights of words: log scaling, x -> log2(1 + x), as words come in bursts; and tf-idf."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

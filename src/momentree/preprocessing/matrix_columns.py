@@ -1,7 +1,5 @@
 """Encode a matrix whose columns are all of one kind, as statistics of a product family."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal, Self, get_args
 

@@ -1,7 +1,5 @@
 """Encode the columns of a table, of different kinds, as statistics of a product family."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self, get_args

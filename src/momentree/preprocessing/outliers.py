@@ -1,7 +1,5 @@
 """Outliers of real data: values far beyond the range of the others, whose ends replace them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self

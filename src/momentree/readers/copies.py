@@ -1,7 +1,5 @@
 """Find documents that are copies of others: exactly or nearly, or on disk exactly by checksums."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b

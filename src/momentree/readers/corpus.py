@@ -1,7 +1,5 @@
 """Read texts or counts and choose the words: in memory, on disk or on a cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike

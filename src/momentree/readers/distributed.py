@@ -1,7 +1,5 @@
 """Read Parquet files, named by a pattern or URL, on the workers of a cluster."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence

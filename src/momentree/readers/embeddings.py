@@ -1,7 +1,5 @@
 """Read embeddings (one vector per document) from NumPy files, without trusting the file."""
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Expectation-maximization (EM) for mixtures: of all samples, in groups, with missing values."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar

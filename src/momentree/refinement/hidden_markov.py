@@ -1,7 +1,5 @@
 """Maximum likelihood of hidden Markov models: Baum-Welch, and L-BFGS where EM is slow."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

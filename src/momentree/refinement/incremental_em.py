@@ -1,7 +1,5 @@
 """EM on a new batch of samples, with the sums of earlier batches."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Generic, Literal, TypeAlias, TypeVar
 

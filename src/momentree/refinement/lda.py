@@ -1,7 +1,5 @@
 """Variational EM for latent Dirichlet allocation."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Move single samples between the groups of a mixture of multinomials (Hartigan's method)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 

@@ -4,8 +4,6 @@ Corrected rates are linear in the counts of the assigned records, so a suppresse
 from exact ones. They are therefore computed from the published counts and their estimates.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

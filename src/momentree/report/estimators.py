@@ -5,8 +5,6 @@ Any tree with ``tree_``, and any flat model with ``components_`` or ``weights_``
 A flat model is treated as a tree with one level, so whatever shows a node also shows a topic.
 """
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

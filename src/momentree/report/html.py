@@ -1,7 +1,5 @@
 """Render a summary as one HTML file that works offline."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

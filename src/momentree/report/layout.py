@@ -1,7 +1,5 @@
 """Lay out a tree as an icicle and choose the colors of its nodes, for the page and figures."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Tables of text: table one, fits with different numbers of groups, and their files."""
 
-from __future__ import annotations
-
 import datetime
 import os
 from collections.abc import Iterable, Mapping

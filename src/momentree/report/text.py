@@ -1,7 +1,5 @@
 """Words and numbers of a page: clean, not too long, in plain words, rounded like its scripts."""
 
-from __future__ import annotations
-
 import base64
 import json
 import math

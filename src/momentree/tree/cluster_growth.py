@@ -1,7 +1,5 @@
 """How a tree of clusters grows from features of the data, and EM over its leaves."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """The nodes of a tree of clusters from sums over its leaves, and edits of leaves by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeAlias
 

@@ -1,7 +1,5 @@
 """ClusterTree: a tree of clusters without a model (D-SIDIWO, an extension of T Algorithm 5)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from os import PathLike

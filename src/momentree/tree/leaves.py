@@ -1,7 +1,5 @@
 """EM over all leaves of a grown tree; drop small leaves, sort children, merge similar leaves."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial

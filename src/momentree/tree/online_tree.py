@@ -1,7 +1,5 @@
 """Trees that learn from batches: leaf sums, EM with the sums of earlier batches, and names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any

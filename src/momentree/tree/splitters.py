@@ -1,7 +1,5 @@
 """Split groups of samples by moments: topics (H Algorithm 2) and clusters (T Algorithm 5)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar

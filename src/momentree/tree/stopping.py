@@ -1,7 +1,5 @@
 """Accept or reject splits by penalized likelihood (BIC) if no number of leaves is given."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias

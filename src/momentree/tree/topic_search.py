@@ -1,7 +1,5 @@
 """Search for the most likely topics: from several starts, by EM, exchanges and moves."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

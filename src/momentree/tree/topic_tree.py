@@ -1,7 +1,5 @@
 """TopicTree: a tree of topics (an extension of H Algorithm 2)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, get_args

@@ -1,7 +1,5 @@
 """Read a corpus from a file of counts and the files next to it; choose or align its words."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Formats of counts: how each is recognized, and which function reads it."""
 
-from __future__ import annotations
-
 import io
 import re
 import zipfile

@@ -1,7 +1,5 @@
 """Choose the columns of a table that contain measurements, or read those of a coder; and notes."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Read a column of measurements as people write it, and find out what it contains."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

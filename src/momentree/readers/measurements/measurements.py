@@ -1,7 +1,5 @@
 """Read a table of measurements: one row per record, columns of any kind; and recognize one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike

@@ -1,7 +1,5 @@
 """Draw a sample of a table of measurements that fits in memory, and read all rows in blocks."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

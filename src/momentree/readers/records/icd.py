@@ -1,7 +1,5 @@
 """Roll up and name codes: by the systems that come with the package, a table or a dictionary."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import re

@@ -1,7 +1,5 @@
 """Find the layout of a table of records: its form, and the columns of ids, codes and outcomes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

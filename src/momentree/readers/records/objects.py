@@ -1,7 +1,5 @@
 """Coded records, and the coder that assigns codes to columns in the same way for new ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, get_args

@@ -1,7 +1,5 @@
 """Sequences of codes, and the coder that turns codes into symbols in the same way for new ones."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Read sequences of codes from a table of ids, times and codes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial

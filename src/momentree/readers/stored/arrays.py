@@ -4,8 +4,6 @@ An array of one dimension is a ``.npy`` file. Texts are a ``.bin`` file of UTF-8
 their ends.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise

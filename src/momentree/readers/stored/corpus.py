@@ -3,8 +3,6 @@
 The stages do the same as :func:`momentree.datasets.vectorize`, batch by batch, and share its parts.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """Read a file of counts larger than memory: the first stages of a corpus on disk, in one pass."""
 
-from __future__ import annotations
-
 import logging
 from contextlib import ExitStack
 from typing import Any

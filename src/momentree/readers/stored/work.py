@@ -4,8 +4,6 @@ The manifest ``run.json`` says what the work was asked to do, and which stages a
 what each has noted. A stage is a folder; it counts once it is in the manifest.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

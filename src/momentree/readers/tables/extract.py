@@ -10,8 +10,6 @@ cells. Empty rows are left out, since the reader allocates memory for every cell
 and the last one. With "pdf", it reads a path per line and prints a JSON result per line.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import sys

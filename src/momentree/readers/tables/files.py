@@ -1,7 +1,5 @@
 """Open text files, plain or compressed; guess their encoding, or say why one cannot be read."""
 
-from __future__ import annotations
-
 import codecs
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Read JSON Lines, one object per line, or a JSON file: a list of objects, or an object."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """Read Parquet files with a memory limit: a few bytes can repeat a value a billion times."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial

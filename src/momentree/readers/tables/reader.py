@@ -1,7 +1,5 @@
 """Open a table by its file suffix: CSV and its variants, JSON Lines, Parquet, Excel; or counts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from os import PathLike

@@ -1,7 +1,5 @@
 """Guess what names and cells of tables mean: roles of columns by one table of rules; values."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence

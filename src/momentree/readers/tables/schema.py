@@ -1,7 +1,5 @@
 """Profile the columns of a table: their names, if it has any, and what coders of tables share."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields

@@ -3,8 +3,6 @@
 pandas reads the cells because it is fast; the csv module finds faults because it counts lines.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence

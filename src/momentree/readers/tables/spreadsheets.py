@@ -1,7 +1,5 @@
 """Read spreadsheets (Excel, OpenDocument) with calamine in a separate process."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

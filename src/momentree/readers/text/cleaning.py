@@ -1,7 +1,5 @@
 """Strip markup and boilerplate from texts, before their words are counted."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Count the words of texts, n-grams, and phrases found in the texts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Read documents from a file or folder, in any supported format."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections import Counter

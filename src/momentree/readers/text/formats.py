@@ -1,7 +1,5 @@
 """Read one file as documents: text, HTML, mail, PDF, and files of word processors."""
 
-from __future__ import annotations
-
 import io
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """Split texts into words, and know which of them are stop words."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """Draw a tree of topics as branches with words."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 

@@ -1,7 +1,5 @@
 """Nodes of topics: their words, coherence and separation, and the known labels in them."""
 
-from __future__ import annotations
-
 import heapq
 from collections import Counter
 from collections.abc import Sequence

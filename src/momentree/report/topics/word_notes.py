@@ -1,7 +1,5 @@
 """Notes on words: topics of function words, and common words that say nothing about topics."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

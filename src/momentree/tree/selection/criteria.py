@@ -1,7 +1,5 @@
 """Choose the number of components by both criteria, combine them, and say why."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
