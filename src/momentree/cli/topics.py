@@ -1,5 +1,7 @@
 """``momentree topics``: find topics in documents, as a tree or a flat list."""
 
+from __future__ import annotations
+
 import sys
 import warnings
 from contextlib import ExitStack

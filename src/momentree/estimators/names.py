@@ -1,5 +1,7 @@
 """The names of the groups of an estimator: chosen from words and texts, or given by hand."""
 
+from __future__ import annotations
+
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial

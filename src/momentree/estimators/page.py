@@ -1,5 +1,7 @@
 """``to_html`` of trees and models, the only call from estimators to the report."""
 
+from __future__ import annotations
+
 import importlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace

@@ -1,5 +1,7 @@
 """Estimators that accept texts: ``fit`` counts their words, ``predict`` those of new texts."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress

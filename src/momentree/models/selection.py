@@ -1,5 +1,7 @@
 """Choose the number of components by BIC, and compare fits."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """Count the classes of outcomes in each group, and compute rates from published counts."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any

@@ -1,5 +1,7 @@
 """How groups relate to outcomes and covariates, and how good and certain the groups are."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any

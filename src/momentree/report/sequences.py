@@ -1,5 +1,7 @@
 """Summarize a hidden Markov model of sequences as a plain dictionary, and draw its states."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -1,5 +1,7 @@
 """Base of the tree estimators: fit, batches, cuts, assignment of samples and exports."""
 
+from __future__ import annotations
+
 import logging
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping

@@ -1,5 +1,7 @@
 """A fitted tree in other forms: dictionaries, tables, Newick, graphs, and HTML in notebooks."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any

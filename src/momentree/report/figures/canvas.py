@@ -1,5 +1,7 @@
 """Helpers shared by all figures: axes, colors, words, scales and names."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 

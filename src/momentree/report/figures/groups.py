@@ -1,5 +1,7 @@
 """Draw sizes of groups of records, rates of an outcome, and the stability of methods."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 

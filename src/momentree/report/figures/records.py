@@ -1,5 +1,7 @@
 """Draw codes of groups: frequencies, relative risks, and the heat map (T Figure 4.3a)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 

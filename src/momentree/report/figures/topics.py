@@ -1,5 +1,7 @@
 """Draw flat topics: their words and proportions, the map of documents, the choice of a number."""
 
+from __future__ import annotations
+
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 

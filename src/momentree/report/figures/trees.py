@@ -1,5 +1,7 @@
 """Draw a tree of topics as branches with words."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 

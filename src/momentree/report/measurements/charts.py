@@ -1,5 +1,7 @@
 """Charts of measurements: the table of means, boxes of quantiles, and pairs of features."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any

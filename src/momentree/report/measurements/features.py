@@ -1,5 +1,7 @@
 """Features of measurements: their statistics per group, and how they set a node apart."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal

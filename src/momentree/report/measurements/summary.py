@@ -1,5 +1,7 @@
 """Summarize groups of measurements as a plain dictionary, the complete content of their page."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 

@@ -1,5 +1,7 @@
 """The chart of topic proportions: documents in order as columns, topics as areas."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

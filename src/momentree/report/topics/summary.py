@@ -1,5 +1,7 @@
 """Summarize a tree or flat model and its documents as a dictionary, the content of a page."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
