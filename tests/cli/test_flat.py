@@ -136,7 +136,7 @@ def test_same_input_same_files(run, lasting_table, tmp_path):
         (["-k", "3"], "n_components", 3),
         (["--refine", "none"], "refine", None),
         (["--log-scaling", "auto"], "log_scaling", "auto"),
-        (["--search", "none"], "search", "none"),
+        (["--search", "none"], "start", "tree"),
         (["--log-scaling", "none"], "log_scaling", None),
         (["--log-scaling", "log1p"], "log_scaling", "log1p"),
         (["--model", "lda", "-k", "4"], "alpha0", None),

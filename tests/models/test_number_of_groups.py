@@ -130,6 +130,7 @@ def test_groups_apart_are_found_in_columns_of_different_kinds():
 
 
 @pytest.mark.long
+@pytest.mark.filterwarnings("ignore:[0-9]+ components? ha(s|ve)")  # of larger numbers
 @pytest.mark.parametrize("k", [2, 3, 5])
 def test_groups_are_those_of_the_lowest_bic(k):
     X = groups_apart(k)
