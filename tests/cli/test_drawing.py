@@ -196,11 +196,18 @@ def test_no_outcomes_and_measures(groups):
     assert "died in" not in "\n".join(lines_of(bare))
 
 
-def test_ascii_where_the_encoding_is_not_unicode(topics, groups):
-    for summary in (topics, groups):
-        text = draw(summary, console(100, "latin-1")).plain
-        assert (set(text) - set("".join(WORDS + NAMES))).issubset(map(chr, range(128)))
-        assert ("`- " in text or "`-" in text) == (summary["n_leaves"] > 1)
+def check_ascii(summary):
+    text = draw(summary, console(100, "latin-1")).plain
+    assert (set(text) - set("".join(WORDS + NAMES))).issubset(map(chr, range(128)))
+    assert ("`- " in text or "`-" in text) == (summary["n_leaves"] > 1)
+
+
+def test_topics_are_ascii_where_the_encoding_is_not_unicode(topics):
+    check_ascii(topics)
+
+
+def test_groups_are_ascii_where_the_encoding_is_not_unicode(groups):
+    check_ascii(groups)
 
 
 def test_words_are_not_markup(topics):
@@ -220,6 +227,7 @@ def test_names_stay_on_their_line(topics):
         assert "one two  three" in line
 
 
+@pytest.mark.parametrize("topics", [1, pytest.param(5, marks=pytest.mark.long)], indirect=True)
 @pytest.mark.parametrize("letter", ["q", "信"])
 def test_a_name_of_many_letters_is_cut_in_linear_time(topics, letter):
     nodes = [{**n, "name": f"sea {letter * 50_000}", "top": []} for n in topics["nodes"]]
