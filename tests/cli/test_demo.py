@@ -7,8 +7,8 @@ from momentree.datasets import Documents
 
 
 def test_demo(run, tmp_path, docstrings, monkeypatch):
-    """With a sixteenth of the text."""
-    parts = (part[::16] for part in (docstrings.texts, docstrings.ids, docstrings.labels))
+    """With an eighth of the text."""
+    parts = (part[::8] for part in (docstrings.texts, docstrings.ids, docstrings.labels))
     few = Documents(*parts, name=docstrings.name)
     monkeypatch.setattr(datasets, "load_docstrings", lambda: few)
     target = tmp_path / "demo.html"

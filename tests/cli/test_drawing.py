@@ -65,7 +65,7 @@ def fitted(depth: int = 3, n_samples: int = 1600):
     )
 
 
-@pytest.fixture(scope="module", params=[0, 1, 3, 5])
+@pytest.fixture(scope="module", params=[0, 1, 3, pytest.param(5, marks=pytest.mark.long)])
 def topics(request):
     """The summary of a tree of this depth, with labels."""
     tree = fitted(request.param)
@@ -73,7 +73,7 @@ def topics(request):
     return summarize(tree, labels=[names[i % 3] for i in tree.labels_])
 
 
-@pytest.fixture(scope="module", params=[1, 4, 12])
+@pytest.fixture(scope="module", params=[1, 4, pytest.param(12, marks=pytest.mark.long)])
 def groups(request):
     """The summary of a tree of so many groups of records, with outcomes of each kind."""
     rng = np.random.default_rng(0)

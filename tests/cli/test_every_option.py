@@ -196,7 +196,7 @@ def test_every_option_has_a_value(command):
 def line_of(command, *names):
     """The arguments that give options, what they need, and a small number of groups."""
     line = []
-    for name in dict.fromkeys(one for name in names for one in (*NEEDS.get(name, ()), name)):
+    for name in dict.fromkeys(part for one in names for part in (*NEEDS.get(one, ()), one)):
         value = VALUES[command][name]
         option = declared(command)[name]
         flag = (option.secondary_opts if value is False else option.opts)[0]
