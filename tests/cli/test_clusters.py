@@ -114,7 +114,7 @@ def test_same_input_same_files(clusters, tmp_path):
     for name in ("one", "two"):
         folder = tmp_path / name
         folder.mkdir()
-        clusters("--csv", folder / "a.csv", "--save", folder / "m.mt")
+        clusters("--csv", folder / "a.csv", "--save", folder / "m.mt", groups=3)
         contents.append([(folder / file).read_bytes() for file in ("a.csv", "m.mt")])
     assert contents[0] == contents[1]
 
@@ -140,7 +140,10 @@ def test_a_choice_is_explained(clusters):
     assert "AIC3 chose the number of groups; --groups 5 sets another." in shown
 
 
-@pytest.mark.parametrize("n_true", [1, 2, 3, 5])
+@pytest.mark.parametrize(
+    "n_true",
+    [1, pytest.param(2, marks=pytest.mark.long), 3, pytest.param(5, marks=pytest.mark.long)],
+)
 def test_the_default_finds_the_groups_of_made_records(run, tmp_path, n_true):
     rng = np.random.default_rng(0)
     X = rng.random((600, 30)) < rng.uniform(0.1, 0.6, 30)  # one group
@@ -187,8 +190,9 @@ def test_refine(clusters, tmp_path, flat, option, value):
 
 
 def test_outcomes_with_small_counts_suppressed(clusters, tmp_path):
-    content = found(clusters, tmp_path, "--outcome", "died")
-    result = clusters("--outcome", "died")
+    path = tmp_path / "g.json"
+    result = clusters("--outcome", "died", "--json", path)
+    content = read_json(path)
     row = next(line for line in result.stdout.splitlines() if line.startswith("died "))
     # 18, 30, none and three of sixty each; the three could be derived from the exact overall rate.
     assert sorted(row.split()[1:-1]) == ["0.0%", "30.0%", "50.0%", "<5"]
@@ -202,12 +206,13 @@ def test_outcomes_with_small_counts_suppressed(clusters, tmp_path):
 
 
 def test_min_cell(clusters, tmp_path):
-    content = found(clusters, tmp_path, "--outcome", "died", "--min-cell", 1)
+    path = tmp_path / "g.json"
+    shown = clusters("--outcome", "died", "--min-cell", 1, "--json", path).stdout
+    content = read_json(path)
     one = content["outcomes"][0]["classes"][0]
     assert (sorted(one["n_records"]), one["n_all"]) == ([0, 3, 18, 30], 51)
     power = content["quality"]["predictive_power"][0]
     assert power["baseline"] == pytest.approx(1 - 51 / N_RECORDS, abs=1e-4)
-    shown = clusters("--outcome", "died", "--min-cell", 1).stdout
     assert "5.0%" in shown
     assert "<" not in shown
     assert len(re.findall(r"78\.8%.*78\.8%; AUC 0\.", " ".join(shown.split()))) == 1
@@ -235,10 +240,13 @@ def test_an_outcome_of_numbers(run, records, tmp_path):
 
 
 def test_stability(clusters, tmp_path):
-    quality = found(clusters, tmp_path, "--stability")["quality"]["stability"]
+    path = tmp_path / "g.json"
+    result = clusters("--stability", "--json", path)
+    assert result.exit_code == 0, result.output
+    quality = read_json(path)["quality"]["stability"]
     assert quality["n"] == 5
     assert 0.9 < quality["low"] <= quality["mean"] <= quality["high"] <= 1
-    assert re.search(r"^Stability .*\b5\b", clusters("--stability").stdout, re.MULTILINE)
+    assert re.search(r"^Stability .*\b5\b", result.stdout, re.MULTILINE)
 
 
 def test_title(clusters):
@@ -260,7 +268,7 @@ def test_options_of_codes(clusters, records, tmp_path):
     table = write_csv(tmp_path / "t.csv", [{"DX8": "", **r} for r in changed])
 
     def count(*options):
-        return found(clusters, tmp_path, *options, table=table)["n_codes"]
+        return found(clusters, tmp_path, *options, table=table, groups=1)["n_codes"]
 
     plain = count()
     assert plain == 21  # 999 is in every record, 123 in three
@@ -355,13 +363,21 @@ def test_include_records(clusters, tmp_path):
     assert "r007" in page.read_text(encoding="utf-8")
 
 
-def test_discharges_of_a_state(run, shared_data, tmp_path):
-    folder = shared_data / "vermont_icd9"
+def discharges(folder):
+    """The arguments that read and name the codes of discharges of a state."""
     arguments = ["clusters", folder / "vermont_dx.csv.gz", "--id-column", "visit_id"]
     arguments += ["--code-column", "DX*", "--rollup", "icd9", "--outcome", "death"]
-    arguments += ["--code-names", folder / "icd9cm_hierarchy.csv.gz", "-o", tmp_path / "r.html"]
-    assert "5 groups" in run(*arguments[:-2]).stdout
-    result = run(*arguments, "-k", 8)
+    return [*arguments, "--code-names", folder / "icd9cm_hierarchy.csv.gz"]
+
+
+@pytest.mark.long
+def test_the_default_number_of_groups_of_real_discharges(run, shared_data):
+    assert "5 groups" in run(*discharges(shared_data / "vermont_icd9")).stdout
+
+
+def test_discharges_of_a_state(run, shared_data, tmp_path):
+    arguments = discharges(shared_data / "vermont_icd9")
+    result = run(*arguments, "-o", tmp_path / "r.html", "-k", 8)
     assert result.exit_code == 0, result.output
     assert "8 groups" in result.stdout
     for name in ("Septicemia", "Chronic kidney disease", "Outcome of delivery", "Single liveborn"):

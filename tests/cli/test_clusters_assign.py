@@ -82,7 +82,7 @@ def page_data(path):
     return json.loads(found[1])
 
 
-@pytest.mark.parametrize("min_cell", [1, 5])
+@pytest.mark.parametrize("min_cell", [pytest.param(1, marks=pytest.mark.long), 5])
 @pytest.mark.parametrize(
     "edits", [[], ["--flat"], ["--edit", "split 0", "--edit", "merge 1 2"]], ids=str
 )

@@ -101,6 +101,7 @@ def test_no_suppressed_count_of_patients_can_be_derived(run, shared_data, tmp_pa
     assert check(read_json(plain)) > 10
 
 
+@pytest.mark.long
 def test_no_suppressed_count_of_made_up_visits_can_be_derived(run, tmp_path):
     plain = tmp_path / "groups.json"
     assert run("demo", "--records", "--output", tmp_path / "visits.html").exit_code == 0
@@ -192,6 +193,7 @@ def check_twins(published, frame, options, outcomes):
     return found
 
 
+@pytest.mark.long
 def test_other_measurements_have_the_same_publications(published):
     rng, sizes = np.random.default_rng(3), [60, 45, 30, 12, 3]
     labels = np.repeat(range(5), sizes)

@@ -61,7 +61,7 @@ def test_table_one_and_fits_are_written_shown_and_in_the_report(clusters, descri
 
 
 def test_fits_of_a_flat_list_can_be_stable(clusters, described):
-    result = clusters("--flat", "--fits", "2-3", "--stability", table=described)
+    result = clusters("--flat", "-k", 2, "--fits", "2-2", "--stability", table=described)
     assert result.exit_code == 0, result.output
     assert "stability" in result.stdout.split("Fits with other numbers")[1]
 

@@ -65,7 +65,7 @@ def fitted(depth: int = 3, n_samples: int = 1600):
     )
 
 
-@pytest.fixture(scope="module", params=[0, 1, 3, 5])
+@pytest.fixture(scope="module", params=[0, 1, 3, pytest.param(5, marks=pytest.mark.long)])
 def topics(request):
     """The summary of a tree of this depth, with labels."""
     tree = fitted(request.param)
@@ -73,7 +73,7 @@ def topics(request):
     return summarize(tree, labels=[names[i % 3] for i in tree.labels_])
 
 
-@pytest.fixture(scope="module", params=[1, 4, 12])
+@pytest.fixture(scope="module", params=[1, 4, pytest.param(12, marks=pytest.mark.long)])
 def groups(request):
     """The summary of a tree of so many groups of records, with outcomes of each kind."""
     rng = np.random.default_rng(0)
@@ -196,11 +196,18 @@ def test_no_outcomes_and_measures(groups):
     assert "died in" not in "\n".join(lines_of(bare))
 
 
-def test_ascii_where_the_encoding_is_not_unicode(topics, groups):
-    for summary in (topics, groups):
-        text = draw(summary, console(100, "latin-1")).plain
-        assert (set(text) - set("".join(WORDS + NAMES))).issubset(map(chr, range(128)))
-        assert ("`- " in text or "`-" in text) == (summary["n_leaves"] > 1)
+def check_ascii(summary):
+    text = draw(summary, console(100, "latin-1")).plain
+    assert (set(text) - set("".join(WORDS + NAMES))).issubset(map(chr, range(128)))
+    assert ("`- " in text or "`-" in text) == (summary["n_leaves"] > 1)
+
+
+def test_topics_are_ascii_where_the_encoding_is_not_unicode(topics):
+    check_ascii(topics)
+
+
+def test_groups_are_ascii_where_the_encoding_is_not_unicode(groups):
+    check_ascii(groups)
 
 
 def test_words_are_not_markup(topics):
@@ -220,6 +227,7 @@ def test_names_stay_on_their_line(topics):
         assert "one two  three" in line
 
 
+@pytest.mark.parametrize("topics", [1, pytest.param(5, marks=pytest.mark.long)], indirect=True)
 @pytest.mark.parametrize("letter", ["q", "信"])
 def test_a_name_of_many_letters_is_cut_in_linear_time(topics, letter):
     nodes = [{**n, "name": f"sea {letter * 50_000}", "top": []} for n in topics["nodes"]]

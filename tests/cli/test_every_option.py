@@ -1,4 +1,7 @@
-"""Each option on each kind of input works, or is refused in one line that says why."""
+"""Each option on each kind of input works, or is refused in one line that says why.
+
+Options that work are given together, in as few runs as they allow, and in the long tests alone.
+"""
 
 from __future__ import annotations
 
@@ -56,16 +59,34 @@ VALUES = {
 }  # fmt: skip
 # What else an option is documented to need.
 NEEDS = {
-    "model": ("--flat",),
-    "fits": ("--flat",),
-    "fits_table": ("--flat", "--fits", "2-2"),
-    "order": ("-o", "r.html"),
-    "documents": ("-o", "r.html"),
-    "include_records": ("-o", "r.html"),
-    "include_sequences": ("-o", "r.html"),
-    "resume": ("--memory", "800MB"),
-    "join": ("--on", "id"),
-    "on": ("--join", "@ages.csv"),
+    "model": ("flat",),
+    "fits": ("flat",),
+    "fits_table": ("flat", "fits"),
+    "order": ("output",),
+    "documents": ("output",),
+    "include_records": ("output",),
+    "include_sequences": ("output",),
+    "resume": ("memory",),
+    "join": ("on",),
+    "on": ("join",),
+}
+# Options that exclude some of the others, in one line for each run of a quick test.
+APART = {
+    "topics": [
+        "flat model quiet ngrams rename",
+        "memory resume refine verbose",
+        "embeddings",
+        "tokenizer log_scaling like",
+        "phrases max_depth passages",
+    ],
+    "clusters": [
+        "flat fits fits_table covariate",
+        "memory resume refine quiet",
+        "edit verbose rename",
+        "union_by stability",
+        "join on",
+    ],
+    "sequences": ["quiet"],
 }
 # The kinds of input of each command.
 KINDS = {
@@ -172,13 +193,21 @@ def test_every_option_has_a_value(command):
     assert set(declared(command)) == set(VALUES[command])
 
 
-def line_of(command, name):
-    """The arguments that give an option, what it needs, and a small number of groups."""
-    value = VALUES[command][name]
-    option = declared(command)[name]
-    flag = (option.secondary_opts if value is False else option.opts)[0]
-    line = [*NEEDS.get(name, ()), *((flag,) if isinstance(value, bool) else (flag, value))]
-    return line if name == "groups" else [*line, "-k", 2]
+def line_of(command, *names):
+    """The arguments that give options, what they need, and a small number of groups."""
+    line = []
+    for name in dict.fromkeys(part for one in names for part in (*NEEDS.get(one, ()), one)):
+        value = VALUES[command][name]
+        option = declared(command)[name]
+        flag = (option.secondary_opts if value is False else option.opts)[0]
+        line += (flag,) if isinstance(value, bool) else (flag, value)
+    return line if "groups" in names else [*line, "-k", 2]
+
+
+def case(command, kind, name):
+    """An option that is refused; one that works has a run of its own in the long tests only."""
+    marks = () if name in REFUSED[command, kind] else pytest.mark.long
+    return pytest.param(command, kind, name, marks=marks)
 
 
 CASES = [
@@ -190,20 +219,49 @@ CASES = [
 ]
 
 
+def together(command, kind):
+    """The options that work on this kind of input, in one list for each run."""
+    tried = [name for c, k, name in CASES if (c, k) == (command, kind)]
+    works = [name for name in tried if name not in REFUSED[command, kind]]
+    runs = [run.split() for run in APART[command]]
+    last = sorted({*works}.difference(*runs))
+    return [[name for name in run if name in works] for run in (*runs, last)]
+
+
+TOGETHER = [
+    (command, kind, names)
+    for command, kinds in KINDS.items()
+    for kind in kinds
+    for names in together(command, kind)
+    if names
+]
+
+
 def test_what_is_refused_is_tried():
     refused = {(*of, name) for of, names in REFUSED.items() for name in names}
     assert refused <= set(CASES)
 
 
-@pytest.mark.parametrize(("command", "kind", "name"), CASES)
+@pytest.mark.parametrize(("command", "kind", "name"), [case(*one) for one in CASES])
 def test_an_option_works_or_is_refused_in_one_line(
     inputs, tmp_path, monkeypatch, command, kind, name
 ):
     monkeypatch.chdir(tmp_path)
     line = line_of(command, name) + ([] if name == "csv" else ["--csv", "r.csv"])
+    check(inputs, tmp_path, command, kind, line, REFUSED[command, kind].get(name))
+
+
+@pytest.mark.parametrize(("command", "kind", "names"), TOGETHER)
+def test_options_work_together(inputs, tmp_path, monkeypatch, command, kind, names):
+    monkeypatch.chdir(tmp_path)
+    line = line_of(command, *names) + ([] if "csv" in names else ["--csv", "r.csv"])
+    check(inputs, tmp_path, command, kind, line, None)
+
+
+def check(inputs, tmp_path, command, kind, line, code):
+    """Run with these options; check the status, the files and what is said."""
     line = [str(inputs / part[1:]) if str(part).startswith("@") else part for part in line]
     found = invoke(command, inputs / KINDS[command][kind], *line)
-    code = REFUSED[command, kind].get(name)
     status = 0 if code is None else 2
     assert (found.exit_code, code_of(found.exception)) == (status, code), found.stderr
     written = {*line} & {*FILES.values(), "one.csv", "fits.csv", "s.csv"}

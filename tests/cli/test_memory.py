@@ -283,7 +283,7 @@ def test_options_that_need_all_records_are_refused(codes, more, said):
     assert said in done.stderr
 
 
-@pytest.fixture(params=["numbers", "mixed"])
+@pytest.fixture(params=["numbers", pytest.param("mixed", marks=pytest.mark.long)])
 def measured(request, tmp_path):
     """A table of measurements of 240 records."""
     rng = np.random.default_rng(0)

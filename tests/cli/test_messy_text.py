@@ -37,7 +37,7 @@ def test_markup_is_stripped_with_a_note(run, tmp_path):
     plain = write_csv(tmp_path / "plain.csv", make_documents())
     run("topics", plain, "-k", 4, "--json", tmp_path / "p.json")
     assert read_json(tmp_path / "t.json")["tree"] == read_json(tmp_path / "p.json")["tree"]
-    raw = run("topics", table, "--raw", "--max-df", "1.0")
+    raw = run("topics", table, "--raw", "--max-df", "1.0", "-k", 2)
     assert "stripped" not in raw.stderr
     assert "40 words" in result.stdout
     assert "42 words" in raw.stdout  # also zebra, quagga
@@ -96,10 +96,10 @@ def test_long_documents_have_one_row_with_proportions(run, long_table, tmp_path,
 
 
 def test_passages_can_be_chosen(run, refuses, long_table):
-    none = run("topics", long_table, "--passages", "none")
+    none = run("topics", long_table, "-k", 2, "--passages", "none")
     assert "passage" not in none.output
     assert "81 documents" in none.stdout
-    fine = run("topics", long_table, "--passages", 100)
+    fine = run("topics", long_table, "-k", 2, "--passages", 100)
     assert "cut into 36 passages" in fine.stderr
     assert "--passages none keeps it whole" in fine.stderr
     for bad in ("all", "0", "-1", "2.5"):

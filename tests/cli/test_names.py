@@ -77,7 +77,7 @@ def test_names_that_are_refused(run, table, tmp_path, monkeypatch, options, word
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "codes.csv", "code,name\n250,Diabetes\n")
     write(tmp_path / "more.csv", "number,name\n0,A\n7,B\n")
-    found = run("topics", table, "-k", "4", *options)
+    found = run("topics", table, "-k", "2", *options)
     assert found.exit_code == 2
     assert len(found.stderr.splitlines()) == 1
     assert words in found.stderr

@@ -14,9 +14,10 @@ from .conftest import COMMAND, clean_environment, words
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals and devices")
 
-# A command that writes half of its output, says so and waits to be stopped.
+# Commands that write half of their output, say so and wait to be stopped, or write and print.
 STALL = """
-import sys, time
+import os, sys, time
+from contextlib import suppress
 from pathlib import Path
 from momentree.cli import app, main
 from momentree.cli.guard import Command
@@ -32,6 +33,20 @@ def stall(target: Path) -> None:
     outputs = Outputs()
     outputs.add("output", target, (".html",))
     outputs.write({"output": half})
+
+def whole(path):
+    with path.open("w") as file:
+        file.write("<!DOCTYPE html>")
+        file.flush()
+        for number in (1, 2):
+            with suppress(OSError):
+                os.write(number, b"printed")
+
+@app.command(cls=Command)
+def write(target: Path) -> None:
+    outputs = Outputs()
+    outputs.add("output", target, (".html",))
+    outputs.write({"output": whole})
 
 main()
 """
@@ -63,10 +78,10 @@ def test_stopped_half_way_leaves_nothing(tmp_path):
         assert os.listdir(folder) == ["r.html"]
 
 
-def redirected(arguments, redirections: str, **environment: str):
+def redirected(arguments, redirections: str, command=COMMAND, **environment: str):
     """Run the command with redirections of a shell; return its status and what it printed."""
     done = subprocess.run(
-        ["sh", "-c", f'exec "$@" {redirections}', "sh", *COMMAND, *map(str, arguments)],
+        ["sh", "-c", f'exec "$@" {redirections}', "sh", *command, *map(str, arguments)],
         capture_output=True,
         env=clean_environment(**environment),
         timeout=120,
@@ -107,6 +122,15 @@ def test_a_table_where_it_cannot_be_printed(model, lasting_table):
     assert to_closed_pipe(["assign", model, lasting_table]) == (128 + signal.SIGPIPE, b"")
 
 
+@posix
+def test_a_file_does_not_get_the_number_of_a_closed_stream(tmp_path):
+    command, page = [sys.executable, "-c", STALL], tmp_path / "r.html"
+    closed = redirected(["write", page], "<&- >&- 2>&-", command=command)
+    assert closed == (0, b"", b"")
+    assert page.read_text() == "<!DOCTYPE html>"
+
+
+@pytest.mark.long
 @posix
 def test_files_do_not_get_the_numbers_of_closed_streams(run, model, lasting_table, tmp_path):
     """What is printed must not get into a file that was opened under the number of a stream.

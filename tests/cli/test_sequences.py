@@ -134,11 +134,11 @@ def test_options_are_checked_first(clicks, refuses):
     line = refuses("sequences", clicks, "--code-column", "pages")
     assert line.code == "no_such_column"
     assert "--code-column" in line
-    name = refuses("sequences", clicks, "-k", "3", "--rename", "5=Five", "--quiet")
+    name = refuses("sequences", clicks, "-k", "2", "--rename", "5=Five", "--quiet")
     assert name.code == "no_number_to_name"
 
 
 def test_nothing_is_written_after_an_error(clicks, tmp_path, refuses):
     page = tmp_path / "page.html"
-    refuses("sequences", clicks, "-k", "3", "--rename", "5=Five", "-q", "-o", page)
+    refuses("sequences", clicks, "-k", "2", "--rename", "5=Five", "-q", "-o", page)
     assert list(tmp_path.iterdir()) == []

@@ -94,8 +94,16 @@ def written(run, tmp_path, *options):
 
 
 @pytest.mark.parametrize("flat", [[], ["--flat"], ["--flat", "--model", "lda"]], ids=" ".join)
-@pytest.mark.parametrize("unique", [["--unique"], ["--no-unique"]], ids=" ".join)
-@pytest.mark.parametrize("copies", [0, 30])
+@pytest.mark.parametrize(
+    ("copies", "unique"),
+    [
+        (0, ["--unique"]),
+        pytest.param(0, ["--no-unique"], marks=pytest.mark.long),
+        (30, ["--unique"]),
+        (30, ["--no-unique"]),
+    ],
+    ids=str,
+)
 def test_every_output_shows_the_same_shares(run, tmp_path, copies, unique, flat):
     table = documents(copies=copies)
     table.to_csv(tmp_path / "texts.csv", index=False)

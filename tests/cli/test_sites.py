@@ -59,11 +59,14 @@ def pooled(hospitals):
     )
 
 
-def test_three_hospitals_by_files_alone(run, hospitals, pooled, tmp_path):
+@pytest.mark.parametrize("refine", [None, pytest.param("em", marks=pytest.mark.long)])
+def test_three_hospitals_by_files_alone(run, hospitals, pooled, tmp_path, refine):
     options = (*CODES, "--min-cell", 1)
-    model, result = rounds(run, hospitals, tmp_path, options, "--flat", "-k", 4)
+    fit = ("--flat", "-k", 4, "--refine", refine or "none")
+    model, result = rounds(run, hospitals, tmp_path, options, *fit)
     assert "450 rows with 20 columns" in result.stdout
-    fitted = BernoulliMixture(4, start="raw_moments").fit(pooled.X, feature_names=pooled.codes)
+    mixture = BernoulliMixture(4, start="raw_moments", refine=refine)
+    fitted = mixture.fit(pooled.X, feature_names=pooled.codes)
     found = load(model)
     assert found.vocabulary_.tolist() == pooled.codes.tolist()
     np.testing.assert_allclose(found.weights_, fitted.weights_, rtol=0, atol=1e-8)

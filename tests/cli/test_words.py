@@ -100,7 +100,7 @@ def test_warnings_are_one_line(run, lasting_table, monkeypatch):
         return read(*args, **options)
 
     monkeypatch.setattr(readers, "read_corpus", warn)
-    lines = run("topics", lasting_table).stderr.splitlines()
+    lines = run("topics", lasting_table, "-k", 1).stderr.splitlines()
     first, second = (line for line in lines if "warning" in line)
     assert first == "momentree: warning: EM ended early"
     assert second.startswith("momentree: warning: --min-df 2")

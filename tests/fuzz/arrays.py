@@ -270,8 +270,8 @@ PARAMETERS: tuple[Any, ...] = (
     *(None, True, False, -1, 0, 1, 2, 3, 7, 100, 10**6, 2**70, 0.0, 0.5, 1.0, 2.5, -1.5, 1e-300),
     *(1e300, float("nan"), float("inf"), "em", "auto", "x", "", b"em", [], [3], {}, 3 + 0j, object),
     *(np.int64(3), np.float32(3), np.array(3), np.array([3]), np.bool_(True), np.str_("em")),
-    *(np.nan, np.datetime64("2020"), "depth", "splits", "leaves", "tree", "tfidf", "moments"),
+    *(np.nan, np.datetime64("2020"), "depth", "search", "leaves", "tree", "clusters", "moments"),
     *("als", "svtd", "jennrich", "tensor_power_method", "svd_method", "random_projections"),
-    *("eigendecomposition", "log1p", "uniform", "three_words", "gibbs", "bic", "binary", "counts"),
-    *("real", "non_negative", "variational", "single-topic", "partition", lambda *a, **k: None),
+    *("eigendecomposition", "log1p", "uniform", "three_words", "aic3", "bic", "binary", "counts"),
+    *("real", "non_negative", "directions", "single-topic", "groups", lambda *a, **k: None),
 )

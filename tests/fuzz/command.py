@@ -29,7 +29,14 @@ SPECIAL = ("fifo", "loop", "dangling", "folder", "bytes", "deep")
 """Entries of a folder that are not plain files."""
 _SHORT_OF_MEMORY = re.compile(r"not enough memory|unable to allocate|MemoryError|bad_alloc", re.I)
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
-_SUFFIXES = {"--csv": ".csv", "--json": ".json", "--output": ".html", "--next": ".mom"}
+_SUFFIXES = {
+    "--csv": ".csv",
+    "--json": ".json",
+    "--output": ".html",
+    "--save": ".mt",
+    "--next": ".mom",
+    "--sums": ".mom",
+}
 
 # Typer would build all commands again for each input, which takes a third of the time.
 typer.main.get_command = functools.cache(typer.main.get_command)
@@ -72,9 +79,7 @@ class Files:
         promised = [*self.always, *(name for name in self.sometimes if rng.random() < 0.3)]
         if {"--order", "--include-records", "--include-sequences"} & set(options):
             promised = sorted({*promised, "--output"})
-        saved = ".mom" if self.command in ("moments", "merge") else ".mt"
-        suffix = _SUFFIXES | {"--fit": ".mt", "--save": saved}
-        names = {name: f"{name[2:]}{suffix[name]}" for name in promised}
+        names = {name: f"{name[2:]}{_SUFFIXES[name]}" for name in promised}
         for name in promised:
             arguments += [name, str(out / names[name])]
         (folder / "arguments.txt").write_text(" ".join(arguments), errors="replace")

@@ -18,28 +18,28 @@ VALID = 0
 _MEMORY = ("--memory", "1GB", "--min-df", "1", "-k", "3")
 _TEXT = (
     ("-k", "3", "--min-df", "1"),
-    ("-k", "3", "--min-df", "1", "--max-df", "1.0", "--label-column", "theme", "--growth", "depth"),
-    ("-k", "auto", "--id-column", "key", "--text-column", "text", "--keep-case"),
-    ("--flat", "--components", "3", "--min-df", "1", "--order", "year"),
-    ("--flat", "--components", "2", "--min-df", "1", "--model", "lda", "--no-refine"),
+    ("-k", "3", "--min-df", "1", "--max-df", "1.0", "--label-column", "theme", "--max-depth", "2"),
+    ("-k", "auto", "--id-column", "key", "--text-column", "text", "--no-lowercase"),
+    ("--flat", "-k", "3", "--min-df", "1", "--order", "year"),
+    ("--flat", "-k", "2", "--min-df", "1", "--model", "lda", "--refine", "none"),
     ("-k", "3", "--encoding", "latin-1", "--separator", ",", "--language", "none"),
     ("-k", "3", "--encoding", "utf-16"),
     ("-k", "3", "--min-df", "1", "--max-df", "1.0", "--passages", "5"),
-    ("--flat", "--components", "2", "--min-df", "1", "--raw", "--unique", "--passages", "none"),
-    ("-k", "3", "--min-df", "1", "--language", "en,fr", "--every-copy", "--stop-words", "said,mr"),
+    ("--flat", "-k", "2", "--min-df", "1", "--raw", "--unique", "--passages", "none"),
+    ("-k", "3", "--min-df", "1", "--language", "en,fr", "--no-unique", "--stop-words", "said,mr"),
     (*_MEMORY, "--label-column", "theme", "--passages", "5"),
 )
 _FOLDER = (
     _TEXT[0],
     ("-k", "3", "--min-df", "1", "--max-df", "1.0", "--raw", "--unique", "--passages", "5"),
-    ("--flat", "--components", "2", "--min-df", "1", "--encoding", "cp1252"),
+    ("--flat", "-k", "2", "--min-df", "1", "--encoding", "cp1252"),
     _MEMORY,
 )
 _COUNTS = (
     ("-k", "3", "--min-df", "1", "--max-df", "1.0"),
     ("-k", "3", "--min-df", "1", "--max-df", "1.0", "--vocabulary", "@/vocab.txt"),
-    ("-k", "3", "--no-refine", "--log-scaling", "none", "--weighting", "three_words"),
-    ("--flat", "--components", "3", "--min-df", "1", "--max-df", "1.0", "--model", "lda"),
+    ("-k", "3", "--refine", "none", "--log-scaling", "none"),
+    ("--flat", "-k", "3", "--min-df", "1", "--max-df", "1.0", "--model", "lda"),
     (*_MEMORY, "--max-df", "1.0"),
 )
 _RECORDS = (
@@ -47,7 +47,7 @@ _RECORDS = (
     ("-k", "3", "--id-column", "visit_id", "--min-cell", "1"),
     ("--flat", "-k", "3", "--empty", "zero", "--include-records"),
     ("-k", "3", "--union-by", "visit_id", "--cumulative-frequency", "0.9", "--stability"),
-    ("-k", "auto", "--no-refine", "--keep-constant"),
+    ("-k", "auto", "--refine", "none", "--no-drop-constant"),
 )
 _SLOTS = (
     ("-k", "3", "--rollup", "icd9", "--code-column", "DX*", "--outcome", "died"),
@@ -148,8 +148,10 @@ def _all(folder: Path) -> dict[str, Kind]:
         options = (*_RECORDS, *_SLOTS) if "slots" in form else _RECORDS
         if form == "mapping":
             options = ((*_RECORDS[0], "--rollup", "@/groups.csv"),)
-        elif form in ("names", "group-names"):
-            options = ((*_RECORDS[0], "--names", "@/names.csv"),)
+        elif form == "names":
+            options = ((*_RECORDS[0], "--code-names", "@/names.csv"),)
+        elif form == "group-names":
+            options = ((*_RECORDS[0], "--rename", "@/names.csv"),)
         elif form == "join":
             joined = ("--join", "@/stays.csv", "--on", "visit_id", "--outcome", "late")
             options = ((*_RECORDS[0], *joined),)
@@ -170,21 +172,21 @@ def _sites() -> dict[str, Kind]:
     from . import seeds
     from .command import Files
 
-    states, save = seeds.state_files(), {"always": ("--save",), "sometimes": ()}
+    states, sums = seeds.state_files(), {"always": ("--sums",), "sometimes": ()}
     texts = {**seeds.texts()["csv"], "vocab.txt": "\n".join(seeds.vocabulary()).encode()}
     options = ("--model", "single-topic", "--text-column", "text", "--min-cell", "1")
     words, codes = ("--vocabulary", "@/vocab.txt"), (("--min-cell", "1"), ("--model", "poisson"))
     asked = {**texts, **states["question"]}
-    merged = ("-k", "3", "--steps", "0")
+    merged = ("--flat", "-k", "3", "--refine", "none")
     later = tuple(f"@/{name}" for name in states["all"] if name not in states["first"])
     return {
-        "moments-codes": Files("moments", seeds.record_files()["lists"], codes, **save),
-        "moments-words": Files("moments", texts, ((*options, *words),), **save),
+        "moments-codes": Files("moments", seeds.record_files()["lists"], codes, **sums),
+        "moments-words": Files("moments", texts, ((*options, *words),), **sums),
         "moments-round": Files(
-            "moments", asked, ((*options[2:], "--round", "@/question.mom"),), **save
+            "moments", asked, ((*options[2:], "--round", "@/question.mom"),), **sums
         ),
         "merge-first": Files(
-            "merge", states["first"], (merged,), "1.mom", ("--next",), ("--save",)
+            "merge", states["first"], (merged,), "1.mom", ("--next",), ("--sums",)
         ),
-        "merge-last": Files("merge", states["all"], ((*merged, *later),), "1.mom", ("--fit",), ()),
+        "merge-last": Files("merge", states["all"], ((*merged, *later),), "1.mom", ("--save",), ()),
     }

@@ -21,15 +21,16 @@ from .workers import Fault, as_fault
 # Models that the command saves, each with its input.
 _TOPICS: dict[str, list[str]] = {
     "topic-tree": ["-k", "3"],
-    "single-topic": ["--flat", "--components", "3"],
-    "lda": ["--flat", "--components", "3", "--model", "lda"],
+    "single-topic": ["--flat", "-k", "3"],
+    "lda": ["--flat", "-k", "3", "--model", "lda"],
 }
 _CLUSTERS: dict[str, list[str]] = {
     "cluster-tree": ["-k", "3"],
-    "cluster-tree-rules": ["-k", "3", "--no-refine"],
-    "cluster-tree-edited": ["-k", "3", "--min-samples-leaf", "2", "--split", "1", "--merge", "0,2"],
+    "cluster-tree-rules": ["-k", "3", "--refine", "none"],
+    "cluster-tree-edited": [
+        *("-k", "3", "--min-samples-leaf", "2", "--edit", "split 1", "--edit", "merge 0 2")
+    ],
     "bernoulli": ["--flat", "-k", "3"],
-    "bernoulli-edited": ["--flat", "-k", "3", "--split", "1:2", "--merge", "0,2"],
 }
 _PYTHON = (
     *("poisson", "cluster-tree-real", "cluster-tree-gaps", "cluster-tree-direct", "gaussian"),

@@ -206,11 +206,8 @@ def count_files() -> dict[str, dict[str, bytes]]:
         stored = Path(folder) / "counts"
         store_counts([X[:9], X[9:]], stored, feature_names=vocabulary())
         files["stored"] = {f"counts/{path.name}": path.read_bytes() for path in stored.iterdir()}
-    square = X.T @ X
     matrices: dict[str, tuple[Any, dict[str, Any]]] = {
         "mtx-coordinate": (sp.coo_array(X), {}),
-        "mtx-array": (X, {}),
-        "mtx-symmetric": (sp.coo_array(square), {"symmetry": "symmetric"}),
         "mtx-pattern": (sp.coo_array(X > 0), {"field": "pattern"}),
     }
     for name, (matrix, options) in matrices.items():
