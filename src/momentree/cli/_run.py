@@ -139,7 +139,8 @@ def note_number(
         "leaves": (
             Message("[fewer_leaves] {found:~leaf/leaves} instead of {requested}", **values),
             Message(
-                "[fewer_leaves_because] {found:~leaf/leaves} instead of {requested}: {reason}",
+                "[fewer_leaves_because] {found:~leaf/leaves} instead of {requested}; the largest "
+                "one was not split further, because {reason}",
                 **values,
             ),
         ),

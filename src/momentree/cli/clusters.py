@@ -338,7 +338,7 @@ def _summarize(run: Run, table: Table, fit: Fit) -> tuple[dict[str, Any], list[s
             made = made_with(records.name, fit.took, **settings, **edits)
             summary = report.summarize_records(fit.model, records, made_with=made, **shown)
     n_groups, remarks = fit.more["n_groups"], list[Message]()
-    if n_groups is None:
+    if n_groups is None and not options.edit:
         criterion = "BIC" if table.measured else "AIC3"
         remarks.append(Message(wording.N_GROUPS_CHOSEN, criterion=criterion))
     if summary["n_leaves"] == 1 and (n_groups is None or not options.flat):

@@ -50,11 +50,15 @@ _GROUPS = (
                 "clusters": "Number of groups. auto chooses it: of codes by AIC3, at most 8; of "
                 "measurements by BIC.",
                 "sequences": "Number of states. auto chooses it by BIC, from 2 to 10.",
-                "merge": "Number of leaves of a tree or, with --flat, of entries of a list.",
             },
             short="-k", usual=True, parameters="max_leaf_nodes n_components candidates",
             default={"topics": 8, "clusters sequences": "auto"},
-            needs={"merge": "next save"},
+        ),
+        Option(
+            "groups", int, "N",
+            "Number of leaves of a tree or, with --flat, of entries of a list.",
+            short="-k", least=1, usual=True, parameters="max_leaf_nodes n_components",
+            commands="merge", needs="next save",
         ),
         Option(
             "flat", bool, None,
@@ -402,7 +406,7 @@ _READING = (
             "code_names", parse.not_empty, "FILE|icd9|icd10|none",
             "Names of codes: a table with columns code and name, or the titles of ICD.",
             shown="titles of ICD if the codes are clearly diagnoses", reads="names", is_input=True,
-            only="records sequences", commands="clusters sequences",
+            only="records sequences", commands="clusters sequences moments",
         ),
         Option(
             "min_records", int, "N", "Drop codes that occur in fewer than N records.",

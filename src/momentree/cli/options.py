@@ -127,6 +127,9 @@ class Option:
         flags = [self.flag, *([self.short] if self.short else [])]
         if get_args(self.kind):
             metavar = f"<{'|'.join(get_args(self.kind))}>"
+            settings["parser"], annotation = one_of(*get_args(self.kind), none="none"), Any
+        elif self.least is not None and self.kind is int:
+            settings["parser"], annotation = word_or_number(least=self.least), Any
         elif self.is_on:
             flags[0], default = self.flag_for(False), False
         elif self.kind is bool and default is None:
@@ -144,7 +147,6 @@ class Option:
             metavar=metavar,
             help=str(self.help),
             rich_help_panel=self.panel,
-            min=self.least,
             **settings,
         )
         required = self.commands in self.required.split()
@@ -259,7 +261,7 @@ def not_empty(text: str) -> str:
 
 
 def word_or_number(*words: str, least: int = 1) -> Callable[[str], Any]:
-    """Return a parser for some words, of which "none" is None, and whole numbers."""
+    """Return a parser for whole numbers and some words, of which "none" is None."""
 
     def integer(text: str) -> Any:
         """Read a whole number, or one of the words."""
@@ -267,26 +269,21 @@ def word_or_number(*words: str, least: int = 1) -> Callable[[str], Any]:
             return None if text == "none" else text
         # Typer also passes defaults, which are numbers.
         if not str(text).isdecimal() or int(text) < least:
-            raise _refuse(
-                text,
-                Message(
-                    "a whole number of at least {least}, or {words:quoted or}",
-                    least=least,
-                    words=words,
-                ),
-            )
+            number = Message("a whole number of at least {least}", least=least)
+            others = Message("{number}, or {words:quoted or}", number=number, words=words)
+            raise _refuse(text, others if words else number)
         return int(text)
 
     return integer
 
 
-def one_of(*words: str) -> Callable[[str], str | None]:
-    """Return a parser for some words, of which "none" is None."""
+def one_of(*words: str, none: str | None = None) -> Callable[[str], str | None]:
+    """Return a parser for some words, of which "none" means `none`."""
 
     def word(text: str) -> str | None:
         if text not in words:
             raise _refuse(text, Message("{words:quoted or}", words=words))
-        return None if text == "none" else text
+        return none if text == "none" else text
 
     return word
 

@@ -230,8 +230,10 @@ def _judge(
         n_groups=n - n_copies,
         every=all_rows(n, passages),
         near=Message("[of_these_near] , {n_rows:,} of them nearly", n_rows=n_near)
-        if n_near
-        else "",
+        if n_near and n_exact
+        else ""
+        if n_exact
+        else " nearly",
         parameter="unique",
         other=not weighted,
     )
