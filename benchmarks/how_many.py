@@ -7,13 +7,15 @@ answer and how often its interval contains the truth. Labeled corpora follow; th
 only a rough guide to the number of topics.
 
 Records follow, of known numbers of groups in which items are independent or not: how many groups
-has the lowest BIC, and what do the residuals of pairs of items say?
+has the lowest BIC, and what do the residuals of pairs of items say? At last groups of codes: how
+many leaves does AIC3 keep, and how well do they, and eight leaves, agree with the true groups?
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -21,9 +23,10 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 from _common import CORPORA, Labeled, environment, load_all, mean_se, table
+from sklearn.metrics import adjusted_rand_score
 
 from momentree import BernoulliMixture, ClusterTree
-from momentree.datasets import make_lda, make_single_topic
+from momentree.datasets import make_bernoulli_mixture, make_lda, make_single_topic
 from momentree.metrics import bivariate_residuals
 from momentree.models import ComponentChoice, choose_n_components
 
@@ -226,11 +229,34 @@ def _record_answers(X: Any, k: int) -> dict[str, float]:
     }
 
 
+def code_rows(n_seeds: int) -> list[list[str]]:
+    """Return what AIC3 and eight leaves find: one row per shape and number of groups."""
+    return [
+        [f"{n:,} x {d}", str(k), *_code_answers(n, d, k, n_seeds)]
+        for n, d in ((100, 10), (500, 40), (1000, 100), (4000, 300))
+        for k in (2, 3, 5)
+    ]
+
+
+def _code_answers(n: int, d: int, k: int, n_seeds: int) -> list[str]:
+    numbers, agreements, of_eight = [], [], []
+    for seed in range(n_seeds):
+        sample = make_bernoulli_mixture(n, d, k, random_state=seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # fewer than eight leaves
+            chosen, eight = (ClusterTree(m, data="binary").fit(sample.X) for m in ("aic3", 8))
+        numbers.append(float(chosen.n_leaves_))
+        agreements.append(adjusted_rand_score(sample.labels, chosen.labels_))
+        of_eight.append(adjusted_rand_score(sample.labels, eight.labels_))
+    sizes = " ".join(f"{number:.0f}" for number in numbers)
+    return [sizes, mean_se(agreements, ".2f"), mean_se(of_eight, ".2f")]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--corpora", nargs="*", default=list(CORPORA))
-    parser.add_argument("--models", nargs="*", default=["single-topic", "lda", "records"])
+    parser.add_argument("--models", nargs="*", default=["single-topic", "lda", "records", "codes"])
     options = parser.parse_args()
     print(environment())
     if "records" in options.models:
@@ -238,8 +264,13 @@ def main() -> None:
         header = ("records", "n", "BIC", "tree", "largest residual", "with the true number")
         more = ("second largest", "the pair is named", "BIC without one of the pair")
         print(table((*header, *more), record_rows((500, 4000), options.seeds)))
-    corpora = load_all(options.corpora) if set(options.models) != {"records"} else []
-    for model in [model for model in options.models if model != "records"]:
+    if "codes" in options.models:
+        print(f"\ncodes: numbers of groups and agreement (ARI), {options.seeds} seeds")
+        header = ("records x codes", "groups", "AIC3", "ARI, AIC3", "ARI, eight leaves")
+        print(table(header, code_rows(options.seeds)))
+    models = [model for model in options.models if model not in ("records", "codes")]
+    corpora = load_all(options.corpora) if models else []
+    for model in models:
         some = [setting for setting in SETTINGS if setting.model == model]
         found = measure(some, COUNTS, options.seeds)
         counts = ", ".join(map(str, COUNTS))

@@ -1,4 +1,4 @@
-"""Choose the number of topics by document completion, spectrum, BIC and coherence."""
+"""Choose the number of topics by document completion and the spectrum."""
 
 from momentree.tree.selection.choice import ComponentChoice, choose_n_components
 
