@@ -39,7 +39,7 @@ def made(path):
     return content
 
 
-@pytest.mark.parametrize("flat", [False, True])
+@pytest.mark.parametrize("flat", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_outputs_are_those_in_memory(cluster, source, tmp_path, flat, monkeypatch):
     monkeypatch.setattr(stored, "SHOWN", 120)
     how = ["--flat", "-k", "4"] if flat else ["-k", "4"]

@@ -119,7 +119,7 @@ def test_same_input_same_files(clusters, tmp_path):
     assert contents[0] == contents[1]
 
 
-@pytest.mark.parametrize("groups", [1, 3])
+@pytest.mark.parametrize("groups", [pytest.param(1, marks=pytest.mark.long), 3])
 @pytest.mark.parametrize("flat", [[], ["--flat"]])
 def test_number_of_groups(clusters, tmp_path, groups, flat):
     assert found(clusters, tmp_path, *flat, groups=groups)["n_groups"] == groups

@@ -132,7 +132,6 @@ def test_a_table_of_names_without_names(refused, records_table, tmp_path):
         ["--min-codes", "-1"],
         ["--min-cell", "0"],
         ["--cumulative-frequency", "most"],
-        ["--leaves", "8"],
         ["--no-such-option"],
     ],
 )

@@ -21,7 +21,7 @@ def months(tmp_path_factory):
     return without("music", folder / "jan.csv", 1), without("kitchen", folder / "feb.csv", 2)
 
 
-@pytest.mark.parametrize("memory", [(), ("--memory", "1GB")])
+@pytest.mark.parametrize("memory", [(), pytest.param(("--memory", "1GB"), marks=pytest.mark.long)])
 def test_flat_topics_keep_numbers_and_names(run, tmp_path, months, memory):
     old, new = tmp_path / "jan.mt", tmp_path / "feb"
     january = ("-k", 3, "--rename", "1=Old name", "--save", old)

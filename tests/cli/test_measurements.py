@@ -145,7 +145,7 @@ def test_the_number_of_groups_is_chosen(folder):
     ("options", "reason"),
     [
         (["--groups", "auto"], "one_group_supported"),
-        (["--flat", "--groups", "auto"], "one_group_supported"),
+        pytest.param(["--flat", "--groups", "auto"], "one_group_supported", marks=pytest.mark.long),
         (["--groups", "1"], "one_group_requested"),
     ],
 )

@@ -217,7 +217,9 @@ def codes(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("how", [[], ["--flat", "--min-codes", "3"]])
+@pytest.mark.parametrize(
+    "how", [[], pytest.param(["--flat", "--min-codes", "3"], marks=pytest.mark.long)]
+)
 def test_groups_are_those_in_memory(tmp_path, codes, how, monkeypatch):
     monkeypatch.setattr(counts, "BLOCK_VALUES", 100)
     found = []

@@ -102,11 +102,12 @@ def test_names_of_groups_and_of_codes(run, records_table, code_names, tmp_path):
 
 
 def test_titles_are_not_names_of_files(run, table, records_table, tmp_path):
-    screen = run("topics", table).stdout
+    screen = run("topics", table, "-k", "2").stdout
     assert screen.startswith("Topics of 160 documents: ")
     assert "160 documents, " not in screen.splitlines()[0]
-    assert run("topics", table, "--title", "Mine").stdout.startswith("Mine: 160 documents, ")
-    assert run("clusters", records_table).stdout.startswith("Groups of records: ")
+    mine = run("topics", table, "-k", "2", "--title", "Mine").stdout
+    assert mine.startswith("Mine: 160 documents, ")
+    assert run("clusters", records_table, "-k", "2").stdout.startswith("Groups of records: ")
     folder = tmp_path / "letters_to-my wife"
     folder.mkdir()
     for i in range(20):

@@ -97,7 +97,7 @@ def written(run, tmp_path, *options):
 @pytest.mark.parametrize(
     ("copies", "unique"),
     [
-        (0, ["--unique"]),
+        pytest.param(0, ["--unique"], marks=pytest.mark.long),
         pytest.param(0, ["--no-unique"], marks=pytest.mark.long),
         (30, ["--unique"]),
         (30, ["--no-unique"]),
@@ -175,7 +175,7 @@ def test_all_no_is_an_answer(run, tmp_path):
     rates = np.array(data["codes"]["rate"])[order]
     np.testing.assert_allclose(rates, answers.mean(axis=0), atol=1e-9)
 
-    few = run(*options, "--form", "codes", "--min-codes", 1)
+    few = run(*options, "--form", "codes", "--min-codes", 1, "-k", 1)
     assert f"{len(table) - n_healthy} of 1,200 records fitted" in few.stdout
 
 

@@ -97,7 +97,8 @@ def test_same_input_same_files(run, lasting_table, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("option", "least", "most"), [("0", 0, 0), ("8", 8, 64), ("all", 160, 160)]
+    ("option", "least", "most"),
+    [pytest.param("0", 0, 0, marks=pytest.mark.long), ("8", 8, 64), ("all", 160, 160)],
 )
 def test_the_report_lists_as_many_documents_as_requested(
     run, lasting_table, tmp_path, option, least, most
@@ -227,7 +228,9 @@ def test_text_column(run, documents, tmp_path):
     assert "4 leaves" in result.stdout
 
 
-@pytest.mark.parametrize("memory", [(), ("--memory", "800MB")])
+@pytest.mark.parametrize(
+    "memory", [pytest.param((), marks=pytest.mark.long), ("--memory", "800MB")]
+)
 def test_columns_of_text_are_joined(run, documents, tmp_path, memory):
     whole = write_csv(tmp_path / "whole.csv", documents)
     words = [d["body"].split() for d in documents]
@@ -251,7 +254,9 @@ def test_separator_and_encoding(run, documents, tmp_path):
     assert "caffè" in json.dumps(content, ensure_ascii=False)
 
 
-@pytest.mark.parametrize("kind", ["folder", "jsonl", "jsonl.gz", "parquet", "tsv"])
+@pytest.mark.parametrize(
+    "kind", ["folder", pytest.param("jsonl", marks=pytest.mark.long), "jsonl.gz", "parquet", "tsv"]
+)
 def test_kinds_of_text(run, documents, tmp_path, kind):
     path = tmp_path / f"documents.{kind}"
     lines = "".join(json.dumps(d) + "\n" for d in documents)
