@@ -119,7 +119,7 @@ def test_titles_are_not_names_of_files(run, table, records_table, tmp_path):
 
 def test_fewer_leaves_than_asked_for_have_a_reason(run, table):
     (line,) = run("topics", table, "-k", "40", "--min-samples-leaf", "30").stderr.splitlines()
-    assert "instead of 40: " in line
+    assert "instead of 40; the largest one was not split further, because" in line
     assert run("topics", table, "-k", "4").stderr == ""
     assert run("topics", table, "-k", "auto").stderr == ""
 
