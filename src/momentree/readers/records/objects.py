@@ -193,7 +193,7 @@ class Records:
     covariates : sequence of str, default=()
         Names of the outcomes that are covariates, such as age and sex.
     stored : StoredCounts or None, default=None
-        The codes of all records on disk, where X is mapped from; None if they are in memory.
+        The codes of all records on disk, from which X is mapped; None if they are in memory.
 
     Raises
     ------

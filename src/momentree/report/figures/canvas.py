@@ -1,4 +1,4 @@
-"""Helpers shared by all figures: axes, colors, words, scales and names."""
+"""What all figures share: axes, colors, words, scales and names."""
 
 from __future__ import annotations
 
