@@ -19,7 +19,7 @@ function drawTopic(node) {
 
 function drawNumbers(node) {
   return el("dl", { class: "numbers" },
-    fact("Documents", integer(node.n_samples), percent(node.share)),
+    fact(data.passages_of ? "Passages" : "Documents", integer(node.n_samples), percent(node.share)),
     node.separation ? fact("How well the split separates", node.separation.words, `${percent(node.separation.same_side)} the same side`, "Two halves of the words place this share of the documents on the same side of the split", true) : null,
     !flat && node.children.length ? fact("Gain of the split", amount(node.gain), "nats", "Increase in log-likelihood from the split", "only") : null,
     node.children.length ? fact(flat ? "Topics" : "Topics below", integer(leavesOf(node).length)) : null,
