@@ -133,7 +133,7 @@ class BernoulliMixture(FlatModel):
         Threshold of `convergence`. None means 1e-7, 0.01 and 0.0001 for its three values; the last
         two are those of the thesis.
     half_life : float > 0 or None, default=None
-        Number of batches after which samples count half in :meth:`partial_fit`. None forgets nothing.
+        Number of batches after which samples count half in :meth:`partial_fit`; None forgets none.
     random_state : int, RandomState or None, default=None
         Seed for the three views and for random decompositions. None means seed 0.
     verbose : bool or int, default=False

@@ -115,7 +115,7 @@ class SingleTopicModel(CountMixture):
         EM stops when a step raises the log-likelihood, plus the log prior of `smoothing`, by no
         more than this fraction of its size.
     half_life : float > 0 or None, default=None
-        Number of batches after which samples count half in :meth:`partial_fit`. None forgets nothing.
+        Number of batches after which samples count half in :meth:`partial_fit`; None forgets none.
     random_state : int, RandomState or None, default=None
         Seed for random decompositions and for ``weighting="three_words"``. None means seed 0.
     verbose : bool or int, default=False
@@ -312,7 +312,7 @@ class PoissonMixture(CountMixture):
         EM stops when a step raises the log-likelihood, plus the log prior of `smoothing`, by no
         more than this fraction of its size.
     half_life : float > 0 or None, default=None
-        Number of batches after which samples count half in :meth:`partial_fit`. None forgets nothing.
+        Number of batches after which samples count half in :meth:`partial_fit`; None forgets none.
     random_state : int, RandomState or None, default=None
         Seed for random decompositions. None means seed 0.
     verbose : bool or int, default=False

@@ -127,7 +127,7 @@ class LatentDirichletAllocation(FlatModel):
     tol : float >= 0, default=5e-5
         EM stops when a step raises the variational bound by no more than this fraction of its size.
     half_life : float > 0 or None, default=None
-        Number of batches after which samples count half in :meth:`partial_fit`. None forgets nothing.
+        Number of batches after which samples count half in :meth:`partial_fit`; None forgets none.
     random_state : int, RandomState or None, default=None
         Seed for "three_words" and random decompositions. None means seed 0.
     verbose : bool or int, default=False

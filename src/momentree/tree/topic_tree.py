@@ -132,7 +132,7 @@ class TopicTree(TreeEstimator):
         EM over all leaves stops when a step raises the log-likelihood, plus the log prior of
         `smoothing`, by no more than this fraction.
     half_life : float > 0 or None, default=None
-        Number of batches after which samples count half in :meth:`partial_fit`. None forgets nothing.
+        Number of batches after which samples count half in :meth:`partial_fit`; None forgets none.
     random_state : int, RandomState or None, default=None
         Seed for ``weighting="three_words"``; everything else is deterministic.
     verbose : bool or int, default=False
